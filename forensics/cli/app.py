@@ -1,0 +1,34 @@
+"""The typer application: every module of this package with a `register(app)` is a command."""
+
+import importlib
+import pkgutil
+
+import typer
+
+import forensics.cli as package
+from forensics.version import VERSION
+
+HELPERS = {"app", "common"}
+
+
+def build() -> typer.Typer:
+    """The application with all its commands."""
+    app = typer.Typer(
+        name="forensics",
+        help="Names why a training run or notebook died, from whatever logs there are, and proves it line by line.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback(invoke_without_command=True)
+    def _top(version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True)) -> None:
+        if version:
+            print(f"forensics {VERSION}")
+            raise typer.Exit
+
+    for name in sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name not in HELPERS):
+        importlib.import_module(f"{package.__name__}.{name}").register(app)
+    return app

@@ -1,0 +1,91 @@
+"""The values a cause file becomes: Cause, Signature, Remedy, Missing, Example.
+
+host_memory.oom_cgroup/kernel_memcg   full id of the signature `kernel_memcg` of the cause `host_memory.oom_cgroup`
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+Weight = Literal["proof", "strong", "hint"]
+WEIGHTS: tuple[Weight, ...] = get_args(Weight)
+Who = Literal["user", "admin"]
+
+HEALTHY = "none.healthy"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A line, and either the raw groups it must yield (`match`) or why the signature must stay silent on it (`no_match`)."""
+
+    text: str
+    fields: dict[str, str] = field(default_factory=dict)
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One message that speaks for one cause.
+
+    `anchors`: plain texts, one of which must occur in the line (any case): the scanner's literals.
+    `pattern`: confirms the line (`regex` syntax, searched anywhere in it); named groups become fields.
+    `unless`: patterns that veto the hit when found in the same line.
+    """
+
+    cause: str
+    name: str
+    weight: Weight
+    anchors: tuple[str, ...]
+    pattern: str
+    unless: tuple[str, ...] = ()
+    since: str = ""
+    source: str = ""
+    match: tuple[Example, ...] = ()
+    no_match: tuple[Example, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """`cause/name`, unique in a database."""
+        return f"{self.cause}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to do. `do`, `why` and `commands` may hold {fields} of the case; `when` names fields that must be known for it."""
+
+    do: str
+    who: Who
+    why: str
+    commands: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What the logs did not say: asked for unless one of the fields `unless` is known; `command` would settle it."""
+
+    what: str
+    why: str
+    command: str
+    unless: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Everything known about one cause.
+
+    `explains`: ids of causes that follow from this one. `fallback`: named only when nothing deeper shows; any other
+    cause with strong evidence explains it. `summary`: sentences, each a tuple of alternatives of which the first
+    whose {fields} are all known is told.
+    """
+
+    id: str
+    title: str
+    means: str
+    signatures: tuple[Signature, ...]
+    remedies: tuple[Remedy, ...]
+    explains: tuple[str, ...] = ()
+    fallback: bool = False
+    summary: tuple[tuple[str, ...], ...] = ()
+    missing: tuple[Missing, ...] = ()

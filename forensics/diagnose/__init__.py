@@ -1,0 +1,62 @@
+"""Decide: which cause is the root, which are its consequences, how sure that is, what to do, and what is missing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forensics.database import HEALTHY, Database
+from forensics.diagnose.advice import advice, missing
+from forensics.diagnose.facts import facts_of, proofs_of
+from forensics.diagnose.score import Standing, standings
+from forensics.diagnose.words import summary
+from forensics.model import Finding, Incident, Role, Unknown, Verdict
+
+__all__ = ["Diagnosis", "diagnose"]
+
+CRASH_PROBABILITY = 0.5
+CONTRIBUTING = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The decision about one incident: findings most probable first, never empty."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    missing: tuple[Unknown, ...]
+
+
+def diagnose(incident: Incident | None, database: Database) -> Diagnosis:
+    """The decision about `incident`; None stands for logs in which nothing that we know was found."""
+    ranked = standings(incident, database)
+    findings = tuple(_finding(s, i == 0, database) for i, s in enumerate(ranked))
+    top = ranked[0]
+    if top.cause == HEALTHY:
+        return Diagnosis("no_crash", findings, ())
+    sure = top.probability >= CRASH_PROBABILITY and any(e.weight != "hint" for e in top.events)
+    return Diagnosis("crash" if sure else "undetermined", findings, missing(database.causes[top.cause], findings[0].facts))
+
+
+def _finding(standing: Standing, first: bool, database: Database) -> Finding:
+    cause = database.causes[standing.cause]
+    facts = facts_of(standing.events)
+    return Finding(
+        id=cause.id,
+        title=cause.title,
+        role=_role(standing, first),
+        probability=standing.probability,
+        summary=summary(cause, facts),
+        proofs=proofs_of(standing.events),
+        facts=facts,
+        advice=advice(cause, facts) if first else (),
+    )
+
+
+def _role(standing: Standing, first: bool) -> Role:
+    if first:
+        return "root"
+    return "symptom" if standing.explained_by else "contributing"
+
+
+def roles(findings: Sequence[Finding]) -> dict[str, Role]:
+    """The role of each cause, by id."""
+    return {f.id: f.role for f in findings}

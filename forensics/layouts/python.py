@@ -1,0 +1,59 @@
+"""What Python programs put before a message: logging's common forms, torchelastic's and DeepSpeed's bracket.
+
+2022-10-05 10:30:47,443 ERROR agent.py:217 -- Raylet is terminated
+[2023-10-13 17:40:02,544] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9)
+WARNING:root:kernel b9e44794 restarted
+"""
+
+from forensics.layouts.base import Layout
+from forensics.layouts.clock import ISO, ISO_DATE, TIME, ZONE
+
+NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
+NAMED = r"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?" + NAME + r"\]?[ |:-]*)?"
+
+LAYOUTS = (
+    Layout(
+        "bracketed time",
+        "wall",
+        rf" ?\[{ISO}(?: [A-Z] \d+ \d+)?\] ?(?:[ :]*\[{NAME}\] ?)?",
+        (
+            "[2023-10-13 17:40:02,544] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9)",
+            "[2026-08-22T03:00:07.123] error: Node node7 not responding",
+            " [2026-08-22 03:00:07] iteration      100/  500000 | consumed samples: 25600 |",
+        ),
+    ),
+    Layout(
+        "python logging",
+        "wall",
+        rf"{ISO_DATE} {TIME}(?!\d|: [IWEF] |[+-]\d\d|Z)(?: +\d{{1,7}}(?= ))? ?{NAMED}",
+        (
+            "2022-10-05 10:30:47,443 ERROR agent.py:217 -- Raylet is terminated",
+            "2026-05-01 12:00:00,123 - distributed.nanny.memory - WARNING - Worker exceeded 95% memory budget.",
+            "2025-01-01 00:00:00.123 | INFO     | module:fn:12 - text",
+        ),
+        rank=70,
+    ),
+    Layout(
+        "stamped with zone",
+        "wall+zone",
+        rf"\[?{ISO_DATE}[T ]{TIME} ?{ZONE}\]?(?: std(?:out|err) [FP])? {NAMED}",
+        (
+            "2026-08-22T03:00:07.123456789Z main starts",
+            "2016-10-06T00:17:09.669794203Z stderr F log content 2",
+            "2024-05-01T12:00:00.1234567Z ##[error]Process completed with exit code 137.",
+        ),
+        rank=75,
+    ),
+    Layout(
+        "transformers",
+        "wall",
+        rf"\[{NAME}\|[\w./-]+:\d+\] {ISO} >> ?",
+        ("[INFO|trainer.py:1813] 2023-10-13 17:40:02,544 >> ***** Running training *****",),
+    ),
+    Layout(
+        "python logging without time",
+        "none",
+        rf"{NAME}:[\w.]+:",
+        ("WARNING:root:kernel b9e44794-c591-416b-a281-1a0873e0ca43 restarted",),
+    ),
+)

@@ -1,0 +1,327 @@
+"""The frozen values that flow between the stages: Source, Line, Hit, Region, Stamp, Event, Incident, Finding, Report.
+
+    bytes -> Source -> Hit, Region -> Event -> placed Event -> Incident -> Finding -> Report
+
+Every stage takes values of this module and returns values of this module; none knows another stage's insides.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from forensics.text import last_frame
+
+Weight = Literal["proof", "strong", "hint"]
+Role = Literal["root", "contributing", "symptom"]
+Verdict = Literal["crash", "no_crash", "undetermined"]
+Value = str | int | float
+Fields = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Warning:
+    """Trouble in the data, or an assumption that was made about it. `kind` is a short stable word."""
+
+    kind: str
+    message: str
+    source: str | None = None
+    line: int | None = None
+
+
+Warn = Callable[[Warning], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something readable: its name as the user knows it and a function that yields its bytes in blocks, once.
+
+    `modified`: when the file was last written, as an anchor for stamps without a year; None where unknown.
+    """
+
+    name: str
+    blocks: Callable[[Warn], Iterator[bytes]]
+    compression: str | None = None
+    modified: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a source: its number from 1, as `grep -n` counts, and its text without line end, colours and the
+    overwritten frames of progress bars."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A line of one source with its neighbours, kept as bytes until somebody reads them.
+
+    `text`: the line itself, numbered `number`. `before`, `after`: the bytes around it; whole lines next to it, the outermost
+    ones may be cut. `most_before`, `most_after`: how many neighbours are given at most.
+    """
+
+    source: str
+    number: int
+    text: str
+    before: bytes = b""
+    after: bytes = b""
+    most_before: int = 0
+    most_after: int = 0
+
+    def lines_before(self) -> list[Line]:
+        """The lines in front of it, in order."""
+        raw = self.before.split(b"\n")[:-1][-self.most_before :] if self.most_before else []
+        first = self.number - len(raw)
+        return [Line(first + i, last_frame(r)) for i, r in enumerate(raw)]
+
+    def lines_after(self) -> list[Line]:
+        """The lines behind it, in order."""
+        raw = self.after.split(b"\n", self.most_after)[: self.most_after] if self.after else []
+        if raw and not raw[-1]:
+            raw.pop()
+        return [Line(self.number + 1 + i, last_frame(r)) for i, r in enumerate(raw)]
+
+    def lines(self) -> list[Line]:
+        """All of them, in order."""
+        return [*self.lines_before(), Line(self.number, self.text), *self.lines_after()]
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """What calls for lines that a record or a series reads: one of `anchors` (plain texts, any case) in a line.
+
+    `before`, `after`: how many neighbouring lines the reader may need. `thin`: keep an even sample when there are very many
+    (numbers of a series); otherwise the first and last ones are kept.
+    """
+
+    kind: str
+    anchors: tuple[str, ...]
+    before: int = 0
+    after: int = 0
+    thin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A signature confirmed on a line. The same message again is the same Hit: `count` times, last on `last_line`.
+
+    `span`: first and past-last character of the match in the text of the region's line.
+    `fields`: named groups as they stood. `region`: the line with a few neighbours.
+    """
+
+    source: str
+    line: int
+    signature: str
+    cause: str
+    weight: Weight
+    span: tuple[int, int]
+    fields: Mapping[str, str]
+    region: Region
+    count: int = 1
+    last_line: int = 0
+
+    @property
+    def text(self) -> str:
+        """The line that hit."""
+        return self.region.text
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What the scanner found in one source.
+
+    `regions`: record kind -> the lines around each place where such a record shows. `head` and `tail`: its first and last
+    lines.
+    """
+
+    source: Source
+    bytes: int
+    lines: int
+    hits: tuple[Hit, ...]
+    regions: Mapping[str, tuple[Region, ...]]
+    head: tuple[Line, ...]
+    tail: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """When, as one line tells it, before any assumption.
+
+    `wall`: date and time; naive when the line gives no zone; its year (1904) or whole date (1904-01-01) means nothing when
+    `lacks` says so. `mono`: seconds since boot. `resolution_s`: how fine the stamp is.
+    """
+
+    wall: datetime | None = None
+    mono: float | None = None
+    lacks: Literal["", "year", "date"] = ""
+    resolution_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What the wrappers of one line told, outermost first, and the message that is left."""
+
+    message: str
+    layouts: tuple[str, ...] = ()
+    stamp: Stamp | None = None
+    host: str | None = None
+    program: str | None = None
+    pid: int | None = None
+    rank: int | None = None
+    level: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One line of evidence, as it stood, with its neighbours for a reader."""
+
+    source: str
+    line: int
+    text: str
+    signature: str
+    weight: Weight
+    before: tuple[Line, ...] = ()
+    after: tuple[Line, ...] = ()
+    time: datetime | None = None
+    uncertainty_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened, understood: what it speaks for, where it stands, its fields in plain units.
+
+    `kind`: the signature or record that made it. `stamp`: as the line tells; `time`, `uncertainty_s` and `lane` are given by
+    the timeline (`lane`: the clock it lies on; events of different lanes cannot be ordered).
+    """
+
+    kind: str
+    cause: str | None
+    weight: Weight
+    source: str
+    line: int
+    last_line: int
+    proofs: tuple[Proof, ...]
+    fields: Fields = field(default_factory=dict)
+    count: int = 1
+    stamp: Stamp | None = None
+    time: datetime | None = None
+    uncertainty_s: float | None = None
+    lane: str = ""
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where it stands: source and line; unique with `kind`."""
+        return self.source, self.line
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Two events that speak of the same thing, and by what it is known: `pid 4711`, `time, 0.7 s apart`."""
+
+    first: tuple[str, int]
+    second: tuple[str, int]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """Events that belong together, in order, with the links between them."""
+
+    events: tuple[Event, ...]
+    links: tuple[Link, ...] = ()
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSummary:
+    """What one source turned out to be. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono` or `none`."""
+
+    name: str
+    format: str
+    compression: str | None
+    bytes: int
+    lines: int
+    records: int
+    first_time: datetime | None
+    last_time: datetime | None
+    clock: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One remedy in this case's own words. `rank` counts from 1."""
+
+    rank: int
+    who: str
+    action: str
+    why: str
+    commands: tuple[str, ...]
+    reference: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Something the logs do not say, why it matters, and the command that would settle it."""
+
+    what: str
+    why: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cause as it is reported, most probable first."""
+
+    id: str
+    title: str
+    role: Role
+    probability: float
+    summary: str
+    proofs: tuple[Proof, ...]
+    facts: Fields
+    advice: tuple[Advice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentSummary:
+    """An incident as it is reported."""
+
+    id: int
+    start: datetime | None
+    end: datetime | None
+    causes: tuple[str, ...]
+    events: int
+    hosts: tuple[str, ...]
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One entry of the timeline."""
+
+    time: datetime | None
+    lane: str
+    source: str
+    line: int
+    event: str
+    cause: str | None
+    role: Role | Literal["noise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The finished answer; a reporter only writes it down."""
+
+    tool: Mapping[str, str]
+    case: str
+    verdict: Verdict
+    causes: tuple[Finding, ...]
+    incidents: tuple[IncidentSummary, ...]
+    timeline: tuple[Moment, ...]
+    sources: tuple[SourceSummary, ...]
+    missing: tuple[Unknown, ...]
+    warnings: tuple[Warning, ...]

@@ -1,0 +1,95 @@
+"""analyze(): the stages in order. Sources -> scan -> records and series -> timeline -> diagnosis -> Report."""
+
+from collections.abc import Iterable
+
+from forensics import layouts, records, series, timeline
+from forensics.database import Database, load
+from forensics.diagnose import Diagnosis, diagnose
+from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
+from forensics.scan import scan
+from forensics.version import VERSION
+
+MOMENTS = 500  # entries of the timeline in a report
+OLD_INCIDENTS = 50
+
+
+def database() -> Database:
+    """The built-in knowledge with everything that records and series look for, compiled (cached on disk)."""
+    return load(triggers=(*records.triggers(), *series.triggers()))
+
+
+def analyze(sources: Iterable[Source], case: str, knowledge: Database, warnings: Iterable[Warning] = ()) -> Report:
+    """The Report on `sources`, read once each. `warnings`: those that came up while the sources were opened."""
+    noted = list(warnings)
+    scans = [scan(source, knowledge, noted.append) for source in sources]
+    scans = [s for s in scans if s.lines]
+    events = {s.source.name: [*records.read(s), *series.read(s)] for s in scans}
+    clocks = _clocks(scans, noted)
+    placed = timeline.place([e for found in events.values() for e in found], clocks)
+    found = timeline.incidents(placed)
+    decided = [diagnose(i, knowledge) for i in found] or [diagnose(None, knowledge)]
+    found, decided = _worst_first(found, decided)
+    return Report(
+        tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": "formula-1"},
+        case=case,
+        verdict=decided[0].verdict,
+        causes=decided[0].findings,
+        incidents=tuple(_incident(i, n, d) for n, (i, d) in enumerate(zip(found, decided, strict=False), 1))[:OLD_INCIDENTS],
+        timeline=tuple(_moments(found, decided))[:MOMENTS],
+        sources=tuple(_source(s, clocks[s.source.name], len(events[s.source.name]), noted) for s in scans),
+        missing=decided[0].missing,
+        warnings=tuple(dict.fromkeys(noted)),
+    )
+
+
+def _clocks(scans: list[Scan], noted: list[Warning]) -> dict[str, timeline.Clock]:
+    times = {s.source.name: timeline.full_times(s) for s in scans}
+    return {
+        s.source.name: timeline.clock_of(
+            s, [t for n, ts in sorted(times.items()) if n != s.source.name for t in ts], noted.append
+        )
+        for s in scans
+    }
+
+
+def _worst_first(found: list[Incident], decided: list[Diagnosis]) -> tuple[list[Incident], list[Diagnosis]]:
+    """The last incident that was a crash first; incidents in which nothing crashed after all that did."""
+    order = sorted(range(len(found)), key=lambda i: ("crash", "undetermined", "no_crash").index(decided[i].verdict))
+    return ([found[i] for i in order], [decided[i] for i in order]) if found else (found, decided)
+
+
+def _incident(incident: Incident, number: int, decision: Diagnosis) -> IncidentSummary:
+    hosts = sorted({str(e.fields["host"]) for e in incident.events if "host" in e.fields})
+    links = tuple(f"{k.first[0]}:{k.first[1]} and {k.second[0]}:{k.second[1]} by {k.by}" for k in incident.links[:20])
+    ids = tuple(f.id for f in decision.findings)
+    return IncidentSummary(number, incident.start, incident.end, ids, len(incident.events), tuple(hosts), links)
+
+
+def _moments(found: list[Incident], decided: list[Diagnosis]) -> list[Moment]:
+    moments: list[Moment] = []
+    for incident, decision in zip(found, decided, strict=False):
+        role = {f.id: f.role for f in decision.findings}
+        moments += [_moment(e, role) for e in incident.events]
+    return moments
+
+
+def _moment(event: Event, role: dict[str, Role]) -> Moment:
+    told = role.get(event.cause) if event.cause else None
+    return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, told or "noise")
+
+
+def _source(scanned: Scan, clock: timeline.Clock, events: int, noted: list[Warning]) -> SourceSummary:
+    name = scanned.source.name
+    times = [t for t in (clock.time(layouts.peel(x.text).stamp) for x in (*scanned.head, *scanned.tail)) if t]
+    return SourceSummary(
+        name=name,
+        format=layouts.recognise(scanned.head),
+        compression=scanned.source.compression,
+        bytes=scanned.bytes,
+        lines=scanned.lines,
+        records=events,
+        first_time=min(times, default=None),
+        last_time=max(times, default=None),
+        clock=clock.kind,
+        warnings=tuple(f"{w.kind}: {w.message}" for w in dict.fromkeys(noted) if w.source == name),
+    )

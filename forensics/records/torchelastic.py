@@ -1,0 +1,63 @@
+"""torchrun's failure table: which rank was seen to fail first, its exit code and signal.
+
+    Root Cause (first observed failure):
+    [0]:
+      time      : 2024-05-01_12:00:00
+      host      : node-1
+      rank      : 1 (local_rank: 1)
+      exitcode  : -9 (pid: 4711)
+      error_file: <N/A>
+      traceback : Signal 9 (SIGKILL) received by PID 4711
+
+First by time only, so it is never proof. Printed by torch/distributed/elastic/multiprocessing/errors/__init__.py,
+ChildFailedError.format_msg.
+"""
+
+import re
+
+from forensics.model import Line, Region, Trigger, Value
+from forensics.records.base import Record, peeled
+
+TRIGGER = Trigger("torchelastic", ("Root Cause (first observed failure)",), before=2, after=14)
+ROWS = {
+    "time": re.compile(r"^\s*time\s*: (?P<time>\S+)"),
+    "host": re.compile(r"^\s*host\s*: (?P<host>\S+)"),
+    "rank": re.compile(r"^\s*rank\s*: (?P<rank>\d+)(?: \(local_rank: (?P<local_rank>\d+)\))?"),
+    "exitcode": re.compile(r"^\s*exitcode\s*: (?P<exit_code>-?\d+) \(pid: (?P<pid>\d+)\)"),
+    "error_file": re.compile(r"^\s*error_file: (?P<error_file>\S+)"),
+    "traceback": re.compile(r"^\s*traceback : Signal (?P<signal>\d+) \((?P<signal_name>\w+)\)"),
+}
+NUMBERS = ("rank", "local_rank", "exit_code", "pid", "signal")
+# What the death of a child by this signal is called when nothing else tells why.
+BY_SIGNAL = {
+    4: "process.illegal_instruction",
+    6: "process.abort",
+    7: "process.bus_error",
+    9: "process.worker_died",
+    11: "process.segfault",
+    15: "stopped.user",
+}
+
+
+def read(region: Region) -> Record | None:
+    """The first failure of the table; None when its rows were cut off."""
+    fields: dict[str, Value] = {}
+    quote: list[Line] = []
+    last = region.number
+    for row in peeled(region.lines_after()):
+        for pattern in ROWS.values():
+            found = pattern.match(row.message)
+            if found:
+                fields |= {k: v for k, v in found.groupdict().items() if v and v != "<N/A>"}
+                quote.append(row.line)
+                last = row.line.number
+        if row.message.startswith("===="):
+            break
+    if "exit_code" not in fields:
+        return None
+    fields |= {k: int(fields[k]) for k in NUMBERS if k in fields}
+    code = int(fields["exit_code"])
+    cause = BY_SIGNAL.get(-code) if code < 0 else "code.exception"
+    weight = "strong" if -code in (4, 6, 7, 11) else "hint"
+    quote.sort(key=lambda line: "exitcode" not in line.text)
+    return Record("torchelastic", region.number, last, cause, weight, tuple(quote[:3]), fields)  # type: ignore[arg-type]

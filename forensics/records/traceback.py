@@ -1,0 +1,121 @@
+"""Python tracebacks: the exception, its message and the user's own last frame; chained, per rank, in notebooks and in Rich boxes.
+
+Traceback (most recent call last):
+  File "/home/u/train.py", line 12, in main
+    loss = model(x)
+RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
+"""
+
+import re
+
+from forensics.model import Line, Region, Trigger, Value
+from forensics.records.base import Peeled, Record, peeled
+
+TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), after=150)
+HEAD = "Traceback (most recent call last)"
+FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
+NOTEBOOK_FRAME = re.compile(
+    r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|(?P<cell>Cell In\s?\[\d+\]|<ipython-input-[\w-]+>).*)"
+)
+EXCEPTION = re.compile(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
+NOTEBOOK_HEAD = re.compile(r"(?P<name>[A-Z]\w+)\s{3,}Traceback \(most recent")
+FOREIGN = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
+# Exceptions by which a launcher reports that something below it failed: they say that, not why.
+LAUNCHERS = {
+    "ChildFailedError",
+    "CalledProcessError",
+    "ProcessRaisedException",
+    "ProcessExitedException",
+    "SystemExit",
+    "DeadKernelError",
+}
+CHAIN = ("During handling of the above exception", "The above exception was the direct cause")
+MESSAGE_LINES = 12
+
+
+def read(region: Region) -> Record | None:
+    """The traceback that starts on the region's line; None when it is cut before its exception."""
+    head, *rest = peeled([Line(region.number, region.text), *region.lines_after()])
+    rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
+    notebook = NOTEBOOK_HEAD.search(head.message)
+    place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
+    if place is None:
+        return None
+    exception = rows[place]
+    found = EXCEPTION.match(exception.message.strip())
+    if found is None:
+        return None
+    frame, frame_line = _own_frame(rows[:place])
+    fields: dict[str, Value] = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()}
+    fields |= frame
+    if head.prefix.rank is not None:
+        fields["rank"] = head.prefix.rank
+    last = _message_end(rows, place)
+    kind = str(fields["exc_type"]).rpartition(".")[2]
+    return Record(
+        kind="traceback",
+        first=region.number,
+        last=last,
+        cause="code.exception",
+        weight="hint" if kind in LAUNCHERS else "strong",
+        quote=(exception.line, *([frame_line] if frame_line else [])),
+        fields=fields,
+        lends=True,
+    )
+
+
+def _end(rows: list[Peeled]) -> int | None:
+    """Index of the exception: the first line that is neither indented nor a box, behind at least one frame."""
+    frames = 0
+    for i, row in enumerate(rows):
+        message = row.message
+        if not message.strip():
+            continue
+        if message[0] in " \t" or message.lstrip()[0] in "│╭╰┃┏┗❱~^":
+            frames += 1
+            continue
+        if EXCEPTION.match(message.strip()):
+            return i
+        if message.startswith("File ") or frames:  # a paste that lost its indentation, or a message glued to output
+            frames += 1
+            if frames > 120:
+                return None
+            continue
+        return None
+    return None
+
+
+def _notebook_end(rows: list[Peeled], name: str) -> int | None:
+    """A notebook repeats the exception's name in front of its message, behind the frames."""
+    for i, row in enumerate(rows):
+        if row.message.strip().startswith((f"{name}:", f"{name} :")) or row.message.strip() == name:
+            return i
+    return None
+
+
+def _own_frame(rows: list[Peeled]) -> tuple[dict[str, Value], Line | None]:
+    """The innermost frame in code that is not an installed library's; else the innermost at all."""
+    best: tuple[dict[str, Value], Line | None] = ({}, None)
+    for row in rows:
+        found = FRAME.search(row.message) or NOTEBOOK_FRAME.search(row.message)
+        if not found:
+            continue
+        groups = {k: v for k, v in found.groupdict().items() if v}
+        fields: dict[str, Value] = {"file": groups.get("file") or groups.get("cell", "")}
+        if "line_no" in groups:
+            fields["line_no"] = int(groups["line_no"])
+        if "function" in groups:
+            fields["function"] = groups["function"].strip(" │")
+        if best[1] is None or not any(f in str(fields["file"]) for f in FOREIGN):
+            best = fields, row.line
+    return best
+
+
+def _message_end(rows: list[Peeled], place: int) -> int:
+    """Number of the message's last line: it may go on for a few lines, up to a blank one or the next stamped one."""
+    last = rows[place].line.number
+    for row in rows[place + 1 : place + 1 + MESSAGE_LINES]:
+        if not row.message.strip() or row.prefix.stamp or HEAD in row.message or row.message.startswith(CHAIN):
+            break
+        last = row.line.number
+    return last

@@ -1,0 +1,69 @@
+"""Raw groups to facts: sizes in bytes, times in seconds, counts as integers, by the suffix of their names.
+
+{"limit_kb": "409600", "request_size": "20.00 GiB", "pid": "4711"} -> {"limit_bytes": 419430400, "request_bytes": 21474836480,
+"pid": 4711}
+"""
+
+import re
+from collections.abc import Mapping
+
+from forensics.model import Value
+
+# Powers of 1024 throughout: the kernel's kB and the frameworks' MB and GB are binary.
+SCALES = {
+    "kb": 1 << 10,
+    "kib": 1 << 10,
+    "mb": 1 << 20,
+    "mib": 1 << 20,
+    "gb": 1 << 30,
+    "gib": 1 << 30,
+    "tib": 1 << 40,
+    "pages": 4096,
+}
+SIZE = re.compile(r"([\d.,]+)\s*([kKmMgGtT]?)(?:i?[bB](?:ytes?)?)?\b")
+INTEGERS = {
+    "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",
+    "epoch", "cpu", "line_no", "port", "status", "count", "kills", "order", "oom_score_adj",
+}  # fmt: skip
+
+
+def typed(groups: Mapping[str, str]) -> dict[str, Value]:
+    """Facts of raw groups. What does not parse stays as it stood, under its own name."""
+    facts: dict[str, Value] = {}
+    for name, text in groups.items():
+        text = text.strip()
+        if not text:
+            continue
+        stem, _, unit = name.rpartition("_")
+        number = _number(text)
+        if unit == "size" and (size := size_bytes(text)) is not None:
+            facts[f"{stem}_bytes"] = size
+        elif unit in SCALES and number is not None:
+            facts[f"{stem}_bytes"] = round(number * SCALES[unit])
+        elif unit == "bytes" and number is not None:
+            facts[name] = round(number)
+        elif unit == "ms" and number is not None:
+            facts[f"{stem}_s"] = number / 1000
+        elif unit == "s" and number is not None:
+            facts[name] = number
+        elif name in INTEGERS and text.lstrip("-").isdigit():
+            facts[name] = int(text[:19])
+        else:
+            facts[name] = text
+    return facts
+
+
+def size_bytes(text: str) -> int | None:
+    """`20.00 GiB`, `512M`, `1234 bytes` or `1234` in bytes."""
+    found = SIZE.match(text)
+    number = _number(found[1]) if found else None
+    if found is None or number is None:
+        return None
+    return round(number * (1 << 10 * " kmgt".index(found[2].lower() or " ")))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None

@@ -1,0 +1,11 @@
+"""The report as one JSON document on one line, for `forensics batch`."""
+
+import json
+
+from forensics.model import Report
+from forensics.report.document import document
+
+
+def render(report: Report) -> str:
+    """The document of schema `forensics-report/1`, without a line break inside."""
+    return json.dumps(document(report), ensure_ascii=False) + "\n"

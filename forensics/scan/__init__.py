@@ -1,0 +1,9 @@
+"""Find: raw blocks of a Source become Hits and Regions, in one pass.
+
+Hyperscan reports where any anchor of any signature or record ends; only those lines become Python text, and only those
+signatures are confirmed on them. Bytes without an anchor are never looked at by Python.
+"""
+
+from forensics.scan.scanner import scan
+
+__all__ = ["scan"]

@@ -1,0 +1,96 @@
+"""Bounded memory for what repeats: the same message a million times is one Hit with a count."""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from forensics.model import Hit
+
+T = TypeVar("T")
+KEPT_ENDS = 300
+KEPT_EVEN = 4096
+
+
+class Ends(Generic[T]):
+    """Keeps the first and the last KEPT_ENDS of what is added."""
+
+    def __init__(self) -> None:
+        self.first: list[T] = []
+        self.last: deque[T] = deque(maxlen=KEPT_ENDS)
+        self.dropped = 0
+
+    def add(self, item: T) -> None:
+        """Keep `item` among the first while there is room, else among the last."""
+        if len(self.first) < KEPT_ENDS:
+            self.first.append(item)
+            return
+        self.dropped += len(self.last) == KEPT_ENDS
+        self.last.append(item)
+
+    def items(self) -> list[T]:
+        """What was kept, in order."""
+        return [*self.first, *self.last]
+
+
+class Even(Generic[T]):
+    """Keeps an even sample of at most KEPT_EVEN: when full, every second goes and the stride doubles."""
+
+    def __init__(self) -> None:
+        self.kept: list[T] = []
+        self.stride = 1
+        self.seen = 0
+
+    def wants(self) -> bool:
+        """Is the next one to be kept? Counts it either way."""
+        self.seen += 1
+        return (self.seen - 1) % self.stride == 0
+
+    def add(self, item: T) -> None:
+        """Keep `item`, which `wants` asked for."""
+        self.kept.append(item)
+        if len(self.kept) >= KEPT_EVEN:
+            del self.kept[1::2]
+            self.stride *= 2
+
+
+Key = tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class _Folded:
+    hit: Hit
+    count: int
+    last_line: int
+
+
+class HitFold:
+    """The hits of one signature in one source: equal fields fold into one Hit, and distinct ones are bounded.
+
+    Past 2 * KEPT_ENDS distinct ones, the first of the others stands for all of them.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[Key, _Folded] = {}
+
+    def again(self, fields: Mapping[str, str], line: int) -> bool:
+        """Was this message seen before? Then it is counted, and no Hit has to be made for it."""
+        same = self.kept.get(self._key(fields))
+        if same is None:
+            return False
+        same.count += 1
+        same.last_line = line
+        return True
+
+    def add(self, hit: Hit) -> None:
+        """Keep a message that `again` did not know."""
+        self.kept[self._key(hit.fields)] = _Folded(hit, 1, hit.line)
+
+    def _key(self, fields: Mapping[str, str]) -> Key:
+        key = tuple(sorted(fields.items()))
+        return key if key in self.kept or len(self.kept) < 2 * KEPT_ENDS else (("", "the rest"),)
+
+    def hits(self) -> list[Hit]:
+        """The folded hits in order of their first line."""
+        made = [replace(f.hit, count=f.count, last_line=f.last_line) for f in self.kept.values()]
+        return sorted(made, key=lambda h: h.line)

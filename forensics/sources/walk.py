@@ -1,0 +1,46 @@
+"""Folders to files: every regular file below a folder, in order of name, never twice and never through a loop."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from forensics.model import Warn, Warning
+
+MAX_FILES = 100_000
+SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}
+
+
+def walk(top: Path, warn: Warn) -> Iterator[Path]:
+    """The regular files at or below `top`; links to folders are not followed, pipes and devices are not opened."""
+    if not top.is_dir():
+        if _regular(top, warn):
+            yield top
+        return
+    count = 0
+    for folder, names, files in os.walk(top, onerror=lambda e: warn(_unreadable(e))):
+        names[:] = sorted(n for n in names if n not in SKIPPED_FOLDERS)
+        for name in sorted(files):
+            path = Path(folder) / name
+            if _regular(path, warn):
+                count += 1
+                if count > MAX_FILES:
+                    warn(Warning("limit", f"more than {MAX_FILES} files; the rest was not read", str(top)))
+                    return
+                yield path
+
+
+def _regular(path: Path, warn: Warn) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        warn(_unreadable(error))
+        return False
+    if not stat.S_ISREG(mode):
+        warn(Warning("skipped", "not a regular file; it was not opened", str(path)))
+        return False
+    return True
+
+
+def _unreadable(error: OSError) -> Warning:
+    return Warning("unreadable", error.strerror or type(error).__name__, str(error.filename))

@@ -1,0 +1,51 @@
+"""Bytes of a log to the text that everything else sees.
+
+A line ends at `\\n`. Its text is decoded as UTF-8 (bad bytes replaced), without terminal colours; of a progress bar that was
+redrawn with carriage returns, one frame counts.
+"""
+
+import re
+
+MAX_TEXT_BYTES = 16 << 10
+ANSI = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
+
+
+def clean(raw: bytes) -> str:
+    """Text of `raw`, bad bytes replaced, terminal escapes removed."""
+    text = raw.decode("utf-8", "replace")
+    return ANSI.sub("", text) if "\x1b" in text else text
+
+
+def last_frame(raw: bytes) -> str:
+    """Text of a line: what stands behind its last carriage return, MAX_TEXT_BYTES at most."""
+    raw = raw.rstrip(b"\r")
+    return clean(raw[raw.rfind(b"\r") + 1 :][:MAX_TEXT_BYTES])
+
+
+def frame_at(data: bytes, start: int, end: int, at: int) -> str:
+    """Text of the frame that holds byte `at` in the line data[start:end]; a longer one is cut to a window around `at`."""
+    left = max(start, data.rfind(b"\r", start, at) + 1)
+    right = data.find(b"\r", at, end)
+    right = end if right < 0 else right
+    if right - left > MAX_TEXT_BYTES:
+        left = max(left, at - MAX_TEXT_BYTES // 2)
+        right = min(right, at + MAX_TEXT_BYTES // 2)
+    return clean(data[left:right])
+
+
+def line_at(data: bytes, at: int) -> tuple[int, int]:
+    """First byte of the line that holds byte `at`, and the place of its line end (or the end of `data`)."""
+    start = data.rfind(b"\n", 0, at) + 1
+    end = data.find(b"\n", at)
+    return start, len(data) if end < 0 else end
+
+
+def shown(text: str, limit: int = 2000) -> str:
+    """`text` safe to print: control and direction characters escaped, cut at `limit` characters."""
+    if len(text) > limit:
+        text = text[: limit - 1] + "…"
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" for c in text
+    )
