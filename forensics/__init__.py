@@ -19,12 +19,9 @@ __all__ = ["Report", "__version__", "analyze"]
 
 def analyze(*paths: str | Path) -> "Report":
     """The Report on files and folders; raises forensics.errors.ForensicsError when nothing can be read."""
-    from forensics import pipeline, sources
-    from forensics.model import Warning
+    from forensics import pipeline
 
-    noted: list[Warning] = []
-    opened = sources.open_paths([Path(p) for p in paths], noted.append)
-    return pipeline.analyze(opened, Path(paths[0]).name, pipeline.database(), noted)
+    return pipeline.analyze_paths([Path(p) for p in paths], Path(paths[0]).name, pipeline.database())
 
 
 def __getattr__(name: str) -> object:

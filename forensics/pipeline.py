@@ -1,10 +1,12 @@
 """analyze(): the stages in order. Sources -> scan -> records and series -> timeline -> diagnosis -> Report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
-from forensics import layouts, records, series, timeline
+from forensics import layouts, records, series, sources, timeline
 from forensics.database import Database, load
 from forensics.diagnose import Diagnosis, diagnose
+from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.scan import scan
 from forensics.version import VERSION
@@ -18,10 +20,25 @@ def database() -> Database:
     return load(triggers=(*records.triggers(), *series.triggers()))
 
 
-def analyze(sources: Iterable[Source], case: str, knowledge: Database, warnings: Iterable[Warning] = ()) -> Report:
-    """The Report on `sources`, read once each. `warnings`: those that came up while the sources were opened."""
+def analyze_paths(paths: Sequence[Path], case: str, knowledge: Database) -> Report:
+    """The Report on files and folders; raises UsageError or SourceError when a path is missing or nothing can be read."""
+    noted: list[Warning] = []
+    return analyze(sources.open_paths(paths, noted.append), case, knowledge, noted)
+
+
+def analyze_folders(folder: Path, knowledge: Database) -> Iterator[Report]:
+    """A Report for each sub-folder of `folder`, in order of name; one in which nothing can be read is told as such."""
+    for case in sorted(p for p in folder.iterdir() if p.is_dir()):
+        try:
+            yield analyze_paths([case], case.name, knowledge)
+        except SourceError as error:
+            yield analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
+
+
+def analyze(given: Iterable[Source], case: str, knowledge: Database, warnings: Iterable[Warning] = ()) -> Report:
+    """The Report on `given`, read once each. `warnings`: those that came up while they were opened."""
     noted = list(warnings)
-    scans = [scan(source, knowledge, noted.append) for source in sources]
+    scans = [scan(source, knowledge, noted.append) for source in given]
     scans = [s for s in scans if s.lines]
     events = {s.source.name: [*records.read(s), *series.read(s)] for s in scans}
     clocks = _clocks(scans, noted)

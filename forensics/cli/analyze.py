@@ -22,10 +22,8 @@ def register(app: typer.Typer) -> None:
 
         Examples: forensics analyze ./logs; forensics analyze train.log dmesg.txt --format markdown -o report.md
         """
-        from forensics import pipeline, sources
-        from forensics.model import Warning
+        from forensics import pipeline
 
         check_format(form)
-        noted: list[Warning] = []
-        opened = sources.open_paths(paths, noted.append)
-        finish(pipeline.analyze(opened, paths[0].resolve().name, pipeline.database(), noted), form, output, exit_code)
+        report = pipeline.analyze_paths(paths, paths[0].resolve().name, pipeline.database())
+        finish(report, form, output, exit_code)

@@ -24,34 +24,23 @@ def register(app: typer.Typer) -> None:
 
         Example: forensics batch ./incidents --format jsonl > reports.jsonl
         """
-        from forensics import pipeline, sources
-        from forensics.model import Source, Warning
+        from forensics import pipeline
         from forensics.report import render
 
         check_format(form)
         if not folder.is_dir():
             raise UsageError("no such folder", str(folder))
-        cases = sorted(p for p in folder.iterdir() if p.is_dir())
-        if not cases:
+        if not any(p.is_dir() for p in folder.iterdir()):
             raise SourceError("no sub-folders, so no cases", str(folder), "use `forensics analyze` for one case")
-        knowledge = pipeline.database()
         texts: list[str] = []
         crashed = False
-        for case in cases:
-            noted: list[Warning] = []
-            opened: list[Source] = []
-            try:
-                opened = sources.open_paths([case], noted.append)
-            except SourceError as error:
-                noted.append(Warning("unreadable", str(error), case.name))
-            report = pipeline.analyze(opened, case.name, knowledge, noted)
+        for report in pipeline.analyze_folders(folder, pipeline.database()):
             crashed = crashed or report.verdict == "crash"
-            text = render(report, form)
+            print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
             if output is None:
-                write(text, None)
+                write(render(report, form), None)
             else:
-                texts.append(text)
-            print(f"{case.name}: {report.causes[0].id}", file=sys.stderr)
+                texts.append(render(report, form))
         if output is not None:
             write("".join(texts), output)
         if exit_code and crashed:

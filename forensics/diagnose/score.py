@@ -3,13 +3,15 @@
 For each cause c of an incident, with one weight w for every distinct signature that speaks for it:
 
     strength(c)  = 1 - product of (1 - W[w])                     W: proof 0.97, strong 0.80, hint 0.40; at most 0.985
-    explained(c) = greatest strength(r) * ORDER of the causes r that explain c (by `explains:`, or because c is a fallback and r
-                   is not, and r has more than a hint); ORDER is 1, or LATE when r is first seen after c on the same clock
-    score(c)     = strength(c) * (1 - EXPLAINED * explained(c)) * LATER for each unexplained cause seen before it
+    explained(c) = greatest strength(r) * ORDER * SURE of the causes r that explain c (by `explains:`, or because c is a fallback
+                   and r is not). ORDER is less than 1 when r is first seen after c on the same clock: LATE_FALLBACK where c is
+                   a fallback (an ending is often printed before its reason), else LATE. SURE is UNSURE where r has only hints
+    score(c)     = strength(c) * (1 - EXPLAINED * explained(c)) * LATER for each unexplained cause seen before it, and
+                   * HINTS_YIELD where only hints speak for c and more than hints for another
     rest         = HEALTHY_PRIOR * product of (1 - score(c)), none.healthy's share (more where a run told that it ended well)
     probability  = score / (sum of scores + rest)
 
-What a cause explains is never ranked above it, so a victim is not taken for the root, however loud it is.
+Of two causes that explain each other, the one with the surer evidence does, then the one seen first.
 """
 
 from collections import defaultdict
@@ -21,10 +23,14 @@ from forensics.database import HEALTHY, Database
 from forensics.model import Event, Incident
 
 W = {"proof": 0.97, "strong": 0.80, "hint": 0.40}
+RANKS = {"proof": 0, "strong": 1, "hint": 2}
 MOST = 0.985
 EXPLAINED = 0.95
-LATE = 0.9
+LATE = 0.6
+LATE_FALLBACK = 0.95
+UNSURE = 0.3
 LATER = 0.8
+HINTS_YIELD = 0.3
 HEALTHY_PRIOR = 0.3
 SHOWN = 8  # causes in a report; more are noise
 
@@ -79,19 +85,25 @@ def _explain(standing: Standing, others: list[Standing], database: Database) -> 
     for root in others:
         if root.cause == standing.cause or not _can_explain(root, standing, database):
             continue
-        share = root.strength * (LATE if _before(standing, root) else 1.0)
+        share = root.strength * (1.0 if _sureness(root) < RANKS["hint"] else UNSURE)
+        if _before(standing, root):
+            share *= LATE_FALLBACK if database.causes[standing.cause].fallback else LATE
         if share > standing.explained:
             standing.explained, standing.explained_by = share, root.cause
 
 
 def _can_explain(root: Standing, other: Standing, database: Database) -> bool:
     named = database.explains(root.cause, other.cause)
-    if named and database.explains(other.cause, root.cause):  # each may cause the other: then the first one did
-        return not _before(other, root)
-    if named:
-        return True
+    back = database.explains(other.cause, root.cause)
+    if named and back:
+        return (_sureness(root), _before(other, root)) <= (_sureness(other), _before(root, other))
     fallback = database.causes[other.cause].fallback and not database.causes[root.cause].fallback
-    return fallback and any(e.weight != "hint" for e in root.events) and not database.explains(other.cause, root.cause)
+    return named or (fallback and not back)
+
+
+def _sureness(standing: Standing) -> int:
+    """The rank of the surest evidence: 0 for a proof."""
+    return min(RANKS[e.weight] for e in standing.events)
 
 
 def _before(a: Standing, b: Standing) -> bool:
@@ -120,6 +132,8 @@ def _score(found: list[Standing]) -> None:
             if other is not standing
             and other.explained < 0.5
             and _before(other, standing)
-            and max(W[e.weight] for e in other.events) >= max(W[e.weight] for e in standing.events)
+            and _sureness(other) <= _sureness(standing)
         )
         standing.score = standing.strength * (1 - EXPLAINED * standing.explained) * LATER ** min(earlier, 4)
+        if _sureness(standing) == RANKS["hint"] and any(_sureness(other) < RANKS["hint"] for other in found):
+            standing.score *= HINTS_YIELD

@@ -39,7 +39,7 @@ def peel(text: str) -> Prefix:
     whole = Prefix(text)
     for _ in range(MAX_WRAPPERS):
         inner = _peel_one(whole.message)
-        if inner is None or (inner.layouts[0] in whole.layouts and inner.stamp is None):
+        if inner is None:
             break
         whole = Prefix(
             message=inner.message,

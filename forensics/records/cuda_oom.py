@@ -28,6 +28,8 @@ PARTS = {
 OTHER = re.compile(rf"Process (\d+) has {SIZE} memory in use")
 GPU = re.compile(r"\bGPU (\d+)")
 HEADROOM_BYTES = 1 << 30  # the CUDA context and libraries of a process itself, which no PyTorch counter shows
+NEGLIGIBLE = 0.1  # of the card: what desktop programs and rounding may hold
+SLACK = 0.05  # of what is reserved: blocks are rounded, so even a full cache has this much unallocated
 FEW = 3  # several ranks of one job on one card print a list of similar processes
 DECIDES = ("gpu_memory.*",)
 
@@ -64,34 +66,38 @@ def read(region: Region) -> Record | None:
 
 
 def decide(sizes: dict[str, int], others: list[int]) -> str:
-    """Which shortage it is. All sizes in bytes; what the message did not tell is missing from `sizes`.
+    """Which shortage it is. All sizes in bytes; what the message did not tell is missing from `sizes`; `others`: per process.
 
     A self-set limit: `allowed` below the card's total while the card still has room. Too many ranks on one card: several
     processes of similar size. Another process: memory that this process cannot account for is at least the shortfall.
-    Fragmentation: reserved but unallocated is at least the request. Otherwise the card is too small for the job.
+    Fragmentation: reserved but unallocated is at least the request, and more than the slack of a card that is simply full.
+    Otherwise the card is too small for the job.
     """
     request = sizes["request_bytes"]
-    total, free = sizes.get("total_bytes"), sizes.get("free_bytes")
+    total, free, allowed = (sizes.get(f"{name}_bytes") for name in ("total", "free", "allowed"))
     allocated = sizes.get("allocated_bytes", 0)
     reserved = sizes.get("reserved_bytes", allocated + sizes.get("unused_bytes", 0))
-    allowed = sizes.get("allowed_bytes")
-    if allowed is not None and total is not None and allowed < total * 0.95 and free is not None and free >= request:
-        return "code.config"
-    if len(others) >= FEW and max(others) < 2 * min(others):
-        return "code.config"
-    if total is not None and free is not None and free < request:
-        own = max(sizes.get("own_bytes", 0), reserved + HEADROOM_BYTES)
-        # In a container PyTorch does not find its own pid and lists itself as another process.
-        foreign = total - free - own
-        if foreign >= max(request - free, HEADROOM_BYTES) and foreign > total * 0.1 and not _is_self(others, reserved, foreign):
+    if total is not None and free is not None and "allocated_bytes" in sizes:
+        if allowed is not None and allowed < total * 0.95 and free >= request:
+            return "code.config"
+        if len(others) >= FEW and max(others) < 2 * min(others):
+            return "code.config"
+        foreign = total - free - _own(sizes.get("own_bytes"), reserved, others)
+        if foreign >= max(request - free, HEADROOM_BYTES, total * NEGLIGIBLE):
             return "gpu_memory.other_process"
-    if reserved - allocated >= request:
+    if reserved - allocated >= max(request, reserved * SLACK):
         return "gpu_memory.fragmentation"
     return "gpu_memory.capacity"
 
 
-def _is_self(others: list[int], reserved: int, foreign: int) -> bool:
-    return len(others) == 1 and 0 <= others[0] - reserved <= 2 * HEADROOM_BYTES and foreign <= 2 * HEADROOM_BYTES
+def _own(told: int | None, reserved: int, others: list[int]) -> int:
+    """Bytes of the card that this process holds: as told, else what it reserved and its context.
+
+    In a container PyTorch does not find its own pid and lists itself as another process: then the largest one that covers what
+    is reserved is itself.
+    """
+    itself = max(others, default=0) if told is None else 0
+    return max(told or 0, reserved + HEADROOM_BYTES, itself if itself >= reserved else 0)
 
 
 def _sizes(text: str) -> dict[str, int]:

@@ -29,7 +29,9 @@ LAUNCHERS = {
     "SystemExit",
     "DeadKernelError",
 }
-CHAIN = ("During handling of the above exception", "The above exception was the direct cause")
+# An exception that was being handled when another came up is context: the one that came up ended the program.
+HANDLED = "During handling of the above exception"
+CHAIN = (HANDLED, "The above exception was the direct cause")
 MESSAGE_LINES = 12
 
 
@@ -52,12 +54,13 @@ def read(region: Region) -> Record | None:
         fields["rank"] = head.prefix.rank
     last = _message_end(rows, place)
     kind = str(fields["exc_type"]).rpartition(".")[2]
+    handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MESSAGE_LINES])
     return Record(
         kind="traceback",
         first=region.number,
         last=last,
         cause="code.exception",
-        weight="hint" if kind in LAUNCHERS else "strong",
+        weight="hint" if handled or kind in LAUNCHERS else "strong",
         quote=(exception.line, *([frame_line] if frame_line else [])),
         fields=fields,
         lends=True,

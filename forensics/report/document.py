@@ -1,5 +1,6 @@
 """A Report to the document of schema `forensics-report/1`: plain dicts, RFC 3339 times, text safe to print."""
 
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -24,48 +25,18 @@ def document(report: Report) -> dict[str, Any]:
         "case": report.case,
         "verdict": report.verdict,
         "causes": [_cause(f) for f in report.causes],
-        "incidents": [
-            {
-                "id": i.id,
-                "start": when(i.start),
-                "end": when(i.end),
-                "causes": list(i.causes),
-                "events": i.events,
-                "hosts": list(i.hosts),
-                "links": list(i.links),
-            }
-            for i in report.incidents
-        ],
-        "timeline": [
-            {
-                "time": when(m.time),
-                "lane": m.lane,
-                "source": m.source,
-                "line": m.line,
-                "event": m.event,
-                "cause": m.cause,
-                "role": m.role,
-            }
-            for m in report.timeline
-        ],
-        "sources": [
-            {
-                "name": s.name,
-                "format": s.format,
-                "compression": s.compression,
-                "bytes": s.bytes,
-                "lines": s.lines,
-                "records": s.records,
-                "first_time": when(s.first_time),
-                "last_time": when(s.last_time),
-                "clock": s.clock,
-                "warnings": list(s.warnings),
-            }
-            for s in report.sources
-        ],
-        "missing": [{"what": m.what, "why": m.why, "command": m.command} for m in report.missing],
-        "warnings": [{"source": w.source, "line": w.line, "kind": w.kind, "message": shown(w.message)} for w in report.warnings],
+        "incidents": [_plain(i) for i in report.incidents],
+        "timeline": [_plain(m) for m in report.timeline],
+        "sources": [_plain(s) for s in report.sources],
+        "missing": [_plain(m) for m in report.missing],
+        "warnings": [_plain(w) | {"message": shown(w.message)} for w in report.warnings],
     }
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """A flat dataclass as a dict under its own names, times written out."""
+    told = {f.name: getattr(value, f.name) for f in fields(value)}
+    return {k: when(v) if isinstance(v, datetime) else list(v) if isinstance(v, tuple) else v for k, v in told.items()}
 
 
 def _cause(finding: Finding) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from forensics.model import Source, Warn, Warning
 
 BLOCK_BYTES = 4 << 20
 PROBE_BYTES = 8192
+MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
 GZIP = b"\x1f\x8b"
 # Recognised so that a message can say what it is; reading them is not this module's business.
 FOREIGN = {
@@ -58,8 +59,9 @@ def not_text(probe: bytes) -> str | None:
             return kind
     if any(probe.startswith(bom) for bom in BOMS):
         return None
-    odd = sum(1 for byte in probe if byte < 32 and byte not in b"\t\n\r\x1b\x0c\x08\x07")
-    return "binary data" if odd > len(probe) * 0.1 else None
+    text = probe.decode("utf-8", "replace")
+    odd = sum(1 for c in text if c == "\ufffd" or (c < " " and c not in "\t\n\r\x1b\x0c\x08\x07"))
+    return "binary data" if odd > len(text) * MOST_ODD else None
 
 
 def decoded(blocks: Iterator[bytes], probe: bytes) -> Iterator[bytes]:

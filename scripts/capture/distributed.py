@@ -55,7 +55,7 @@ def torchrun_sigterm(stage: Callable[..., Stage]) -> Files:
     return {"train.log": one.run(f"{_TORCHRUN} &\necho $! > launcher.pid\nwait", meanwhile=stop)}
 
 
-@case("distributed.timeout", ("train.log", "Timed out waiting"))
+@case("distributed.timeout", ("train.log", "Timed out waiting 15000ms for recv operation to complete"))
 def gloo_collective_timeout(stage: Callable[..., Stage]) -> Files:
     """Rank 1 is busy elsewhere while rank 0 waits in an all-reduce with a timeout of 15 s."""
     return {
@@ -63,7 +63,7 @@ def gloo_collective_timeout(stage: Callable[..., Stage]) -> Files:
     }
 
 
-@case("distributed.rendezvous", ("train.log", "imeout"))
+@case("distributed.rendezvous", ("train.log", "DistStoreError: Timed out after"))
 def gloo_rendezvous_timeout(stage: Callable[..., Stage]) -> Files:
     """One of two ranks never comes; the other waits for the store to fill."""
     one = stage()
@@ -72,7 +72,11 @@ def gloo_rendezvous_timeout(stage: Callable[..., Stage]) -> Files:
     return {"train.log": one.run(f"{environment} RANK=0 python init_only.py")}
 
 
-@case("distributed.rendezvous", ("train.log", "imeout"), accept=("distributed.network",))
+@case(
+    "distributed.rendezvous",
+    ("train.log", "DistNetworkError: The client socket has timed out after"),
+    accept=("distributed.network",),
+)
 def no_master(stage: Callable[..., Stage]) -> Files:
     """Rank 1 looks for a rank 0 that was never started."""
     one = stage()

@@ -57,6 +57,13 @@ def healthy_papermill(stage: Callable[..., Stage]) -> Files:
 
 
 @case("none.healthy")
+def healthy_skipped_records(stage: Callable[..., Stage]) -> Files:
+    """A preparation reports broken records with tracebacks, skips them, and ends well."""
+    script = 'python retries.py\necho "exit status $?"'
+    return {"prepare.log": stage().output_of(script, "retries.py")}
+
+
+@case("none.healthy")
 def healthy_dmesg(stage: Callable[..., Stage]) -> Files:
     """A machine's boot, as dmesg tells it."""
     boot = []

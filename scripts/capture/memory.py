@@ -10,7 +10,7 @@ from .stage import MIB, KernelLog, Stage
 _KILLED = "Memory cgroup out of memory: Killed process"
 
 
-@case("host_memory.oom_cgroup", ("dmesg.log", _KILLED), symptoms=())
+@case("host_memory.oom_cgroup", ("dmesg.log", _KILLED))
 def oom_cgroup_python(stage: Callable[..., Stage]) -> Files:
     """A script loads shard after shard in a memory cgroup of 600 MiB until the kernel's OOM killer ends it."""
     one, kernel = stage(memory_limit=600 * MIB), KernelLog()
@@ -36,7 +36,15 @@ def oom_kernel_log_only(stage: Callable[..., Stage]) -> Files:
     return {"dmesg.log": kernel.lines("-T")}
 
 
-@case("process.worker_died", ("train.log", "Killed"), accept=("host_memory.oom_cgroup",))
+@case("host_memory.oom_cgroup", ("dmesg.log", _KILLED))
+def oom_other_zone(stage: Callable[..., Stage]) -> Files:
+    """The same failure, the job's clock being Los Angeles time and the kernel log's UTC; the process id links them."""
+    one, kernel = stage(memory_limit=550 * MIB, cgroup="job_4712"), KernelLog()
+    script = 'export TZ=America/Los_Angeles\ndate\npython load_shards.py\necho "exit status $?"\ndate'
+    return {"train.log": one.output_of(script, "load_shards.py"), "dmesg.log": kernel.lines("-T")}
+
+
+@case("process.worker_died", ("train.log", "Killed"))
 def oom_job_log_only(stage: Callable[..., Stage]) -> Files:
     """A process is OOM-killed in its cgroup, and only the job's own output was kept: the shell's bare `Killed`."""
     one = stage(memory_limit=600 * MIB)
@@ -91,7 +99,7 @@ def alloc_refused_numpy(stage: Callable[..., Stage]) -> Files:
     return {"train.log": stage().output_of("export OPENBLAS_NUM_THREADS=1\nulimit -v 3000000\npython pairs.py", files=files)}
 
 
-@case("host_memory.shm", ("train.log", "shared memory"))
+@case("host_memory.shm", ("train.log", "unable to allocate shared memory(shm)"))
 def shm_dataloader(stage: Callable[..., Stage]) -> Files:
     """DataLoader workers hand batches over through a /dev/shm of 8 MiB."""
     one, kernel = stage(mounts=["mount -t tmpfs -o size=8m tmpfs /dev/shm"]), KernelLog()

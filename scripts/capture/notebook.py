@@ -59,7 +59,7 @@ def jupyter_bad_kernelspec(stage: Callable[..., Stage]) -> Files:
     return {"jupyter.log": serve(one, [IMPORTS], kernel="torch-old")}
 
 
-@case("notebook.kernel_start", accept=("notebook.kernel_died",))
+@case("notebook.kernel_start", ("jupyter.log", "restart failed"), accept=("notebook.kernel_died",))
 def jupyter_kernel_exits(stage: Callable[..., Stage]) -> Files:
     """The kernel's program ends at once every time it is started, until the server gives up."""
     one = stage()
@@ -68,7 +68,7 @@ def jupyter_kernel_exits(stage: Callable[..., Stage]) -> Files:
     return {"jupyter.log": serve(one, [IMPORTS], 30, kernel="torch-old")}
 
 
-@case("code.import", ("jupyter.log", "No module named"), symptoms=("notebook.kernel_start",))
+@case("code.import", ("jupyter.log", "No module named"), accept=("notebook.kernel_start",))
 def jupyter_no_ipykernel(stage: Callable[..., Stage]) -> Files:
     """The kernel spec's Python has no ipykernel, so that every start fails."""
     one = stage()
@@ -132,7 +132,7 @@ def _kernelspec(one: Stage, argv: list[str]) -> None:
 
 def notebook(cells: list[str]) -> str:
     """The JSON of a notebook of these code cells."""
-    made = [
+    made: list[dict[str, object]] = [
         {
             "cell_type": "code",
             "id": f"cell-{number}",

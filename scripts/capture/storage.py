@@ -51,6 +51,24 @@ def disk_io_error(stage: Callable[..., Stage]) -> Files:
     return {"train.log": one.output_of(script, "read_shards.py"), "dmesg.log": kernel.lines("-T")}
 
 
+@case("storage.io_error", ("dmesg.log", "EXT4-fs error"), accept=("data.corrupt",))
+def damaged_ext4(stage: Callable[..., Stage]) -> Files:
+    """The inode table under a data set is overwritten; ext4 notices while shards are opened, and goes read-only."""
+    image = "/home/disk.img"
+    damage = [
+        *_image(64),
+        f"for n in $(seq -w 0 399); do echo $n > {_DATA}/shard-$n.txt; done",
+        f"umount {_DATA}",
+        f"table=$(dumpe2fs {image} 2>/dev/null | sed -n 's/.*Inode table at \\([0-9]*\\)-.*/\\1/p' | head -1)",
+        f"size=$(dumpe2fs -h {image} 2>/dev/null | sed -n 's/^Block size: *//p')",
+        f"dd if=/dev/urandom of={image} bs=$size seek=$((table + 12)) count=20 conv=notrunc status=none",
+        f"mount -o loop,errors=remount-ro {image} {_DATA}",
+    ]
+    one, kernel = stage(mounts=damage), KernelLog()
+    output = one.output_of("python read_list.py", "read_list.py")
+    return {"train.log": output, "dmesg.log": kernel.lines("-T")}
+
+
 @case("host_os.lockup", ("dmesg.log", "blocked for more than"), accept=("storage.io_error", "process.stalled"))
 def hung_task(stage: Callable[..., Stage]) -> Files:
     """A training writes to a file system that has been frozen, until the kernel's hung-task watchdog reports it."""

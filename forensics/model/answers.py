@@ -1,0 +1,103 @@
+"""What the last stages make: Finding and everything a Report holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from forensics.model.logs import Fields, Proof, Warning
+
+Role = Literal["root", "contributing", "symptom"]
+Verdict = Literal["crash", "no_crash", "undetermined"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSummary:
+    """What one source turned out to be. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono` or `none`."""
+
+    name: str
+    format: str
+    compression: str | None
+    bytes: int
+    lines: int
+    records: int
+    first_time: datetime | None
+    last_time: datetime | None
+    clock: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One remedy in this case's own words. `rank` counts from 1."""
+
+    rank: int
+    who: str
+    action: str
+    why: str
+    commands: tuple[str, ...]
+    reference: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Something the logs do not say, why it matters, and the command that would settle it."""
+
+    what: str
+    why: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cause as it is reported, most probable first."""
+
+    id: str
+    title: str
+    role: Role
+    probability: float
+    summary: str
+    proofs: tuple[Proof, ...]
+    facts: Fields
+    advice: tuple[Advice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentSummary:
+    """An incident as it is reported."""
+
+    id: int
+    start: datetime | None
+    end: datetime | None
+    causes: tuple[str, ...]
+    events: int
+    hosts: tuple[str, ...]
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One entry of the timeline."""
+
+    time: datetime | None
+    lane: str
+    source: str
+    line: int
+    event: str
+    cause: str | None
+    role: Role | Literal["noise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The finished answer; a reporter only writes it down."""
+
+    tool: Mapping[str, str]
+    case: str
+    verdict: Verdict
+    causes: tuple[Finding, ...]
+    incidents: tuple[IncidentSummary, ...]
+    timeline: tuple[Moment, ...]
+    sources: tuple[SourceSummary, ...]
+    missing: tuple[Unknown, ...]
+    warnings: tuple[Warning, ...]

@@ -1,0 +1,47 @@
+"""Shared fixtures: the built-in database, a cache of its own, and a way to analyse a text."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from forensics import pipeline
+from forensics.database import Database
+from forensics.model import Report, Source
+
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="rewrite the expected answers of sample_logs/ from what is said now")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    before = os.environ.get("FORENSICS_CACHE")
+    os.environ["FORENSICS_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    if before is None:
+        del os.environ["FORENSICS_CACHE"]
+    else:
+        os.environ["FORENSICS_CACHE"] = before
+
+
+@pytest.fixture(scope="session")
+def knowledge(_own_cache: None) -> Database:
+    return pipeline.database()
+
+
+def text_source(name: str, text: str | bytes) -> Source:
+    data = text.encode() if isinstance(text, str) else text
+    return Source(name=name, blocks=lambda _warn: iter([data]))
+
+
+@pytest.fixture
+def analyze(knowledge: Database) -> Callable[..., Report]:
+    def run(**texts: str) -> Report:
+        sources = [text_source(name.replace("_", "."), text) for name, text in texts.items()]
+        return pipeline.analyze(sources, "case", knowledge)
+
+    return run

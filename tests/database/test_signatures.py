@@ -1,0 +1,92 @@
+"""Every signature is proven by its own examples; every cause of the taxonomy is there and complete."""
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from forensics.database import HEALTHY, builtin_folder, read_table
+from forensics.database.causefiles import cause_files, read_cause, read_causes
+from forensics.database.check import check, check_signature
+from forensics.database.entries import Cause
+
+FILES = cause_files(builtin_folder())
+# The contract of ids: reports, signatures and labelled incidents use them.
+CAUSES = {
+    "host_memory": "oom_global oom_cgroup oom_daemon alloc_refused shm leak",
+    "gpu_memory": "capacity fragmentation other_process leak",
+    "gpu_hardware": "fallen_off_bus ecc nvlink firmware thermal_power pcie",
+    "gpu_driver": "mismatch unavailable fabric hang",
+    "gpu_program": "illegal_access device_assert arch library",
+    "distributed": "timeout network peer_lost rendezvous",
+    "process": "segfault abort illegal_instruction bus_error fork_threads stalled worker_died resource_limit",
+    "stopped": "time_limit preempted user",
+    "numerics": "nan",
+    "code": "shape dtype_device index import config exception",
+    "data": "missing corrupt download",
+    "storage": "full io_error network_fs",
+    "host_hardware": "memory cpu thermal power pcie nic",
+    "host_os": "panic lockup",
+    "notebook": "kernel_died kernel_start connection_lost",
+    "none": "healthy",
+}
+
+
+@functools.cache
+def causes() -> list[Cause]:
+    return read_causes(builtin_folder())[0]
+
+
+def test_the_database_has_no_fault() -> None:
+    found, faults = read_causes(builtin_folder())
+    places = {c.id: c.id for c in found}
+    assert [str(f) for f in faults + check(found, places)] == []
+
+
+def test_every_cause_has_its_file() -> None:
+    expected = {f"{family}.{name}" for family, names in CAUSES.items() for name in names.split()}
+    assert {c.id for c in causes()} == expected
+    assert len(expected) == 64
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}.{p.stem}")
+def test_signatures_match_their_examples_and_nothing_near(path: Path) -> None:
+    cause = read_cause(path)
+    assert cause.signatures
+    for signature in cause.signatures:
+        assert list(check_signature(signature)) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}.{p.stem}")
+def test_a_cause_says_what_it_means_and_what_to_do(path: Path) -> None:
+    cause = read_cause(path)
+    assert cause.title
+    assert cause.means
+    if cause.id != HEALTHY:
+        assert len(cause.remedies) >= 2
+        assert all(r.why for r in cause.remedies)
+        assert any(not r.when for r in cause.remedies), "one remedy must fit without any field"
+
+
+def test_the_xid_table_names_known_causes() -> None:
+    known = {c.id for c in causes()}
+    rows = read_table("xid")
+    assert len(rows) == 177
+    assert {r["cause"] for r in rows.values()} <= known
+    assert {rows[c]["role"] for c in ("43", "45")} == {"victim"}
+    assert rows["79"]["cause"] == "gpu_hardware.fallen_off_bus"
+
+
+def test_explains_has_no_two_causes_that_each_explain_the_other() -> None:
+    by_id = {c.id: c for c in causes()}
+
+    def explains(a: Cause, b: str) -> bool:
+        return bool({b, b.split(".")[0] + ".*"} & set(a.explains))
+
+    mutual = {
+        tuple(sorted((a.id, b)))
+        for a in by_id.values()
+        for b in by_id
+        if a.id != b and explains(a, b) and explains(by_id[b], a.id)
+    }
+    assert mutual == set()

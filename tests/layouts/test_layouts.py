@@ -1,0 +1,94 @@
+"""Each layout declares samples that it, and before it no other, must recognise; here all run against all."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.layouts import Layout, all_layouts, peel, recognise
+from forensics.model import Line
+
+SAMPLES = [(layout, sample) for layout in all_layouts() for sample in layout.samples]
+
+
+@pytest.mark.parametrize(("layout", "sample"), SAMPLES, ids=lambda x: x.name if isinstance(x, Layout) else "")
+def test_a_sample_is_recognised_by_its_layout_and_by_none_before_it(layout: Layout, sample: str) -> None:
+    assert layout.peel(sample) is not None
+    others = [o.name for o in all_layouts() if o.rank <= layout.rank and o is not layout and o.peel(sample)]
+    assert others == []
+    assert peel(sample).layouts[0] == layout.name
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "told"),
+    [
+        ("[11686.888109] Out of memory", "Out of memory", {"mono": 11686.888109}),
+        ("[Fri Feb 13 23:31:30 2009] x", "x", {"wall": datetime(2009, 2, 13, 23, 31, 30)}),
+        (
+            "Aug 22 03:00:07 node-7 kernel: [11686.888109] Out of memory",
+            "Out of memory",
+            {
+                "wall": datetime(1904, 8, 22, 3, 0, 7),
+                "lacks": "year",
+                "mono": 11686.888109,
+                "host": "node-7",
+                "program": "kernel",
+            },
+        ),
+        (
+            "2025-08-22T03:00:07+0200 node-7 systemd[1]: jupyter.service: Failed",
+            "jupyter.service: Failed",
+            {"wall": datetime(2025, 8, 22, 3, 0, 7, tzinfo=timezone(timedelta(hours=2))), "pid": 1},
+        ),
+        (
+            "[W 2024-05-13 15:26:30.398 ServerApp] AsyncIOLoopKernelRestarter: restart failed",
+            "AsyncIOLoopKernelRestarter: restart failed",
+            {"wall": datetime(2024, 5, 13, 15, 26, 30, 398000), "level": "W"},
+        ),
+        (
+            "[I 15:26:30.398 NotebookApp] restarting",
+            "restarting",
+            {"wall": datetime(1904, 1, 1, 15, 26, 30, 398000), "lacks": "date"},
+        ),
+        (
+            "[rank3]:[E722 04:20:51.746222605 ProcessGroupNCCL.cpp:616] [Rank 3] Watchdog caught",
+            "Watchdog caught",
+            {"rank": 3, "wall": datetime(1904, 7, 22, 4, 20, 51, 746222)},
+        ),
+        ("[rank1]:[W1121 09:00:00.1 x.cpp:1] y", "y", {"wall": datetime(1904, 11, 21, 9, 0, 0, 100000), "rank": 1}),
+        ("[default7]:[rank7]: Traceback", "Traceback", {"rank": 7}),
+        (" 3: RuntimeError: x", "RuntimeError: x", {"rank": 3}),
+        (
+            "2026-08-22T03:00:07.123456789Z [W 2026-08-22 03:00:06.120 ServerApp] restart failed",
+            "restart failed",
+            {"wall": datetime(2026, 8, 22, 3, 0, 7, 123456, tzinfo=UTC)},
+        ),
+        ("RuntimeError: oops", "RuntimeError: oops", {}),
+    ],
+)
+def test_a_line_is_peeled_from_the_outside_in(line: str, message: str, told: dict[str, object]) -> None:
+    prefix = peel(line)
+    assert prefix.message == message
+    for name, value in told.items():
+        where = prefix.stamp if name in ("wall", "mono", "lacks") else prefix
+        assert getattr(where, name) == value, name
+
+
+@pytest.mark.parametrize(
+    "line", ["[Fri Feb 31 23:31:30 2009] x", "2024-13-40 99:00:00 x", "[W 2024-02-30 15:26:30.398 ServerApp] x"]
+)
+def test_a_time_that_cannot_be_is_no_stamp(line: str) -> None:
+    assert peel(line).stamp is None
+
+
+def test_a_source_is_recognised_by_most_of_its_lines() -> None:
+    kernel = [Line(i, f"[{i:5d}.000000] text {i}") for i in range(9)]
+    assert recognise([*kernel, Line(10, "free text")]) == "dmesg"
+    assert recognise([Line(i, "free text") for i in range(30)]) == "plain"
+    assert recognise([]) == "plain"
+
+
+@given(st.text(max_size=200))
+def test_peeling_never_raises_and_keeps_the_end_of_the_line(text: str) -> None:
+    assert text.endswith(peel(text).message)

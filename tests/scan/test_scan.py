@@ -1,0 +1,122 @@
+"""Hits stand on the right lines whatever the blocks are, repeats fold, colours and bars do not hide a message."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.database import Confirmer, Database
+from forensics.database import confirm as confirm_module
+from forensics.database.entries import Signature
+from forensics.model import Scan, Source, Warning
+from forensics.scan import scan
+from forensics.scan.chunks import chunks, whole_lines
+from forensics.scan.fold import Ends, Even
+
+OOM = (
+    "Memory cgroup out of memory: Killed process 1917 (python3) total-vm:469992kB, anon-rss:393356kB, file-rss:4kB, shmem-rss:0kB"
+)
+SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)"
+
+
+def scanned(text: str | bytes, knowledge: Database, block: int = 1 << 20) -> Scan:
+    data = text.encode() if isinstance(text, str) else text
+    blocks = [data[i : i + block] for i in range(0, len(data), block)]
+    return scan(Source("log", lambda _warn: iter(blocks)), knowledge, lambda _w: None)
+
+
+def causes(found: Scan) -> dict[int, set[str]]:
+    told: dict[int, set[str]] = {}
+    for hit in found.hits:
+        told.setdefault(hit.line, set()).add(hit.cause)
+    return told
+
+
+@pytest.mark.parametrize("block", [7, 100, 4096, 1 << 20])
+def test_line_numbers_agree_with_grep_whatever_the_blocks(knowledge: Database, block: int) -> None:
+    lines = [f"step {i} loss 0.{i}" for i in range(3000)]
+    lines[41], lines[2000] = SHAPE, OOM
+    found = scanned("\n".join(lines), knowledge, block)
+    told = causes(found)
+    assert "code.shape" in told[42]
+    assert "host_memory.oom_cgroup" in told[2001]
+    assert (found.lines, found.bytes) == (3000, len("\n".join(lines)))
+
+
+def test_fields_are_the_named_groups(knowledge: Database) -> None:
+    (hit,) = [h for h in scanned(OOM, knowledge).hits if h.cause == "host_memory.oom_cgroup" and "pid" in h.fields][:1]
+    assert hit.fields["pid"] == "1917"
+    assert hit.weight == "proof"
+    assert hit.text == OOM
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"57%|#####   | 4/7 [00:37<00:28,  9.42s/it]{SHAPE}",
+        f"\r 10%|\r 20%|{SHAPE}\r 30%|",
+        f"\x1b[0;31mRuntimeError\x1b[0m: {SHAPE[14:]}",
+        f"[rank3]: {SHAPE}",
+        f"2024-01-01 00:00:00,123 ERROR {SHAPE}\r",
+        f"bad \udcff bytes {SHAPE}",
+    ],
+)
+def test_a_message_is_found_in_any_wrapping(knowledge: Database, line: str) -> None:
+    found = scanned(b"before\n" + line.encode("utf-8", "surrogateescape") + b"\nafter\n", knowledge)
+    assert "code.shape" in causes(found)[2]
+
+
+def test_a_repeated_message_is_one_hit_with_a_count(knowledge: Database) -> None:
+    found = scanned("\n".join([SHAPE] * 5000), knowledge)
+    (hit,) = [h for h in found.hits if h.signature == found.hits[0].signature]
+    assert (hit.count, hit.line, hit.last_line) == (5000, 1, 5000)
+
+
+def test_many_distinct_messages_stay_bounded(knowledge: Database) -> None:
+    text = "\n".join(f"RuntimeError: mat1 and mat2 shapes cannot be multiplied ({i}x8 and 16x2)" for i in range(4000))
+    found = [h for h in scanned(text, knowledge).hits if h.cause == "code.shape"]
+    assert len(found) < 2000
+    assert sum(h.count for h in found if h.signature == found[0].signature) == 4000
+
+
+def test_a_line_without_end_is_scanned_in_a_window(knowledge: Database) -> None:
+    found = scanned(b"x" * 3_000_000 + b" " + SHAPE.encode() + b" " + b"y" * 3_000_000, knowledge)
+    assert "code.shape" in causes(found)[1]
+
+
+def test_a_slow_pattern_is_reported_and_does_not_hang(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Signature("code.shape", "slow", "proof", ("RuntimeError: mat1",), r"(\w|\w\w)+$")
+    monkeypatch.setattr(confirm_module, "TIME_LIMIT_S", 0.05)
+    broken = replace(knowledge, confirmers=tuple(Confirmer(slow) for _ in knowledge.confirmers))
+    noted: list[Warning] = []
+    line = f"{SHAPE} {'a' * 60}!".encode()
+    start = time.monotonic()
+    scan(Source("log", lambda _warn: iter([line])), broken, noted.append)
+    assert time.monotonic() - start < 30
+    assert {w.kind for w in noted} == {"timeout"}
+
+
+@given(st.lists(st.binary(max_size=40)), st.integers(1, 50))
+def test_chunks_lose_nothing_and_end_at_lines(blocks: list[bytes], _size: int) -> None:
+    whole = b"".join(blocks)
+    cut = list(whole_lines(iter(blocks)))
+    assert b"".join(cut) == whole
+    assert all(c.endswith(b"\n") for c in cut[:-1])
+    assert b"".join(c.data[c.start : c.end] for c in chunks(iter(blocks))) == whole
+
+
+def test_ends_and_even_are_bounded() -> None:
+    ends: Ends[int] = Ends()
+    even: Even[int] = Even()
+    for i in range(100_000):
+        ends.add(i)
+        if even.wants():
+            even.add(i)
+    assert ends.items()[0] == 0
+    assert ends.items()[-1] == 99_999
+    assert ends.dropped == 100_000 - len(ends.items())
+    assert len(even.kept) <= 4096
+    steps = {b - a for a, b in zip(even.kept, even.kept[1:], strict=False)}
+    assert len(steps) == 1
