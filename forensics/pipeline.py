@@ -8,6 +8,7 @@ from forensics.database import Database, load
 from forensics.diagnose import Diagnosis, diagnose
 from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
+from forensics.numbers import renumbered
 from forensics.scan import scan
 from forensics.version import VERSION
 
@@ -40,7 +41,7 @@ def analyze(given: Iterable[Source], case: str, knowledge: Database, warnings: I
     noted = list(warnings)
     scans = [scan(source, knowledge, noted.append) for source in given]
     scans = [s for s in scans if s.lines]
-    events = {s.source.name: [*records.read(s), *series.read(s)] for s in scans}
+    events = {s.source.name: [renumbered(e, s.source) for e in (*records.read(s), *series.read(s))] for s in scans}
     clocks = _clocks(scans, noted)
     placed = timeline.place([e for found in events.values() for e in found], clocks)
     found = timeline.incidents(placed)

@@ -3,6 +3,7 @@
 For each cause c of an incident, with one weight w for every distinct signature that speaks for it:
 
     strength(c)  = 1 - product of (1 - W[w])                     W: proof 0.97, strong 0.80, hint 0.40; at most 0.985
+                   * SURVIVED where each log that speaks for c tells further down that the run ended well
     explained(c) = greatest strength(r) * ORDER * SURE of the causes r that explain c (by `explains:`, or because c is a fallback
                    and r is not). ORDER is less than 1 when r is first seen after c on the same clock: LATE_FALLBACK where c is
                    a fallback (an ending is often printed before its reason), else LATE. SURE is UNSURE where r has only hints
@@ -32,6 +33,7 @@ UNSURE = 0.3
 LATER = 0.8
 HINTS_YIELD = 0.3
 HEALTHY_PRIOR = 0.3
+SURVIVED = 0.25
 SHOWN = 8  # causes in a report; more are noise
 
 
@@ -56,7 +58,7 @@ def standings(incident: Incident | None, database: Database) -> list[Standing]:
         if event.cause in database.causes:
             by_cause[event.cause or ""].append(event)
     ended_well = by_cause.pop(HEALTHY, [])
-    found = [Standing(c, tuple(e), strength(e)) for c, e in by_cause.items()]
+    found = [Standing(c, tuple(e), strength(e) * (SURVIVED if _survived(e, ended_well) else 1.0)) for c, e in by_cause.items()]
     for standing in found:
         _explain(standing, found, database)
     _score(found)
@@ -79,6 +81,12 @@ def strength(events: Iterable[Event]) -> float:
     for event in events:
         best[event.kind] = max(best.get(event.kind, 0.0), W[event.weight])
     return min(MOST, 1 - prod(1 - w for w in best.values()))
+
+
+def _survived(events: list[Event], ended_well: list[Event]) -> bool:
+    """Does every source of `events` tell behind the last of them that the run ended well?"""
+    ends = {e.source: e.last_line for e in ended_well if e.weight != "hint"}
+    return all(e.last_line < ends.get(e.source, 0) for e in events)
 
 
 def _explain(standing: Standing, others: list[Standing], database: Database) -> None:

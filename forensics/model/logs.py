@@ -29,13 +29,16 @@ Warn = Callable[[Warning], None]
 class Source:
     """Something readable: its name as the user knows it and a function that yields its bytes in blocks, once.
 
-    `modified`: when the file was last written, as an anchor for stamps without a year; None where unknown.
+    `modified`: when the file was last written, as an anchor for stamps without a year; None where unknown. `origin`: from the
+    number of a line in what `blocks` yields to its number in the original, for records that were decoded; complete once `blocks`
+    has been read; None where the two are the same.
     """
 
     name: str
     blocks: Callable[[Warn], Iterator[bytes]]
     compression: str | None = None
     modified: datetime | None = None
+    origin: Callable[[int], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A signature confirmed on a line. The same message again is the same Hit: `count` times, last on `last_line`.
+    """A signature confirmed on a line. The same message again is the same Hit: `count` times, some of them in `also`.
 
     `span`: first and past-last character of the match in the text of the region's line.
     `fields`: named groups as they stood. `region`: the line with a few neighbours.
@@ -113,7 +116,12 @@ class Hit:
     fields: Mapping[str, str]
     region: Region
     count: int = 1
-    last_line: int = 0
+    also: tuple[Line, ...] = ()
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines it stands on, first to last; of very many only the first few and the last."""
+        return (Line(self.line, self.text), *self.also)
 
     @property
     def text(self) -> str:

@@ -15,7 +15,7 @@ CONTEXT_LINES = 2
 def to_events(scan: Scan, records: list[Record]) -> list[Event]:
     """Events in order of line; every hit and record ends in exactly one, or is silenced, or absorbed by a record."""
     hits = _without_noise(scan.hits)
-    noisy = {h.line for h in hits if h.cause == HEALTHY}
+    noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
     events = [_from_hit(scan, hit, records) for hit in hits if not any(_absorbs(r, hit) for r in records)]
     for record in records:
         if record.lends and (noisy & {line.number for line in record.quote[:1]} or _named(record, hits)):
@@ -34,7 +34,12 @@ def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _within(record: Record, hit: Hit) -> bool:
-    return record.first <= hit.line <= record.last
+    """Does the record hold every line of the hit that is known?"""
+    return all(record.first <= line.number <= record.last for line in hit.lines)
+
+
+def _touches(record: Record, hit: Hit) -> bool:
+    return any(record.first <= line.number <= record.last for line in hit.lines)
 
 
 def _absorbs(record: Record, hit: Hit) -> bool:
@@ -48,7 +53,7 @@ def _absorbs(record: Record, hit: Hit) -> bool:
 def _named(record: Record, hits: list[Hit]) -> bool:
     """Does a signature know the exception of this traceback, so that the traceback itself has nothing to add?"""
     at = record.quote[0].number
-    return any(at <= h.line <= record.last and h.cause not in (record.cause, HEALTHY) for h in hits)
+    return any(at <= x.number <= record.last for h in hits if h.cause not in (record.cause, HEALTHY) for x in h.lines)
 
 
 def _from_hit(scan: Scan, hit: Hit, records: list[Record]) -> Event:
@@ -56,9 +61,10 @@ def _from_hit(scan: Scan, hit: Hit, records: list[Record]) -> Event:
     fields: dict[str, Value] = {**_prefix_fields(prefix), **typed(hit.fields)}
     lines = [Line(hit.line, hit.text)]
     for record in records:
-        if record.lends and _within(record, hit):
+        if record.lends and _touches(record, hit):
             fields = {**record.fields, **fields}
             lines += [line for line in record.quote if line.number != hit.line]
+    lines += [line for line in hit.also if line.number not in {x.number for x in lines}]
     neighbours = {line.number: line for line in hit.region.lines()}
     return Event(
         kind=hit.signature,
@@ -66,7 +72,7 @@ def _from_hit(scan: Scan, hit: Hit, records: list[Record]) -> Event:
         weight=hit.weight,
         source=scan.source.name,
         line=hit.line,
-        last_line=max(hit.last_line, hit.line),
+        last_line=hit.lines[-1].number,
         proofs=tuple(_proof(scan, line, hit.signature, hit.weight, neighbours) for line in lines),
         fields=fields,
         count=hit.count,

@@ -2,14 +2,15 @@
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from forensics.model import Hit
+from forensics.model import Hit, Line
 
 T = TypeVar("T")
 KEPT_ENDS = 300
 KEPT_EVEN = 4096
+KEPT_LINES = 8  # of a message that repeats: its first lines, and its last one
 
 
 class Ends(Generic[T]):
@@ -60,8 +61,9 @@ Key = tuple[tuple[str, str], ...]
 @dataclass(slots=True)
 class _Folded:
     hit: Hit
-    count: int
-    last_line: int
+    count: int = 1
+    last: Line | None = None
+    also: list[Line] = field(default_factory=list)
 
 
 class HitFold:
@@ -73,18 +75,20 @@ class HitFold:
     def __init__(self) -> None:
         self.kept: dict[Key, _Folded] = {}
 
-    def again(self, fields: Mapping[str, str], line: int) -> bool:
+    def again(self, fields: Mapping[str, str], line: Line) -> bool:
         """Was this message seen before? Then it is counted, and no Hit has to be made for it."""
         same = self.kept.get(self._key(fields))
         if same is None:
             return False
         same.count += 1
-        same.last_line = line
+        same.last = line
+        if len(same.also) < KEPT_LINES:
+            same.also.append(line)
         return True
 
     def add(self, hit: Hit) -> None:
         """Keep a message that `again` did not know."""
-        self.kept[self._key(hit.fields)] = _Folded(hit, 1, hit.line)
+        self.kept[self._key(hit.fields)] = _Folded(hit)
 
     def _key(self, fields: Mapping[str, str]) -> Key:
         key = tuple(sorted(fields.items()))
@@ -92,5 +96,10 @@ class HitFold:
 
     def hits(self) -> list[Hit]:
         """The folded hits in order of their first line."""
-        made = [replace(f.hit, count=f.count, last_line=f.last_line) for f in self.kept.values()]
+        made = [replace(f.hit, count=f.count, also=_others(f)) for f in self.kept.values()]
         return sorted(made, key=lambda h: h.line)
+
+
+def _others(folded: _Folded) -> tuple[Line, ...]:
+    lines = {line.number: line for line in (*folded.also, *([folded.last] if folded.last else []))}
+    return tuple(lines.values())

@@ -71,7 +71,7 @@ class _Scanner:
             return False
         fields = {k: v for k, v in found.groupdict().items() if v is not None}
         fold = self.folds.setdefault(i, HitFold())
-        if not fold.again(fields, place.number):
+        if not fold.again(fields, Line(place.number, place.text())):
             signature = self.database.confirmers[i].signature
             fold.add(
                 Hit(

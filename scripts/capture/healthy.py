@@ -72,4 +72,6 @@ def healthy_dmesg(stage: Callable[..., Stage]) -> Files:
             break
         if not _OWN.search(line):
             boot.append(_BUILDER.sub("", line, count=1) if "Linux version" in line else line)
+    if "Linux version" not in boot[0]:
+        raise RuntimeError("the kernel's ring buffer no longer holds the boot")
     return {"dmesg.log": "\n".join(boot) + "\n"}

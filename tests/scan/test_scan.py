@@ -71,7 +71,7 @@ def test_a_message_is_found_in_any_wrapping(knowledge: Database, line: str) -> N
 def test_a_repeated_message_is_one_hit_with_a_count(knowledge: Database) -> None:
     found = scanned("\n".join([SHAPE] * 5000), knowledge)
     (hit,) = [h for h in found.hits if h.signature == found.hits[0].signature]
-    assert (hit.count, hit.line, hit.last_line) == (5000, 1, 5000)
+    assert (hit.count, hit.line, hit.lines[-1].number) == (5000, 1, 5000)
 
 
 def test_many_distinct_messages_stay_bounded(knowledge: Database) -> None:
