@@ -20,10 +20,20 @@ def size(count: int) -> str:
     return f"{text} {UNITS[unit]}"
 
 
+def seconds(count: float) -> str:
+    """Seconds for people: `3 s`, `10 min`, `2 h`; whole units only where nothing is lost."""
+    for unit, name in ((3600, "h"), (60, "min")):
+        if count >= 2 * unit and count % unit == 0:
+            return f"{count / unit:g} {name}"
+    return f"{count:g} s"
+
+
 def tell(name: str, value: Value) -> str:
     """One fact for people, safe to print."""
     if name.endswith("_bytes") and isinstance(value, int):
         return size(value)
+    if name.endswith("_s") and isinstance(value, (int, float)):
+        return seconds(float(value))
     if isinstance(value, float):
         return f"{value:g}"
     return shown(str(value), 300)

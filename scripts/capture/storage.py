@@ -71,17 +71,18 @@ def damaged_ext4(stage: Callable[..., Stage]) -> Files:
 
 @case("host_os.lockup", ("dmesg.log", "blocked for more than"), accept=("storage.io_error", "process.stalled"))
 def hung_task(stage: Callable[..., Stage]) -> Files:
-    """A training writes to a file system that has been frozen, until the kernel's hung-task watchdog reports it."""
-    one, kernel = (
-        stage(mounts=[*_image(64), "(sleep 12; fsfreeze -f " + _DATA + "; sleep 260; fsfreeze -u " + _DATA + ") &"]),
-        KernelLog(),
-    )
-    one.prepare("append.py")
+    """A training's file system freezes under it; the logs are taken when the kernel's hung-task watchdog has reported."""
+    thaw = f"for _ in $(seq 400); do [ -e /home/user/run/thaw ] && break; sleep 1; done; fsfreeze -u {_DATA}"
+    one, kernel = stage(mounts=[*_image(64), f"(sleep 12; fsfreeze -f {_DATA}; {thaw}) &"]), KernelLog()
+    files: dict[str, str] = {}
 
     def wait(_: subprocess.Popen[bytes]) -> None:
-        end = time.monotonic() + 270
+        end = time.monotonic() + 300
         while "blocked for more than" not in kernel.lines() and time.monotonic() < end:
             time.sleep(5)
+        files["dmesg.log"] = kernel.lines("-T")
+        files["train.log"] = (one.home.parent / "output.log").read_text()
+        one.write("thaw", "")
 
-    output = one.run("python append.py", timeout=300, meanwhile=wait)
-    return {"train.log": output, "dmesg.log": kernel.lines("-T")}
+    one.output_of("python append.py", "append.py", meanwhile=wait)
+    return files

@@ -7,7 +7,7 @@ import time
 
 logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
 path = pathlib.Path("data/metrics.csv")
-for step in range(200):
+for step in range(80):
     with path.open("a") as file:
         file.write(f"{step},{1 / (step + 1):.5f}\n")
         file.flush()
