@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from forensics import layouts, records, series, sources, timeline
+from forensics import context, layouts, records, series, sources, timeline
 from forensics.database import Database, load
 from forensics.diagnose import Diagnosis, diagnose
 from forensics.errors import SourceError
@@ -18,7 +18,7 @@ OLD_INCIDENTS = 50
 
 def database() -> Database:
     """The built-in knowledge with everything that records and series look for, compiled (cached on disk)."""
-    return load(triggers=(*records.triggers(), *series.triggers()))
+    return load(triggers=(*records.triggers(), *series.triggers(), *context.triggers()))
 
 
 def analyze_paths(paths: Sequence[Path], case: str, knowledge: Database) -> Report:
@@ -47,7 +47,7 @@ def analyze(given: Iterable[Source], case: str, knowledge: Database, warnings: I
     found = timeline.incidents(placed)
     decided = [diagnose(i, knowledge) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided)
-    return Report(
+    report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": "formula-1"},
         case=case,
         verdict=decided[0].verdict,
@@ -58,6 +58,7 @@ def analyze(given: Iterable[Source], case: str, knowledge: Database, warnings: I
         missing=decided[0].missing,
         warnings=tuple(dict.fromkeys(noted)),
     )
+    return context.attach(report, scans)
 
 
 def _clocks(scans: list[Scan], noted: list[Warning]) -> dict[str, timeline.Clock]:

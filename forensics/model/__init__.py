@@ -5,7 +5,20 @@
 Every stage takes values of this package and returns values of this package; none knows another stage's insides.
 """
 
-from forensics.model.answers import Advice, Finding, IncidentSummary, Moment, Report, Role, SourceSummary, Unknown, Verdict
+from forensics.model.answers import (
+    Advice,
+    Curve,
+    Finding,
+    IncidentSummary,
+    Moment,
+    ProcessMemory,
+    Report,
+    Role,
+    Setting,
+    SourceSummary,
+    Unknown,
+    Verdict,
+)
 from forensics.model.logs import (
     Event,
     Fields,
@@ -28,6 +41,7 @@ from forensics.model.logs import (
 
 __all__ = [
     "Advice",
+    "Curve",
     "Event",
     "Fields",
     "Finding",
@@ -38,11 +52,13 @@ __all__ = [
     "Link",
     "Moment",
     "Prefix",
+    "ProcessMemory",
     "Proof",
     "Region",
     "Report",
     "Role",
     "Scan",
+    "Setting",
     "Source",
     "SourceSummary",
     "Stamp",

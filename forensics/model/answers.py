@@ -89,6 +89,43 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that a log says of the machine or its software (`driver`: `550.54.15`), and the line that says it."""
+
+    name: str
+    value: str
+    source: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A number that a source prints again and again, thinned evenly, in order of lines.
+
+    `unit`: `B`, `1/s` or nothing. `points`: (line, value); a value that was NaN or infinite is None.
+    """
+
+    name: str
+    kind: Literal["memory", "loss", "throughput"]
+    unit: str
+    source: str
+    rank: int | None
+    points: tuple[tuple[int, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessMemory:
+    """One row of the table of processes in the kernel's out-of-memory report. `rss_bytes`: what it held in memory."""
+
+    source: str
+    line: int
+    pid: int
+    task: str
+    rss_bytes: int
+    killed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The finished answer; a reporter only writes it down."""
 
@@ -101,3 +138,6 @@ class Report:
     sources: tuple[SourceSummary, ...]
     missing: tuple[Unknown, ...]
     warnings: tuple[Warning, ...]
+    environment: tuple[Setting, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    processes: tuple[ProcessMemory, ...] = ()

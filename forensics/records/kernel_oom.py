@@ -142,7 +142,7 @@ class _Report:
     def _cause(self) -> tuple[str, bool]:
         constraint = self.fields.get("constraint")
         if constraint:
-            return (CGROUP if constraint == "CONSTRAINT_MEMCG" else GLOBAL), True
+            return (CGROUP if constraint == "CONSTRAINT_MEMCG" or "limit_path" in self.fields else GLOBAL), True
         if "cgroup" in self.said or "limit_path" in self.fields:
             return CGROUP, True
         if "global" in self.said:

@@ -20,7 +20,7 @@ SCALES = {
     "tib": 1 << 40,
     "pages": 4096,
 }
-SIZE = re.compile(r"([\d.,]+)\s*([kKmMgGtT]?)(?:i?[bB](?:ytes?)?)?\b")
+SIZE = re.compile(r"([\d.,]+)\s*([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",
     "epoch", "cpu", "line_no", "port", "status", "count", "kills", "order", "oom_score_adj",

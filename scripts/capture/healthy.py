@@ -11,7 +11,7 @@ from .notebook import IMPORTS, TRAIN, notebook, serve
 from .stage import Stage
 
 # Lines that name the virtual machine's own set-up, and everything after the kernel has handed over to user space.
-_OWN = re.compile(r"ommand line:|pvm|nvproxy|FIRECK|page_reporting|deferred_init|host DEBUGCTL|virtual machine fork")
+_OWN = re.compile(r"ommand line:|ACPI: [A-Z]{4} |kvm: |pvm|page_reporting|=lazy|virtual machine fork")
 _BUILDER = re.compile(r"\(\S+@\S+\) ")
 
 

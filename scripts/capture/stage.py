@@ -38,7 +38,7 @@ UID = 1000
 MIB = 1 << 20
 _STAMP = re.compile(r"^\[ *(\d+\.\d+)\]")
 # The virtual machine's own housekeeping; none of it is part of a failure.
-_HOUSEKEEPING = re.compile(r"drop_caches:|page_reporting|process_api|mounted filesystem")
+_HOUSEKEEPING = re.compile(r"drop_caches:|page_reporting")
 
 
 @dataclass

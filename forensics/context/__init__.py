@@ -1,0 +1,46 @@
+"""What stands around the diagnosis and a reader wants beside it: the environment, curves, the table of processes.
+
+    NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15 ... -> Setting("driver", "550.54.15", "dmesg.log", 7)
+    step 40 loss 2.31 rss 1011 MiB                                -> a point of two Curves
+    [  23777]     0 23777   596   400   36864   4   0 sh          -> ProcessMemory(pid=23777, task="sh", rss_bytes=1638400)
+
+Nothing here takes part in the decision.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from forensics.context.curves import TRIGGER as CURVES
+from forensics.context.curves import curves
+from forensics.context.environment import TRIGGER as ENVIRONMENT
+from forensics.context.environment import settings
+from forensics.context.processes import processes
+from forensics.model import Curve, Finding, ProcessMemory, Report, Scan, Setting, Trigger
+
+__all__ = ["Context", "attach", "read", "triggers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was found around the decision."""
+
+    environment: tuple[Setting, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    processes: tuple[ProcessMemory, ...] = ()
+
+
+def triggers() -> tuple[Trigger, ...]:
+    """The lines that may carry any of it."""
+    return ENVIRONMENT, CURVES
+
+
+def read(scans: Iterable[Scan], first: Finding) -> Context:
+    """The context of `first`, the cause a report puts first."""
+    scans = list(scans)
+    return Context(settings(scans), curves(scans), processes(scans, first))
+
+
+def attach(report: Report, scans: Iterable[Scan]) -> Report:
+    """`report` with the context of its first cause."""
+    context = read(scans, report.causes[0])
+    return replace(report, environment=context.environment, curves=context.curves, processes=context.processes)

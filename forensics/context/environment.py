@@ -1,0 +1,85 @@
+"""Lines that name the machine's software and hardware, to Settings.
+
+    | NVIDIA-SMI 550.54.15    Driver Version: 550.54.15    CUDA Version: 12.4 |  -> driver 550.54.15, CUDA 12.4
+    Linux version 6.1.0-18-amd64 (debian-kernel@...) ...                          -> kernel 6.1.0-18-amd64
+    node1:812:812 [0] NCCL INFO NCCL version 2.21.5+cuda12.4                      -> NCCL 2.21.5+cuda12.4
+
+Wordings: nvidia-smi's header and -L list, the NVIDIA module's banner, the kernel's banner and the first line of its call traces,
+NCCL's banner, collect_env of PyTorch, `pip list` and requirement lines, TensorFlow's device line.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from forensics.model import Region, Scan, Setting, Trigger
+
+TRIGGER = Trigger(
+    "environment",
+    (
+        "driver version:",
+        "nvrm version",
+        "nvrm: loading nvidia",
+        "cuda version:",
+        "cuda runtime version",
+        "cuda used to build pytorch",
+        "linux version ",
+        "tainted",
+        "hardware name:",
+        "nccl version ",
+        "pytorch version:",
+        "torch==",
+        "tensorflow==",
+        "jax==",
+        "tensorflow version",
+        "jax version",
+        "(uuid: gpu-",
+        "python version: 3",
+        "name: nvidia",
+        "name: tesla",
+        "gpu models and configuration",
+    ),
+)
+VERSION = r"v?\d+(?:\.\d+){1,3}(?:[.+-]?(?:rc|post|dev|a|b|cu|rocm|git|cpu)[\w.+]*)?"
+PATTERNS = (
+    ("driver", re.compile(r"Driver Version:\s*(\d{3}\.\d+(?:\.\d+)?)", re.I)),
+    ("driver", re.compile(r"NVRM version: NVIDIA .*?Kernel Module(?: for \w+)?\s+(\d{3}\.\d+(?:\.\d+)?)")),
+    ("driver", re.compile(r"NVRM: loading NVIDIA .*?Kernel Module(?: for \w+)?\s+(\d{3}\.\d+(?:\.\d+)?)")),
+    ("driver", re.compile(r"Nvidia driver version:\s*(\d{3}\.\d+(?:\.\d+)?)", re.I)),
+    ("CUDA", re.compile(r"\bCUDA Version:\s*(\d+\.\d+)")),
+    ("CUDA", re.compile(r"CUDA used to build PyTorch:\s*(\d+\.\d+)")),
+    ("CUDA runtime", re.compile(r"CUDA runtime version:\s*(\d+(?:\.\d+)+)")),
+    ("kernel", re.compile(r"\bLinux version (\d+\.\d+\S*)")),
+    ("kernel", re.compile(r"\b(?:Not tainted|Tainted: [A-Z ()\[\]=_,-]+?) (\d+\.\d+\.\d+\S*) #\d")),
+    ("machine", re.compile(r"\bHardware name: (\S.{0,100}?)(?:, BIOS|\s*$)")),
+    ("NCCL", re.compile(rf"\bNCCL version ({VERSION})")),
+    ("PyTorch", re.compile(rf"\bPyTorch version:\s*({VERSION})")),
+    ("PyTorch", re.compile(rf"(?<![\w-])torch==({VERSION})")),
+    ("TensorFlow", re.compile(rf"(?<![\w-])tensorflow==({VERSION})|\bTensorFlow version:?\s*({VERSION})", re.I)),
+    ("JAX", re.compile(rf"(?<![\w-])jax==({VERSION})|\bJAX version:?\s*({VERSION})", re.I)),
+    ("Python", re.compile(r"\bPython version: (3\.\d+(?:\.\d+)?)")),
+    ("GPU", re.compile(r"\bGPU \d+: (\S[^\n]{1,60}?) \(UUID: GPU-")),
+    ("GPU", re.compile(r"\bname: ((?:NVIDIA|Tesla|GeForce|Quadro)\b[^,\n]{1,50}), pci bus id")),
+)
+MOST = 30
+
+
+def settings(scans: Iterable[Scan]) -> tuple[Setting, ...]:
+    """Every distinct (name, value), where it was first said; at most MOST, in the order of PATTERNS."""
+    found: dict[tuple[str, str], Setting] = {}
+    for scan in scans:
+        for setting in _of(scan):
+            found.setdefault((setting.name, setting.value), setting)
+    order = {name: i for i, (name, _) in reversed(list(enumerate(PATTERNS)))}
+    return tuple(sorted(found.values(), key=lambda s: order[s.name])[:MOST])
+
+
+def _of(scan: Scan) -> Iterator[Setting]:
+    origin = scan.source.origin or int
+    for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
+        yield from (Setting(n, v, scan.source.name, origin(region.number)) for n, v in _read(region))
+
+
+def _read(region: Region) -> Iterator[tuple[str, str]]:
+    for name, pattern in PATTERNS:
+        for match in pattern.finditer(region.text):
+            yield name, next(g for g in match.groups() if g).strip()

@@ -1,0 +1,59 @@
+"""The table of processes in the kernel's out-of-memory report, to ProcessMemory rows.
+
+    [  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name
+    [  12286]     0 12286   655928   126942  5226496   519670             0 leaker
+
+Column names of dump_tasks() in mm/oom_kill.c; they differ by version, so the header tells which column is which. Sizes are in
+pages, taken as 4 KiB.
+"""
+
+import re
+from collections.abc import Iterable
+
+from forensics.model import Finding, Line, ProcessMemory, Region, Scan
+
+KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
+REACH = 500
+PAGE_BYTES = 4096
+HEADER = re.compile(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
+ROW = re.compile(r"\[\s*(?P<pid>\d+)\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
+KILLED = re.compile(r"Kill(?:ed)? process (\d+)")
+MOST = 20
+
+
+def processes(scans: Iterable[Scan], first: Finding) -> tuple[ProcessMemory, ...]:
+    """The rows of the report that the evidence of `first` quotes, the biggest first, at most MOST; none for another cause."""
+    if not first.id.startswith("host_memory.") or not first.proofs:
+        return ()
+    proof = first.proofs[0]
+    for scan in scans:
+        if scan.source.name != proof.source:
+            continue
+        origin = scan.source.origin or int
+        starts = [r for r in scan.regions.get(KIND, ()) if r.most_after >= REACH and origin(r.number) <= proof.line]
+        if starts:
+            rows = _rows(max(starts, key=lambda r: r.number), scan)
+            return tuple(sorted(rows, key=lambda r: (-r.rss_bytes, r.line))[:MOST])
+    return ()
+
+
+def _rows(region: Region, scan: Scan) -> list[ProcessMemory]:
+    origin = scan.source.origin or int
+    columns: list[str] = []
+    found: list[tuple[Line, int, str, int]] = []
+    killed: set[int] = set()
+    for line in region.lines_after():
+        if "invoked oom-killer" in line.text:
+            break
+        header = HEADER.search(line.text)
+        if header:
+            columns = header["columns"].split()
+        row = ROW.search(line.text) if columns else None
+        cells = row["rest"].split(None, len(columns) - 1) if row else []
+        if row and len(cells) == len(columns) and "rss" in columns:
+            found.append((line, int(row["pid"]), cells[-1], int(cells[columns.index("rss")])))
+        killed |= {int(pid) for pid in KILLED.findall(line.text)}
+    return [
+        ProcessMemory(scan.source.name, origin(line.number), pid, task, pages * PAGE_BYTES, pid in killed)
+        for line, pid, task, pages in found
+    ]

@@ -1,0 +1,127 @@
+"""The commands as a user types them: reports on stdout, notes on stderr, the right exit status, never a traceback."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
+
+
+def forensics(*args: str, stdin: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
+    done = subprocess.run(
+        [sys.executable, "-m", "forensics", *args],
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, **env},
+        timeout=60,
+        check=False,
+    )
+    assert b"Traceback (most recent call last):\n  File" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "train.log").write_text("step 1 loss 2.3\n" + SHAPE)
+    return tmp_path / "logs"
+
+
+def test_analyze_tells_the_cause_on_stdout(logs: Path) -> None:
+    done = forensics("analyze", str(logs))
+    assert done.returncode == 0
+    assert done.stdout.decode().startswith("code.shape")
+    assert f"{logs}/train.log:2" in done.stdout.decode()
+
+
+def test_stdin_is_read_and_named(logs: Path) -> None:
+    done = forensics("stdin", "--format", "json", stdin=SHAPE.encode())
+    report = json.loads(done.stdout)
+    assert (report["schema"], report["verdict"], report["causes"][0]["id"]) == ("forensics-report/1", "crash", "code.shape")
+    assert report["causes"][0]["evidence"][0]["source"] == "<stdin>"
+
+
+def test_batch_gives_one_document_a_line_in_order(tmp_path: Path, logs: Path) -> None:
+    for name in ("b", "a", "c"):
+        (tmp_path / "cases" / name).mkdir(parents=True)
+    (tmp_path / "cases" / "a" / "x.log").write_text(SHAPE)
+    (tmp_path / "cases" / "b" / "x.log").write_text("all is well\n")
+    (tmp_path / "cases" / "loose.log").write_text(SHAPE)
+    done = forensics("batch", str(tmp_path / "cases"), "--format", "jsonl")
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(r["case"], r["causes"][0]["id"]) for r in reports] == [
+        ("a", "code.shape"),
+        ("b", "none.healthy"),
+        ("c", "none.healthy"),
+    ]
+    assert [w["kind"] for w in reports[2]["warnings"]] == ["unreadable"]
+    assert done.returncode == 0
+
+
+def test_exit_code_tells_a_crash_only_when_asked(logs: Path) -> None:
+    assert forensics("analyze", str(logs)).returncode == 0
+    assert forensics("analyze", str(logs), "--exit-code").returncode == 1
+    assert forensics("stdin", "--exit-code", stdin=b"all is well\n").returncode == 0
+
+
+def test_the_report_goes_to_a_file(logs: Path, tmp_path: Path) -> None:
+    done = forensics("analyze", str(logs), "--format", "markdown", "-o", str(tmp_path / "report.md"))
+    assert done.stdout == b""
+    assert (tmp_path / "report.md").read_text().startswith("## ")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["logs", "report.md"]
+
+
+def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
+    done = forensics("analyze", str(logs), "-o", "/nowhere/report.txt")
+    assert done.returncode == 2
+    assert b"code.shape" in done.stdout
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("analyze", "/nowhere/at/all"), "no such file or folder"),
+        (("analyze",), "Missing argument"),
+        (("analyze", ".", "--format", "yaml"), "unknown format"),
+        (("batch", "/nowhere"), "no such folder"),
+        (("frobnicate",), "No such command"),
+    ],
+)
+def test_wrong_usage_is_one_clear_line_and_exit_2(args: tuple[str, ...], told: str) -> None:
+    done = forensics(*args)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert told in done.stderr.decode()
+
+
+def test_nothing_readable_is_exit_2(tmp_path: Path) -> None:
+    (tmp_path / "core").write_bytes(b"\x7fELF" + bytes(5000))
+    done = forensics("analyze", str(tmp_path))
+    assert done.returncode == 2
+    assert b"nothing readable" in done.stderr
+
+
+def test_a_reader_that_has_enough_is_no_error(logs: Path) -> None:
+    command = f"{sys.executable} -m forensics analyze {logs} | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=False)
+    assert done.stdout.startswith(b"code.shape")
+    assert b"Traceback" not in done.stderr
+
+
+def test_version_and_help() -> None:
+    assert forensics("--version").stdout.startswith(b"forensics ")
+    for command in ("analyze", "stdin", "batch"):
+        assert command.encode() in forensics("--help").stdout
+        assert b"Example" in forensics(command, "--help").stdout
+
+
+def test_a_plain_analysis_imports_nothing_heavy(logs: Path) -> None:
+    code = f"import sys, forensics; forensics.analyze({str(logs)!r}); print([m for m in ('pandas', 'numpy', 'sklearn', 'matplotlib', 'jinja2', 'yaml') if m in sys.modules])"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)  # fills the cache
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+    assert done.stdout.strip() == b"[]"

@@ -1,0 +1,70 @@
+"""Templates to sentences and commands: this case's numbers, nothing invented, nothing that a log could make act."""
+
+import pytest
+
+from forensics.database import Cause, Missing, Remedy
+from forensics.diagnose.advice import advice, missing
+from forensics.diagnose.words import fill, fill_command, size, summary, tell
+
+CAUSE = Cause(
+    id="family.thing",
+    title="A thing",
+    means="It happened.",
+    signatures=(),
+    remedies=(
+        Remedy(
+            "Raise the limit above {limit_bytes}", "admin", "It was {limit_bytes}.", ("set {limit_bytes}",), when=("limit_bytes",)
+        ),
+        Remedy("Hold less", "user", "It is too much. It was {limit_bytes}.", ("kill {pid}",), source="https://example.org"),
+        Remedy("Only without a pid", "user", "No pid.", unless=("pid",)),
+    ),
+    summary=(("{task} was killed at {limit_bytes}.", "{task} was killed.", "Something was killed."), ("It had pid {pid}.",)),
+    missing=(Missing("the limit", "it helps", "cat {path}", unless=("limit_bytes",)),),
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 bytes"), (1023, "1023 bytes"), (444796 << 10, "434 MiB"), (400 << 20, "400 MiB"), (int(1.5 * 2**30), "1.5 GiB")],
+)
+def test_sizes_for_people(count: int, text: str) -> None:
+    assert size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [("timeout_s", 600.0, "10 min"), ("timeout_s", 7200.0, "2 h"), ("idle_s", 0.5, "0.5 s"), ("pid", 12, "12")],
+)
+def test_facts_for_people(name: str, value: float, text: str) -> None:
+    assert tell(name, value) == text
+
+
+def test_the_first_sentence_whose_fields_are_known_is_told() -> None:
+    assert summary(CAUSE, {"task": "python", "limit_bytes": 400 << 20, "pid": 7}) == "python was killed at 400 MiB. It had pid 7."
+    assert summary(CAUSE, {"task": "python"}) == "python was killed."
+    assert summary(CAUSE, {}) == "Something was killed."
+
+
+def test_remedies_are_this_cases_own() -> None:
+    told = advice(CAUSE, {"limit_bytes": 400 << 20, "pid": 7})
+    assert [(a.rank, a.who, a.action) for a in told] == [(1, "admin", "Raise the limit above 400 MiB"), (2, "user", "Hold less")]
+    assert told[0].commands == ("set 419430400",)
+    bare = advice(CAUSE, {})
+    assert [a.action for a in bare] == ["Hold less", "Only without a pid"]
+    assert bare[0].commands == ("kill <pid>",)
+    assert bare[0].why == "It is too much"
+
+
+def test_what_is_missing_is_asked_for_once_it_is_missing() -> None:
+    assert [m.what for m in missing(CAUSE, {})] == ["the limit"]
+    assert missing(CAUSE, {"limit_bytes": 1}) == ()
+
+
+@pytest.mark.parametrize("hostile", ["$(reboot)", "`id`", "; rm -rf /", "a b", "x\nrm", "'", '"', "|tee", ">f", "\u202e"])
+def test_no_shell_text_of_a_log_gets_into_a_command(hostile: str) -> None:
+    assert fill_command("kill {pid}", {"pid": hostile}) == "kill <pid>"
+
+
+def test_braces_that_are_no_fields_stay() -> None:
+    assert fill("echo ${HOME} {{.State}} {print $1}", {}) == "echo ${HOME} {{.State}} {print $1}"
+    assert fill("{pid}", {}) is None

@@ -1,0 +1,106 @@
+"""Python tracebacks: plain, chained, per rank, in notebooks and boxes; and what a signature already says is not said twice."""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.model import Event, Report
+from forensics.records import read as read_records
+from forensics.records import traceback
+from forensics.scan import scan
+from tests.conftest import text_source
+
+PLAIN = """\
+Traceback (most recent call last):
+  File "/home/u/train.py", line 12, in main
+    loss = model(x)
+  File "/home/u/venv/lib/python3.11/site-packages/torch/nn/modules/module.py", line 1501, in _call_impl
+    return forward_call(*args, **kwargs)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+mypackage.errors.StrangeError: it did not work
+"""
+
+
+@pytest.fixture
+def events(knowledge: object) -> Callable[[str], list[Event]]:
+    return lambda text: read_records(scan(text_source("log", text), knowledge, lambda _w: None))  # type: ignore[arg-type]
+
+
+def tracebacks(found: list[Event]) -> list[Event]:
+    return [e for e in found if e.kind == "traceback"]
+
+
+def test_the_exception_and_the_users_own_frame_are_told(events: Callable[[str], list[Event]]) -> None:
+    (event,) = tracebacks(events(PLAIN))
+    assert event.cause == "code.exception"
+    expected = {
+        "exc_type": "mypackage.errors.StrangeError",
+        "exc_message": "it did not work",
+        "file": "/home/u/train.py",
+        "line_no": 12,
+        "function": "main",
+    }
+    assert {k: event.fields[k] for k in expected} == expected
+    assert event.proofs[0].line == 7
+
+
+@pytest.mark.parametrize(
+    "prefix", ["[rank3]: ", "[default3]:", " 3: ", "2024-01-01 00:00:00,123 ", "Aug 22 03:00:07 node-7 train[77]: "]
+)
+def test_wrappers_do_not_hide_a_traceback(events: Callable[[str], list[Event]], prefix: str) -> None:
+    (event,) = tracebacks(events("".join(prefix + line + "\n" for line in PLAIN.splitlines())))
+    assert event.fields["function"] == "main"
+
+
+def test_interleaved_ranks_are_told_apart(events: Callable[[str], list[Event]]) -> None:
+    one = [f"[rank0]: {line}" for line in PLAIN.splitlines()]
+    two = [f"[rank1]: {line}" for line in PLAIN.replace("StrangeError", "OtherError").replace("main", "work").splitlines()]
+    found = tracebacks(events("\n".join(line for pair in zip(one, two, strict=True) for line in pair)))
+    assert [(e.fields["rank"], e.fields["function"], str(e.fields["exc_type"])[-10:]) for e in found] == [
+        (0, "main", "rangeError"),
+        (1, "work", "OtherError"),
+    ]
+
+
+def test_an_exception_being_handled_is_context_only(events: Callable[[str], list[Event]]) -> None:
+    text = (
+        PLAIN + "\nDuring handling of the above exception, another exception occurred:\n\n" + PLAIN.replace("Strange", "Second")
+    )
+    assert [e.weight for e in tracebacks(events(text))] == ["hint", "strong"]
+    text = PLAIN + "\nThe above exception was the direct cause of the following exception:\n\n" + PLAIN
+    assert [e.weight for e in tracebacks(events(text))] == ["strong", "strong"]
+
+
+def test_a_known_exception_speaks_for_itself(events: Callable[[str], list[Event]]) -> None:
+    text = PLAIN.replace("mypackage.errors.StrangeError: it did not work", "ModuleNotFoundError: No module named 'apex'")
+    found = events(text)
+    assert tracebacks(found) == []
+    (event,) = [e for e in found if e.cause == "code.import" and e.weight != "hint"]
+    assert event.fields["file"] == "/home/u/train.py"
+
+
+def test_a_notebook_traceback_is_read_to_its_message(events: Callable[[str], list[Event]]) -> None:
+    text = (
+        "\x1b[0;31m---------------------------------------------------------------------------\x1b[0m\n"
+        "\x1b[0;31mStrangeError\x1b[0m                              Traceback (most recent call last)\n"
+        "Cell \x1b[0;32mIn[3], line 2\x1b[0m\n"
+        "\x1b[1;32m      1\x1b[0m x = 1\n"
+        "\x1b[0;32m----> 2\x1b[0m f(x)\n"
+        "\n"
+        "\x1b[0;31mStrangeError\x1b[0m: it did not work\n"
+    )
+    (event,) = tracebacks(events(text))
+    assert event.fields["exc_type"] == "StrangeError"
+    assert event.fields["exc_message"] == "it did not work"
+
+
+def test_a_traceback_that_was_cut_is_no_record(events: Callable[[str], list[Event]]) -> None:
+    assert tracebacks(events("\n".join(PLAIN.splitlines()[:4]))) == []
+
+
+def test_launchers_say_that_and_not_why(events: Callable[[str], list[Event]], analyze: Callable[..., Report]) -> None:
+    wrapper = PLAIN.replace(
+        "mypackage.errors.StrangeError: it did not work", "subprocess.CalledProcessError: Command 'x' returned 1"
+    )
+    assert all(e.weight == "hint" for e in tracebacks(events(wrapper)))
+    assert "CalledProcessError" in traceback.LAUNCHERS

@@ -1,0 +1,85 @@
+"""The main job on small inputs: several sources become one answer."""
+
+from collections.abc import Callable
+
+import forensics
+from forensics import pipeline
+from forensics.database import Database
+from forensics.model import Report
+from tests.conftest import text_source
+
+JUPYTER = """\
+[I 2025-08-22 03:00:01.111 ServerApp] Kernel started: bdd9e049-0000-4000-8000-000000000000
+[I 2025-08-22 03:00:09.800 ServerApp] AsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports
+[W 2025-08-22 03:00:09.801 ServerApp] kernel bdd9e049-0000-4000-8000-000000000000 restarted
+"""
+DMESG = """\
+[Fri Aug 22 03:00:09 2025] python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
+[Fri Aug 22 03:00:09 2025] memory: usage 409600kB, limit 409600kB, failcnt 331
+[Fri Aug 22 03:00:09 2025] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/job,task_memcg=/job,task=python3,pid=1917,uid=0
+[Fri Aug 22 03:00:09 2025] Memory cgroup out of memory: Killed process 1917 (python3) total-vm:469992kB, anon-rss:393356kB, file-rss:4kB, shmem-rss:0kB
+"""
+
+
+def test_a_kernels_kill_is_the_root_of_a_notebook_that_died(analyze: Callable[..., Report]) -> None:
+    for report in (analyze(dmesg_txt=DMESG, jupyter_log=JUPYTER), analyze(jupyter_log=JUPYTER, dmesg_txt=DMESG)):
+        assert report.verdict == "crash"
+        roles = {f.id: f.role for f in report.causes}
+        assert report.causes[0].id == "host_memory.oom_cgroup"
+        assert roles["notebook.kernel_died"] == "symptom"
+        assert "400 MiB" in report.causes[0].summary
+        assert any("time, " in link for link in report.incidents[0].links)
+        assert report.incidents[0].start is not None
+
+
+def test_alone_each_half_says_what_it_can(analyze: Callable[..., Report]) -> None:
+    assert analyze(dmesg_txt=DMESG).causes[0].id == "host_memory.oom_cgroup"
+    alone = analyze(jupyter_log=JUPYTER)
+    assert alone.causes[0].id == "notebook.kernel_died"
+    assert alone.missing, "it must say what would settle it"
+
+
+def test_a_rank_that_died_of_a_real_error_is_the_root(analyze: Callable[..., Report]) -> None:
+    lost = "[rank{r}]: RuntimeError: [../gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.1]:4242\n"
+    error = (
+        "[rank3]: Traceback (most recent call last):\n"
+        '[rank3]:   File "train.py", line 7, in step\n'
+        "[rank3]:     y = a @ b\n"
+        "[rank3]: RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
+    )
+    report = analyze(torchrun_log="".join(lost.format(r=r) for r in range(3)) + error)
+    assert report.causes[0].id == "code.shape"
+    assert report.causes[0].facts["rank"] == 3
+    assert {f.id: f.role for f in report.causes}["distributed.peer_lost"] == "symptom"
+
+
+def test_a_benign_phrase_silences_what_it_holds(analyze: Callable[..., Report]) -> None:
+    line = (
+        "2024-01-01 00:00:00.1: W tensorflow/core/common_runtime/bfc_allocator.cc:311] Allocator (GPU_0_bfc) ran out of memory trying to "
+        "allocate 2.00GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be "
+        "performance gains if more memory were available.\n"
+    )
+    assert analyze(train_log=line * 3).verdict == "no_crash"
+
+
+def test_the_order_of_sources_changes_nothing(knowledge: Database) -> None:
+    given = [text_source("a.log", JUPYTER), text_source("b.log", DMESG), text_source("c.log", "all is well\n")]
+    one, other = pipeline.analyze(given, "case", knowledge), pipeline.analyze(given[::-1], "case", knowledge)
+    assert one.causes == other.causes
+    assert one.incidents == other.incidents
+
+
+def test_an_empty_input_is_no_crash(knowledge: Database) -> None:
+    report = pipeline.analyze([], "case", knowledge)
+    assert report.verdict == "no_crash"
+    assert report.causes
+
+
+def test_the_public_api_reads_paths(tmp_path: object) -> None:
+    from pathlib import Path
+
+    path = Path(str(tmp_path)) / "train.log"
+    path.write_text("ModuleNotFoundError: No module named 'apex'\n")
+    report = forensics.analyze(path)
+    assert report.causes[0].id == "code.import"
+    assert isinstance(report, forensics.Report)
