@@ -1,6 +1,8 @@
 """analyze(): the stages in order. Sources -> scan -> records and series -> timeline -> diagnosis -> Report."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from forensics import context, layouts, records, series, sources, timeline
@@ -9,7 +11,7 @@ from forensics.diagnose import Diagnosis, diagnose
 from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.numbers import renumbered
-from forensics.scan import scan
+from forensics.scan import Matcher, scan
 from forensics.version import VERSION
 
 MOMENTS = 500  # entries of the timeline in a report
@@ -36,10 +38,12 @@ def analyze_folders(folder: Path, knowledge: Database) -> Iterator[Report]:
             yield analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
 
 
-def analyze(given: Iterable[Source], case: str, knowledge: Database, warnings: Iterable[Warning] = ()) -> Report:
+def analyze(
+    given: Iterable[Source], case: str, knowledge: Database, warnings: Iterable[Warning] = (), jobs: int | None = None
+) -> Report:
     """The Report on `given`, read once each. `warnings`: those that came up while they were opened."""
     noted = list(warnings)
-    scans = [scan(source, knowledge, noted.append) for source in given]
+    scans = _scan_all(given, knowledge, noted, jobs)
     scans = [s for s in scans if s.lines]
     events = {s.source.name: [renumbered(e, s.source) for e in (*records.read(s), *series.read(s))] for s in scans}
     clocks = _clocks(scans, noted)
@@ -59,6 +63,16 @@ def analyze(given: Iterable[Source], case: str, knowledge: Database, warnings: I
         warnings=tuple(dict.fromkeys(noted)),
     )
     return context.attach(report, scans)
+
+
+def _scan_all(given: Iterable[Source], knowledge: Database, noted: list[Warning], jobs: int | None) -> list[Scan]:
+    """Each source scanned, its chunks matched by `jobs` threads (default: one a core)."""
+    matcher = Matcher(knowledge)
+    jobs = jobs or os.cpu_count() or 1
+    if jobs == 1:
+        return [scan(source, knowledge, noted.append, matcher) for source in given]
+    with ThreadPoolExecutor(jobs) as pool:
+        return [scan(source, knowledge, noted.append, matcher, pool) for source in given]
 
 
 def _clocks(scans: list[Scan], noted: list[Warning]) -> dict[str, timeline.Clock]:
@@ -102,7 +116,7 @@ def _source(scanned: Scan, clock: timeline.Clock, events: int, noted: list[Warni
     times = [t for t in (clock.time(layouts.peel(x.text).stamp) for x in (*scanned.head, *scanned.tail)) if t]
     return SourceSummary(
         name=name,
-        format=layouts.recognise(scanned.head),
+        format=scanned.source.format or layouts.recognise(scanned.head),
         compression=scanned.source.compression,
         bytes=scanned.bytes,
         lines=scanned.lines,

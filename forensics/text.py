@@ -33,13 +33,6 @@ def frame_at(data: bytes, start: int, end: int, at: int) -> str:
     return clean(data[left:right])
 
 
-def line_at(data: bytes, at: int) -> tuple[int, int]:
-    """First byte of the line that holds byte `at`, and the place of its line end (or the end of `data`)."""
-    start = data.rfind(b"\n", 0, at) + 1
-    end = data.find(b"\n", at)
-    return start, len(data) if end < 0 else end
-
-
 def shown(text: str, limit: int = 2000) -> str:
     """`text` safe to print: control and direction characters escaped, cut at `limit` characters."""
     if len(text) > limit:

@@ -3,6 +3,7 @@
 import typer
 
 from forensics.cli.common import ExitCode, Format, Output, check_format, finish
+from forensics.model import Warning
 
 
 def register(app: typer.Typer) -> None:
@@ -17,4 +18,6 @@ def register(app: typer.Typer) -> None:
         from forensics import pipeline, sources
 
         check_format(form)
-        finish(pipeline.analyze([sources.open_stdin()], "stdin", pipeline.database()), form, output, exit_code)
+        noted: list[Warning] = []
+        given = sources.open_stdin(noted.append)
+        finish(pipeline.analyze(given, "stdin", pipeline.database(), noted), form, output, exit_code)

@@ -14,12 +14,18 @@ from typing import Literal
 
 from forensics.model import Curve, Line, Scan, Trigger
 
-TRIGGER = Trigger("curves", ("loss", "it/s", "samples/s", "tokens/s", " rss", "rss=", "memory allocated", "memory usage"), thin=True)
+TRIGGER = Trigger(
+    "curves", ("loss", "it/s", "samples/s", "tokens/s", " rss", "rss=", "memory allocated", "memory usage"), thin=True
+)
 NUMBER = r"(?P<value>[+-]?(?:\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|nan|inf|NaN|Inf))"
-LOSS = re.compile(rf"\b(?P<name>(?:train(?:ing)?|val(?:id(?:ation)?)?|eval|total|lm)?[_ ]?loss)['\"]?\s*[:=]?\s*{NUMBER}(?![\w.])", re.I)
+LOSS = re.compile(
+    rf"\b(?P<name>(?:train(?:ing)?|val(?:id(?:ation)?)?|eval|total|lm)?[_ ]?loss)['\"]?\s*[:=]?\s*{NUMBER}(?![\w.])", re.I
+)
 RATE = re.compile(rf"{NUMBER}\s*(?P<name>(?:it|iters?|samples|tokens|steps)/s)(?:ec)?\b")
 MEMORY = re.compile(
-    r"\b(?P<name>rss|memory[ _](?:usage|used|allocated))\b[^\d\n]{0,12}(?P<value>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>[kKmMgG]i?)?[bB]\b", re.I
+    r"\b(?P<name>rss|memory[ _](?:usage|used|allocated))\b[^\d\n]{0,12}"
+    r"(?P<value>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>[kmg]i?)?b\b",
+    re.I,
 )
 RANK = re.compile(r"\[?\brank\s*[:=]?\s*(\d{1,5})\b|\[default(\d{1,3})\]", re.I)
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}

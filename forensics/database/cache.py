@@ -1,6 +1,6 @@
 """The compiled database on disk: one file per content, library and package version.
 
-    magic | sha256 of the rest | length of the JSON (8 bytes) | JSON of the causes | Hyperscan's own serialisation
+    magic | sha256 of the rest | length of the document (8 bytes) | document of `stored` | Hyperscan's own serialisation
 
 The file's name is a hash of everything that went in, so a changed signature or library simply has another name. A damaged or
 foreign file is rebuilt silently; a folder that cannot be written costs time, never an answer.
@@ -12,22 +12,25 @@ import tempfile
 from pathlib import Path
 
 MAGIC = b"forensics-cache/1\n"
+KEPT = 16  # databases: versions of the package, folders of the user
 
 
-def folder() -> Path:
-    """Where compiled databases lie: `$FORENSICS_CACHE`, else the user's cache folder."""
+def folder(given: Path | None = None) -> Path:
+    """Where compiled databases lie: `$FORENSICS_CACHE`, else the `given` folder, else the user's cache folder."""
     named = os.environ.get("FORENSICS_CACHE")
     if named:
         return Path(named)
+    if given:
+        return given
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("forensics", appauthor=False))
 
 
-def read(key: str) -> tuple[bytes, bytes] | None:
-    """(JSON, serialised patterns) kept under `key`, or None where there is none or it is damaged."""
+def read(key: str, given: Path | None = None) -> tuple[bytes, bytes] | None:
+    """(document, serialised patterns) kept under `key`, or None where there is none or it is damaged."""
     try:
-        data = (folder() / f"{key}.db").read_bytes()
+        data = (folder(given) / f"{key}.db").read_bytes()
     except (OSError, RuntimeError):
         return None
     head = len(MAGIC) + 32 + 8
@@ -39,18 +42,26 @@ def read(key: str) -> tuple[bytes, bytes] | None:
     return data[head : head + length], data[head + length :]
 
 
-def write(key: str, document: bytes, patterns: bytes) -> None:
+def write(key: str, document: bytes, patterns: bytes, given: Path | None = None) -> None:
     """Keep both under `key`; written beside and renamed, so that two runs never see half a file."""
     rest = len(document).to_bytes(8, "little") + document + patterns
     try:
-        place = folder()
+        place = folder(given)
         place.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(MAGIC + hashlib.sha256(rest).digest() + rest)
             Path(name).replace(place / f"{key}.db")
+            _forget_old(place)
         except OSError:
             Path(name).unlink(missing_ok=True)
     except (OSError, RuntimeError):
         return
+
+
+def _forget_old(place: Path) -> None:
+    """Remove all but the newest KEPT databases."""
+    made = sorted(place.glob("*.db"), key=lambda p: p.stat().st_mtime, reverse=True)
+    for path in made[KEPT:]:
+        path.unlink(missing_ok=True)

@@ -1,200 +1,179 @@
-"""Cause files to entries: reads signatures/<family>/<cause>.yaml, keeps every fault with its path and line.
+"""Cause files to entries: reads <folder>/<family>/<cause>.yaml, keeps every fault with its path and line.
 
-A faulty file never half-loads: its faults are collected so that one run shows them all.
+A faulty file never half-loads: its faults are collected so that one run shows them all. The size and number of files and the
+length of patterns are bounded, because a folder of signatures may come from anybody.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-import yaml
+from forensics.database.entries import HEALTHY, WEIGHTS, Cause, Example, Missing, Place, Remedy, Signature, Weight, Who
+from forensics.database.files import MAX_FILE_BYTES, MAX_FILES, cause_files, strays
+from forensics.database.form import LINE, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
 
-from forensics.database.entries import HEALTHY, WEIGHTS, Cause, Example, Missing, Remedy, Signature, Weight, Who
+__all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
 
-MAX_FILE_BYTES = 1 << 20
-LINE = "__line__"
+T = TypeVar("T")
+MAX_PATTERN = 4000  # characters
+MAX_ANCHOR = 200
 CAUSE_KEYS = {"cause", "title", "means", "explains", "fallback", "summary", "signatures", "remedies", "missing"}
 SIGNATURE_KEYS = {"id", "weight", "anchor", "pattern", "unless", "since", "source", "examples"}
 REMEDY_KEYS = {"do", "who", "why", "commands", "when", "unless", "source"}
 MISSING_KEYS = {"what", "why", "command", "unless"}
 
-_Base = cast(Any, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
+def read_causes(folder: Path, known: Collection[str] = ()) -> tuple[list[Cause], list[Fault]]:
+    """All causes that could be read of `folder`, and the faults of those that could not.
 
-class _LineLoader(_Base):  # type: ignore[misc, valid-type]
-    """Safe loader that notes each mapping's line number and refuses a key written twice."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.YAMLError(f"line {node.start_mark.line + 1}: key {key!r} is written twice")
-        mapping = cast(dict[Any, Any], super().construct_mapping(node, deep=True))
-        mapping[LINE] = node.start_mark.line + 1
-        return mapping
-
-
-_LineLoader.add_constructor("tag:yaml.org,2002:map", _LineLoader.construct_mapping)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Fault:
-    """What is wrong in a cause file, and where."""
-
-    path: str
-    line: int
-    what: str
-
-    def __str__(self) -> str:
-        """`path:line: what`, as compilers print it."""
-        return f"{self.path}:{self.line}: {self.what}"
-
-
-class _BadError(Exception):
-    def __init__(self, line: int, what: str) -> None:
-        super().__init__(what)
-        self.line, self.what = line, what
-
-
-def cause_files(folder: Path) -> list[Path]:
-    """Every cause file below `folder`, in a stable order."""
-    return sorted(p for p in folder.rglob("*.yaml") if p.is_file())
-
-
-def read_causes(folder: Path) -> tuple[list[Cause], list[Fault]]:
-    """All causes that could be read below `folder`, and the faults of those that could not."""
+    `known`: ids of causes that another folder describes: a file about one of them may leave out everything but `cause`.
+    """
     causes: list[Cause] = []
-    faults: list[Fault] = []
-    for path in cause_files(folder):
-        try:
-            causes.append(read_cause(path))
-        except _BadError as bad:
-            faults.append(Fault(str(path), bad.line, bad.what))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            mark = getattr(error, "problem_mark", None)
-            faults.append(Fault(str(path), mark.line + 1 if mark else 1, " ".join(str(error).split())))
+    faults = [Fault(str(p), 1, "not read: a cause file is <family>/<cause>.yaml") for p in strays(folder)]
+    files = cause_files(folder)
+    if len(files) > MAX_FILES:
+        faults.append(Fault(str(folder), 1, f"{len(files)} cause files; {MAX_FILES} are the most"))
+    for path in files[:MAX_FILES]:
+        cause, found = read_cause(path, known)
+        faults += found
+        if cause and not found:
+            causes.append(cause)
     return causes, faults
 
 
-def read_cause(path: Path) -> Cause:
-    """One cause file; raises `_BadError` with the line of the first fault."""
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise _BadError(1, f"larger than {MAX_FILE_BYTES} bytes")
-    data = yaml.load(path.read_text(encoding="utf-8"), _LineLoader)
-    _keys(data, CAUSE_KEYS, {"cause", "title", "means", "signatures"}, 1)
-    cause = _text(data, "cause")
-    expected = f"{path.parent.name}.{path.stem}"
-    if cause != expected:
-        raise _BadError(data[LINE], f"cause is {cause!r} but the file's place says {expected!r}")
-    return Cause(
-        id=cause,
-        title=_text(data, "title"),
-        means=" ".join(_text(data, "means").split()),
-        explains=_texts(data, "explains"),
-        fallback=bool(data.get("fallback", False)),
-        summary=tuple(_sentences(data)),
-        signatures=tuple(_signature(cause, s) for s in _list(data, "signatures")),
-        remedies=tuple(_remedy(r) for r in _list(data, "remedies", needed=cause != HEALTHY)),
-        missing=tuple(_missing(m) for m in _list(data, "missing", needed=False)),
-    )
+def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, list[Fault]]:
+    """The cause of one file and the faults of the file; what is returned beside a fault is incomplete."""
+    reader = _Reader(str(path))
+    cause: Cause | None = None
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise BadFormError(1, f"larger than {MAX_FILE_BYTES} bytes")
+        cause = reader.cause(parse(path.read_text(encoding="utf-8")), f"{path.parent.name}.{path.stem}", known)
+    except BadFormError as bad:
+        reader.fault(bad)
+    except OSError as error:
+        reader.fault(BadFormError(1, f"cannot be read: {error.strerror}"))
+    except UnicodeDecodeError:
+        reader.fault(BadFormError(1, "is no UTF-8 text"))
+    return cause, reader.faults
 
 
-def _signature(cause: str, data: Any) -> Signature:
-    _keys(data, SIGNATURE_KEYS, {"id", "weight", "anchor", "pattern", "source", "examples"})
-    if data["weight"] not in WEIGHTS:
-        raise _BadError(data[LINE], f"weight {data['weight']!r} is none of {', '.join(WEIGHTS)}")
-    examples = data["examples"]
-    _keys(examples, {"match", "no_match"}, {"match", "no_match"})
-    return Signature(
-        cause=cause,
-        name=_text(data, "id"),
-        weight=cast(Weight, data["weight"]),
-        anchors=_texts(data, "anchor"),
-        pattern=_text(data, "pattern").strip(),
-        unless=_texts(data, "unless"),
-        since=str(data.get("since", "")),
-        source=_text(data, "source"),
-        match=tuple(_example(e, {"text", "fields"}) for e in _list(examples, "match")),
-        no_match=tuple(_example(e, {"text", "why"}) for e in _list(examples, "no_match")),
-    )
+class _Reader:
+    """The mappings of one file to entries; faults of entries are gathered, the others go on."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.id = path, ""
+        self.faults: list[Fault] = []
+
+    def fault(self, bad: BadFormError) -> None:
+        self.faults.append(Fault(self.path, bad.line, bad.what))
+
+    def each(self, make: Callable[[Any], T], data: dict[str, Any], key: str, needed: bool) -> tuple[T, ...]:
+        """The entries under `key`, those without fault."""
+        made: list[T] = []
+        try:
+            given = entries(data, key, needed)
+        except BadFormError as bad:
+            self.fault(bad)
+            return ()
+        for entry in given:
+            try:
+                keys(entry, set(entry) if isinstance(entry, dict) else set(), set(), data[LINE])
+                made.append(make(entry))
+            except BadFormError as bad:
+                self.fault(bad)
+        return tuple(made)
+
+    def place(self, data: dict[str, Any]) -> Place:
+        return Place(self.path, data[LINE])
+
+    def cause(self, data: Any, expected: str, known: Collection[str]) -> Cause:
+        partial = isinstance(data, dict) and str(data.get("cause")) in known
+        keys(data, CAUSE_KEYS, {"cause"} if partial else {"cause", "title", "means", "signatures"})
+        self.id = text(data, "cause")
+        if self.id != expected:
+            raise BadFormError(data[LINE], f"cause is {brief(self.id)} but the file's place says {expected!r}")
+        return Cause(
+            id=self.id,
+            title=text(data, "title") if "title" in data else "",
+            means=one_line(data, "means") if "means" in data else "",
+            explains=texts(data, "explains"),
+            fallback=_truth(data, "fallback"),
+            summary=tuple(_sentences(data)),
+            signatures=self.each(self.signature, data, "signatures", not partial),
+            remedies=self.each(self.remedy, data, "remedies", not partial and self.id != HEALTHY),
+            missing=self.each(self.missing, data, "missing", False),
+            place=self.place(data),
+        )
+
+    def signature(self, data: Any) -> Signature:
+        keys(data, SIGNATURE_KEYS, {"id", "weight", "anchor", "pattern", "source", "examples"})
+        if data["weight"] not in WEIGHTS:
+            raise BadFormError(data[LINE], f"weight {brief(data['weight'])} is none of {', '.join(WEIGHTS)}")
+        examples = data["examples"]
+        keys(examples, {"match", "no_match"}, {"match", "no_match"}, data[LINE])
+        return Signature(
+            cause=self.id,
+            name=text(data, "id"),
+            weight=cast(Weight, data["weight"]),
+            anchors=texts(data, "anchor", MAX_ANCHOR),
+            pattern=text(data, "pattern", MAX_PATTERN).strip(),
+            unless=texts(data, "unless", MAX_PATTERN),
+            since=str(data.get("since", "")),
+            source=text(data, "source"),
+            match=self.each(self.positive, examples, "match", True),
+            no_match=self.each(self.negative, examples, "no_match", True),
+            place=self.place(data),
+        )
+
+    def positive(self, data: Any) -> Example:
+        keys(data, {"text", "fields"}, {"text"})
+        fields = data.get("fields") or {}
+        if not isinstance(fields, dict):
+            raise BadFormError(data[LINE], f"fields must be names with their texts, found {brief(fields)}")
+        told = {str(k): str(v) for k, v in fields.items() if k != LINE}
+        return Example(text(data, "text"), fields=told, place=self.place(data))
+
+    def negative(self, data: Any) -> Example:
+        keys(data, {"text", "why"}, {"text", "why"})
+        return Example(text(data, "text"), why=text(data, "why"), place=self.place(data))
+
+    def remedy(self, data: Any) -> Remedy:
+        keys(data, REMEDY_KEYS, {"do", "who", "why"})
+        if data["who"] not in ("user", "admin"):
+            raise BadFormError(data[LINE], f"who {brief(data['who'])} is neither user nor admin")
+        return Remedy(
+            do=one_line(data, "do"),
+            who=cast(Who, data["who"]),
+            why=one_line(data, "why"),
+            commands=texts(data, "commands"),
+            when=texts(data, "when"),
+            unless=texts(data, "unless"),
+            source=str(data.get("source", "")),
+            place=self.place(data),
+        )
+
+    def missing(self, data: Any) -> Missing:
+        keys(data, MISSING_KEYS, {"what", "why", "command"})
+        return Missing(
+            what=one_line(data, "what"),
+            why=one_line(data, "why"),
+            command=text(data, "command"),
+            unless=texts(data, "unless"),
+            place=self.place(data),
+        )
 
 
-def _example(data: Any, keys: set[str]) -> Example:
-    _keys(data, keys, {"text"})
-    fields = data.get("fields") or {}
-    return Example(
-        text=_text(data, "text"),
-        fields={str(k): str(v) for k, v in fields.items() if k != LINE},
-        why=str(data.get("why", "")),
-    )
-
-
-def _remedy(data: Any) -> Remedy:
-    _keys(data, REMEDY_KEYS, {"do", "who", "why"})
-    if data["who"] not in ("user", "admin"):
-        raise _BadError(data[LINE], f"who {data['who']!r} is neither user nor admin")
-    return Remedy(
-        do=_one_line(data, "do"),
-        who=cast(Who, data["who"]),
-        why=_one_line(data, "why"),
-        commands=_texts(data, "commands"),
-        when=_texts(data, "when"),
-        unless=_texts(data, "unless"),
-        source=str(data.get("source", "")),
-    )
-
-
-def _missing(data: Any) -> Missing:
-    _keys(data, MISSING_KEYS, {"what", "why", "command"})
-    return Missing(
-        what=_one_line(data, "what"),
-        why=_one_line(data, "why"),
-        command=_text(data, "command"),
-        unless=_texts(data, "unless"),
-    )
+def _truth(data: dict[str, Any], key: str) -> bool:
+    value = data.get(key, False)
+    if not isinstance(value, bool):
+        raise BadFormError(data[LINE], f"{key} must be true or false, found {brief(value)}")
+    return value
 
 
 def _sentences(data: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    for sentence in _list(data, "summary", needed=False):
+    for sentence in entries(data, "summary", needed=False):
         alternatives = sentence if isinstance(sentence, list) else [sentence]
         if not all(isinstance(a, str) for a in alternatives):
-            raise _BadError(data[LINE], "summary holds sentences or lists of alternative sentences")
+            raise BadFormError(data[LINE], "summary holds sentences or lists of alternative sentences")
         yield tuple(" ".join(a.split()) for a in alternatives)
-
-
-def _keys(data: Any, known: set[str], needed: set[str], line: int | None = None) -> None:
-    if not isinstance(data, dict):
-        raise _BadError(line or 1, f"expected a mapping with {', '.join(sorted(needed))}, found {type(data).__name__}")
-    given = set(data) - {LINE}
-    if unknown := given - known:
-        raise _BadError(data[LINE], f"unknown key {', '.join(sorted(map(str, unknown)))}; known are {', '.join(sorted(known))}")
-    if lacking := needed - given:
-        raise _BadError(data[LINE], f"missing key {', '.join(sorted(lacking))}")
-
-
-def _text(data: dict[str, Any], key: str) -> str:
-    value = data[key]
-    if not isinstance(value, str) or not value:
-        raise _BadError(data[LINE], f"{key} must be a text, found {value!r}")
-    return value
-
-
-def _one_line(data: dict[str, Any], key: str) -> str:
-    return " ".join(_text(data, key).split())
-
-
-def _texts(data: dict[str, Any], key: str) -> tuple[str, ...]:
-    """A list of texts; a single text counts as a list of one."""
-    value = data.get(key) or []
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list) or not all(isinstance(v, str) and v for v in values):
-        raise _BadError(data[LINE], f"{key} must be a text or a list of texts, found {value!r}")
-    return tuple(v.strip("\n") for v in values)
-
-
-def _list(data: dict[str, Any], key: str, needed: bool = True) -> list[Any]:
-    value = data.get(key) or []
-    if not isinstance(value, list) or (needed and not value):
-        raise _BadError(data[LINE], f"{key} must be a list with at least one entry" if needed else f"{key} must be a list")
-    return value

@@ -1,38 +1,45 @@
-"""What a database must satisfy beyond its form; every fault in one run.
+"""What cause files must satisfy beyond their form; every fault in one run, each with path and line.
 
-Checked: ids used twice, `explains` that name no cause, anchors missing from their own examples, anchors too common to
-scan for, patterns that do not compile or nest unbounded repeats, examples that fail, templates with unknown fields.
+Checked here: ids used twice, `explains` that name no cause, anchors too short to scan for or missing from their own examples,
+patterns that do not compile or repeat without bound inside a repeat, examples that fail. Costlier looks have modules of their
+own: `slow` (time), `crossing` (other signatures' examples), `templates` (fields that nothing gives).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import regex
 
-from forensics.database.causefiles import Fault
 from forensics.database.confirm import Confirmer
-from forensics.database.entries import Cause, Signature
+from forensics.database.entries import Cause, Example, Place, Signature
+from forensics.database.form import Fault
+from forensics.database.slow import nests_repeats
 
 MIN_ANCHOR = 4
-# The catastrophic shape: a repeated group whose body ends in an unbounded repeat, as in (a+)+ or (.*x*)*
-NESTED_REPEAT = re.compile(r"\((?:\?:|\?P<\w+>)?[^()]*[+*]\)\s*(?:[+*]|\{\d*,\})")
+MAX_SIGNATURES = 20_000  # in a database
+SHOWN = 120  # characters of an example in a fault
 
 
-def check(causes: list[Cause], where: dict[str, str]) -> list[Fault]:
-    """All faults of `causes`; `where` maps a cause id to the path of its file."""
+def check(causes: Iterable[Cause], where: Mapping[str, str] | None = None) -> list[Fault]:
+    """All faults of `causes`, in order of place. `where`: path of a cause's file, for causes that were not read from one."""
+    causes = list(causes)
     known = {c.id for c in causes}
     faults: list[Fault] = []
-    seen: set[str] = set()
     for cause in causes:
-        path = where[cause.id]
-        messages = [*_explains(cause, known), *_twice(cause)]
-        if cause.id in seen:
-            messages.append(f"cause {cause.id} is defined twice")
-        seen.add(cause.id)
+        here = Place((where or {}).get(cause.id, cause.id), 1) if not cause.place.path else cause.place
+        found = [(here, m) for m in (*_explains(cause, known), *([f"cause {cause.id} is defined twice"] * _again(cause, causes)))]
+        found += [(s.place, f"signature id {s.name} is used twice") for s in _twice(cause)]
         for signature in cause.signatures:
-            messages += [f"{signature.id}: {m}" for m in check_signature(signature)]
-        faults += [Fault(path, 1, m) for m in messages]
-    return faults
+            found += [(place, f"{signature.id}: {what}") for place, what in faults_of(signature)]
+        faults += [Fault(p.path or here.path, p.line or here.line, what) for p, what in found]
+    total = sum(len(c.signatures) for c in causes)
+    if total > MAX_SIGNATURES:
+        faults.append(Fault(causes[-1].place.path, 1, f"{total} signatures; {MAX_SIGNATURES} are the most"))
+    return sorted(faults)
+
+
+def _again(cause: Cause, causes: list[Cause]) -> bool:
+    return next(c for c in causes if c.id == cause.id) is not cause
 
 
 def _explains(cause: Cause, known: set[str]) -> Iterator[str]:
@@ -43,45 +50,60 @@ def _explains(cause: Cause, known: set[str]) -> Iterator[str]:
             yield f"explains {target}, which is no other cause"
 
 
-def _twice(cause: Cause) -> Iterator[str]:
-    names = [s.name for s in cause.signatures]
-    for name in sorted({n for n in names if names.count(n) > 1}):
-        yield f"signature id {name} is used twice"
+def _twice(cause: Cause) -> Iterator[Signature]:
+    seen: set[str] = set()
+    for signature in cause.signatures:
+        if signature.name in seen:
+            yield signature
+        seen.add(signature.name)
 
 
 def check_signature(signature: Signature) -> Iterator[str]:
     """What is wrong with one signature, its own examples included."""
+    return (what for _, what in faults_of(signature))
+
+
+def faults_of(signature: Signature) -> Iterator[tuple[Place, str]]:
+    """What is wrong with one signature, its own examples included, and where."""
     if not signature.anchors:
-        yield "no anchor"
+        yield signature.place, "no anchor"
     for anchor in signature.anchors:
         if len(anchor.encode()) < MIN_ANCHOR or not re.search(r"\w{3}", anchor):
-            yield f"anchor {anchor!r} is too short to scan for"
+            yield signature.place, f"anchor {anchor!r} is too short to scan for"
     for pattern in (signature.pattern, *signature.unless):
-        if NESTED_REPEAT.search(pattern):
-            yield f"pattern {pattern!r} nests unbounded repeats"
+        if nests_repeats(pattern):
+            yield signature.place, f"pattern {pattern!r} nests unbounded repeats"
         try:
             regex.compile(pattern)
-        except regex.error as error:
-            yield f"pattern {pattern!r} does not compile: {error}"
+        except (regex.error, RecursionError) as error:
+            yield signature.place, f"pattern {pattern!r} does not compile: {error}"
             return
     if not (signature.match and signature.no_match):
-        yield "needs at least one positive and one negative example"
-    yield from _examples(signature)
-
-
-def _examples(signature: Signature) -> Iterator[str]:
+        yield signature.place, "needs at least one positive and one negative example"
     confirmer = Confirmer(signature)
-    for example in signature.match:
-        fields = confirmer.fields(example.text)
-        if fields is None:
-            anchored = any(a.lower() in example.text.lower() for a in signature.anchors)
-            yield f"does not match its example {example.text!r}{'' if anchored else ' (no anchor occurs in it)'}"
-            continue
+    for example in (*signature.match, *signature.no_match):
+        try:
+            for what in _example(confirmer, example, positive=example in signature.match):
+                yield example.place, what
+        except TimeoutError:
+            yield example.place, f"takes too long on its example {_shown(example)}"
+
+
+def _example(confirmer: Confirmer, example: Example, positive: bool) -> Iterator[str]:
+    fields = confirmer.fields(example.text)
+    if not positive:
+        if not example.why:
+            yield f"negative example {_shown(example)} does not say why"
+        if fields is not None:
+            yield f"matches its negative example {_shown(example)}"
+    elif fields is None:
+        anchored = any(a in example.text.lower() for a in confirmer.anchors)
+        yield f"does not match its example {_shown(example)}{'' if anchored else ' (no anchor occurs in it)'}"
+    else:
         wrong = {k: fields.get(k) for k, v in example.fields.items() if fields.get(k) != v}
         if wrong:
-            yield f"example {example.text!r} gives {wrong}, expected {example.fields}"
-    for example in signature.no_match:
-        if not example.why:
-            yield f"negative example {example.text!r} does not say why"
-        if confirmer.fields(example.text) is not None:
-            yield f"matches its negative example {example.text!r}"
+            yield f"example {_shown(example)} gives {wrong}, expected {example.fields}"
+
+
+def _shown(example: Example) -> str:
+    return repr(example.text if len(example.text) <= SHOWN else example.text[:SHOWN] + "...")

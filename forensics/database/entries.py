@@ -1,4 +1,4 @@
-"""The values a cause file becomes: Cause, Signature, Remedy, Missing, Example.
+"""The values a cause file becomes: Cause, Signature, Remedy, Missing, Example, each with the Place it is written at.
 
 host_memory.oom_cgroup/kernel_memcg   full id of the signature `kernel_memcg` of the cause `host_memory.oom_cgroup`
 """
@@ -13,6 +13,21 @@ Who = Literal["user", "admin"]
 HEALTHY = "none.healthy"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where an entry is written: the path of its cause file and the number of its line; empty for one from the cache."""
+
+    path: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        """`path:line`."""
+        return f"{self.path}:{self.line}" if self.path else ""
+
+
+NOWHERE = Place()
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A line, and either the raw groups it must yield (`match`) or why the signature must stay silent on it (`no_match`)."""
@@ -20,6 +35,7 @@ class Example:
     text: str
     fields: dict[str, str] = field(default_factory=dict)
     why: str = ""
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +57,7 @@ class Signature:
     source: str = ""
     match: tuple[Example, ...] = ()
     no_match: tuple[Example, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def id(self) -> str:
@@ -59,6 +76,7 @@ class Remedy:
     when: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     source: str = ""
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +87,7 @@ class Missing:
     why: str
     command: str
     unless: tuple[str, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +108,4 @@ class Cause:
     fallback: bool = False
     summary: tuple[tuple[str, ...], ...] = ()
     missing: tuple[Missing, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)

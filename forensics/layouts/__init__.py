@@ -19,14 +19,15 @@ from forensics.model import Line, Prefix, Stamp
 
 __all__ = ["Layout", "all_layouts", "peel", "recognise"]
 
-MAX_WRAPPERS = 4
+MAX_WRAPPERS = 6
+HELPERS = {"base", "clock", "months", "zones"}
 
 
 @functools.cache
 def all_layouts() -> tuple[Layout, ...]:
     """Every layout of this package, most specific first; raises ValueError for a name used twice."""
     found: list[Layout] = []
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in ("base", "clock")):
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in HELPERS):
         found += importlib.import_module(f"{__name__}.{module}").LAYOUTS
     names = Counter(layout.name for layout in found)
     if twice := [n for n, c in names.items() if c > 1]:
@@ -34,11 +35,23 @@ def all_layouts() -> tuple[Layout, ...]:
     return tuple(sorted(found, key=lambda layout: layout.rank))
 
 
+@functools.lru_cache(maxsize=1024)
+def layouts_for(first: str) -> tuple[Layout, ...]:
+    """The layouts that a line with this first character can have; what makes peeling a line without any cheap."""
+    return tuple(layout for layout in all_layouts() if layout.starts(first))
+
+
 def peel(text: str) -> Prefix:
     """What the wrappers of `text` tell. A line without any gives itself back as the message."""
-    whole = Prefix(text)
-    for _ in range(MAX_WRAPPERS):
-        inner = _peel_one(whole.message)
+    whole = _peel_one(text)
+    if whole is None:
+        return Prefix(text)
+    left = text
+    for _ in range(MAX_WRAPPERS - 1):
+        if len(whole.message) == len(left):  # it only looked ahead, and would again
+            break
+        left = whole.message
+        inner = _peel_one(left)
         if inner is None:
             break
         whole = Prefix(
@@ -55,7 +68,7 @@ def peel(text: str) -> Prefix:
 
 
 def _peel_one(text: str) -> Prefix | None:
-    for layout in all_layouts():
+    for layout in layouts_for(text[:1]) if text else ():
         found = layout.peel(text)
         if found:
             return found

@@ -12,9 +12,11 @@ from forensics.model import Prefix
 class Layout:
     """One way to write the front of a line.
 
-    `pattern`: anchored at the line's start; groups y mo mon d h m s frac zone mono (see clock.stamp), host, program,
-    pid, rank, level.
-    `clock`: `wall+zone`, `wall`, `mono`, `wall+mono` or `none`. `rank`: smaller is tried first. `samples`: lines of this layout.
+    `pattern`: anchored at the line's start; groups y mo mon d h m s frac ampm zone unix mono delta (see clock.stamp), host,
+    program, pid, rank, level, pri (a syslog priority). It may match nothing and look ahead only: then the line keeps its text.
+    `clock`: `wall+zone`, `wall`, `mono`, `wall+mono`, `delta` or `none`. `rank`: smaller is tried first. `samples`: lines of
+    this layout. `first`: the characters a line of it can start with, as inside a `[...]` of a pattern; all when empty.
+    `within`: a text that every line of it holds. The last two only save time.
     """
 
     name: str
@@ -22,21 +24,31 @@ class Layout:
     pattern: str
     samples: tuple[str, ...]
     rank: int = 50
+    first: str = ""
+    within: str = ""
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         """The pattern, compiled at first use."""
         return re.compile(self.pattern)
 
+    def starts(self, character: str) -> bool:
+        """May a line that starts with `character` be of this layout?"""
+        return not self.first or re.match(f"[{self.first}]", character) is not None
+
     def peel(self, text: str) -> Prefix | None:
         """The Prefix of `text` when this layout fits it, else None."""
+        if self.within and self.within not in text:
+            return None
         found = self.compiled.match(text)
         if found is None:
             return None
-        groups = found.groupdict()
-        stamp = clock.stamp(found)
-        if stamp is None and self.clock != "none":
-            return None
+        stamp = None
+        if self.clock != "none":
+            stamp = clock.stamp(found)
+            if stamp is None:
+                return None
+        groups = found.groupdict() if self.compiled.groupindex else {}
         return Prefix(
             message=text[found.end() :],
             layouts=(self.name,),
@@ -45,8 +57,16 @@ class Layout:
             program=groups.get("program"),
             pid=_number(groups.get("pid")),
             rank=_number(groups.get("rank")),
-            level=groups.get("level"),
+            level=groups.get("level") or _severity(groups.get("pri")),
         )
+
+
+SEVERITIES = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")
+
+
+def _severity(priority: str | None) -> str | None:
+    """The level in a syslog priority: facility * 8 + severity (RFC 5424, 6.2.1)."""
+    return SEVERITIES[int(priority) & 7] if priority else None
 
 
 def _number(text: str | None) -> int | None:

@@ -1,55 +1,112 @@
-"""Pieces that stamps are made of: month names, fractions, zones. A stamp that is no real time is no stamp."""
+"""Pieces that stamps are made of: dates, times of day, epochs, uptimes. A stamp that is no real time is no stamp.
+
+    Aug 22 03:00:07 -> wall 08-22 03:00:07, lacks the year      1755831607.123456 -> wall 2025-08-22 03:00:07.123456 UTC
+    [11686.888109]  -> mono 11686.888109                        [  +7.000000]     -> delta 7.0
+"""
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
+from forensics.layouts.months import month
+from forensics.layouts.zones import NAMED_ZONE, ZONE, zone
 from forensics.model import Stamp
 
+__all__ = [
+    "CLOCK",
+    "DAY",
+    "ISO",
+    "ISO_DATE",
+    "MONO",
+    "MONTH",
+    "NAMED_ZONE",
+    "NO_YEAR",
+    "STAMPED",
+    "TIME",
+    "ZONE",
+    "stamp",
+]
+
 NO_YEAR = 1904  # a leap year, so that 29 February without a year can be told
-MONTHS = {m: i for i, m in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)}
 DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 MONTH = r"(?P<mon>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+ANY_MONTH = r"(?P<mon>[^\W\d]{2,7}\.?|1?\d[月월])"
 CLOCK = r"(?P<h>[0-2]\d):(?P<m>[0-5]\d):(?P<s>[0-6]\d)"
 TIME = CLOCK + r"(?:[.,](?P<frac>\d{1,9}))?"
 ISO_DATE = r"(?P<y>[12]\d{3})-(?P<mo>[01]\d)-(?P<d>[0-3]\d)"
 ISO = ISO_DATE + "[T ]" + TIME
-ZONE = r"(?P<zone>Z|[+-]\d\d:?\d\d)"
+MONO = r"(?P<mono>\d{1,8}\.\d{6})"
+# Behind a wrapper that could be ordinary text (a file's name, a number, a host), only a stamp shows that it is a wrapper.
+STAMPED = (
+    r"(?=(?:<\d{1,3}>)?\[ *\d{1,8}\.\d{6}|\[[^\W\d]{2,4}\.? +[^\W\d]{2,7}\.? +\d|"
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d [\d:]{8}|\[?\d{4}-\d\d-\d\d[T ]|\[[DIWEC] [\d:-]+|"
+    r"[IWEF]\d{4} [\d:]{8}|\[(?:rank|default)\d+\]|\[[IWEF]\d{3,4} [\d:]{8})"
+)
+EPOCH_FIRST, EPOCH_PAST = 946_684_800, 4_102_444_800  # 2000 to 2100: other numbers are no times
+EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def stamp(found: re.Match[str]) -> Stamp | None:
-    """The Stamp of a match with some of the groups y mo|mon d h m s frac zone mono; None where they are no real time."""
+    """The Stamp of a match with some of the groups y mo|mon d h m s frac ampm zone unix mono delta.
+
+    None where they are no real time. `unix`: digits, of seconds, or by their number (13, 16, 19) of ms, us or ns.
+    """
     groups = found.groupdict()
-    mono = float(groups["mono"]) if groups.get("mono") else None
-    if not groups.get("h"):
-        return Stamp(mono=mono, resolution_s=1e-6) if mono is not None else None
-    month = MONTHS[groups["mon"].lower()] if groups.get("mon") else int(groups.get("mo") or 1)
-    year, day = groups.get("y"), groups.get("d")
-    fraction = groups.get("frac") or ""
+    mono = groups.get("mono")
+    uptime = float(mono) if mono else None
+    if groups.get("h"):
+        return _wall(groups, uptime)
+    if groups.get("unix"):
+        return _epoch(groups["unix"], groups.get("frac") or "")
+    delta = groups.get("delta")
+    if delta:
+        return Stamp(delta=float(delta), resolution_s=60.0)
+    return Stamp(mono=uptime, resolution_s=1e-6) if uptime is not None else None
+
+
+def _wall(groups: dict[str, str], uptime: float | None) -> Stamp | None:
+    named, year, day = groups.get("mon"), groups.get("y"), groups.get("d")
+    number = month(named) if named else int(groups.get("mo") or 1)
+    fraction, seconds = groups.get("frac") or "", groups.get("s")
+    where = groups.get("zone") or ""
+    if number is None:
+        return None
     try:
         wall = datetime(
             _year(year) if year else NO_YEAR,
-            month,
+            number,
             int(day or 1),
-            int(groups["h"]),
+            _hour(int(groups["h"]), (groups.get("ampm") or "").lower()),
             int(groups["m"]),
-            min(int(groups["s"]), 59),
+            min(int(seconds or 0), 59),
             int(fraction.ljust(6, "0")[:6] or 0),
-            tzinfo=_zone(groups.get("zone")),
+            tzinfo=zone(where) if where else None,
         )
     except ValueError:
         return None
-    return Stamp(wall, mono, "" if year else "year" if day else "date", 10.0 ** -len(fraction))
+    resolution = 10.0 ** -len(fraction) if seconds else 60.0
+    unread = where if wall.tzinfo is None else ""
+    return Stamp(wall, uptime, "" if year else "year" if day else "date", resolution, None, unread)
+
+
+def _hour(hour: int, half: str) -> int:
+    """The hour of 24; raises ValueError for one that a 12-hour clock does not have."""
+    if not half:
+        return hour
+    if not 1 <= hour <= 12:
+        raise ValueError(hour)
+    return hour % 12 + 12 * (half[0] == "p")
 
 
 def _year(text: str) -> int:
     return int(text) + (2000 if len(text) == 2 else 0)
 
 
-def _zone(text: str | None) -> timezone | None:
-    if not text:
+def _epoch(digits: str, fraction: str) -> Stamp | None:
+    scale = {10: 0, 13: 3, 16: 6, 19: 9}.get(len(digits))
+    if scale is None:
         return None
-    if text in ("Z", "UTC", "GMT"):
-        return UTC
-    sign = -1 if text[0] == "-" else 1
-    digits = text[1:].replace(":", "")
-    return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:])))
+    seconds, rest = int(digits[:10]), (digits[10:] + fraction).ljust(6, "0")[:6]
+    if not EPOCH_FIRST <= seconds < EPOCH_PAST:
+        return None
+    wall = EPOCH_START + timedelta(seconds=seconds, microseconds=int(rest))
+    return Stamp(wall, resolution_s=10.0 ** -(scale + len(fraction)))

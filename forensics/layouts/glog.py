@@ -1,4 +1,4 @@
-"""The one-letter family: glog and klog, torch's c10 and torchelastic, TensorFlow's C++ lines.
+"""The one-letter family: glog and klog, absl, torch's c10 and torchelastic, TensorFlow's C++ lines, vLLM's.
 
 E0517 15:04:22.619632 1952452992 logging_unittest.cc:253] Log every 3, iteration 19
 [W722 04:20:51.746222605 ProcessGroupNCCL.cpp:1250] Warning: ...
@@ -8,7 +8,8 @@ E0517 15:04:22.619632 1952452992 logging_unittest.cc:253] Log every 3, iteration
 from forensics.layouts.base import Layout
 from forensics.layouts.clock import ISO, TIME
 
-FILE = r"[\w./+-]+:\d+\] ?"
+FILE = r"\[?[\w./+-]+:\d+\] ?"
+WORD = r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL)"
 
 LAYOUTS = (
     Layout(
@@ -20,6 +21,22 @@ LAYOUTS = (
             "I1010 17:41:57.858757    4991 manager.go:1126] Created an OOM event in container",
             "W0409 07:28:49.530000 1359 torch/distributed/elastic/agent/server/api.py:719] Received 15 death signal",
         ),
+        first="IWEF",
+    ),
+    Layout(
+        "glog with year",
+        "wall",
+        rf"(?P<level>[IWEF])(?P<y>20\d\d)(?P<mo>[01]\d)(?P<d>[0-3]\d) {TIME} +(?P<pid>\d+) {FILE}",
+        ("I20200308 23:47:32.089828 400441 config.cc:27] Loading user configuration",),
+        first="IWEF",
+    ),
+    Layout(
+        "absl before InitializeLog",
+        "wall+zone",
+        # Month and day are 0000 and the time of day holds seconds since 1970: no glog line, which would be of year 0.
+        rf"(?P<level>[IWEF])0000 00:00:(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) +(?P<pid>\d+) {FILE}",
+        ("E0000 00:00:1749031185.951235    9438 cuda_dnn.cc:8310] Unable to register cuDNN factory",),
+        first="IWEF",
     ),
     Layout(
         "c10",
@@ -27,17 +44,33 @@ LAYOUTS = (
         # The month has no leading zero: W121 is 21 January, W1121 21 November.
         rf"\[(?P<level>[IWEF])(?P<mo>1[0-2]|[1-9])(?P<d>[0-3]\d) {TIME} {FILE}",
         ("[W722 04:20:51.746222605 ProcessGroupNCCL.cpp:1250] Warning: process group has NOT been destroyed",),
+        first=r"\[",
     ),
     Layout(
         "c10 without time",
         "none",
         rf"\[(?P<level>[IWEF]) {FILE}",
-        ("[W reducer.cpp:1346] Warning: find_unused_parameters=True",),
+        (
+            "[W reducer.cpp:1346] Warning: find_unused_parameters=True",
+            "[E ProcessGroupNCCL.cpp:828] [Rank 1] Watchdog caught collective operation timeout",
+        ),
+        first=r"\[",
     ),
     Layout(
         "tensorflow",
         "wall",
         rf"{ISO}: (?P<level>[IWEF]) {FILE}",
         ("2025-06-04 09:59:45.928804: E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:477] Unable to register",),
+        first=r"\d",
+    ),
+    Layout(
+        "vllm",
+        "wall",
+        rf"{WORD} (?P<mo>[01]\d)-(?P<d>[0-3]\d) {TIME} {FILE}",
+        (
+            "INFO 07-22 04:20:44 multiproc_worker_utils.py:247] Worker exiting",
+            "ERROR 07-22 04:20:44 [core.py:390] EngineCore hit an exception",
+        ),
+        first="DIWEC",
     ),
 )

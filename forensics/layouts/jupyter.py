@@ -1,13 +1,17 @@
-"""Jupyter servers: level, time and application in one bracket; the classic notebook tells no date.
+"""Notebook servers and editors: Jupyter's bracket, VS Code's output channel, Colab's runtime log.
 
 [W 2024-05-13 15:26:30.398 ServerApp] AsyncIOLoopKernelRestarter: restart failed
 [I 15:26:30.398 NotebookApp] KernelRestarter: restarting kernel (1/5), keep random ports
+11:09:10.499 [error] Disposing session as kernel process died ExitCode: undefined, Reason:
+Oct 18, 2019, 7:54:49 AM | INFO | KernelRestarter: restarting kernel (1/5), keep random ports
 """
 
 from forensics.layouts.base import Layout
-from forensics.layouts.clock import ISO, TIME
+from forensics.layouts.clock import CLOCK, ISO, MONTH, TIME
 
-APP = r" (?P<program>[\w.-]+)(?: [\w.]+:\d+)?\] ?"
+# The application, or in old hubs the user; behind it sometimes module and line.
+APP = r" (?P<program>[\w.@-]+)(?: [\w.]+:\d+)?\] ?"
+LEVEL = r"(?P<level>[Tt]race|[Dd]ebug|[Ii]nfo|[Ww]arn(?:ing)?|[Ee]rror)"
 
 LAYOUTS = (
     Layout(
@@ -17,12 +21,55 @@ LAYOUTS = (
         (
             "[W 2024-05-13 15:26:30.398 ServerApp] AsyncIOLoopKernelRestarter: restart failed",
             "[W 2024-05-13 15:26:30.398 JupyterHub base:1348] User ada server stopped, with exit code: 137",
+            "[I 2023-09-14 08:06:19.137 SingleUserNotebookApp kernelmanager:484] Culling 'idle' kernel",
         ),
+        first=r"\[",
     ),
     Layout(
         "classic notebook",
         "wall",
         rf"\[(?P<level>[DIWEC]) {TIME}{APP}",
         ("[I 15:26:30.398 NotebookApp] KernelRestarter: restarting kernel (1/5), keep random ports",),
+        first=r"\[",
+    ),
+    Layout(
+        "vs code, time first",
+        "wall",
+        rf"{CLOCK}\.(?P<frac>\d{{3}}) \[{LEVEL}\] ?",
+        ("11:09:10.499 [error] Disposing session as kernel process died ExitCode: undefined, Reason:",),
+        first=r"\d",
+    ),
+    Layout(
+        "vs code, level first",
+        "wall",
+        rf"{LEVEL} {TIME}: ",
+        (
+            "debug 08:46:31.838: Starting Jupyter session",
+            "Info 14:16:26: Registering dummy command feature",
+            "info 17:49:32.601: Spawned kernel",
+        ),
+        first="TtDdIiWwEe",
+    ),
+    Layout(
+        "vs code, dated",
+        "wall",
+        rf"{LEVEL} {ISO}: ",
+        ("Error 2021-11-09 10:56:35: Failed to start the kernel",),
+        first="TtDdIiWwEe",
+    ),
+    Layout(
+        "colab",
+        "wall",
+        # New browsers put U+202F in front of AM; a table has pipes, a copy of the page has tabs.
+        rf"\"?{MONTH} (?P<d>\d{{1,2}}), (?P<y>\d{{4}}), (?P<h>\d{{1,2}}):(?P<m>[0-5]\d):(?P<s>[0-6]\d)[ \u202f](?P<ampm>[AP]M)\"?"
+        r"(?: \| |\t+|,)(?:(?P<level>[A-Z]{4,8})(?: \| |\t+|,))?",
+        (
+            "Oct 18, 2019, 7:54:49 AM | INFO | KernelRestarter: restarting kernel (1/5), keep random ports",
+            "Mar 3, 2024, 11:05:59\u202fPM\tWARNING\tAsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports",
+            '"Jan 5, 2023, 12:00:01 AM",WARNING,"tcmalloc: large alloc 2147483648 bytes"',
+        ),
+        rank=40,
+        first=r"\"JFMASOND",
+        within="M",
     ),
 )

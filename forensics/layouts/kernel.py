@@ -1,31 +1,53 @@
-"""The kernel's own log as dmesg prints it: seconds since boot, or with -T a wall clock without a zone.
+"""The kernel's own log as dmesg prints it: seconds since boot, a wall clock without a zone (-T), or steps (-e, -H, -d).
 
 [11686.888109] python3 invoked oom-killer        [Fri Feb 13 23:31:30 2009] example
+[Feb13 23:31] example                            [  +7.000000] example
 """
 
 from forensics.layouts.base import Layout
-from forensics.layouts.clock import CLOCK, DAY, ISO_DATE, MONTH, TIME, ZONE
+from forensics.layouts.clock import ANY_MONTH, CLOCK, DAY, ISO_DATE, MONO, MONTH, TIME, ZONE
 
 CALLER = r"(?:\s*\[\s*[TC]\d+\])?"
-LEVEL = r"(?:(?:kern|user|daemon|syslog)\s*:(?P<level>\w+)\s*: )?"
+FACILITY = r"(?:kern|user|mail|daemon|auth|syslog|lpr|news|authpriv|local\d)"
+LEVEL = rf"(?:<(?P<pri>\d{{1,3}})>)?(?:{FACILITY} *:(?P<level>\w+) *: )?"
+FIRST = r"\[<a-z"
 
 LAYOUTS = (
     Layout(
         "dmesg",
         "mono",
-        rf"(?:<\d{{1,3}}>)?{LEVEL}\[\s*(?P<mono>\d{{1,8}}\.\d{{6}})\]{CALLER} ?",
+        # With -d the time since the line before stands behind it.
+        rf"{LEVEL}\[\s*{MONO}(?: +<[ *\d.]{{1,20}}>)?\]{CALLER} ?",
         (
             "[11686.888109] python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
-            "[  516.671899][    C1] watchdog: BUG: soft lockup - CPU#1 stuck for 134s!",
+            "[  516.671899][    C1] watchdog: BUG: soft lockup - CPU#1 stuck for 134s! [syz-executor.3:16401]",
+            "[    0.000000] [T1] Linux version 6.6.4-arch1-1 (linux@archlinux)",
             "<4>[   64.000000] example[4]",
             "kern  :warn  : [   64.000000] example[4]",
+            "[    1.000000 <    0.000000>] example[1]",
         ),
+        first=FIRST,
     ),
     Layout(
         "dmesg -T",
         "wall",
         rf"{LEVEL}\[{DAY} {MONTH} {{1,2}}(?P<d>\d{{1,2}}) {TIME} (?P<y>\d{{4}})\]{CALLER} ?",
-        ("[Fri Feb 13 23:31:30 2009] example[0]",),
+        ("[Fri Feb 13 23:31:30 2009] example[0]", "kern  :err   : [Fri Feb 13 23:31:30 2009] example[0]"),
+        first=FIRST,
+    ),
+    Layout(
+        "dmesg -T, other language",
+        "wall",
+        rf"{LEVEL}\[[^\W\d]{{1,4}}\.? +{ANY_MONTH} +(?P<d>\d{{1,2}}) {TIME} (?P<y>\d{{4}})\]{CALLER} ?",
+        (
+            "[Di Aug 12 03:54:03 2025] php-fpm invoked oom-killer: gfp_mask=0x1100cca(GFP_HIGHUSER_MOVABLE), order=0",
+            "[mar. janv. 17 02:59:56 2023] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",
+            "[Пт июл 25 11:20:31 2025] NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.",
+            "[五 11月 19 10:33:00 2021] example",
+        ),
+        rank=55,
+        first=FIRST,
+        within=":",
     ),
     Layout(
         "dmesg iso",
@@ -36,5 +58,47 @@ LAYOUTS = (
             "2009-02-13T23:31:30,123456+00:00 example zero",
             "kern  :warn  : 2025-01-21T04:41:44,285060+00:00 VFS: file-max limit 1000000 reached",
         ),
+        first=r"\d<a-z",
+    ),
+    Layout(
+        "dmesg -H",
+        "wall",
+        rf"{LEVEL}\[{ANY_MONTH} ?(?P<d>\d{{1,2}}) (?P<h>[0-2]\d):(?P<m>[0-5]\d)\]{CALLER} ?",
+        ("[Feb13 23:31] example[0]", "[Nov19 10:33] NVRM: Xid (PCI:0000:01:00): 79", "[lis19 10:33] example", "[Feb 3 23:31] x"),
+        first=FIRST,
+        within=":",
+    ),
+    Layout(
+        "dmesg -H step",
+        "delta",
+        rf"{LEVEL}\[\s*\+(?P<delta>\d{{1,8}}\.\d{{4,6}})\]{CALLER} ?",
+        ("[  +7.000000] example[2]", "[ +0.0003] example", "[  +0.000012] Call Trace:"),
+        first=FIRST,
+        within="+",
+    ),
+    Layout(
+        "dmesg -r without time",
+        "none",
+        r"<(?P<pri>\d{1,3})>(?=[A-Za-z])",
+        ("<6>usb 1-1: new high-speed USB device number 2",),
+        rank=90,
+        first="<",
+    ),
+    Layout(
+        "serial console",
+        "none",
+        # A login prompt is printed without a line end; the kernel's next line is glued to it.
+        rf"[\w.-]{{1,64}} login: (?=\[\s*{MONO}\])",
+        ("debian login: [  123.456789] Kernel panic - not syncing: Fatal exception",),
+        first=r"\w",
+        within=" login: ",
+    ),
+    Layout(
+        "talos",
+        "wall+zone",
+        rf"(?:(?P<host>[\d.a-f:]+): )?{FACILITY}: +(?P<level>\w+): \[{ISO_DATE}T{TIME}{ZONE}\]: ?",
+        ("172.20.0.2: kern:    info: [2022-10-25T13:53:22.125Z]: Out of memory: Killed process 4242 (python3)",),
+        first=r"\da-f:klmnsu",
+        within="]: ",
     ),
 )

@@ -1,4 +1,4 @@
-"""What Python programs put before a message: logging's common forms, torchelastic's and DeepSpeed's bracket.
+"""What Python programs put before a message: logging's common forms, torchelastic's, DeepSpeed's and Ray's bracket.
 
 2022-10-05 10:30:47,443 ERROR agent.py:217 -- Raylet is terminated
 [2023-10-13 17:40:02,544] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9)
@@ -9,51 +9,94 @@ from forensics.layouts.base import Layout
 from forensics.layouts.clock import ISO, ISO_DATE, TIME, ZONE
 
 NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
+ZONE_FOLLOWS = r" ?(?:Z|[+-]\d\d:?\d\d)(?!\w)"
 NAMED = r"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?" + NAME + r"\]?[ |:-]*)?"
 
 LAYOUTS = (
     Layout(
         "bracketed time",
         "wall",
-        rf" ?\[{ISO}(?: [A-Z] \d+ \d+)?\] ?(?:[ :]*\[{NAME}\] ?)?",
+        # Airflow writes a comma behind the date.
+        rf" ?\[{ISO_DATE},?[T ]{TIME}(?: (?P<short>[A-Z]) (?P<pid>\d+) \d+)?\] ?(?:[ :]*\[{NAME}\] ?)?",
         (
             "[2023-10-13 17:40:02,544] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9)",
             "[2026-08-22T03:00:07.123] error: Node node7 not responding",
             " [2026-08-22 03:00:07] iteration      100/  500000 | consumed samples: 25600 |",
+            "[2025-01-15 18:16:34,677 I 524674 524674] (raylet) main.cc:180: Setting cluster ID to: ab3f",
+            "[2023-10-13 17:40:02,544] [INFO] [launch.py:191:main] done",
         ),
+        first=r" \[",
+    ),
+    Layout(
+        "bracketed time with zone",
+        "wall+zone",
+        rf" ?\[{ISO_DATE},?[T ]{TIME} ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)\] ?",
+        (
+            "[2024-05-01T12:00:00.123Z] + python train.py",
+            "[2023-10-13, 17:40:02 UTC] {taskinstance.py:1824} ERROR - Task failed with exception",
+        ),
+        first=r" \[",
     ),
     Layout(
         "python logging",
         "wall",
-        rf"{ISO_DATE} {TIME}(?!\d|: [IWEF] |[+-]\d\d|Z)(?: +\d{{1,7}}(?= ))? ?{NAMED}",
+        rf"{ISO_DATE} {TIME}(?![.,]?\d|: [IWEF] |{ZONE_FOLLOWS})(?: +(?P<pid>\d{{1,7}})(?= ))? ?{NAMED}",
         (
             "2022-10-05 10:30:47,443 ERROR agent.py:217 -- Raylet is terminated",
             "2026-05-01 12:00:00,123 - distributed.nanny.memory - WARNING - Worker exceeded 95% memory budget.",
             "2025-01-01 00:00:00.123 | INFO     | module:fn:12 - text",
+            "2024-05-01 12:00:00,123 INFO    MainThread:1234 [wandb_init.py:init():610] calling init triggers",
         ),
         rank=70,
+        first=r"\d",
     ),
     Layout(
         "stamped with zone",
         "wall+zone",
-        rf"\[?{ISO_DATE}[T ]{TIME} ?{ZONE}\]?(?: std(?:out|err) [FP])? {NAMED}",
+        rf"{ISO_DATE}[T ]{TIME} ?{ZONE}(?: std(?:out|err) [FP]| \d\d[OE]\+?)? {NAMED}",
         (
             "2026-08-22T03:00:07.123456789Z main starts",
             "2016-10-06T00:17:09.669794203Z stderr F log content 2",
             "2024-05-01T12:00:00.1234567Z ##[error]Process completed with exit code 137.",
         ),
         rank=75,
+        first=r"\d",
+    ),
+    Layout(
+        "iso without zone",
+        "wall",
+        rf"{ISO_DATE}T{TIME}(?![.,]?\d|{ZONE_FOLLOWS}) ?{NAMED}",
+        ("2026-08-22T03:00:07.123 error: Node node7 not responding",),
+        rank=75,
+        first=r"\d",
     ),
     Layout(
         "transformers",
         "wall",
         rf"\[{NAME}\|[\w./-]+:\d+\] {ISO} >> ?",
         ("[INFO|trainer.py:1813] 2023-10-13 17:40:02,544 >> ***** Running training *****",),
+        first=r"\[",
     ),
     Layout(
         "python logging without time",
         "none",
         rf"{NAME}:[\w.]+:",
         ("WARNING:root:kernel b9e44794-c591-416b-a281-1a0873e0ca43 restarted",),
+        first="DIWECF",
+    ),
+    Layout(
+        "dask",
+        "none",
+        rf"distributed[\w.]* - {NAME} - ",
+        ("distributed.nanny - WARNING - Worker exceeded 95% memory budget. Restarting",),
+        first="d",
+    ),
+    Layout(
+        "python logging, level first",
+        "wall",
+        rf"\[?{NAME}\]? {{1,6}}\[?{ISO}\]? ?[|:-]? ?",
+        ("INFO 2024-05-01 12:00:00,123 train: epoch 3", "[ERROR] 2024-05-01 12:00:00,123 - worker died"),
+        rank=60,
+        first=r"\[DIWECF",
     ),
 )

@@ -1,26 +1,97 @@
-"""Wrappers that say which of many processes wrote the line: torchrun, MPI, srun -l, Ray, NCCL.
+"""Wrappers that say which of many processes wrote the line: torchrun, MPI, srun -l, pdsh, Ray, NCCL.
 
 [rank0]:[W722 04:20:51.746222605 ProcessGroupNCCL.cpp:1250] ...      [default3]:Traceback ...      12: text
 """
 
 from forensics.layouts.base import Layout
 
+# Colours whose escape byte was lost on the way stand as `[2m[36m(train_fn pid=1328)[0m`.
+COLOUR = r"(?:\[\d{1,2}m)*"
+
 LAYOUTS = (
-    Layout("rank", "none", r"\[(?:rank|default)(?P<rank>\d{1,5})\]: ?", ("[rank0]: RuntimeError: oops", "[default0]:Traceback")),
-    Layout("c10 rank", "none", r"\[Rank (?P<rank>\d{1,5})\] ", ("[Rank 1] Watchdog caught collective operation timeout",)),
-    Layout("lightning rank", "none", r"\[rank: (?P<rank>\d{1,5})\] ", ("[rank: 1] Seed set to 42",)),
-    Layout("mpirun", "none", r"\[\d+,(?P<rank>\d{1,5})\]<std(?:out|err)>: ?", ("[1,0]<stderr>:text",)),
-    Layout("srun", "none", r" *(?P<rank>\d{1,5}): (?=\D)", ("12: Traceback (most recent call last):",), rank=80),
+    Layout(
+        "rank",
+        "none",
+        r"\[(?:rank|default|trainer|worker)(?P<rank>\d{1,5})\]: ?",
+        ("[rank0]: RuntimeError: oops", "[default0]:Traceback"),
+        first=r"\[",
+    ),
+    Layout(
+        "c10 rank",
+        "none",
+        r"\[Rank (?P<rank>\d{1,5})\] ",
+        ("[Rank 1] Watchdog caught collective operation timeout",),
+        first=r"\[",
+    ),
+    Layout("lightning rank", "none", r"\[rank: (?P<rank>\d{1,5})\] ", ("[rank: 1] Seed set to 42",), first=r"\["),
+    Layout("mpirun", "none", r"\[\d+,(?P<rank>\d{1,5})\]<std(?:out|err)>: ?", ("[1,0]<stderr>:text",), first=r"\["),
+    Layout(
+        "open mpi",
+        "none",
+        r"\[(?P<host>[A-Za-z][\w.-]*):(?P<pid>\d{1,7})\] ",
+        ("[node07:12345] *** Process received signal ***",),
+        first=r"\[",
+        within=":",
+    ),
+    Layout(
+        "host and rank",
+        "none",
+        r"\[(?P<host>[A-Za-z][\w.-]*):(?P<rank>\d{1,5})\]: ?",
+        ("[node07:3]: Traceback (most recent call last):",),
+        first=r"\[",
+        within="]:",
+    ),
+    Layout(
+        "srun",
+        "none",
+        r" *(?P<rank>\d{1,5}): (?=\D)",
+        ("12: Traceback (most recent call last):",),
+        rank=80,
+        first=r" \d",
+        within=": ",
+    ),
+    Layout(
+        "pdsh",
+        "none",
+        # `cuda0: ` and `eth0: ` look alike, so only names that hosts have.
+        r"(?P<host>(?:gpu|node|host|worker|compute|nid|cn|dgx|hgx)(?!\d: )[\w-]*\d[\w.-]*): (?=\S)",
+        ("node07: RuntimeError: NCCL error", "worker-1: text"),
+        rank=80,
+        first="gnhwcd",
+        within=": ",
+    ),
     Layout(
         "ray",
         "none",
-        r"\((?P<program>[\w.:<>]+) (?:rank=(?P<rank>\d+), )?pid=(?P<pid>\d+)(?:, ip=(?P<host>[\d.a-f:]+))?\) ",
-        ("(train_fn pid=1328, ip=10.0.0.4) text",),
+        rf"{COLOUR}\((?P<program>[\w.:<>-]+) ?(?:rank=(?P<rank>\d+), ?)?(?:pid=(?P<pid>\d+))?(?:,? ?ip=(?P<host>[\d.a-f:]+))?\)"
+        rf"{COLOUR} ",
+        (
+            "(train_fn pid=1328, ip=10.0.0.4) text",
+            "(raylet) The node with node id 3f was marked dead",
+            "(raylet, ip=10.0.0.4) Worker exit",
+            "[2m[36m(MemoryMonitorActor pid=1328)[0m text",
+        ),
+        first=r"(\[",
+        within=")",
+    ),
+    Layout(
+        "ray without name",
+        "none",
+        rf"{COLOUR}\(pid=(?P<pid>\d+)(?:, ip=(?P<host>[\d.a-f:]+))?\){COLOUR} ",
+        ("(pid=1328) text", "(pid=1328, ip=10.0.0.4) text"),
+        rank=45,
+        first=r"(\[",
+        within="pid=",
     ),
     Layout(
         "nccl",
         "none",
         r"(?P<host>[\w.-]+):(?P<pid>\d+):\d+ \[\d+\] (?=NCCL |\S+:\d+ )",
-        ("gpu-node-7:4242:4243 [0] NCCL INFO Channel 00/32 : 0 1 2 3",),
+        (
+            "gpu-node-7:4242:4243 [0] NCCL INFO Channel 00/32 : 0 1 2 3",
+            "gpu-node-7:4242:4251 [3] misc/socket.cc:456 NCCL WARN socketProgress: Connection closed",
+        ),
+        first=r"\w",
+        within=" NCCL ",
     ),
 )

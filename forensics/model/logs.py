@@ -31,7 +31,8 @@ class Source:
 
     `modified`: when the file was last written, as an anchor for stamps without a year; None where unknown. `origin`: from the
     number of a line in what `blocks` yields to its number in the original, for records that were decoded; complete once `blocks`
-    has been read; None where the two are the same.
+    has been read; None where the two are the same. `format`: the container its records were decoded from, as told in the report
+    (`docker json-file`); None where it is plain text.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Source:
     compression: str | None = None
     modified: datetime | None = None
     origin: Callable[[int], int] | None = None
+    format: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class Scan:
     """What the scanner found in one source.
 
     `regions`: record kind -> the lines around each place where such a record shows. `head` and `tail`: its first and last
-    lines.
+    lines. `totals`: record kind -> how many such places there are, the ones without a region included.
     """
 
     source: Source
@@ -144,6 +146,7 @@ class Scan:
     regions: Mapping[str, tuple[Region, ...]]
     head: tuple[Line, ...]
     tail: tuple[Line, ...]
+    totals: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +154,16 @@ class Stamp:
     """When, as one line tells it, before any assumption.
 
     `wall`: date and time; naive when the line gives no zone; its year (1904) or whole date (1904-01-01) means nothing when
-    `lacks` says so. `mono`: seconds since boot. `resolution_s`: how fine the stamp is.
+    `lacks` says so. `mono`: seconds since boot. `resolution_s`: how fine the stamp is. `delta`: seconds since the line before
+    it, where that is all it tells. `zone`: a zone's name that could be several offsets.
     """
 
     wall: datetime | None = None
     mono: float | None = None
     lacks: Literal["", "year", "date"] = ""
     resolution_s: float = 1.0
+    delta: float | None = None
+    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,29 @@
-"""Tell: a finished Report as text, Markdown or JSON. A reporter writes; it decides nothing.
+"""Tell: a finished Report as text, Markdown, HTML or JSON. A reporter writes; it decides nothing.
 
-Each reporter is a module of this package with `NAME` and `render(report) -> str`. Being there is being registered.
+Each format is a module of `formats/` with `render(report, style) -> str`. Being there is being registered. Secrets are taken
+out before any of them sees the Report.
 """
 
 import importlib
 import pkgutil
 
 from forensics.model import Report
+from forensics.report import formats as package
+from forensics.report.redaction import without_secrets
+from forensics.report.style import Style
 
-__all__ = ["formats", "render"]
-
-HELPERS = {"document", "phrases"}
+__all__ = ["Style", "formats", "render"]
 
 
 def formats() -> list[str]:
     """The names of all formats."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in HELPERS)
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
 
 
-def render(report: Report, form: str) -> str:
+def render(report: Report, form: str, style: Style | None = None) -> str:
     """`report` in the format `form`, ending with a line end; raises KeyError for a format that is not in formats()."""
     if form not in formats():
         raise KeyError(form)
-    text: str = importlib.import_module(f"{__name__}.{form}").render(report)
+    module = importlib.import_module(f"{package.__name__}.{form}")
+    text: str = module.render(without_secrets(report), style or Style())
     return text

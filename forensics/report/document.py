@@ -1,13 +1,15 @@
 """A Report to the document of schema `forensics-report/1`: plain dicts, RFC 3339 times, text safe to print."""
 
+from collections.abc import Iterable
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from forensics.model import Finding, Report
+from forensics.model import Finding, Line, Proof, Report
 from forensics.text import shown
 
 SCHEMA = "forensics-report/1"
+CONTEXT_CHARS = 500
 
 
 def when(time: datetime | None) -> str | None:
@@ -22,21 +24,31 @@ def document(report: Report) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "tool": dict(report.tool),
-        "case": report.case,
+        "case": shown(report.case),
         "verdict": report.verdict,
         "causes": [_cause(f) for f in report.causes],
         "incidents": [_plain(i) for i in report.incidents],
         "timeline": [_plain(m) for m in report.timeline],
         "sources": [_plain(s) for s in report.sources],
         "missing": [_plain(m) for m in report.missing],
-        "warnings": [_plain(w) | {"message": shown(w.message)} for w in report.warnings],
+        "warnings": [_plain(w) for w in report.warnings],
+        "environment": [_plain(s) for s in report.environment],
+        "curves": [_plain(c) | {"points": [list(p) for p in c.points]} for c in report.curves],
+        "processes": [_plain(p) for p in report.processes],
     }
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """A flat dataclass as a dict under its own names, times written out."""
-    told = {f.name: getattr(value, f.name) for f in fields(value)}
-    return {k: when(v) if isinstance(v, datetime) else list(v) if isinstance(v, tuple) else v for k, v in told.items()}
+    """A flat dataclass as a dict under its own names, times written out, text safe to print (names of sources as they are)."""
+    return {f.name: _safe(getattr(value, f.name), f.name in ("source", "name")) for f in fields(value)}
+
+
+def _safe(value: Any, is_name: bool = False) -> Any:
+    if isinstance(value, datetime):
+        return when(value)
+    if isinstance(value, tuple):
+        return [_safe(v) for v in value]
+    return shown(value) if isinstance(value, str) and not is_name else value
 
 
 def _cause(finding: Finding) -> dict[str, Any]:
@@ -45,29 +57,26 @@ def _cause(finding: Finding) -> dict[str, Any]:
         "title": finding.title,
         "role": finding.role,
         "probability": finding.probability,
-        "summary": finding.summary,
-        "evidence": [
-            {
-                "source": p.source,
-                "line": p.line,
-                "text": shown(p.text),
-                "time": when(p.time),
-                "time_uncertainty_s": p.uncertainty_s,
-                "signature": p.signature,
-                "weight": p.weight,
-            }
-            for p in finding.proofs
-        ],
+        "summary": shown(finding.summary),
+        "evidence": [_proof(p) for p in finding.proofs],
         "facts": {k: shown(v) if isinstance(v, str) else v for k, v in finding.facts.items()},
-        "remediations": [
-            {
-                "rank": a.rank,
-                "who": a.who,
-                "action": a.action,
-                "why": a.why,
-                "commands": list(a.commands),
-                "reference": a.reference,
-            }
-            for a in finding.advice
-        ],
+        "remediations": [_plain(a) for a in finding.advice],
     }
+
+
+def _proof(proof: Proof) -> dict[str, Any]:
+    return {
+        "source": proof.source,
+        "line": proof.line,
+        "text": shown(proof.text),
+        "time": when(proof.time),
+        "time_uncertainty_s": proof.uncertainty_s,
+        "signature": proof.signature,
+        "weight": proof.weight,
+        "before": _lines(proof.before),
+        "after": _lines(proof.after),
+    }
+
+
+def _lines(lines: Iterable[Line]) -> list[dict[str, Any]]:
+    return [{"line": line.number, "text": shown(line.text, CONTEXT_CHARS)} for line in lines]

@@ -1,8 +1,10 @@
-"""Words that the text and the Markdown report share."""
+"""Words and choices that the reports for people share."""
 
+import re
 from collections.abc import Sequence
+from datetime import datetime
 
-from forensics.model import Finding, Report
+from forensics.model import Finding, Proof, Report, Warning
 
 VERDICTS = {
     "crash": "",
@@ -10,6 +12,14 @@ VERDICTS = {
     "undetermined": "Nothing here proves a cause. The nearest one is shown; see what would settle it.",
 }
 WHO = {"user": "you", "admin": "admin"}
+SURENESS = {
+    "proof": "the line marked > alone shows the cause",
+    "strong": "the line marked > nearly always means this cause",
+    "hint": "hints only; none of these lines proves it",
+}
+SENTENCES = 4
+LIKELY = 0.03
+SENTENCE_END = re.compile(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
 
 def percent(probability: float) -> str:
@@ -17,17 +27,70 @@ def percent(probability: float) -> str:
     return f"{min(99, max(1, round(probability * 100)))} %"
 
 
-def others(report: Report) -> tuple[list[Finding], list[Finding]]:
-    """(symptoms, other possible or contributing causes) behind the first cause."""
-    rest = report.causes[1:]
-    return [f for f in rest if f.role == "symptom"], [f for f in rest if f.role != "symptom" and f.probability >= 0.03]
+def what_happened(finding: Finding) -> str:
+    """The summary, cut behind its fourth sentence."""
+    return " ".join(SENTENCE_END.split(finding.summary)[:SENTENCES])
 
 
-def place(finding: Finding) -> str:
-    """`file:line` of a cause's first evidence line."""
-    return f"{finding.proofs[0].source}:{finding.proofs[0].line}" if finding.proofs else ""
+def symptoms(report: Report) -> list[Finding]:
+    """What followed from the first cause; without those that only repeat, as a hint, a line that another one stands on."""
+    told = [f for f in report.causes[1:] if f.role == "symptom"]
+    kept: list[Finding] = []
+    lines = set(_places(report.causes[0].proofs))
+    for finding in told:
+        places = set(_places(finding.proofs))
+        if places - lines or not finding.proofs or any(p.weight != "hint" for p in finding.proofs):
+            kept.append(finding)
+            lines |= places
+    return kept
 
 
-def links_to(report: Report) -> Sequence[str]:
-    """How the events of the first incident are linked."""
-    return report.incidents[0].links if report.incidents else ()
+def also_possible(report: Report) -> list[Finding]:
+    """Other causes that may have a part in it."""
+    return [f for f in report.causes[1:] if f.role != "symptom" and f.probability >= LIKELY]
+
+
+def _places(proofs: Sequence[Proof]) -> list[tuple[str, int]]:
+    return [(p.source, p.line) for p in proofs]
+
+
+def quoted(finding: Finding, most: int) -> list[Proof]:
+    """The `most` best evidence lines as a reader wants them: by source in order of worth, inside a source by line."""
+    best: dict[tuple[str, int], Proof] = {}
+    for proof in finding.proofs:
+        best.setdefault((proof.source, proof.line), proof)
+    chosen = list(best.values())[:most]
+    sources = list(dict.fromkeys(p.source for p in chosen))
+    return sorted(chosen, key=lambda p: (sources.index(p.source), p.line))
+
+
+def shares_context(finding: Finding) -> bool:
+    """Do the lines around the evidence help? They do where it is a single line."""
+    return len({(p.source, p.line) for p in finding.proofs}) == 1
+
+
+def apart(earlier: datetime, later: datetime) -> str:
+    """How long between two moments, in words: `0.7 s`, `12 min`, `3 h`."""
+    seconds = abs((later - earlier).total_seconds())
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+
+
+def notes(report: Report) -> list[tuple[str, str]]:
+    """(where, message) of the warnings, the same message once: `all sources`, `a.log:7`, `a.log and 3 more`."""
+    grouped: dict[str, list[Warning]] = {}
+    for warning in report.warnings:
+        grouped.setdefault(warning.message, []).append(warning)
+    return [(_where(found, len(report.sources)), message) for message, found in grouped.items()]
+
+
+def _where(found: list[Warning], sources: int) -> str:
+    names = list(dict.fromkeys(w.source for w in found if w.source))
+    if not names:
+        return ""
+    if len(names) == 1:
+        line = found[0].line if len(found) == 1 else None
+        return f"{names[0]}:{line}" if line else names[0]
+    return "all sources" if len(names) == sources else f"{names[0]} and {len(names) - 1} more"

@@ -4,6 +4,7 @@ Hyperscan reports where any anchor of any signature or record ends; only those l
 signatures are confirmed on them. Bytes without an anchor are never looked at by Python.
 """
 
+from forensics.scan.matcher import Matcher
 from forensics.scan.scanner import scan
 
-__all__ = ["scan"]
+__all__ = ["Matcher", "scan"]

@@ -1,4 +1,4 @@
-"""Blocks of any size to chunks that end at a line's end, each with the neighbourhood a region may need."""
+"""Blocks of any size to chunks of whole lines, each with the neighbourhood that a region may need."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,11 +9,17 @@ MARGIN_BYTES = 256 << 10
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`data[start:end]` is the chunk: whole lines. Around it lie up to MARGIN_BYTES of what came before and comes after."""
+    """`data`: whole lines. `before`, `after`: up to MARGIN_BYTES of what stands around them."""
 
     data: bytes
-    start: int
-    end: int
+    before: bytes = b""
+    after: bytes = b""
+
+    def around(self, start: int, end: int) -> bytes:
+        """Bytes start to end, counted from the start of `data`; they may reach into the margins, no further."""
+        left = self.before[max(0, len(self.before) + start) : max(0, len(self.before) + end)] if start < 0 else b""
+        right = self.after[max(0, start - len(self.data)) : end - len(self.data)] if end > len(self.data) else b""
+        return left + self.data[max(0, start) : max(0, end)] + right
 
 
 def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
@@ -34,16 +40,16 @@ def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def chunks(blocks: Iterator[bytes]) -> Iterator[Chunk]:
-    """Chunks in order; one chunk is read ahead so that a region may reach past the end of its own."""
+    """Chunks in order; one is read ahead so that a region may reach past the end of its own."""
     before = b""
     current: bytes | None = None
     for following in whole_lines(blocks):
         if current is not None:
-            yield Chunk(before + current + following[:MARGIN_BYTES], len(before), len(before) + len(current))
+            yield Chunk(current, before, following[:MARGIN_BYTES])
             before = _last_lines(current)
         current = following
     if current is not None:
-        yield Chunk(before + current if before else current, len(before), len(before) + len(current))
+        yield Chunk(current, before)
 
 
 def _last_lines(data: bytes) -> bytes:

@@ -19,14 +19,23 @@ class Ends(Generic[T]):
     def __init__(self) -> None:
         self.first: list[T] = []
         self.last: deque[T] = deque(maxlen=KEPT_ENDS)
-        self.dropped = 0
+        self.total = 0
+
+    @property
+    def dropped(self) -> int:
+        """How many were not kept."""
+        return self.total - len(self.first) - len(self.last)
+
+    def more(self, count: int) -> None:
+        """Count some that were never made."""
+        self.total += count
 
     def add(self, item: T) -> None:
         """Keep `item` among the first while there is room, else among the last."""
+        self.total += 1
         if len(self.first) < KEPT_ENDS:
             self.first.append(item)
             return
-        self.dropped += len(self.last) == KEPT_ENDS
         self.last.append(item)
 
     def items(self) -> list[T]:
@@ -74,6 +83,7 @@ class HitFold:
 
     def __init__(self) -> None:
         self.kept: dict[Key, _Folded] = {}
+        self.more = 0  # of the same that were only counted
 
     def again(self, fields: Mapping[str, str], line: Line) -> bool:
         """Was this message seen before? Then it is counted, and no Hit has to be made for it."""
@@ -96,6 +106,9 @@ class HitFold:
 
     def hits(self) -> list[Hit]:
         """The folded hits in order of their first line."""
+        if self.more:
+            next(reversed(self.kept.values())).count += self.more
+            self.more = 0
         made = [replace(f.hit, count=f.count, also=_others(f)) for f in self.kept.values()]
         return sorted(made, key=lambda h: h.line)
 

@@ -1,71 +1,113 @@
-"""One pass over one Source: anchors by Hyperscan, confirmation by `regex`, regions for records and series."""
+"""One pass over one Source: places from the matcher, lines confirmed by `regex`, regions for records and series.
 
+Chunks are matched by threads ahead of the one that confirms, in order, so the answer does not depend on how many there are.
+"""
+
+import heapq
 from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from forensics.database import Confirmer, Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import Ends, Even, HitFold
-from forensics.text import clean, frame_at, line_at
+from forensics.scan.matcher import FIRST, Found, Matcher, last_of_each
+from forensics.scan.place import Place
+from forensics.text import clean
 
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
-BYTES_A_LINE = 200  # what a neighbouring line may take on average
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
+AHEAD = 2  # chunks being matched while one is confirmed
 
 
-def scan(source: Source, database: Database, warn: Warn) -> Scan:
-    """Everything that the database's signatures and triggers find in `source`."""
-    scanner = _Scanner(source, database, warn)
-    for chunk in chunks(source.blocks(warn)):
-        scanner.feed(chunk)
+def scan(
+    source: Source, database: Database, warn: Warn, matcher: Matcher | None = None, pool: ThreadPoolExecutor | None = None
+) -> Scan:
+    """Everything that the database's signatures and triggers find in `source`.
+
+    `matcher`: made from `database` once for many sources. `pool`: threads to match chunks in; without one it happens in turn.
+    """
+    matcher = matcher or Matcher(database)
+    scanner = _Scanner(source, database, matcher, warn)
+    for chunk, found in _matched(chunks(source.blocks(warn)), matcher, pool):
+        scanner.feed(chunk, found)
     return scanner.result()
 
 
+def _matched(given: Iterator[Chunk], matcher: Matcher, pool: ThreadPoolExecutor | None) -> Iterator[tuple[Chunk, Found]]:
+    """Each chunk with what the matcher found in it, in order."""
+    if pool is None:
+        for number, chunk in enumerate(given):
+            yield chunk, matcher.find(chunk.data, number == 0)
+        return
+    waiting: deque[tuple[Chunk, Future[Found]]] = deque()
+    for number, chunk in enumerate(given):
+        waiting.append((chunk, pool.submit(matcher.find, chunk.data, number == 0)))
+        if len(waiting) > AHEAD:
+            ready, future = waiting.popleft()
+            yield ready, future.result()
+    for ready, future in waiting:
+        yield ready, future.result()
+
+
 class _Scanner:
-    def __init__(self, source: Source, database: Database, warn: Warn) -> None:
-        self.source, self.database, self.warn = source, database, warn
+    def __init__(self, source: Source, database: Database, matcher: Matcher, warn: Warn) -> None:
+        self.source, self.database, self.matcher, self.warn = source, database, matcher, warn
         self.bytes = self.lines = 0
         self.folds: dict[int, HitFold] = {}
         self.ends: dict[str, Ends[Region]] = {}
         self.evens: dict[str, Even[Region]] = {}
+        self.seen: dict[int, int] = {}  # places of each anchor so far
+        self.tried: dict[int, int] = {}  # of these, looked at
+        self.confirmed: dict[tuple[int, int], int] = {}  # of these, confirmed by this signature
         self.head: list[Line] = []
-        self.tail: deque[Line] = deque(maxlen=EDGE_LINES)
+        self.tail: bytes = b""
         self.slow: set[str] = set()
 
-    def feed(self, chunk: Chunk) -> None:
-        """Scan one chunk; line numbers go on from the chunk before."""
-        data = chunk.data if chunk.start == 0 and chunk.end == len(chunk.data) else chunk.data[chunk.start : chunk.end]
-        found: list[tuple[int, int]] = []
-        self.database.matcher.scan(data, match_event_handler=lambda i, _f, to, _flags, _c: found.append((to, i)))
-        # Hyperscan reports in order of ends; which of several anchors ending at one byte comes first is not promised.
-        found.sort()
+    def feed(self, chunk: Chunk, found: Found) -> None:
+        """Confirm what was found in one chunk; line numbers go on from the chunk before."""
+        common = {a for a in found.counts if self.seen.get(a, 0) > FIRST}
+        places = last_of_each(found.places, common) if common else found.places
+        for anchor, count in found.counts.items():
+            self.seen[anchor] = self.seen.get(anchor, 0) + count
+        data = chunk.data
+        counted = start = end = 0
         number = self.lines + 1
-        counted = start = end = chunk.start
         tested: set[int] = set()
-        for to, anchor in found:
-            at = chunk.start + to - 1
+        for to, anchor in heapq.merge(places, found.thin) if found.thin else places:
+            at = to - 1
             if at >= end:  # a line we have not looked at
-                start, end = line_at(chunk.data, at)
-                number += chunk.data.count(b"\n", counted, start)
+                start = data.rfind(b"\n", counted, at) + 1 or counted
+                number += data.count(10, counted, start)  # an integer is counted much faster than bytes
                 counted = start
-                tested.clear()
-            self._look(_Place(chunk.data, start, end, at, number), anchor, tested)
+                end = data.find(b"\n", at)
+                end = len(data) if end < 0 else end
+                tested = set()
+            self._look(Place(chunk, start, end, at, number), anchor, tested)
         self._edges(data)
         self.bytes += len(data)
-        self.lines += data.count(b"\n") + (not data.endswith(b"\n"))
+        self.lines = number - 1 + data.count(10, counted) + (not data.endswith(b"\n"))
 
-    def _look(self, place: "_Place", anchor: int, tested: set[int]) -> None:
+    def _look(self, place: Place, anchor: int, tested: set[int]) -> None:
+        if anchor < 0:
+            self._trigger(self.matcher.thin_triggers[-1 - anchor][0], place, tested)
+            return
+        self.tried[anchor] = self.tried.get(anchor, 0) + 1
         for i in self.database.signature_ids[anchor]:
             if i not in tested and self._confirm(i, place):
                 tested.add(i)
+                self.confirmed[anchor, i] = self.confirmed.get((anchor, i), 0) + 1
         for i in self.database.trigger_ids[anchor]:
-            key = -1 - i
-            if key not in tested:
-                tested.add(key)
-                self._keep(self.database.triggers[i], place)
+            self._trigger(i, place, tested)
 
-    def _confirm(self, i: int, place: "_Place") -> bool:
+    def _trigger(self, i: int, place: Place, tested: set[int]) -> None:
+        if -1 - i not in tested:
+            tested.add(-1 - i)
+            self._keep(self.database.triggers[i], place)
+
+    def _confirm(self, i: int, place: Place) -> bool:
         found = self._search(self.database.confirmers[i], place)
         if found is None:
             return False
@@ -87,7 +129,7 @@ class _Scanner:
             )
         return True
 
-    def _search(self, confirmer: Confirmer, place: "_Place") -> Any:
+    def _search(self, confirmer: Confirmer, place: Place) -> Any:
         try:
             return confirmer.search(place.text())
         except TimeoutError:
@@ -97,7 +139,7 @@ class _Scanner:
                 self.warn(Warning("timeout", f"{name} took too long on this line", self.source.name, place.number))
             return None
 
-    def _keep(self, trigger: Trigger, place: "_Place") -> None:
+    def _keep(self, trigger: Trigger, place: Place) -> None:
         if trigger.thin:
             even = self.evens.setdefault(trigger.kind, Even())
             if even.wants():
@@ -108,52 +150,38 @@ class _Scanner:
 
     def _edges(self, data: bytes) -> None:
         if len(self.head) < EDGE_LINES:
-            for raw in data.split(b"\n", EDGE_LINES)[:EDGE_LINES]:
+            for raw in data[: EDGE_LINES * 4096].split(b"\n", EDGE_LINES)[: EDGE_LINES - len(self.head)]:
                 self.head.append(Line(len(self.head) + 1, clean(raw[-4096:].rstrip(b"\r"))))
-            del self.head[EDGE_LINES:]
-        last = self.lines + data.count(b"\n") + (not data.endswith(b"\n"))
-        rows = data[-65536:].rstrip(b"\n").split(b"\n")[-EDGE_LINES:]
-        for back, raw in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
-            self.tail.append(Line(last - back, clean(raw[-4096:].rstrip(b"\r"))))
+        self.tail = self.tail[-(64 << 10) :] + data if len(data) < 64 << 10 else data[-(64 << 10) :]
 
     def result(self) -> Scan:
+        """The finished Scan; what was passed over because it is so common is counted, and told."""
+        self._count_the_rest()
         for kind, ends in self.ends.items():
             if ends.dropped:
-                self.warn(
-                    Warning(
-                        "folded", f"{ends.dropped} more {kind} places between the first and last were not read", self.source.name
-                    )
-                )
+                told = f"{ends.dropped} more places of the kind {kind} lie between the first and the last ones and were not read"
+                self.warn(Warning("folded", told, self.source.name))
         regions: dict[str, Any] = {k: tuple(e.items()) for k, e in self.ends.items()}
         regions |= {k: tuple(e.kept) for k, e in self.evens.items()}
         hits = sorted((h for fold in self.folds.values() for h in fold.hits()), key=lambda h: (h.line, h.span, h.signature))
-        return Scan(self.source, self.bytes, self.lines, tuple(hits), regions, tuple(self.head), tuple(self.tail))
+        totals = {k: e.total for k, e in self.ends.items()}
+        return Scan(self.source, self.bytes, self.lines, tuple(hits), regions, tuple(self.head), self._last_lines(), totals)
 
+    def _last_lines(self) -> tuple[Line, ...]:
+        rows = self.tail.removesuffix(b"\n").split(b"\n")[-EDGE_LINES:] if self.lines else []
+        first = self.lines - len(rows) + 1
+        return tuple(Line(first + i, clean(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows))
 
-class _Place:
-    """The byte where an anchor ended and its line; text and region are made when asked for."""
-
-    __slots__ = ("_text", "at", "data", "end", "number", "start")
-
-    def __init__(self, data: bytes, start: int, end: int, at: int, number: int) -> None:
-        self.data, self.start, self.end, self.at, self.number = data, start, end, at, number
-        self._text: str | None = None
-
-    def text(self) -> str:
-        if self._text is None:
-            self._text = frame_at(self.data, self.start, self.end, self.at)
-        return self._text
-
-    def region(self, source: str, before: int, after: int) -> Region:
-        """The line and about as many bytes around it as `before` and `after` lines take."""
-        left = max(0, self.start - before * BYTES_A_LINE)
-        right = self.end + 1 + after * BYTES_A_LINE
-        return Region(
-            source=source,
-            number=self.number,
-            text=self.text(),
-            before=self.data[left : self.start] if before else b"",
-            after=self.data[self.end + 1 : right] if after else b"",
-            most_before=before,
-            most_after=after,
-        )
+    def _count_the_rest(self) -> None:
+        """Places that were not looked at count like those that were: in the share that was confirmed."""
+        for anchor, seen in self.seen.items():
+            tried = self.tried.get(anchor, 0)
+            if seen == tried:
+                continue
+            for i in self.database.signature_ids[anchor]:
+                share = self.confirmed.get((anchor, i), 0) / tried
+                if share:
+                    self.folds[i].more += round((seen - tried) * share)
+            for i in self.database.trigger_ids[anchor]:
+                if self.database.triggers[i].kind in self.ends:
+                    self.ends[self.database.triggers[i].kind].more(seen - tried)

@@ -2,22 +2,39 @@
 
     step 100 rss 1.2 GB ... step 900 rss 9.8 GB -> "memory grew by 10.7 MiB a step and did not flatten"
 
-Read here: memory in use, of the host and of the GPU, per source and rank. The scanner hands over an even sample of the lines,
-so memory is bounded.
+gather.py and tables.py read the numbers, growth.py finds leaks, finite.py NaN and divergence, pace.py slow-downs, silence.py
+runs that stopped printing; trend.py holds the statistics. The scanner hands over an even sample of the lines of each kind, so
+memory is bounded. numpy and pandas are needed only where a person asks for a file or a picture (export.py).
 """
 
 from forensics.model import Event, Scan, Trigger
+from forensics.series.base import Reading, Series
+from forensics.series.curves import curves
+from forensics.series.finite import finite_events
+from forensics.series.gather import TRIGGERS, numbers
 from forensics.series.growth import growth_events
-from forensics.series.memory import TRIGGER, samples
+from forensics.series.pace import pace_events
+from forensics.series.silence import silence_events
 
-__all__ = ["read", "triggers"]
+__all__ = ["Reading", "Series", "curves", "read", "series_of", "triggers"]
 
 
 def triggers() -> tuple[Trigger, ...]:
     """The lines that may carry a number of a series."""
-    return (TRIGGER,)
+    return TRIGGERS
 
 
 def read(scan: Scan) -> list[Event]:
     """What the series of one source tell."""
-    return growth_events(scan, samples(scan.regions.get(TRIGGER.kind, ())))
+    found = numbers(scan)
+    return [
+        *growth_events(scan, found.series),
+        *finite_events(scan, found.series),
+        *pace_events(scan, found.series),
+        *silence_events(scan, found),
+    ]
+
+
+def series_of(scan: Scan) -> tuple[Series, ...]:
+    """All series of one source, by their first line."""
+    return numbers(scan).series

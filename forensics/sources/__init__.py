@@ -1,25 +1,28 @@
-"""Bytes in: files, folders, gzip and standard input become Sources.
+"""Bytes in: files, folders, archives, journals, notebooks and standard input become Sources.
 
-    ./logs -> Source("logs/dmesg.txt"), Source("logs/old/kern.log.1.gz", compression="gzip"), ...
+    ./logs -> Source("logs/dmesg.txt"), Source("logs/old.tar.gz!kern.log", compression="gzip+tar"),
+              Source("logs/container.log", format="docker json-file", origin=...), ...
 
-Compression is known by content, not by name. A name is what the user would type to open the file. What cannot be read becomes a
-Warning and the rest is still read; nothing readable at all is a SourceError.
+Everything is known by content, not by name. A name is what the user would type to open the file, and behind `!` the place
+inside it. What cannot be read becomes a Warning and the rest is still read; nothing readable at all is a SourceError.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from forensics.errors import SourceError, UsageError
-from forensics.model import Source, Warn
-from forensics.sources.files import file_source
-from forensics.sources.stdin import stdin_source
+from forensics.model import Source, Warn, Warning
+from forensics.sources.blob import file_blob
+from forensics.sources.opened import opened
+from forensics.sources.stdin import stdin_sources
 from forensics.sources.walk import walk
 
 __all__ = ["open_paths", "open_stdin"]
 
 
 def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
-    """A Source for each regular readable file among `paths` and below the folders among them, in order of name.
+    """Every Source in the regular readable files among `paths` and below the folders among them, in order of name.
 
     Raises UsageError for a path that does not exist and SourceError when nothing can be read.
     """
@@ -29,17 +32,18 @@ def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
             raise UsageError("no such file or folder", str(path))
     found = list(_found(paths, warn))
     if not found:
-        raise SourceError("nothing readable", ", ".join(map(str, paths)), "give a text log, a folder of logs or a gzip of one")
+        raise SourceError("nothing readable", ", ".join(map(str, paths)), "give a text log, a folder of logs or an archive")
     return found
 
 
-def open_stdin() -> Source:
-    """Standard input as a Source named `<stdin>`."""
-    return stdin_source()
+def open_stdin(warn: Warn) -> list[Source]:
+    """The Sources in standard input, named `<stdin>`, or `<stdin>!path` for the members of an archive."""
+    return stdin_sources(warn)
 
 
 def _found(paths: list[Path], warn: Warn) -> Iterator[Source]:
     seen: set[tuple[int, int]] = set()
+    names: dict[str, int] = {}
     for top in paths:
         for path in walk(top, warn):
             status = path.stat()
@@ -47,6 +51,12 @@ def _found(paths: list[Path], warn: Warn) -> Iterator[Source]:
             if key in seen:  # given twice, or reached by two links
                 continue
             seen.add(key)
-            source = file_source(path, warn)
-            if source:
-                yield source
+            try:
+                blob = file_blob(path)
+            except OSError as error:
+                warn(Warning("unreadable", error.strerror or str(error), str(path)))
+                continue
+            for source in opened(blob, warn):
+                names[source.name] = names.get(source.name, 0) + 1
+                again = names[source.name]  # an archive may hold the same path twice
+                yield source if again == 1 else replace(source, name=f"{source.name} ({again})")

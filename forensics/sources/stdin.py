@@ -1,65 +1,93 @@
-"""Standard input as a Source: text or gzip, read once, as `dmesg | forensics stdin` sends it."""
+"""Standard input as Sources: text, compressed text, a container of records or an archive, as `dmesg | forensics stdin` sends it.
+
+It can be read once. Its first bytes are kept, so that it can be looked at before it is read; an archive, which has to be read
+twice, is held in memory up to MAX_HELD bytes.
+"""
 
 import io
 import sys
-import zlib
-from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from forensics.errors import UsageError
+from forensics.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
-from forensics.sources.files import BLOCK_BYTES, GZIP, decoded, not_text
+from forensics.sources.archives import archive
+from forensics.sources.blob import PROBE_BYTES, Blob, first_bytes
+from forensics.sources.compression import packing, unpacked
+from forensics.sources.opened import opened
 
 NAME = "<stdin>"
+KEPT_BYTES = 1 << 20
+MAX_HELD = 512 << 20
+MAX_PACKED = 4
 
 
-def stdin_source() -> Source:
-    """Standard input; raises UsageError when it is a terminal, where nothing would ever come."""
+def stdin_sources(warn: Warn) -> list[Source]:
+    """The Sources in standard input; raises UsageError when it is a terminal, where nothing would ever come, and SourceError
+    when it holds nothing readable."""
     if sys.stdin.isatty():
         raise UsageError("standard input is a terminal", advice="pipe a log into it: dmesg | forensics stdin")
-    return stream_source(sys.stdin.buffer, NAME)
+    return stream_sources(sys.stdin.buffer, NAME, warn)
 
 
-def stream_source(stream: BinaryIO, name: str) -> Source:
-    """A Source over a stream that can be read once."""
+def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
+    """The Sources in a stream that can be read once."""
+    noted: list[Warning] = []
+    kept = first_bytes(stream, KEPT_BYTES)
+    if len(kept) < KEPT_BYTES:
+        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(kept)))
+    elif _is_archive(kept):
+        held = kept + first_bytes(stream, MAX_HELD - KEPT_BYTES)
+        if len(held) >= MAX_HELD:
+            noted.append(Warning("limit", f"an archive of more than {MAX_HELD >> 20} MiB; save it to a file first", name))
+        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(held)))
+    else:
+        once = _Once(kept, stream)
+        blob = Blob(name, once.open)
+    found = list(opened(blob, noted.append))
+    for warning in noted:
+        warn(warning)
+    if not found:
+        raise SourceError("nothing readable", name, noted[0].message if noted else "pipe a log into it: dmesg | forensics stdin")
+    return found
 
-    def blocks(warn: Warn) -> Iterator[bytes]:
-        first = stream.read(BLOCK_BYTES)
-        raw: BinaryIO = cast(BinaryIO, _Joined(first, stream))
-        if first.startswith(GZIP):
-            from isal import igzip
 
-            raw = cast(BinaryIO, igzip.open(raw, "rb"))
+def _is_archive(head: bytes) -> bool:
+    for _ in range(MAX_PACKED):
+        kind = packing(head)
+        if kind is None:
+            break
         try:
-            probe = raw.read(BLOCK_BYTES)
-            if kind := not_text(probe[:8192]):
-                warn(Warning("binary", f"not read: {kind}", name))
-                return
-            yield from decoded(_rest(probe, raw), probe)
-        except (OSError, EOFError, zlib.error) as error:
-            warn(Warning("truncated", f"reading stopped early: {error}", name))
-
-    return Source(name=name, blocks=blocks)
+            head = first_bytes(unpacked(cast(BinaryIO, io.BytesIO(head)), kind))
+        except (OSError, EOFError):
+            return False
+    return archive(head[:PROBE_BYTES]) is not None
 
 
-def _rest(first: bytes, raw: BinaryIO) -> Iterator[bytes]:
-    while first:
-        yield first
-        first = raw.read(BLOCK_BYTES)
+class _Once:
+    """A stream whose first bytes can be read any number of times, and the rest once."""
+
+    def __init__(self, kept: bytes, rest: BinaryIO) -> None:
+        self.kept, self.rest = kept, rest
+        self.gone = False
+
+    def open(self) -> BinaryIO:
+        return cast(BinaryIO, _Joined(self))
 
 
 class _Joined(io.RawIOBase):
-    """A first block that was already read, followed by the rest of its stream."""
-
-    def __init__(self, first: bytes, rest: BinaryIO) -> None:
-        self.first, self.rest = first, rest
+    def __init__(self, once: _Once) -> None:
+        self.once, self.at, self.owner = once, 0, False
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        data = self.first[: len(view)] if self.first else self.rest.read(len(view))
-        self.first = self.first[len(view) :]
-        view[: len(data)] = data
-        return len(data)
+    def read(self, size: int = -1) -> bytes:
+        kept = self.once.kept
+        if self.at < len(kept):
+            data = kept[self.at : self.at + size if size >= 0 else None]
+            self.at += len(data)
+            return data
+        if self.once.gone and not self.owner:
+            raise OSError("standard input can be read only once")
+        self.once.gone = self.owner = True
+        return self.once.rest.read(size)

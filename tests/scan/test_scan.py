@@ -1,6 +1,7 @@
 """Hits stand on the right lines whatever the blocks are, repeats fold, colours and bars do not hide a message."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from forensics.database import confirm as confirm_module
 from forensics.database.entries import Signature
 from forensics.model import Scan, Source, Warning
 from forensics.scan import scan
-from forensics.scan.chunks import chunks, whole_lines
+from forensics.scan.chunks import Chunk, chunks, whole_lines
 from forensics.scan.fold import Ends, Even
 
 OOM = (
@@ -104,7 +105,38 @@ def test_chunks_lose_nothing_and_end_at_lines(blocks: list[bytes], _size: int) -
     cut = list(whole_lines(iter(blocks)))
     assert b"".join(cut) == whole
     assert all(c.endswith(b"\n") for c in cut[:-1])
-    assert b"".join(c.data[c.start : c.end] for c in chunks(iter(blocks))) == whole
+    assert b"".join(c.data for c in chunks(iter(blocks))) == whole
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_any_number_of_threads_gives_the_same(knowledge: Database, jobs: int) -> None:
+    lines = [f"step {i} loss 0.{i} RuntimeError: mat1 and mat2 shapes cannot be multiplied ({i % 7}x8 and 16x2)" for i in range(9000)]
+    data = "\n".join(lines).encode()
+    blocks = [data[i : i + 30_000] for i in range(0, len(data), 30_000)]
+    source = Source("log", lambda _warn: iter(blocks))
+    alone = scan(source, knowledge, lambda _w: None)
+    with ThreadPoolExecutor(jobs) as pool:
+        together = scan(source, knowledge, lambda _w: None, pool=pool)
+    assert replace(together, source=source) == replace(alone, source=source)
+
+
+def test_very_common_messages_are_counted_without_being_read(knowledge: Database) -> None:
+    lines = [f"RuntimeError: mat1 and mat2 shapes cannot be multiplied ({i % 7}x8 and 16x2)" for i in range(50_000)]
+    data = "\n".join(lines).encode()
+    blocks = [data[i : i + 200_000] for i in range(0, len(data), 200_000)]
+    found = scan(Source("log", lambda _warn: iter(blocks)), knowledge, lambda _w: None)
+    name = next(h.signature for h in found.hits if h.cause == "code.shape")
+    hits = [h for h in found.hits if h.signature == name]
+    assert sum(h.count for h in hits) == 50_000
+    assert hits[0].line == 1
+    assert max(line.number for h in hits for line in h.lines) == 50_000
+
+
+@given(st.binary(max_size=60), st.binary(max_size=60), st.binary(max_size=60), st.integers(-80, 150), st.integers(0, 80))
+def test_a_neighbourhood_reaches_into_the_margins(before: bytes, data: bytes, after: bytes, start: int, length: int) -> None:
+    whole = before + data + after
+    first = max(0, len(before) + start)
+    assert Chunk(data, before, after).around(start, start + length) == whole[first : max(first, len(before) + start + length)]
 
 
 def test_ends_and_even_are_bounded() -> None:

@@ -1,0 +1,56 @@
+"""A folder of signatures as files: which are cause files, which are tables, and a hash of all that is in them."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from forensics.errors import DatabaseError, UsageError
+
+MAX_FILES = 2000  # cause files in one folder
+MAX_FILE_BYTES = 1 << 20
+
+
+def builtin_folder() -> Path:
+    """The signatures that come with the package: inside the wheel, or beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    packaged = package / "_data" / "signatures"
+    return packaged if packaged.is_dir() else package.parent / "signatures"
+
+
+def cause_files(folder: Path) -> list[Path]:
+    """Every cause file of `folder`, <family>/<cause>.yaml, in a stable order."""
+    return sorted(p for p in folder.glob("*/*.yaml") if p.is_file())
+
+
+def strays(folder: Path) -> list[Path]:
+    """Files of `folder` that look like cause files but lie elsewhere or have another ending."""
+    found = [*folder.glob("*.yaml"), *folder.glob("*.yml"), *folder.glob("*/*.yml"), *folder.glob("*/*/*.yaml")]
+    return sorted(p for p in found if p.is_file())
+
+
+def content_hash(folders: Iterable[Path]) -> str:
+    """A hash of the cause files and tables of `folders`, in their order.
+
+    Raises UsageError for one that is no folder, DatabaseError for a file that cannot be read or is too large.
+    """
+    digest = hashlib.sha256()
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError("no such folder of signatures", str(folder))
+        files = cause_files(folder)
+        digest.update(b"folder %d\0" % len(files))
+        for path in (*files[:MAX_FILES], *sorted(folder.glob("tables/*.csv")), *strays(folder)):
+            data = _content(path)
+            digest.update(b"%s\0%d\0" % (str(path.relative_to(folder)).encode("utf-8", "surrogateescape"), len(data)) + data)
+    return digest.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise DatabaseError(f"cannot be read: {error.strerror}", f"{path}:1") from error
+    if len(data) > MAX_FILE_BYTES:
+        raise DatabaseError(f"larger than {MAX_FILE_BYTES} bytes", f"{path}:1")
+    return data

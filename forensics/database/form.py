@@ -1,0 +1,123 @@
+"""YAML of a cause file to plain values whose form is checked, each mapping with the number of its line.
+
+    - {do: Mend it, who: user}   ->   {"do": "Mend it", "who": "user", "__line__": 12}
+
+Files are data, also those of strangers: no alias is followed (a file could multiply itself), a key written twice is refused.
+"""
+
+import reprlib
+from dataclasses import dataclass
+from typing import Any, cast
+
+import yaml
+
+LINE = "__line__"
+_Base = cast(Any, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fault:
+    """What is wrong in a cause file, and where."""
+
+    path: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        """`path:line: what`, as compilers print it."""
+        return f"{self.path}:{self.line}: {self.what}"
+
+
+class BadFormError(Exception):
+    """A value has not the form it must have."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line, self.what = line, what
+
+
+class _LineLoader(_Base):  # type: ignore[misc, valid-type]
+    """Safe loader that notes each mapping's line number and refuses a key written twice."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key.value, str) or key.value in seen:
+                trouble = "is written twice" if isinstance(key.value, str) else "must be a plain word"
+                raise BadFormError(key.start_mark.line + 1, f"key {brief(key.value)} {trouble}")
+            seen.add(key.value)
+        mapping = cast(dict[Any, Any], super().construct_mapping(node, deep=True))
+        mapping[LINE] = node.start_mark.line + 1
+        return mapping
+
+
+_LineLoader.add_constructor("tag:yaml.org,2002:map", _LineLoader.construct_mapping)
+
+
+def parse(text: str) -> Any:
+    """The document of `text`; raises BadFormError with the line of what is no YAML, or YAML of a kind that is not read."""
+    try:
+        if "&" in text and "*" in text:  # then there may be an alias
+            for event in yaml.parse(text, _Base):
+                if isinstance(event, yaml.AliasEvent):
+                    raise BadFormError(event.start_mark.line + 1, "YAML aliases are not read")
+        return yaml.load(text, _LineLoader)
+    except yaml.MarkedYAMLError as error:
+        line = getattr(error.problem_mark, "line", 0) + 1
+        raise BadFormError(line, str(error.problem or error.context)) from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise BadFormError(1, " ".join(str(error).split())[:300]) from error
+    except RecursionError as error:
+        raise BadFormError(1, "nested too deeply") from error
+
+
+def brief(value: Any) -> str:
+    """`value` as it is written in Python, cut short."""
+    return reprlib.repr(value)
+
+
+def keys(data: Any, known: set[str], needed: set[str], line: int = 1) -> None:
+    """Is `data` a mapping with all `needed` keys and none but `known` ones? `line`: told where it is no mapping."""
+    if not isinstance(data, dict):
+        raise BadFormError(line, f"expected a mapping with {', '.join(sorted(needed))}, found {brief(data)}")
+    given = {str(k) for k in data} - {LINE}
+    if unknown := given - known:
+        raise BadFormError(data[LINE], f"unknown key {', '.join(sorted(unknown))}; known are {', '.join(sorted(known))}")
+    if lacking := needed - given:
+        raise BadFormError(data[LINE], f"missing key {', '.join(sorted(lacking))}")
+
+
+def text(data: dict[str, Any], key: str, longest: int = 0) -> str:
+    """The text under `key`, not empty, of at most `longest` characters (0: any)."""
+    value = data[key]
+    if not isinstance(value, str) or not value.strip():
+        raise BadFormError(data[LINE], f"{key} must be a text, found {brief(value)}")
+    return _bounded(data, key, value, longest)
+
+
+def one_line(data: dict[str, Any], key: str) -> str:
+    """The text under `key` with its line breaks as spaces."""
+    return " ".join(text(data, key).split())
+
+
+def texts(data: dict[str, Any], key: str, longest: int = 0) -> tuple[str, ...]:
+    """A list of texts; a single text counts as a list of one, no key as an empty one."""
+    value = data.get(key) or []
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list) or not all(isinstance(v, str) and v for v in values):
+        raise BadFormError(data[LINE], f"{key} must be a text or a list of texts, found {brief(value)}")
+    return tuple(_bounded(data, key, v.strip("\n"), longest) for v in values)
+
+
+def entries(data: dict[str, Any], key: str, needed: bool = True) -> list[Any]:
+    """The list under `key`; where it is `needed` it has at least one entry."""
+    value = data.get(key) or []
+    if not isinstance(value, list) or (needed and not value):
+        raise BadFormError(data[LINE], f"{key} must be a list with at least one entry" if needed else f"{key} must be a list")
+    return value
+
+
+def _bounded(data: dict[str, Any], key: str, value: str, longest: int) -> str:
+    if longest and len(value) > longest:
+        raise BadFormError(data[LINE], f"{key} has {len(value)} characters; {longest} are the most")
+    return value

@@ -1,0 +1,58 @@
+"""Fields that templates of a cause ask for and nothing gives: a sentence or remedy with one is never told.
+
+summary: 'The kernel killed {task} ({pdi})'   ->   {pdi}: no signature of this cause and no record gives it
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+import regex
+
+from forensics.database.entries import Cause, Place, Signature
+from forensics.database.form import Fault
+
+FIELD = re.compile(r"(?<!\$)\{([a-z]\w*)\}")  # `${HOME}` and `{{.State}}` of a command are no fields
+
+
+def unfilled(cause: Cause, given: Collection[str], facts: Callable[[Iterable[str]], set[str]]) -> list[Fault]:
+    """The fields of `cause` that nothing gives, each at its place once.
+
+    `given`: names of the facts that records and prefixes of lines give any cause. `facts`: from the names of raw groups to
+    those of the facts they become (`limit_kb` -> `limit_bytes`).
+    """
+    known = {*given, *facts(n for s in cause.signatures for n in groups(s))}
+    found = {
+        (place, f"{{{name}}}: no signature of {cause.id} and no record gives it")
+        for place, text in templates(cause)
+        for name in FIELD.findall(text)
+        if name not in known
+    }
+    found |= {
+        (place, f"{name} under when or unless: no signature of {cause.id} and no record gives it")
+        for place, name in _conditions(cause)
+        if name not in known
+    }
+    return sorted(Fault(p.path, p.line, what) for p, what in found)
+
+
+def groups(signature: Signature) -> Iterator[str]:
+    """The names of the groups of its pattern; none where it does not compile."""
+    try:
+        yield from regex.compile(signature.pattern).groupindex
+    except regex.error:
+        return
+
+
+def templates(cause: Cause) -> Iterator[tuple[Place, str]]:
+    """Every text of `cause` that may hold fields, and where."""
+    for alternatives in cause.summary:
+        yield from ((cause.place, text) for text in alternatives)
+    for remedy in cause.remedies:
+        yield from ((remedy.place, text) for text in (remedy.do, remedy.why, *remedy.commands))
+    for missing in cause.missing:
+        yield missing.place, missing.command
+
+
+def _conditions(cause: Cause) -> Iterator[tuple[Place, str]]:
+    for entry in (*cause.remedies, *cause.missing):
+        yield from ((entry.place, name) for name in (*getattr(entry, "when", ()), *entry.unless))

@@ -1,0 +1,70 @@
+"""journalctl's short forms that are not syslog's: full date with weekday, epoch, uptime, steps; and its header lines.
+
+Fri 2025-08-22 03:00:07 UTC node-7 systemd[1]: jupyter.service: Failed      1755831607.123456 node-7 kernel: python3 invoked
+[11687.138109 <    0.250005 >] node-7 kernel: Out of memory                 -- Boot 5936b00ee7ee04cff9afb308244ef8aa --
+"""
+
+from forensics.layouts.base import Layout
+from forensics.layouts.clock import DAY, ISO_DATE, MONO, NAMED_ZONE, TIME
+
+WHO = r"(?:(?P<host>[\w.-]+) )?(?P<program>[^\s\[\]:]{1,128})(?:\[(?P<pid>\d+)\])?: ?"
+# Kernel messages start alike (`usb 1-1: new device`): only the kernel's name or a pid shows a journal's line.
+SURE = r"(?P<host>[\w.-]+) (?P<program>kernel(?=:)|[^\s\[\]:]{1,128}(?=\[\d+\]:))(?:\[(?P<pid>\d+)\])?: ?"
+
+LAYOUTS = (
+    Layout(
+        "journal short-full",
+        "wall+zone",
+        rf"{DAY} {ISO_DATE} {TIME} {NAMED_ZONE} {WHO}",
+        (
+            "Fri 2025-08-22 03:00:07 UTC gpu-node-7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.",
+            "Fri 2025-08-22 03:00:08 CEST gpu-node-7 init.scope[1]: jupyter.service: Failed with result 'oom-kill'.",
+        ),
+        first="MTWFS",
+    ),
+    Layout(
+        "journal short-unix",
+        "wall+zone",
+        rf"(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) {WHO}",
+        ("1755831607.123456 gpu-node-7 kernel: python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",),
+        rank=40,
+        first=r"\d",
+    ),
+    Layout(
+        "journal short-monotonic",
+        "mono",
+        rf"\[\s*{MONO}\] {SURE}",
+        (
+            "[11686.888104] gpu-node-7 kernel: python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",
+            "[11688.388109] gpu-node-7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.",
+        ),
+        rank=40,
+        first=r"\[",
+    ),
+    Layout(
+        "journal short-delta",
+        "mono",
+        rf"\[\s*{MONO} (?:<[ *\d.]{{1,20}}>|\s{{10,20}})\] {WHO}",
+        (
+            "[11687.138109 <    0.250005 >] gpu-node-7 kernel: Out of memory: Killed process 4242 (python3)",
+            "[11686.888104                ] gpu-node-7 kernel: python3 invoked oom-killer",
+            "[    0.001000 <   86.500000*>] gpu-node-7 kernel: Linux version 6.8.0-45-generic",
+        ),
+        rank=40,
+        first=r"\[",
+        within=".",
+    ),
+    Layout(
+        "journal header",
+        "none",
+        r"-- (?:Boot [0-9a-f]{32}|Reboot|No entries|(?:Logs|Journal) begins? at .{10,60}, ends? at .{10,60}\.?)(?: --)?\s*$",
+        (
+            "-- Boot 5936b00ee7ee04cff9afb308244ef8aa --",
+            "-- Reboot --",
+            "-- No entries --",
+            "-- Journal begins at Fri 2025-08-22 03:00:07 UTC, ends at Fri 2025-08-22 03:01:37 UTC. --",
+            "-- Logs begin at Fri 2025-08-22 03:00:07 UTC, end at Fri 2025-08-22 03:01:37 UTC. --",
+        ),
+        first="-",
+    ),
+)

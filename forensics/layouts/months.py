@@ -1,0 +1,30 @@
+"""Names of months as the C library abbreviates them in some thirty languages, to numbers.
+
+`[Di Aug 12 03:54:03 2025]`, `[mar. janv. 17 02:59:56 2023]`, `[五 11月 19 10:33:00 2021]`: dmesg and syslog write them in the
+language of the shell. No name of these languages stands for two months, so the language need not be known.
+Source: the `abmon` and `ab_alt_mon` lines of glibc's localedata.
+"""
+
+_NAMES = (
+    "jan gen ene ian jaan janv jän led oca saus sty tammi urt xan ιαν січ янв яну јан",
+    "feb febr fev févr helmi lut ots vas veebr úno şub φεβ лют фев",
+    "mar bře kov maalis març mars mrt márc mär märts μάρ μαρ бер мар",
+    "apr abr api april avr avril bal dub huhti kwi nis ápr απρ апр кві",
+    "may geg kvě mag mai maig maj mayo mei máj touko μάι μαΐ май мая мај тра",
+    "jun birž cze eka giu haz iun juin juni juny juuni jún jūn kesä xuñ čen ιουν ιούν июн чер юни јун",
+    "jul heinä iul juil juli juuli júl jūl liep lip lug tem uzt xul čec ιουλ ιούλ июл лип юли јул",
+    "aug abu ag ago agu août avg ağu elo rugp sie srp αυγ αύγ авг сер",
+    "sep eyl ira rugs sept set syys szept wrz zář σεπ вер сен сеп",
+    "oct eki loka okt ott out paź spal urr říj οκτ жов окт",
+    "nov aza kas lapkr lis marras νοέ νοε лис нов ное ноя",
+    "dec abe ara des dets dez dic déc gru gruod joulu pro δεκ дек дец",
+)
+MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
+
+
+def month(name: str) -> int | None:
+    """The number of a month's name in any of the languages, from 1; None for a word that is none."""
+    name = name.strip().rstrip(".").lower()
+    if name[-1:] in ("月", "월") and name[:-1].isdecimal():
+        return int(name[:-1])
+    return MONTHS.get(name)

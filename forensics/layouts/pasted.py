@@ -1,0 +1,54 @@
+"""What tools and people put in front of copied lines: grep's file names and numbers, an editor's, quotes, a progress bar.
+
+kern.log:123:Aug 22 03:00:07 node-7 kernel: ...      57% 4/7 [00:37<00:28,  9.42s/it]ERROR:torch.distributed.elastic ...
+"""
+
+from forensics.layouts.base import Layout
+from forensics.layouts.clock import STAMPED
+
+LAYOUTS = (
+    Layout(
+        "grep",
+        "none",
+        rf"[\w./@+-]*[A-Za-z][\w./@+-]*[:-](?:\d{{1,9}}[:-])?{STAMPED}",
+        (
+            "kern.log:123:Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer",
+            "/var/log/kern.log:Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer",
+            "dmesg.txt-81-[11686.888109] oom-kill:constraint=CONSTRAINT_MEMCG",
+        ),
+        rank=60,
+        first=r"\w./",
+        within=":",
+    ),
+    Layout(
+        "line number",
+        "none",
+        rf"[ \t]*\d{{1,9}}(?:[:|-][ \t]*|[ \t]+\|?[ \t]*){STAMPED}",
+        (
+            "123:Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer",
+            "   82  [11686.888109] Memory cgroup out of memory: Killed process 10397",
+            "82-[Sat Nov 21 08:23:04 2026] x",
+        ),
+        rank=60,
+        first=r"\s\d",
+    ),
+    Layout(
+        "indented",
+        "none",
+        rf"(?:[ \t]*> ?)+{STAMPED}|[ \t]+{STAMPED}",
+        ("    [11686.888109] python3 invoked oom-killer", "> Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer"),
+        rank=65,
+        first=r"\s>",
+    ),
+    Layout(
+        "tqdm",
+        "none",
+        r"[^|\[]{0,80}?\d{1,3}%(?:\|[^|]{0,80}\|)? *[\d.]+[kMGT]?B?/[\d.]+[kMGT]?B? \[[\d:]+<[\d:?]+, *[^\]]{1,80}\](?=[A-Z\[\d])",
+        (
+            "57% 4/7 [00:37<00:28,  9.42s/it]ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9)",
+            "  3%|▎         | 30/1000 [00:10<05:23,  3.00it/s][rank0]: Traceback (most recent call last):",
+        ),
+        rank=70,
+        within="<",
+    ),
+)

@@ -1,0 +1,81 @@
+"""Dates written with slashes or month names, and times of day alone: Rich, older Hugging Face scripts, NVIDIA's services.
+
+[04/18/23 21:09:53] INFO     colossalai - colossalai - INFO:
+04/18/2023 21:09:53 - INFO - __main__ - ***** Running training *****
+[Jul 10 2023 08:00:01] [INFO] [tid 1234] Fabric Manager is running
+"""
+
+from forensics.layouts.base import Layout
+from forensics.layouts.clock import MONTH, TIME
+
+NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
+MONTH_DAY = r"(?P<mo>[01]\d)/(?P<d>[0-3]\d)"
+
+LAYOUTS = (
+    Layout(
+        "rich",
+        "wall",
+        rf"\[{MONTH_DAY}/(?P<y>\d\d) {TIME}\] (?:{NAME} +)?",
+        ("[04/18/23 21:09:53] INFO     colossalai - colossalai - INFO:",),
+        first=r"\[",
+    ),
+    Layout(
+        "rich, time only",
+        "wall",
+        rf"\[{TIME}\] +(?:{NAME} +)?",
+        ("[21:09:53] INFO     loading the checkpoint", "[21:09:53] starting"),
+        first=r"\[",
+    ),
+    Layout(
+        "rich, same time as before",
+        "none",
+        # The stamp is blank where it equals the line before's.
+        rf" {{10,20}}{NAME} {{2,}}",
+        ("                    INFO     colossalai - colossalai - INFO: distributed environment is initialized",),
+        first=" ",
+    ),
+    Layout(
+        "month/day/year",
+        "wall",
+        rf"{MONTH_DAY}/(?P<y>20\d\d) {TIME}(?: (?P<ampm>[AP]M))?(?: - {NAME} - | +|: ?)",
+        (
+            "04/18/2023 21:09:53 - INFO - __main__ -   ***** Running training *****",
+            "08/22/2026 03:00:07 PM  worker lost",
+        ),
+        first=r"\d",
+        within="/",
+    ),
+    Layout(
+        "year/month/day",
+        "wall",
+        rf"(?P<y>(?:20)?\d\d)/{MONTH_DAY} {TIME}(?:, |: ?| +)(?:\[?{NAME}\]?:? )?",
+        (
+            "2026/08/22 03:00:07.123, NVIDIA H100 80GB HBM3, 45, 99 %",
+            "24/05/01 12:00:00 ERROR Executor: Exception in task 0.0 in stage 1.0",
+        ),
+        first=r"\d",
+        within="/",
+    ),
+    Layout(
+        "detectron2",
+        "wall",
+        rf"\[{MONTH_DAY} {TIME} (?P<program>[\w.]+)\]: ?(?:{NAME}[: ]+)?",
+        ("[08/22 03:00:07 d2.engine.train_loop]: Starting training from iteration 0",),
+        first=r"\[",
+        within="/",
+    ),
+    Layout(
+        "fabric manager",
+        "wall",
+        rf"\[{MONTH} +(?P<d>\d{{1,2}}) (?P<y>20\d\d) {TIME}\] \[{NAME}\] \[tid \d+\] ?",
+        ("[Jul 10 2023 08:00:01] [INFO] [tid 1234] Fabric Manager is running and connected",),
+        first=r"\[",
+    ),
+    Layout(
+        "time only",
+        "wall",
+        rf"{TIME} +(?:[|-] *)?\[?{NAME}\]?[ |:-]+",
+        ("12:00:00,123 INFO train: epoch 3", "21:09:53 | WARNING | loss is rising"),
+        first=r"\d",
+    ),
+)

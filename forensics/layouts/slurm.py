@@ -1,0 +1,44 @@
+"""Slurm: rows of sacct, and the time inside its message about the end of a job.
+
+123|train|OUT_OF_MEMORY|0:125|2026-08-22T03:00:07
+slurmstepd: error: *** JOB 123 ON node7 CANCELLED AT 2026-08-22T03:00:07 DUE TO TIME LIMIT ***
+"""
+
+from forensics.layouts.base import Layout
+from forensics.layouts.clock import ISO_DATE, TIME
+
+AT = rf"{ISO_DATE}T{TIME}"
+STATE = r"(?:BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_ME|PREEMPTED|RUNNING|TIMEOUT)"
+
+LAYOUTS = (
+    Layout(
+        "slurmstepd",
+        "wall",
+        # The line stays whole: the time is part of what it says.
+        rf"(?=(?:\w+: )?(?:error: )?\*\*\* (?:JOB|STEP) [\w.+]+ ON (?P<host>[\w.-]+) CANCELLED AT {AT})",
+        ("slurmstepd: error: *** JOB 123 ON node7 CANCELLED AT 2026-08-22T03:00:07 DUE TO TIME LIMIT ***",),
+        first="a-z*",
+        within="CANCELLED AT ",
+    ),
+    Layout(
+        "sacct -P",
+        "wall",
+        # Of several times in a row the last one counts: the end.
+        rf"(?=\d[\w.+\[\]-]*\|.*{STATE}.*\|{AT}(?:\||$))",
+        (
+            "123|train|OUT_OF_MEMORY|0:125|2026-08-22T03:00:07",
+            "123.batch|batch|OUT_OF_MEMORY|0:125|2026-08-21T23:00:01|2026-08-22T03:00:07",
+        ),
+        first=r"\d",
+        within="|",
+    ),
+    Layout(
+        "sacct",
+        "wall",
+        rf"(?=\d[\w.+\[\]-]* .* {STATE}[A-Z_+]* .*{AT}(?: |$))",
+        ("123             train  OUT_OF_ME+    0:125 2026-08-22T03:00:07 ",),
+        rank=60,
+        first=r"\d",
+        within="T",
+    ),
+)

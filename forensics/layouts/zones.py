@@ -1,0 +1,48 @@
+"""Names of time zones to offsets: `UTC`, `CEST`, `+02:00`. A name that several places use is no offset.
+
+`CST` is Chicago, Shanghai or Havana; `IST` India, Ireland or Israel: such a name is kept as it stood (Stamp.zone).
+Source: the tz database's abbreviations in use since 2000.
+"""
+
+import re
+from datetime import UTC, timedelta, timezone
+
+HOURS = {
+    **dict.fromkeys(("Z", "UTC", "GMT", "WET", "UCT"), 0.0),
+    **dict.fromkeys(("CET", "MEZ", "WEST", "WAT"), 1.0),
+    **dict.fromkeys(("CEST", "MESZ", "EET", "SAST", "CAT"), 2.0),
+    **dict.fromkeys(("EEST", "MSK", "EAT"), 3.0),
+    **dict.fromkeys(("PKT",), 5.0),
+    **dict.fromkeys(("WIB",), 7.0),
+    **dict.fromkeys(("HKT", "AWST"), 8.0),
+    **dict.fromkeys(("JST", "KST"), 9.0),
+    **dict.fromkeys(("ACST",), 9.5),
+    **dict.fromkeys(("AEST",), 10.0),
+    **dict.fromkeys(("ACDT",), 10.5),
+    **dict.fromkeys(("AEDT",), 11.0),
+    **dict.fromkeys(("NZST",), 12.0),
+    **dict.fromkeys(("NZDT",), 13.0),
+    **dict.fromkeys(("BRT",), -3.0),
+    **dict.fromkeys(("EDT",), -4.0),
+    **dict.fromkeys(("EST", "CDT"), -5.0),
+    **dict.fromkeys(("MDT",), -6.0),
+    **dict.fromkeys(("MST", "PDT"), -7.0),
+    **dict.fromkeys(("PST", "AKDT"), -8.0),
+    **dict.fromkeys(("AKST",), -9.0),
+    **dict.fromkeys(("HST",), -10.0),
+}
+OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)?$")
+ZONE = r"(?P<zone>Z|[+-]\d\d:?\d\d)"
+NAMED_ZONE = r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?|[A-Z]{3,5})"
+
+
+def zone(text: str) -> timezone | None:
+    """The offset that `text` stands for; None where it is no zone or one that several places use."""
+    hours = HOURS.get(text)
+    if hours is not None:
+        return timezone(timedelta(hours=hours)) if hours else UTC
+    found = OFFSET.match(text)
+    if not found:
+        return None
+    offset = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+    return timezone(-offset if found[1] == "-" else offset) if offset < timedelta(hours=24) else None

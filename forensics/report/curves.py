@@ -1,0 +1,49 @@
+"""Curves in a few characters, and those of them that bear on the cause.
+
+rss 665 MiB, 695 MiB, ... 1.9 GiB -> `▁▁▂▃▄▅▆▇█  665 MiB to 1.9 GiB`
+"""
+
+import math
+
+from forensics.model import Curve, Report
+
+BARS = "▁▂▃▄▅▆▇█"
+LOST = "×"  # a reading that was NaN or infinite
+CHARS = 32
+BEARS = {"host_memory": "memory", "gpu_memory": "memory", "numerics": "loss", "process": "throughput"}
+
+
+def bearing(report: Report) -> list[Curve]:
+    """The curves of the kind that the first cause is about: memory for a memory limit, the loss for NaN."""
+    kind = BEARS.get(report.causes[0].id.split(".")[0])
+    return [c for c in report.curves if c.kind == kind]
+
+
+def sparkline(curve: Curve) -> str:
+    """At most CHARS characters, low to high."""
+    step = -(-len(curve.points) // CHARS)
+    values = [v for _, v in curve.points[::step]]
+    known = [v for v in values if v is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    return "".join(LOST if v is None else BARS[level(v, low, high, len(BARS) - 1)] for v in values)
+
+
+def level(value: float, low: float, high: float, steps: int) -> int:
+    """Where `value` lies between `low` and `high`, 0 to `steps`."""
+    return round((value - low) / (high - low) * steps) if high > low else 0
+
+
+def course_of(curve: Curve) -> str:
+    """First and last value with their unit."""
+    first, last = (amount(curve.points[i][1], curve.unit) for i in (0, -1))
+    return f"{first} to {last}"
+
+
+def amount(value: float | None, unit: str) -> str:
+    """A value for people: `434 MiB`, `2.31`, `6.9 1/s`; `NaN` for what was none."""
+    if value is None:
+        return "NaN"
+    if unit == "B":
+        power = min(4, int(math.log(value, 1024))) if value >= 1 else 0
+        return f"{value / 1024**power:.3g} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+    return f"{value:.4g}{'/s' if unit == '1/s' else ''}"

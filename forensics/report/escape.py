@@ -1,0 +1,56 @@
+"""Text that is to be read as text where Markdown or HTML would act.
+
+`<img src=x onerror=...> **bold** @you #1` -> every character that could start something stands behind a backslash
+"""
+
+import html
+import re
+
+from forensics.text import shown
+
+# `@` and `#` are in it as they would notify somebody or point at another issue, `$` and `{` as they start formulas and macros.
+ACTS = re.compile(r"([\\`*_{}\[\]<>|#~@&$])")
+LEADS = re.compile(r"^(?:([-+=!>])|(\d+)([.)])(?=\s|$))")  # at the start of a line: a list, a heading, a quotation
+ADDRESS = re.compile(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become a link
+
+
+def plain(text: str) -> str:
+    """Text in which nothing acts as Markdown or HTML, on one line."""
+    line = ACTS.sub(r"\\\1", " ".join(shown(text, 4000).split()))
+    line = ADDRESS.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4]}", line)
+    return LEADS.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
+
+
+def code(text: str) -> str:
+    """Text as inline code that its own backticks cannot end; a bar would end a table's cell, so it is drawn broken."""
+    text = " ".join(shown(text, 4000).split())
+    fence = "`" * (1 + longest_run(text))
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+
+
+def cell(text: str) -> str:
+    """Inline code for a table's cell."""
+    return code(text.replace("|", "¦"))
+
+
+def fenced(lines: list[str], language: str = "text") -> list[str]:
+    """Lines in a fenced block that none of them can close."""
+    safe = [shown(line, 4000) for line in lines]
+    fence = "`" * max(3, 1 + max(map(longest_run, safe), default=0))
+    return [fence + language, *safe, fence]
+
+
+def longest_run(text: str) -> int:
+    """The length of the longest run of backticks."""
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def address(url: str) -> str:
+    """A reference as a link; one that is no plain https address as code."""
+    return f"<{url}>" if re.fullmatch(r"https?://[\w./?=&%#:+~,;@!()-]{3,400}", url) else code(url)
+
+
+def inside(text: str) -> str:
+    """Text inside an HTML element of a Markdown document."""
+    return html.escape(" ".join(shown(text, 4000).split()))

@@ -1,0 +1,95 @@
+"""The report as one HTML file that needs nothing else: drawings inside, no address outside, nothing from a log can act.
+
+Every text passes the template's escaping. A policy in the page forbids all scripts and styles but its own, by their hashes, and
+any connection.
+"""
+
+import base64
+import functools
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forensics.model import Report
+from forensics.report import page
+from forensics.report.document import document
+from forensics.report.page.charts import HEIGHT, WIDTH, bars, charts
+from forensics.report.page.timeline import NAMES_OF_CLOCKS, drawings
+from forensics.report.paths import Paths
+from forensics.report.phrases import VERDICTS, WHO, also_possible, notes, percent, quoted, symptoms, what_happened
+from forensics.report.steps import steps
+from forensics.report.style import Style
+from forensics.text import shown
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+PROOFS = 12
+FOLDER = Path(page.__file__).parent
+
+
+def render(report: Report, _style: Style) -> str:
+    """The whole page."""
+    style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    paths = Paths.of(report)
+    return _template().render(
+        report=report,
+        first=report.causes[0],
+        happened=what_happened(report.causes[0]),
+        verdict=VERDICTS[report.verdict],
+        proofs=quoted(report.causes[0], PROOFS),
+        steps=steps(report),
+        symptoms=symptoms(report),
+        others=also_possible(report),
+        notes=notes(report),
+        drawings=drawings(report),
+        clocks=NAMES_OF_CLOCKS,
+        charts=charts(report),
+        chart_width=WIDTH,
+        chart_height=HEIGHT,
+        bars=bars(report),
+        paths=paths,
+        who=WHO,
+        style=style,
+        script=script,
+        policy=_policy(style, script),
+        data=_data(report),
+    )
+
+
+@functools.cache
+def _template() -> "Template":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "percent": percent,
+        "shown": shown,
+        "share": lambda value: f"{100 * value:.3f}%",
+        "reference": _reference,
+        "own": Markup,  # for the style and script that come with this package, and for the data below
+    }
+    return environment.get_template("page.html.j2")
+
+
+def _policy(style: str, script: str) -> str:
+    def digest(text: str) -> str:
+        return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+    return f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'; form-action 'none'"
+
+
+def _data(report: Report) -> str:
+    """The document for machines, with nothing in it that could end the element it stands in."""
+    text = json.dumps(document(report), ensure_ascii=False, allow_nan=False)
+    return re.sub(r"[<>&\u2028\u2029]", lambda m: f"\\u{ord(m[0]):04x}", text)
+
+
+def _reference(url: Any) -> str:
+    """An address that a click may open; nothing for any other scheme."""
+    return url if isinstance(url, str) and re.match(r"https?://", url) else ""

@@ -1,0 +1,170 @@
+"""The report as Markdown for an issue or a ticket: log text only inside fences and code spans that it cannot close.
+
+Made of blocks, each with its worth. What does not fit into the characters allowed is left out from the least worthy on, and
+the reader is told.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forensics.model import Advice, Finding, Report
+from forensics.report.curves import bearing, course_of, sparkline
+from forensics.report.escape import address, cell, code, fenced, inside, plain
+from forensics.report.paths import Paths
+from forensics.report.phrases import VERDICTS, WHO, also_possible, notes, percent, quoted, shares_context, symptoms, what_happened
+from forensics.report.steps import steps
+from forensics.report.style import Style
+
+PROOFS = 8
+LINE_CHARS = 500
+ROWS = 40  # of a table
+LEFT_OUT = "*Left out to fit: {}. `forensics analyze --format json` has all of it.*"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some lines of the document. `worth`: 0 stays whatever the limit is; the higher, the earlier it goes."""
+
+    name: str
+    worth: int
+    lines: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return sum(len(line) + 1 for line in self.lines)
+
+
+def render(report: Report, style: Style) -> str:
+    """The whole document, at most `style.max_chars` characters, ending with a line end."""
+    blocks = [b for b in _blocks(report) if b.lines]
+    gone: list[str] = []
+    room = style.max_chars
+    while sum(map(len, blocks)) + (len(LEFT_OUT) + sum(len(g) + 2 for g in gone) + 2 if gone else 0) > room:
+        worst = max(blocks, key=lambda b: b.worth)
+        if worst.worth == 0:
+            break
+        blocks.remove(worst)
+        gone.append(worst.name)
+    lines = [line for block in blocks for line in block.lines]
+    if gone:
+        lines += ["", LEFT_OUT.format(", ".join(dict.fromkeys(reversed(gone))))]
+    text = "\n".join(lines) + "\n"
+    return text if len(text) <= room else text[: room - 2].rstrip("\\\n") + "…\n"
+
+
+def _blocks(report: Report) -> Iterator[Block]:
+    paths = Paths.of(report)
+    first = report.causes[0]
+    yield Block("summary", 0, tuple(_summary(report)))
+    yield Block("course", 5, tuple(_course(report, paths)))
+    yield Block("evidence", 1, tuple(_evidence(first, paths, PROOFS)))
+    yield Block("what followed", 4, tuple(_others("What followed from it", symptoms(report), paths, odds=False)))
+    yield Block("other causes", 6, tuple(_others("Also possible", also_possible(report), paths, odds=True)))
+    if first.advice:
+        yield Block("what to do", 2, ("", "### What to do", ""))
+    for advice in first.advice:
+        yield Block(f"remedy {advice.rank}", 2 + advice.rank, tuple(_remedy(advice)))
+    yield Block("what is not known", 7, tuple(_unknown(report)))
+    yield Block("environment", 8, tuple(_environment(report, paths)))
+    yield Block("processes", 10, tuple(_processes(report, paths)))
+    yield Block("what was read", 11, tuple(_read(report)))
+    yield Block(
+        "how it was made", 12, ("", f"<sub>forensics {plain(report.tool.get('version', ''))}, case {code(report.case)}</sub>")
+    )
+
+
+def _summary(report: Report) -> Iterator[str]:
+    first = report.causes[0]
+    yield f"## {plain(first.title)} ({percent(first.probability)})"
+    yield ""
+    yield f"{code(first.id)} {VERDICTS[report.verdict]}".rstrip()
+    yield ""
+    yield plain(what_happened(first)[:3000])
+
+
+def _course(report: Report, paths: Paths) -> Iterator[str]:
+    course = steps(report)
+    if course:
+        yield from ("", "| when | where | what |", "|---|---|---|")
+    for i, step in enumerate(course):
+        when = step.time.isoformat(sep=" ", timespec="seconds") if step.time and not i else f"+ {step.gap}" if step.gap else ""
+        yield f"| {when} | {cell(paths.place(step.source, step.line))} | {plain(step.title)} |"
+    for curve in bearing(report)[:2]:
+        yield from ("", f"{code(curve.name)} {sparkline(curve)} {course_of(curve)} ({code(paths.short(curve.source))})")
+
+
+def _evidence(finding: Finding, paths: Paths, most: int) -> Iterator[str]:
+    proofs = quoted(finding, most)
+    if not proofs:
+        return
+    lines: list[str] = []
+    for proof in proofs:
+        around = shares_context(finding)
+        lines += [f"{' ' * 4}{x.number}: {x.text[:LINE_CHARS]}" for x in (proof.before if around else ())]
+        lines.append(f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}")
+        lines += [f"{' ' * 4}{x.number}: {x.text[:LINE_CHARS]}" for x in (proof.after if around else ())]
+    yield from ("", "### Evidence" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced(lines))
+    rest = len({(p.source, p.line) for p in finding.proofs}) - len(proofs)
+    if rest > 0:
+        yield from ("", f"and {rest} more line{'s' if rest > 1 else ''}")
+
+
+def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:
+    if not findings:
+        return
+    titles = "; ".join(f.title for f in findings)[:200]
+    yield from ("", f"<details><summary>{head}: {inside(titles)}</summary>", "")
+    for finding in findings:
+        yield f"- {plain(finding.title)} ({code(finding.id)}{', ' + percent(finding.probability) if odds else ''})"
+        for proof in finding.proofs[:1]:
+            yield from ("", *(f"  {x}" for x in fenced([f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}"])))
+    yield from ("", "</details>")
+
+
+def _remedy(advice: Advice) -> Iterator[str]:
+    yield f"- [ ] **{WHO[advice.who]}**: {plain(advice.action)}. {plain(advice.why)}".rstrip()
+    if advice.commands:
+        yield from ("", *(f"  {x}" for x in fenced(list(advice.commands), "sh")))
+    if advice.reference:
+        yield from ("", f"  {address(advice.reference)}")
+
+
+def _unknown(report: Report) -> Iterator[str]:
+    if report.missing:
+        yield from ("", "### Not known", "")
+    for unknown in report.missing:
+        yield f"- {plain(unknown.what)}: {plain(unknown.why)} {code(unknown.command)}"
+
+
+def _environment(report: Report, paths: Paths) -> Iterator[str]:
+    if report.environment:
+        yield from ("", "### Environment", "", "| what | value | where |", "|---|---|---|")
+    for setting in report.environment:
+        yield f"| {plain(setting.name)} | {cell(setting.value)} | {cell(paths.place(setting.source, setting.line))} |"
+
+
+def _processes(report: Report, paths: Paths) -> Iterator[str]:
+    if not report.processes:
+        return
+    yield from (
+        "",
+        "<details><summary>Processes when memory ran out</summary>",
+        "",
+        "| pid | process | held | |",
+        "|--:|---|--:|---|",
+    )
+    for row in report.processes:
+        yield f"| {row.pid} | {cell(row.task)} | {row.rss_bytes / 2**20:,.0f} MiB | {'killed' if row.killed else ''} |"
+    yield from ("", "</details>")
+
+
+def _read(report: Report) -> Iterator[str]:
+    yield from ("", "<details><summary>What was read</summary>", "", "| source | lines | format | clock |", "|---|--:|---|---|")
+    for source in report.sources[:ROWS]:
+        yield f"| {cell(source.name)} | {source.lines} | {plain(source.format)} | {plain(source.clock)} |"
+    if len(report.sources) > ROWS:
+        yield f"| and {len(report.sources) - ROWS} more | | | |"
+    told = notes(report)
+    yield from ("", *(f"- {f'{code(where)}: ' if where else ''}{plain(message)}" for where, message in told[:ROWS]))
+    if len(told) > ROWS:
+        yield f"- and {len(told) - ROWS} more notes"
+    yield from ("", "</details>")

@@ -1,0 +1,221 @@
+"""The report as text: the answer on the first screen, then its proof, what followed, what to do, what is not known."""
+
+from collections.abc import Iterator
+
+from forensics.model import Advice, Finding, Proof, Report
+from forensics.report.curves import bearing, course_of, sparkline
+from forensics.report.paths import Paths
+from forensics.report.phrases import (
+    SURENESS,
+    VERDICTS,
+    WHO,
+    also_possible,
+    apart,
+    notes,
+    percent,
+    quoted,
+    shares_context,
+    symptoms,
+    what_happened,
+)
+from forensics.report.rows import Row, coloured, cut, joined, wrapped
+from forensics.report.steps import steps
+from forensics.report.style import Style
+
+PROOFS = 5
+IN_FULL = 3  # remedies told with reason, command and reference; the others in a line
+SOURCES = 8
+CURVES = 2
+PLACE_CHARS = 40
+
+
+def render(report: Report, style: Style) -> str:
+    """The whole text, ending with a line end."""
+    rows = _Text(report, style).rows()
+    return coloured(rows, style.width) if style.colour else joined(rows)
+
+
+class _Text:
+    def __init__(self, report: Report, style: Style) -> None:
+        self.report, self.width = report, max(40, style.width)
+        self.first = report.causes[0]
+        self.paths = Paths.of(report)
+
+    def rows(self) -> Iterator[Row]:
+        yield from self._head()
+        yield from self._strip()
+        yield from self._numbers()
+        yield from self._evidence()
+        yield from self._followed()
+        yield from self._remedies()
+        yield from self._unknown()
+        yield from self._read()
+
+    def _head(self) -> Iterator[Row]:
+        share = percent(self.first.probability)
+        title = self.first.title
+        style = "fine" if self.report.verdict == "no_crash" else "sure"
+        room = self.width - len(share) - 2
+        name = f"   {self.first.id}"
+        if len(title) + len(name) > room:
+            name = ""
+        gap = " " * max(2, self.width - len(title) - len(name) - len(share))
+        yield Row((title, style), (name, "dim"), (gap + share, style))
+        if not name:
+            yield Row((self.first.id, "dim"))
+        yield from wrapped(VERDICTS[self.report.verdict], self.width, style="title")
+        yield Row()
+        yield from wrapped(what_happened(self.first), self.width)
+
+    def _strip(self) -> Iterator[Row]:
+        course = steps(self.report)
+        if not course or (len({s.source for s in course}) < 2 and not course[0].time):
+            return
+        yield Row()
+        lead = course[0].time.strftime("%H:%M:%S ") if course[0].time else ""
+        spans: list[tuple[str, str]] = [("when  ", "head"), (lead, "dim")]
+        used = len(lead) + 6
+        for i, step in enumerate(course):
+            arrow = f" --{step.gap}--> " if step.gap else " --> "
+            name = step.source.rsplit("/", 1)[-1]
+            text = f"{name}: {step.title}"
+            if i and used + len(arrow) + len(text) > self.width:
+                yield Row(*spans)
+                spans, used = [("     ", "")], 5
+            spans += [(arrow if i else "", "dim"), (text, "cause" if step.role == "root" else "symptom")]
+            used += len(arrow) + len(text)
+        yield Row(*spans)
+
+    def _numbers(self) -> Iterator[Row]:
+        """The curves that bear on the cause, small."""
+        for curve in bearing(self.report)[:CURVES]:
+            name = f"{self.paths.short(curve.source)}{f', rank {curve.rank}' if curve.rank is not None else ''}"
+            yield Row()
+            yield Row(
+                (f"{curve.name}  ", "head"), (sparkline(curve), "main"), (f"  {course_of(curve)}", ""), (f"  {name}", "dim")
+            )
+
+    def _evidence(self) -> Iterator[Row]:
+        proofs = quoted(self.first, PROOFS)
+        if not proofs:
+            return
+        best = self.first.proofs[0]
+        folder = f"in {self.paths.shared}, " if self.paths.shared else ""
+        yield Row()
+        yield Row(("evidence", "head"), (f"  {folder}{SURENESS[best.weight]}", "dim"))
+        column = min(PLACE_CHARS, max(len(self._place(p)) for p in proofs))
+        for proof in proofs:
+            yield from self._proof(proof, column, proof == best and best.weight != "hint")
+        more = len({(p.source, p.line) for p in self.first.proofs}) - len(proofs)
+        if more > 0:
+            yield Row((f"  and {more} more line{'s' if more > 1 else ''}, all in --format json", "dim"))
+
+    def _place(self, proof: Proof) -> str:
+        return self.paths.place(proof.source, proof.line)
+
+    def _proof(self, proof: Proof, column: int, main: bool) -> Iterator[Row]:
+        context = shares_context(self.first)
+        for line in proof.before if context else ():
+            yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
+        place = self._place(proof)
+        mark = "> " if main else "  "
+        if len(place) > column:  # too long to stand beside its text
+            yield Row((mark, "cause"), (place, "place"), link=proof.source)
+            yield from self._line("", proof.text, column, 3 if main else 2, "main" if main else "")
+        else:
+            lines = cut(proof.text, self.width - column - 4, 3 if main else 2)
+            yield Row(
+                (mark, "cause"), (place.ljust(column), "place"), ("  " + lines[0], "main" if main else ""), link=proof.source
+            )
+            yield from (Row((" " * (column + 4) + text, "main" if main else "")) for text in lines[1:])
+        for line in proof.after if context else ():
+            yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
+
+    def _line(self, label: str, text: str, column: int, most: int, style: str) -> Iterator[Row]:
+        for i, piece in enumerate(cut(text, self.width - column - 4, most)):
+            yield Row((f"  {label if i == 0 else '':<{column}}  {piece}", style))
+
+    def _followed(self) -> Iterator[Row]:
+        told = symptoms(self.report)
+        if told:
+            yield Row()
+            yield Row(("what followed from it", "head"))
+            for finding in told:
+                yield from self._other(finding, self._later(finding))
+        rest = also_possible(self.report)
+        if rest:
+            yield Row()
+            yield Row(("also seen" if self.first.probability >= 0.8 else "also possible", "head"))
+            for finding in rest:
+                yield from self._other(finding, percent(finding.probability))
+
+    def _later(self, finding: Finding) -> str:
+        """How long after the cause, where one clock tells."""
+        a, b = (f.proofs[0] if f.proofs else None for f in (self.first, finding))
+        if not a or not b or not a.time or not b.time:
+            return ""
+        gap = (b.time - a.time).total_seconds()
+        off = max(p.uncertainty_s or 0 for p in (a, b)) if a.source != b.source else 0.0
+        if not gap:
+            return "at the same time"
+        doubt = f", the clocks agree within {off:.0f} s" if off >= abs(gap) else ""
+        return f"{apart(a.time, b.time)} {'later' if gap > 0 else 'earlier'}{doubt}"
+
+    def _other(self, finding: Finding, remark: str) -> Iterator[Row]:
+        room = self.width - len(finding.title) - 2
+        remark = f"  {remark}" if remark else ""
+        name = f"  {finding.id}" if len(finding.id) + 2 + len(remark) <= room else ""
+        beside = len(remark) <= room
+        yield Row((f"  {finding.title}", "symptom"), (name + remark if beside else "", "dim"))
+        if not beside:
+            yield Row((f"  {remark}", "dim"))
+        for proof in finding.proofs[:1]:
+            yield Row(
+                ("    ", ""),
+                (self._place(proof), "place"),
+                ("  " + cut(proof.text, self.width - len(self._place(proof)) - 6, 1)[0], ""),
+                link=proof.source,
+            )
+
+    def _remedies(self) -> Iterator[Row]:
+        advice = self.first.advice
+        if not advice:
+            return
+        yield Row()
+        yield Row(("what to do", "head"))
+        for i, remedy in enumerate(advice):
+            yield from self._remedy(remedy, full=i < IN_FULL)
+        if len(advice) > IN_FULL:
+            yield Row(("  the commands of all of them are in --format markdown", "dim"))
+
+    def _remedy(self, remedy: Advice, full: bool) -> Iterator[Row]:
+        yield from wrapped(remedy.action, self.width, 11, f"  {remedy.rank} {WHO[remedy.who]:<5}  ")
+        if not full:
+            return
+        yield from wrapped(remedy.why, self.width, 11, style="dim")
+        yield from (Row((" " * 11 + "$ ", "dim"), (command, "command")) for command in remedy.commands)
+        if remedy.reference:
+            yield Row((" " * 11 + remedy.reference, "dim"))
+
+    def _unknown(self) -> Iterator[Row]:
+        if not self.report.missing:
+            return
+        yield Row()
+        yield Row(("not known", "head"))
+        for unknown in self.report.missing:
+            yield from wrapped(f"{unknown.what}. {unknown.why}", self.width, 2)
+            yield Row(("    $ ", "dim"), (unknown.command, "command"))
+
+    def _read(self) -> Iterator[Row]:
+        yield Row()
+        yield Row(("read", "head"))
+        for s in self.report.sources[:SOURCES]:
+            lines = f"{s.lines:,} line{'s' if s.lines != 1 else ''}"
+            yield Row((f"  {s.name}", ""), (f"  {lines}, {s.format}{f', {s.compression}' if s.compression else ''}", "dim"))
+        if len(self.report.sources) > SOURCES:
+            yield Row((f"  and {len(self.report.sources) - SOURCES} more sources", "dim"))
+        if self.report.environment:
+            told = dict.fromkeys(f"{s.name} {s.value}" for s in self.report.environment)
+            yield from wrapped("running on " + ", ".join(told), self.width, 2)
+        for where, message in notes(self.report):
+            yield from wrapped(f"note: {self.paths.short(where) + ': ' if where else ''}{message}", self.width, 2, style="dim")

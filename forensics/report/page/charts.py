@@ -1,0 +1,67 @@
+"""Curves as the points of a polyline, and the table of processes as shares of the biggest.
+
+Curve(points=((1, 2.0), (2, None), (3, 4.0))) -> two pieces, as nothing joins them over the reading that was lost
+"""
+
+from dataclasses import dataclass
+
+from forensics.model import Curve, ProcessMemory, Report
+from forensics.report.curves import amount, course_of
+
+WIDTH, HEIGHT = 600, 120
+CURVES = 12
+PROCESSES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One curve, drawn in WIDTH x HEIGHT. `pieces`: polylines. `lost`: x of readings that were no numbers."""
+
+    curve: Curve
+    pieces: tuple[str, ...]
+    lost: tuple[str, ...]
+    course: str
+    high: str
+    low: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One process. `share`: of the biggest one's memory, 0 to 100."""
+
+    process: ProcessMemory
+    share: float
+    held: str
+
+
+def charts(report: Report) -> list[Chart]:
+    """The curves of the report, at most CURVES."""
+    return [_chart(c) for c in report.curves[:CURVES] if any(v is not None for _, v in c.points)]
+
+
+def bars(report: Report) -> list[Bar]:
+    """The processes of the report, at most PROCESSES, the biggest first."""
+    rows = report.processes[:PROCESSES]
+    most = max((p.rss_bytes for p in rows), default=0) or 1
+    return [Bar(p, round(100 * p.rss_bytes / most, 1), amount(float(p.rss_bytes), "B")) for p in rows]
+
+
+def _chart(curve: Curve) -> Chart:
+    known = [v for _, v in curve.points if v is not None]
+    low, high = min(known), max(known)
+    first, last = curve.points[0][0], curve.points[-1][0]
+
+    def x(line: int) -> str:
+        return f"{WIDTH * (line - first) / max(1, last - first):.1f}"
+
+    pieces: list[list[str]] = [[]]
+    lost: list[str] = []
+    for line, value in curve.points:
+        if value is None:
+            lost.append(x(line))
+            pieces.append([])
+        else:
+            share = (value - low) / (high - low) if high > low else 0.5
+            pieces[-1].append(f"{x(line)},{HEIGHT - 6 - (HEIGHT - 12) * share:.1f}")
+    drawn = tuple(" ".join(p) for p in pieces if p)
+    return Chart(curve, drawn, tuple(lost), course_of(curve), amount(high, curve.unit), amount(low, curve.unit))

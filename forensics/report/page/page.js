@@ -1,0 +1,66 @@
+"use strict";
+// The page is whole without this. It adds: zoom and a spoken label on the timeline, opening of the row that a mark points to,
+// opening of everything before printing, and saving the embedded report.
+const hint = document.querySelector(".hint");
+for (const drawing of document.querySelectorAll(".drawing")) {
+  const svg = drawing.querySelector("svg");
+  const start = Number(drawing.dataset.start), seconds = Number(drawing.dataset.seconds), offset = Number(drawing.dataset.offset);
+  const marks = [...drawing.querySelectorAll("[data-at]")].map(e => [e, Number(e.dataset.at)]);
+  const links = [...drawing.querySelectorAll("[data-a]")].map(e => [e, Number(e.dataset.a), Number(e.dataset.b)]);
+  const ticks = [...drawing.querySelectorAll("[data-tick]")].map(e => [e, Number(e.dataset.tick)]);
+  let from = 0, to = 1;
+  const show = () => {
+    const share = at => `${(100 * (at - from) / (to - from)).toFixed(3)}%`;
+    for (const [e, at] of marks) e.setAttribute("x", share(at));
+    for (const [e, a, b] of links) { e.setAttribute("x1", share(a)); e.setAttribute("x2", share(b)); }
+    const fine = (to - from) * seconds < 40;
+    for (const [e, at] of ticks) {
+      const time = new Date(1000 * (start + offset + seconds * (from + at * (to - from))));
+      e.textContent = time.toISOString().slice(11, fine ? 21 : 19);
+    }
+  };
+  const zoom = (factor, middle) => {
+    const span = Math.min(Math.max((to - from) * factor, 1e-5), 1e6);
+    const at = from + middle * (to - from);
+    from = at - middle * span; to = from + span; show();
+  };
+  const all = () => {
+    const places = marks.map(([, at]) => at);
+    const low = Math.min(...places), high = Math.max(...places), pad = 0.04 * Math.max(high - low, 1e-3);
+    from = low - pad; to = high + pad; show();
+  };
+  const acts = { in: () => zoom(.5, .5), out: () => zoom(2, .5), all,
+    left: () => { const s = (to - from) / 4; from -= s; to -= s; show(); }, right: () => { const s = (to - from) / 4; from += s; to += s; show(); } };
+  drawing.querySelector(".zoom").hidden = false;
+  for (const button of drawing.querySelectorAll("[data-zoom]")) button.addEventListener("click", () => acts[button.dataset.zoom]());
+  svg.addEventListener("wheel", event => {
+    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
+    event.preventDefault();
+    const box = svg.getBoundingClientRect();
+    zoom(event.deltaY > 0 ? 1.25 : .8, (event.clientX - box.left) / box.width);
+  }, { passive: false });
+  const tell = event => {
+    const mark = event.target.closest && event.target.closest(".mark");
+    if (mark && hint) { hint.hidden = false; hint.textContent = mark.querySelector("title").textContent; }
+  };
+  svg.addEventListener("mouseover", tell);
+  svg.addEventListener("focusin", tell);
+}
+const reveal = () => {
+  const row = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+  const folded = row && row.closest("details");
+  if (folded) { folded.open = true; row.scrollIntoView({ block: "center" }); }
+};
+addEventListener("hashchange", reveal);
+reveal();
+addEventListener("beforeprint", () => { for (const d of document.querySelectorAll("details")) d.open = true; });
+const save = document.createElement("button");
+save.type = "button";
+save.textContent = "Save the report as JSON";
+save.addEventListener("click", () => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([document.getElementById("report").textContent], { type: "application/json" }));
+  link.download = "report.json";
+  link.click();
+});
+document.getElementById("save").append(save);

@@ -1,0 +1,44 @@
+"""Names of sources, short: the folder they share is told once.
+
+data/jobs/4711/node1/dmesg.log, data/jobs/4711/node2/dmesg.log -> in data/jobs/4711/: node1/dmesg.log, node2/dmesg.log
+"""
+
+from dataclasses import dataclass
+
+from forensics.model import Report
+
+LONG = 16  # characters of a folder that are worth telling only once
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """`shared`: the folder left out of every name, ending in `/`; empty where names stay as they are."""
+
+    shared: str = ""
+
+    @classmethod
+    def of(cls, report: Report) -> "Paths":
+        """The folder that all sources of `report` share."""
+        names = [s.name for s in report.sources] or [p.source for f in report.causes for p in f.proofs]
+        return cls(_shared(names))
+
+    def short(self, name: str) -> str:
+        """`name` without the folder."""
+        return name.removeprefix(self.shared)
+
+    def place(self, name: str, line: int) -> str:
+        """`name:line`, short."""
+        return f"{self.short(name)}:{line}"
+
+
+def _shared(names: list[str]) -> str:
+    folders = [name.split("/")[:-1] for name in names]
+    if not folders:
+        return ""
+    shared: list[str] = []
+    for parts in zip(*folders, strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    folder = "/".join(shared) + "/" if shared else ""
+    return folder if len(folder) > LONG else ""

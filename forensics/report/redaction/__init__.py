@@ -1,0 +1,67 @@
+"""A Report to one that may leave the house.
+
+    without_secrets(report)          always, in every format: tokens, keys, passwords -> [REDACTED:github-token]
+    without_names(report)            on demand: hosts, users, addresses, home paths, jobs -> host-1, user-2, ip-1, ...
+
+A secret that is recognised once, by the name it stands under, is masked wherever else it stands in the report.
+"""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from forensics.model import Finding, Line, Proof, Report
+from forensics.report.redaction.names import Names
+from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, masked
+from forensics.report.redaction.walk import changed, texts
+
+__all__ = ["without_names", "without_secrets"]
+
+SWEPT = 8  # characters a secret must have to be looked for elsewhere: shorter ones are words, too
+KEY_HEAD = "PRIVATE KEY-----"
+KEY_LINE = re.compile(r"[^\s]*?[A-Za-z0-9+/=]{4,}\s*\Z")
+
+
+def without_secrets(report: Report) -> Report:
+    """`report` with every secret masked; the same object where there is none."""
+    report = _without_key_blocks(report)
+    seen: dict[str, str] = {}
+    clean = {text: masked(text, seen) for text in set(texts(report))}
+    sweep = [s for s in sorted(seen, key=len, reverse=True) if len(s) >= SWEPT]
+    if sweep:
+        pattern = re.compile("|".join(map(re.escape, sweep)))
+        clean = {k: pattern.sub(lambda m: seen[m[0]], v) for k, v in clean.items()}
+    touched = {k: v for k, v in clean.items() if k != v}
+    return changed(report, lambda text: touched.get(text, text)) if touched else report
+
+
+def without_names(report: Report) -> tuple[Report, dict[str, str]]:
+    """`report` with stand-ins for names that tell who and where, and the key: stand-in -> name."""
+    names = Names.of(report)
+    return changed(report, names.hide), names.key()
+
+
+def _without_key_blocks(report: Report) -> Report:
+    """Lines of a private key that the quotation of a log shows beside each other."""
+    if not any(KEY_HEAD in text or LONE_KEY_LINE.match(text) for text in set(texts(report))):
+        return report
+    return replace(report, causes=tuple(_finding(f) for f in report.causes))
+
+
+def _finding(finding: Finding) -> Finding:
+    return replace(finding, proofs=tuple(_proof(p) for p in finding.proofs))
+
+
+def _proof(proof: Proof) -> Proof:
+    lines = [x.text for x in (*proof.before, *proof.after)] + [proof.text]
+    if not any(KEY_HEAD in text or LONE_KEY_LINE.match(text) for text in lines):
+        return proof
+
+    def line(given: Any) -> Line:
+        return Line(given.number, _key_line(given.text))
+
+    return replace(proof, text=_key_line(proof.text), before=tuple(map(line, proof.before)), after=tuple(map(line, proof.after)))
+
+
+def _key_line(text: str) -> str:
+    return MASK.format("key-material") if KEY_LINE.fullmatch(text) and KEY_HEAD not in text else text

@@ -1,0 +1,149 @@
+"""Names that tell who and where, to stand-ins that are the same in every part of a report.
+
+    Nov 21 08:23:04 gpu-node17 kernel: ... task=python   /home/alice/run/train.py   10.4.0.17
+    Nov 21 08:23:04 host-1 kernel: ... task=python       /home/user-1/run/train.py  ip-1
+
+Two steps: names are collected where their place tells what they are (the host of a syslog line, the folder below /home, the
+facts that records gave); then each is replaced wherever it stands as a whole word.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from forensics.model import Report
+from forensics.report.redaction.walk import texts
+
+# Words that are no one's name although they stand where names stand.
+WORDS = """
+    root user users admin nobody daemon system kernel python python3 localhost none null unknown true false default ubuntu debian
+    centos ec2-user jovyan runner shared public guest slurm docker containerd kubelet systemd jupyter torchrun train training main
+    node host worker master server client login log logs info warning error warn debug rank gpu cpu cuda local localdomain home
+    data work test tmp var opt usr lib bin src run job the and for not with from this that was has are case stdin version name
+"""
+COMMON = frozenset(WORDS.split())
+# Sites that everybody's logs name; they tell nothing about whose log it is.
+PUBLIC = re.compile(
+    r"(?:.*\.)?(?:github|gitlab|githubusercontent|google|googleapis|nvidia|amazonaws|microsoft|docker|slack|discord|wandb|anaconda)\.\w+\Z"
+    r"|(?:.*\.)?(?:pytorch|tensorflow|python|kernel|gnu|apache|jupyter|readthedocs|numpy|freedesktop|man7|kubernetes)\.(?:org|io)\Z"
+    r"|(?:.*\.)?(?:huggingface\.co|hf\.co|wandb\.ai|lightning\.ai|example\.(?:com|org|net))\Z|\w+\.(?:py|log|txt|json|yaml|so|sh|c|h|cpp|cu)\Z",
+    re.IGNORECASE,
+)
+HOST = r"(?P<name>[A-Za-z](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6})"
+USER = r"(?P<name>[A-Za-z_][\w.-]{1,31}\$?)"
+JOB = r"(?P<name>[A-Za-z0-9][\w.-]{2,120})"
+STAMP = r"(?:[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
+PLACES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("host", re.compile(rf"^(?:<\d+>)?{STAMP} {HOST} [\w./-]+(?:\[\d+\])?: ")),
+    ("host", re.compile(rf"(?:^|\s|\]){HOST}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
+    (
+        "host",
+        re.compile(
+            rf"\b(?:hostname|host|node|nodename|node_name|nodelist|master_addr|rdzv_endpoint|server)\s*[=:]\s*[\"']?{HOST}", re.I
+        ),
+    ),
+    ("host", re.compile(rf"\b(?:on (?:node|host)|from host|to host) {HOST}\b")),
+    ("host", re.compile(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST}(?=[:/])", re.I)),
+    (
+        "host",
+        re.compile(
+            r"(?<![\w.-])(?P<name>[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63})*\.(?:local|internal|lan|intra|corp|cluster|private))\b"
+        ),
+    ),
+    ("host", re.compile(rf"\b[\w.-]{{1,32}}@{HOST}(?=[:\s$#])")),
+    ("user", re.compile(rf"/(?:home|Users)/{USER}(?=[/\s\"':,)\]]|$)")),
+    ("user", re.compile(rf"\b[A-Z]:\\+Users\\+{USER}", re.I)),
+    ("user", re.compile(rf"\b(?:(?:user|username|logname)\s*[=:]\s*|for user\s+)[\"'(]?{USER}(?=[\s\"'),;:]|$)", re.I)),
+    ("user", re.compile(rf"\buid=\d+\({USER}\)")),
+    ("user", re.compile(rf"(?:^|\s){USER}@[A-Za-z][\w.-]*(?=[:\s$#~])")),
+    (
+        "job",
+        re.compile(
+            rf"\b(?:job[_-]?name|jobname|--job-name|pod|pod[_-]name|run[_-]name|experiment[_-]name)\s*[=:]\s*[\"']?{JOB}", re.I
+        ),
+    ),
+    ("job", re.compile(rf"\b(?:pod|job|deployment|statefulset|pytorchjob)s?(?:\.\w+)*/{JOB}")),
+)
+EMAIL = re.compile(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b")
+IPV4 = re.compile(r"(?<![\d.v])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\d]|\.\d)")
+IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{4,39}(?![\w:])")  # a candidate; `ipaddress` decides
+OWN = re.compile(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+)\Z")
+FACTS = {"host": "host", "hostname": "host", "node": "host", "peer_host": "host", "user": "user", "job_name": "job", "pod": "job"}
+
+
+@dataclass(slots=True)
+class Names:
+    """The stand-in of every name, in order of first sight; `host-1` for `gpu-node17`."""
+
+    stand_ins: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    pattern: re.Pattern[str] | None = None
+
+    @classmethod
+    def of(cls, report: Report) -> "Names":
+        """The names that `report` holds."""
+        names = cls()
+        for kind, name in (*_facts(report), *(found for text in dict.fromkeys(_from_logs(report)) for found in _found(text))):
+            names.add(kind, name)
+        words = sorted(names.stand_ins, key=len, reverse=True)
+        if words:
+            names.pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, words))})(?![A-Za-z0-9])")
+        return names
+
+    def add(self, kind: str, name: str) -> None:
+        """Give `name` a stand-in, unless it has one or is a common word."""
+        name = name.strip("._-")
+        if (
+            name in self.stand_ins
+            or name.lower() in COMMON
+            or len(name) < 2
+            or name.isdigit()
+            or OWN.match(name)
+            or PUBLIC.match(name)
+        ):
+            return
+        if re.fullmatch(r"(?:host|user|job|ip|email)-\d+", name):  # redacted before
+            return
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        self.stand_ins[name] = f"{kind}-{self.counts[kind]}"
+
+    def hide(self, text: str) -> str:
+        """`text` with the stand-ins."""
+        return self.pattern.sub(lambda m: self.stand_ins[m[0]], text) if self.pattern else text
+
+    def key(self) -> dict[str, str]:
+        """From stand-in to name, for the owner."""
+        return {v: k for k, v in self.stand_ins.items()}
+
+
+def _from_logs(report: Report) -> Iterator[str]:
+    """The texts of `report` that come out of logs; its own sentences name only hosts that everybody may know."""
+    yield report.case
+    for finding in report.causes:
+        yield from texts((finding.proofs, finding.facts))
+    yield from texts((report.sources, report.warnings, report.environment, report.incidents))
+
+
+def _facts(report: Report) -> Iterator[tuple[str, str]]:
+    if re.search(r"[\d._-]", report.case) and len(report.case) >= 6:  # named after the job, more often than not
+        yield "job", report.case
+    for incident in report.incidents:
+        yield from (("host", host) for host in incident.hosts)
+    for finding in report.causes:
+        yield from ((FACTS[k], str(v)) for k, v in finding.facts.items() if k in FACTS)
+
+
+def _found(text: str) -> Iterator[tuple[str, str]]:
+    for kind, pattern in (("email", EMAIL), ("ip", IPV4)):
+        yield from ((kind, m[0]) for m in pattern.finditer(text))
+    yield from (("ip", m[0]) for m in IPV6.finditer(text) if "::" in m[0] or m[0].count(":") == 7 if _is_ipv6(m[0]))
+    for kind, pattern in PLACES:
+        yield from ((kind, m["name"]) for m in pattern.finditer(text))
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        return ipaddress.IPv6Address(text) not in (ipaddress.IPv6Address("::"), ipaddress.IPv6Address("::1"))
+    except ValueError:
+        return False

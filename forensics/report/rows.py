@@ -1,0 +1,93 @@
+"""Rows of styled text: what the text report is made of before it goes to a terminal or a pipe.
+
+    Row(("train.log:7", "place"), ("  RuntimeError: ...", "")) -> `train.log:7  RuntimeError: ...`, the place in colour
+
+A pipe gets the texts joined. A terminal gets colours, and places as links that a click opens.
+"""
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from forensics.text import shown
+
+COLOURS = {
+    "title": "bold",
+    "sure": "bold red",
+    "fine": "bold green",
+    "head": "bold cyan",
+    "dim": "dim",
+    "place": "blue",
+    "main": "bold",
+    "command": "green",
+    "cause": "bold red",
+    "symptom": "yellow",
+}
+Span = tuple[str, str]
+
+
+class Row:
+    """Texts with the names of their styles, side by side. Everything in them is made safe to print."""
+
+    def __init__(self, *spans: Span, link: str = "") -> None:
+        self.spans = [(shown(text, 4000).replace("\t", "  "), style) for text, style in spans]
+        self.link = link
+
+    def plain(self) -> str:
+        """The row without styles or trailing space."""
+        return "".join(text for text, _ in self.spans).rstrip()
+
+
+def wrapped(text: str, width: int, indent: int = 0, first: str | None = None, style: str = "") -> Iterator[Row]:
+    """`text` in rows of at most `width`, behind `indent` spaces; the first behind `first` where it is given."""
+    lead = " " * indent
+    lines = textwrap.wrap(
+        shown(text, 20_000), max(width, indent + 20), initial_indent=lead, subsequent_indent=lead, break_on_hyphens=False
+    )
+    for i, line in enumerate(lines):
+        yield Row((first, "title"), (line[indent:], style)) if i == 0 and first is not None else Row((line, style))
+
+
+def cut(text: str, width: int, most: int) -> list[str]:
+    """`text` in at most `most` pieces of `width`; what is left out is told by an ellipsis. Breaks at spaces where it can."""
+    text = shown(text, 4000).replace("\t", "  ").rstrip()
+    if most == 1:
+        return [text if len(text) <= width else text[: max(width, 20) - 2].rstrip() + " …"]
+    lines = textwrap.wrap(text, max(width, 20), break_on_hyphens=False, drop_whitespace=True, replace_whitespace=False) or [""]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], lines[most - 1][: max(width, 20) - 2].rstrip() + " …"]
+    lead = text[: len(text) - len(text.lstrip())]
+    return [lead[: width // 3] + lines[0].lstrip(), *lines[1:]]
+
+
+def joined(rows: Iterable[Row]) -> str:
+    """The rows as plain text, ending with a line end."""
+    return "\n".join(row.plain() for row in rows) + "\n"
+
+
+def coloured(rows: Iterable[Row], width: int) -> str:
+    """The rows for a terminal: colours by rich, places as links to the files where these exist."""
+    import io
+
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=io.StringIO(), force_terminal=True, width=max(width, 20) + 400, highlight=False, soft_wrap=True)
+    with console.capture() as captured:
+        for row in rows:
+            line = Text(end="")
+            for text, style in row.spans:
+                link = _target(row.link) if style == "place" and row.link else ""
+                line.append(text, f"{COLOURS.get(style, '')} link {link}".strip() if link else COLOURS.get(style, ""))
+            line.rstrip()
+            console.print(line, soft_wrap=True)
+    return captured.get()
+
+
+def _target(source: str) -> str:
+    """`file:` address of a source that is a plain file here; nothing for members of archives and the like."""
+    try:
+        path = Path(source).absolute()
+        return path.as_uri() if path.is_file() else ""
+    except (OSError, ValueError):
+        return ""

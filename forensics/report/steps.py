@@ -1,0 +1,58 @@
+"""The course of the incident in a few steps: when what was first seen in which source.
+
+08:23:04 dmesg.log: A memory limit was hit | 2.5 s later jupyter.log: The notebook kernel died
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from forensics.model import Moment, Report
+from forensics.report.phrases import apart, symptoms
+
+MOST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The first sight of a cause. `gap`: how long after the step before it; empty where no clock tells."""
+
+    source: str
+    line: int
+    title: str
+    role: str
+    time: datetime | None
+    gap: str
+
+
+def steps(report: Report) -> list[Step]:
+    """The first cause and what followed from it, in order of time on one clock; in order of line inside one source.
+
+    Nothing where the order cannot be known, or where there is only one.
+    """
+    told = {f.id: f for f in (report.causes[0], *symptoms(report))}
+    first: dict[str, Moment] = {}
+    for moment in _first_incident(report):
+        if moment.cause in told:
+            first.setdefault(moment.cause or "", moment)
+    moments = list(first.values())
+    if len(moments) < 2 or report.causes[0].id not in first:
+        return []
+    one_clock = len({m.lane for m in moments}) == 1
+    if all(m.time for m in moments) and one_clock:
+        moments.sort(key=lambda m: (m.time.timestamp() if m.time else 0.0, m.source, m.line))
+    elif len({m.source for m in moments}) == 1:
+        moments.sort(key=lambda m: m.line)
+    else:
+        return []
+    return [_step(m, moments[i - 1] if i else None, told[m.cause or ""].title) for i, m in enumerate(moments[:MOST])]
+
+
+def _first_incident(report: Report) -> list[Moment]:
+    """The moments that belong to the incident the causes speak of."""
+    incident = report.incidents[0] if report.incidents else None
+    return list(report.timeline[: incident.events]) if incident else []
+
+
+def _step(moment: Moment, before: Moment | None, title: str) -> Step:
+    gap = apart(before.time, moment.time) if before and before.time and moment.time else ""
+    return Step(moment.source, moment.line, title, moment.role, moment.time, gap)

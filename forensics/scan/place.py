@@ -1,0 +1,35 @@
+"""One place where an anchor ended, and its line; text and region are made when asked for."""
+
+from forensics.model import Region
+from forensics.scan.chunks import Chunk
+from forensics.text import frame_at
+
+BYTES_A_LINE = 200  # what a neighbouring line may take on average
+
+
+class Place:
+    """Byte `at` of `chunk`, in the line data[start:end] numbered `number`."""
+
+    __slots__ = ("_text", "at", "chunk", "end", "number", "start")
+
+    def __init__(self, chunk: Chunk, start: int, end: int, at: int, number: int) -> None:
+        self.chunk, self.start, self.end, self.at, self.number = chunk, start, end, at, number
+        self._text: str | None = None
+
+    def text(self) -> str:
+        """The text of the line, or of the frame of a redrawn bar, that holds the place."""
+        if self._text is None:
+            self._text = frame_at(self.chunk.data, self.start, self.end, self.at)
+        return self._text
+
+    def region(self, source: str, before: int, after: int) -> Region:
+        """The line and about as many bytes around it as `before` and `after` lines take."""
+        return Region(
+            source=source,
+            number=self.number,
+            text=self.text(),
+            before=self.chunk.around(self.start - before * BYTES_A_LINE, self.start) if before else b"",
+            after=self.chunk.around(self.end + 1, self.end + 1 + after * BYTES_A_LINE) if after else b"",
+            most_before=before,
+            most_after=after,
+        )

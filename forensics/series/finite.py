@@ -1,0 +1,147 @@
+"""Losses and gradient norms that become NaN, explode or diverge, and a loss scale that falls to its floor, to Events.
+
+step 120 loss 2.31 ... step 180 loss 4.1e+07 ... step 200 loss nan -> numerics.nan at step 200, after 4.1e+07
+
+What speaks:
+- `nan`: from some reading on at least PERSISTS of all are NaN or infinite, the last among them, after finite ones. A single inf
+  that comes back is an overflow that the scaler skipped; a number of a held-out set says nothing about training.
+- `divergence`: the median of the last eighth is DIVERGED times the lowest median that any such stretch had before. GAN losses,
+  rewards and losses of one term move like that in healthy runs, so only a run's own total loss counts.
+- `explosion`: most gradient norms are above EXPLODED, however few there are. float16 ends at 65504; no step of that size helps.
+- `scale`: the loss scale fell SCALE_FALLS times in a row, never rose again and is at its floor.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from forensics.model import Event, Line, Scan, Value, Weight
+from forensics.series.base import Reading, Series
+from forensics.series.told import event, lines_of, scope_fields
+
+CAUSE = "numerics.nan"
+PERSISTS = 0.9
+MANY = 16
+DIVERGED = 10.0
+DIVERGED_STRONG = 1000.0
+LEAST = 8
+EXPLODED = 1e8
+SCALE_FALLS = 8
+SCALE_FLOOR = 1.0
+TOTALS = {"loss", "train loss", "training loss", "total loss", "lm loss", "batch loss", "running loss", "nll loss", "avg loss"}
+MOST_EVENTS = 3
+
+
+def finite_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
+    """What the losses, gradient norms and loss scales of one source tell, the clearest first."""
+    found: list[Event] = []
+    for one in series:
+        if one.name.startswith("held-out"):
+            continue
+        if one.quantity in ("loss", "grad_norm"):
+            found += [e for e in (_nan(scan, one, series) or _diverged(scan, one) or _exploded(scan, one, series),) if e]
+        elif one.quantity == "loss_scale":
+            found += [e for e in (_floor(scan, one),) if e]
+    found.sort(key=lambda e: (e.weight != "strong", -len(e.proofs)))
+    return found[:MOST_EVENTS]
+
+
+def _nan(scan: Scan, series: Series, others: Sequence[Series]) -> Event | None:
+    readings = series.readings
+    bad = [not math.isfinite(r.value) for r in readings]
+    if not bad[-1] or "v_num=" in readings[-1].text:  # Lightning's bar shows nan before the first batch
+        return None
+    first = next((i for i in range(len(bad)) if bad[i] and sum(bad[i:]) >= PERSISTS * (len(bad) - i)), None)
+    if first is None or first == 0 or len(bad) - first < (2 if series.quantity == "loss" else 3):
+        return None
+    weight: Weight = "strong" if len(bad) >= MANY and len(bad) - first >= 3 and series.quantity == "loss" else "hint"
+    before, at = readings[:first], readings[first]
+    fields: dict[str, Value] = {
+        "series": series.name,
+        "readings": len(bad),
+        "nan_readings": len(bad) - first,
+        **scope_fields(series),
+    }
+    fields |= _step(at) | _steps_before(before, at, others, series)
+    peak = max(before[-20:], key=lambda r: abs(r.value) if math.isfinite(r.value) else 0.0)
+    return event(scan, "nan", CAUSE, weight, lines_of((at, before[-1], peak, readings[-1])), fields, len(bad))
+
+
+def _steps_before(before: Sequence[Reading], at: Reading, others: Sequence[Series], series: Series) -> dict[str, Value]:
+    """The last finite value, how far it stood above the usual, and the gradient norm and loss scale beside it."""
+    finite = [r.value for r in before if math.isfinite(r.value)]
+    told: dict[str, Value] = {}
+    if finite:
+        told["last_finite"] = finite[-1]
+        usual = statistics.median(finite)
+        if usual > 0 and finite[-1] > 3 * usual:
+            told["spike"] = round(finite[-1] / usual, 1)
+    for other in others:
+        if other.quantity in ("grad_norm", "loss_scale") and other.scope == series.scope and other is not series:
+            known = [r.value for r in other.readings if r.line <= at.line and math.isfinite(r.value)]
+            if known:
+                told[f"{other.quantity}_before"] = known[-1]
+    return told
+
+
+def _step(reading: Reading) -> dict[str, Value]:
+    return {} if reading.step is None else {"step_no": int(reading.step)}
+
+
+def _diverged(scan: Scan, series: Series) -> Event | None:
+    readings = [r for r in series.readings if math.isfinite(r.value)]
+    values = [r.value for r in readings]
+    if series.name not in TOTALS or len(values) < LEAST or min(values) <= 0:
+        return None
+    width = max(3, len(values) // 8)
+    medians = [statistics.median(values[i : i + width]) for i in range(len(values) - width + 1)]
+    best = min(range(len(medians) - width), key=medians.__getitem__) if len(medians) > width else 0
+    ratio = medians[-1] / medians[best]
+    if ratio < DIVERGED or medians[-1] < max(medians[0], statistics.median(values)) or min(values[-width:]) < 3 * medians[best]:
+        return None
+    onset = next(i for i in range(best, len(values)) if min(values[i:]) > 3 * medians[best] or i == len(values) - width)
+    weight: Weight = "strong" if len(values) >= MANY and ratio >= DIVERGED_STRONG else "hint"
+    fields: dict[str, Value] = {
+        "series": series.name,
+        "readings": len(values),
+        "lowest": medians[best],
+        "last_finite": values[-1],
+        "ratio": round(ratio, 1),
+        "onset_step": int(readings[onset].step or 0) if readings[onset].step is not None else -1,
+        **scope_fields(series),
+    }
+    fields = {k: v for k, v in fields.items() if v != -1}
+    return event(
+        scan, "divergence", CAUSE, weight, lines_of((readings[-1], readings[onset], readings[best])), fields, len(values)
+    )
+
+
+def _exploded(scan: Scan, series: Series, others: Sequence[Series]) -> Event | None:
+    """Gradient norms of an absurd size; the worst line first."""
+    if series.quantity != "grad_norm":
+        return None
+    values = [r.value for r in series.readings if math.isfinite(r.value)]
+    if len(values) < 2 or statistics.median(values) < EXPLODED or values[-1] < EXPLODED:
+        return None
+    worst = max((r for r in series.readings if math.isfinite(r.value)), key=lambda r: r.value)
+    fields: dict[str, Value] = {"series": series.name, "readings": len(values), "largest": worst.value, **scope_fields(series)}
+    losses = [r.value for o in others if o.name in TOTALS for r in o.readings if r.line == worst.line]
+    fields |= {"loss": losses[0]} if losses else {}
+    return event(scan, "explosion", CAUSE, "hint", lines_of((worst, series.readings[-1])), fields, len(values))
+
+
+def _floor(scan: Scan, series: Series) -> Event | None:
+    readings = series.readings
+    values = series.values
+    falls = 0
+    for a, b in zip(reversed(values[:-1]), reversed(values), strict=False):
+        if b > a:
+            break
+        falls += b < a
+    if falls < SCALE_FALLS or values[-1] > SCALE_FLOOR:
+        return None
+    weight: Weight = "strong" if len(values) >= MANY else "hint"
+    fields: dict[str, Value] = {"loss_scale": values[-1], "first_loss_scale": values[0], "readings": len(values)}
+    first: Line = Line(readings[0].line, readings[0].text)
+    last: Line = Line(readings[-1].line, readings[-1].text)
+    return event(scan, "loss-scale", CAUSE, weight, (last, first), fields, len(values))

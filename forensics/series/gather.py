@@ -1,0 +1,157 @@
+"""The sampled lines of one source to its series, bounded in memory and time.
+
+{'loss': 0.83, 'learning_rate': 1.2e-05, 'epoch': 0.62} -> one reading each of "loss", "learning rate" and "epoch"
+
+Every kind of line has a sample of its own, so that a million lines of losses do not push out a hundred of memory. The last
+lines of the source are added: an even sample may end short of the end, and the end is what matters most.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from forensics.model import Line, Region, Scan, Trigger
+from forensics.series import tables
+from forensics.series.base import Reading, Series
+from forensics.series.labels import Meaning, bare_factor, meaning
+from forensics.series.numbers import Token, tokens
+
+MEMORY = Trigger(
+    "memory",
+    ("rss=", "rss:", "rss ", "memory us", "mem us", "memory_us", "memory (mb)", "memory (gb)", "memory alloc", "memory_alloc",
+     "memory_reserved", "memory_cached", "memory:", "memory=", "mem:", "mem=", "ram us", "ram:", "ram=", "used memory",
+     "memallocated", "gpu mem", "gpu_mem", "free gpu", "free memory", "free mem", "available mem", "bytes_in_use", "gb_free",
+     "mem_", "vram", "peak mem", "resident", " ma "),
+    thin=True,
+)  # fmt: skip
+METRICS = Trigger(
+    "metrics",
+    ("loss", "it/s", "s/it", "/step", "grad norm", "gnorm", "elapsed time per", "per second", "/sec", "step time", "step_time"),
+    thin=True,
+)
+TRIGGERS = (MEMORY, METRICS, *tables.TRIGGERS)
+READ_LINES = 2000  # of each kind; 20 us a line
+MERGED = 16
+OF_MEMORY = re.compile(r"mem|rss|ram|alloc|reserved|gb_free|heap|\bM[AC]\b|\bCA\b", re.IGNORECASE)
+MESSAGE = re.compile(
+    r"out of memory|tried to allocate|failed to allocate|oom-kill|trying to allocate|Killed process", re.IGNORECASE
+)
+SCOPE = re.compile(r"\b(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b", re.IGNORECASE)
+DEFAULT = re.compile(r"^\[default(\d{1,5})\]:|^\[\d+,(\d{1,5})\]<std|^ {0,4}(\d{1,4}): ")
+OF_TOTAL = re.compile(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-])")
+HELD_OUT = re.compile(r"\b(?:valid|validation|val|eval|evaluation|test|testing|evaluate|validating)\b", re.IGNORECASE)
+
+Key = tuple[str, str, str, str, str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A line that shows how far the run has come: `step` of `total` where it tells them, and the rank that wrote it."""
+
+    line: Line
+    step: float | None
+    total: float | None
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """All series of one source, and the lines that show progress, in order."""
+
+    series: tuple[Series, ...]
+    progress: tuple[Progress, ...]
+
+
+def numbers(scan: Scan) -> Numbers:
+    """What the sampled lines of `scan` measure."""
+    gathered = _Gathered()
+    for line in _lines(scan):
+        gathered.read(line)
+    series = [*gathered.series(), *tables.series(scan)]
+    return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), tuple(gathered.progress))
+
+
+def _lines(scan: Scan) -> Iterator[Line]:
+    """Sampled lines of text in order, each once, and the source's last lines."""
+    found: dict[int, str] = {}
+    for kind in (METRICS.kind, MEMORY.kind):
+        regions: tuple[Region, ...] = scan.regions.get(kind, ())
+        stride = -(-len(regions) // READ_LINES) or 1
+        found |= {r.number: r.text for r in (*regions[::stride], *regions[-1:])}
+    if found:
+        found |= {x.number: _frame(x.text) for x in scan.tail if x.number not in found}
+    return (Line(n, found[n]) for n in sorted(found))
+
+
+def _frame(text: str) -> str:
+    text = text.rstrip("\r")
+    return text[text.rfind("\r") + 1 :]
+
+
+class _Gathered:
+    def __init__(self) -> None:
+        self.found: dict[Key, list[Reading]] = defaultdict(list)
+        self.progress: list[Progress] = []
+
+    def read(self, line: Line) -> None:
+        """Take the numbers of one line."""
+        of_memory = OF_MEMORY.search(line.text) is not None and not MESSAGE.search(line.text)
+        known = [(t, m) for t in tokens(line.text) if (t.label or t.unit) and (m := meaning(t.label, t.unit, of_memory))]
+        of = OF_TOTAL.search(line.text)
+        total = float(of[2]) if of and int(of[1]) <= int(of[2]) else None
+        step = _step(known)
+        if step is None and total is not None and of:
+            step = float(of[1])
+        scopes = _scopes(line.text)
+        held_out = HELD_OUT.search(line.text)
+        for token, what in known:
+            if what.quantity not in ("step", "epoch"):
+                evaluated = what.evaluated or (held_out is not None and held_out.start() < token.at and what.quantity != "memory")
+                self._add(line, token, what, step, scopes, evaluated)
+        if not held_out and any(m.quantity in ("loss", "rate", "step_time", "grad_norm") for _, m in known):
+            self.progress.append(Progress(line, step, total, _joined(scopes, len(line.text))))
+
+    def _add(
+        self, line: Line, token: Token, what: Meaning, step: float | None, scopes: list[tuple[int, str]], held_out: bool
+    ) -> None:
+        name = f"held-out {what.name}" if held_out else what.name
+        scope = _joined(scopes, token.at)
+        key = (what.quantity, name, what.unit, scope, what.sense, what.gpu)
+        self.found[key].append(Reading(line.number, line.text, token.value * what.factor, step))
+
+    def series(self) -> list[Series]:
+        """The series found, scattered ones joined, sizes in bytes."""
+        made = []
+        for (quantity, name, unit, scope, sense, gpu), readings in _joined_names(self.found).items():
+            if unit == "bare":
+                factor = bare_factor(max((abs(r.value) for r in readings), default=0.0))
+                unit, readings = "bytes", [replace(r, value=r.value * factor) for r in readings]
+            made.append(Series(name, quantity, unit, scope, tuple(readings), sense, gpu))
+        return made
+
+
+def _joined_names(found: dict[Key, list[Reading]]) -> dict[Key, list[Reading]]:
+    """Memory whose label differs from line to line (a file's name in it) is one series, where there are many of them."""
+    kept = {k: r for k, r in found.items() if k[0] != "memory" or len(r) > 2}
+    loose: dict[Key, list[Reading]] = defaultdict(list)
+    for key, readings in found.items():
+        if key not in kept:
+            loose[key[0], "memory", *key[2:]] += readings
+    kept |= {k: sorted(r, key=lambda x: x.line) for k, r in loose.items() if len(r) >= MERGED}
+    return kept
+
+
+def _step(known: Iterable[tuple[Token, Meaning]]) -> float | None:
+    values = {m.quantity: t.value for t, m in reversed(list(known)) if m.quantity in ("step", "epoch")}
+    return values.get("step", values.get("epoch"))
+
+
+def _scopes(text: str) -> list[tuple[int, str]]:
+    found = DEFAULT.match(text)
+    first = [(0, f"rank {next(g for g in found.groups() if g)}")] if found else []
+    return first + [(m.end(), f"{m[1].lower()} {m[2]}") for m in SCOPE.finditer(text)]
+
+
+def _joined(scopes: list[tuple[int, str]], before: int) -> str:
+    return ", ".join(dict.fromkeys(s for end, s in scopes if end <= before))

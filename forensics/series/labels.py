@@ -1,0 +1,158 @@
+"""A label and a unit to what the number means.
+
+"train_loss=" -> loss      "elapsed time per iteration (s):" -> step_time in s      "torch.cuda.memory_reserved(1)" -> memory
+
+The vocabulary is that of the loops people use: transformers, Keras, Lightning, DeepSpeed, Megatron, fairseq, mmengine,
+detectron2, torchvision, ultralytics, TensorFlow, JAX, psutil, and what scripts print themselves.
+"""
+
+import functools
+import re
+from dataclasses import dataclass
+
+from forensics.series.numbers import words
+
+EVALUATED = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
+NO_LOSS = {
+    "scale",
+    "scaler",
+    "weight",
+    "coef",
+    "factor",
+    "best",
+    "min",
+    "lowest",
+    "scaling",
+    "packet",
+    "threshold",
+    "lambda",
+    "at",
+}
+STEP = {"step", "steps", "iteration", "iterations", "iter", "iters", "update", "updates", "batch", "it", "minibatch"}
+MEMORY = {"mem", "memory", "ram", "vram", "rss", "vmrss", "maxrss", "hbm", "heap", "pss", "uss"}
+HELD = {"allocated", "alloc", "reserved", "cached"}  # memory words where the line speaks of memory at all
+GPU = {"gpu", "cuda", "vram", "hbm", "allocated", "reserved", "cached", "nvidia", "device", "ma", "ca", "torch"}
+FREE = {"free", "available", "avail", "left", "remaining"}
+PEAK = {"max", "peak", "maximum", "maxrss", "highest", "reserved", "cached", "ca", "high", "hwm"}
+NO_MEMORY = {
+    "total", "limit", "capacity", "size", "quota", "threshold", "requested", "clock", "bus", "util", "utilization", "tried",
+    "shared", "virtual", "vms", "bandwidth", "page", "swap", "buffer", "pinned", "sum", "fraction", "leak", "out", "required",
+    "needed", "increase", "delta", "difference", "growth", "cgroup", "freed", "saved", "wait",
+}  # fmt: skip
+TIMES = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
+UNIT = re.compile(r"(?<![a-z])(?P<unit>[kmgt]i?b|bytes|percent|%)(?![a-z])")
+PER_SECOND = re.compile(
+    r"\b(?:wps|ups|it/s|\w+/s(?:ec)?\b|\w+(?:[ _]per[ _]|/)sec(?:ond)?s?\b|throughput|\w*samplespersec)", re.I
+)
+RATE_UNIT = re.compile(r"^\w+/s(?:ec)?$", re.I)
+STEP_TIME = re.compile(
+    r"(?:step|iter(?:ation)?|batch|update)[ _]?time|time[ _]?(?:per|/)[ _]?(?:step|iter|batch)|"
+    r"sec(?:onds|s)?[ _/]?(?:per|/)?[ _]?(?:step|iter|batch)\b|^time\b|\btime$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a number is: its quantity, a name for its series, its factor to the plain unit and that unit ('' for none)."""
+
+    quantity: str
+    name: str
+    factor: float = 1.0
+    unit: str = ""
+    sense: str = ""
+    gpu: bool = False
+    evaluated: bool = False
+
+
+@functools.lru_cache(maxsize=8192)
+def meaning(label: str, unit: str, of_memory: bool) -> Meaning | None:
+    """The meaning of the number behind `label`; None for one that is no series. `of_memory`: its line speaks of memory."""
+    said = words(label)[-6:]
+    last = set(said)
+    if of_memory and (found := _memory(label, said, unit)):
+        return found
+    return _training(label, said, last, unit)
+
+
+def _training(label: str, said: list[str], last: set[str], unit: str) -> Meaning | None:
+    name = " ".join(said[-2:])
+    if unit and RATE_UNIT.match(unit) and not unit[0].isdigit():
+        return Meaning("rate", unit.lower(), 1.0, unit.lower())
+    if "/" in unit:  # s/it, ms/step
+        return Meaning("step_time", "time per step", TIMES.get(unit.split("/")[0].lower(), 1.0), "s")
+    if ("scale" in said[-2:] and ("loss" in last or "grad" in last)) or ("loss" in last and said[-1:] == ["to"]):
+        return Meaning("loss_scale", "loss scale")
+    if ("norm" in said[-2:] and {"grad", "gradient", "gradnorm"} & last) or "gnorm" in said[-1:]:
+        return Meaning("grad_norm", "grad norm")
+    if "loss" in said[-3:] and not NO_LOSS & set(said[-3:]):
+        return Meaning("loss", _loss_name(said), evaluated=bool(EVALUATED & last))
+    if PER_SECOND.search(label[-28:]):
+        return Meaning("rate", name, 1.0, "/s")
+    if "data" in said[-2:] and (said[-1] in ("data", "time")) and unit.lower() in ("", *TIMES):
+        return Meaning("data_time", "data time", _time_factor(label, unit), "s")
+    if STEP_TIME.search(label.strip(" '\":=([|)").split("(")[0].strip()) and "data" not in last and not {"total", "eta"} & last:
+        return Meaning("step_time", "time per step", _time_factor(label, unit), "s")
+    if said[-1:] in (["lr"], ["rate"]) and ("lr" in last or "learning" in last):
+        return Meaning("lr", "learning rate")
+    if unit == "" and said and (said[-1] in STEP or name in ("num updates", "global step")):
+        return Meaning("step", "step")
+    if unit == "" and said[-1:] == ["epoch"]:
+        return Meaning("epoch", "epoch")
+    return None
+
+
+def _loss_name(said: list[str]) -> str:
+    at = max(i for i, w in enumerate(said) if w == "loss")
+    front = said[at - 1 : at] if at and not said[at - 1].isdigit() else []
+    behind = [w for w in said[at + 1 :] if w not in ("value", "is", "tensor")]
+    return " ".join([*front, "loss", *behind])
+
+
+def _time_factor(label: str, unit: str) -> float:
+    if unit:
+        return TIMES.get(unit.lower(), 1.0)
+    return 1e-3 if re.search(r"\(ms\)|[_ ]ms\b", label) else 1.0
+
+
+SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
+    last = set(said)
+    known = (
+        MEMORY & last
+        or (HELD & last)
+        or ("bytes" in last and "use" in last)
+        or {"gb", "free"} <= last
+        or said in (["ma"], ["ca"])
+    )
+    if not known or NO_MEMORY & last or "/" in unit:
+        return None
+    in_label = UNIT.search(label.lower().replace("_", " ").replace("[", " ").replace("(", " "))
+    told = (unit or (in_label["unit"] if in_label else "")).lower()
+    if told in ("ms", "s", "c", "mhz", "w", "sec", "secs", "seconds"):
+        return None
+    sense = "free" if FREE & last else "peak" if PEAK & last else "used"
+    host = {"rss", "vmrss", "maxrss", "host", "cpu", "system", "pss", "uss"} & last
+    gpu = bool(GPU & last) or "gb" in last or {"bytes", "use"} <= last
+    name = " ".join(re.sub(r"(?<![a-z])(?:[kmgt]i?b|bytes)(?![a-z])", "", w) for w in said).split()
+    return Meaning("memory", " ".join(name), *_scale(told, said), sense=sense, gpu=gpu and not host)
+
+
+def _scale(told: str, said: list[str]) -> tuple[float, str]:
+    if told in ("%", "percent"):
+        return 1.0, "%"
+    if told in ("b", "bytes"):
+        return 1.0, "bytes"
+    if told:
+        return float(SIZES[told[0]]), "bytes"
+    return (1024.0, "bytes") if "maxrss" in said else (1.0, "bare")
+
+
+def bare_factor(value: float) -> float:
+    """Bytes that one unit of a number without a unit stands for, by its size.
+
+    From 1e8 it is bytes (psutil, torch.cuda), from 1e6 kB (/proc, ps), below that MB (mmengine, detectron2).
+    """
+    return 1.0 if value >= 1e8 else 1024.0 if value >= 1e6 else float(1 << 20)

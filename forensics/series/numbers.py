@@ -1,0 +1,67 @@
+"""One line to the numbers in it, each with the label in front of it and the unit behind it.
+
+Epoch 3  loss: 0.25, rss 1.5 GB -> (3, "Epoch"), (0.25, "loss:"), (1.5, "rss", "GB")
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MOST = 60  # numbers of one line that are looked at
+LABEL = 48  # characters of a label that are kept
+
+# A number does not begin inside a word (GPU-0, s0.loss) nor as the argument of a call: memory_allocated(1).
+NUMBER = re.compile(
+    r"(?<![\w.\-])(?<!\w\()(?:(?P<number>[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+    r"|(?P<odd>[-+]?(?:nan|inf|infinity))\b)"
+    r"(?P<unit> ?(?:[KMGT]i?B?(?:ytes)?|bytes|B|%|percent|ms/(?:step|batch|it)|[mu]?s/(?:step|batch|it|iter)|"
+    r"(?:it|iters?|steps?|samples?|examples?|tokens?|tok|imgs?|images?|batch|batches|sequences|seqs?)/s(?:ec)?|"
+    r"ms|secs?|seconds|s|C|MHz|W)(?![\w/]))?",
+    re.IGNORECASE,
+)
+CALLS = re.compile(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
+CUT = re.compile(r"[,;|{}\t\r]|\s-\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A number of a line. `label`: what stands in front of it, up to the number before it. `at`: its first character."""
+
+    value: float
+    label: str
+    unit: str
+    at: int
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The numbers of a line in order, NaN and infinities among them."""
+    text = CALLS.sub(" ", text) if "(" in text else text
+    past = 0
+    for count, found in enumerate(NUMBER.finditer(text)):
+        if count >= MOST:
+            return
+        yield Token(_value(found), _label(text, past, found.start()), (found["unit"] or "").strip(), found.start())
+        past = found.end()
+
+
+def _label(text: str, past: int, start: int) -> str:
+    label = text[max(past, start - LABEL) : start]
+    cuts = [m.end() for m in CUT.finditer(label) if label[m.end() :].strip(" \"':=|")]
+    return label[cuts[-1] :].strip() if cuts else label.strip()
+
+
+def _value(found: re.Match[str]) -> float:
+    if found["odd"]:
+        odd = found["odd"].lower()
+        return math.nan if "nan" in odd else -math.inf if odd[0] == "-" else math.inf
+    try:
+        return float(found["number"].replace(",", ""))
+    except ValueError:
+        return math.nan
+
+
+def words(label: str) -> list[str]:
+    """A label's words in lower case: `MemAllocated=` -> mem, allocated; `s0.loss_cls:` -> s0, loss, cls."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
+    return re.findall(r"[a-z%][a-z0-9]*|\d+", spaced.lower().replace("_", " "))

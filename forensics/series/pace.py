@@ -1,0 +1,113 @@
+"""Step times and rates that change, to Events: slow-downs, starving for data, a GPU that throttles.
+
+time: 0.41 ... time: 0.40 ... time: 2.9, data_time: 2.5 -> slower by 7.1 from line 812 on, waiting for data
+
+A slow-down is a change of level (trend.shift) that lasts to the end, by SLOWER at least, with nearly all values behind it
+slower than nearly all before. By itself it is no cause: an Event without one, for the timeline. It becomes a hint where the
+log shows why:
+- `throttled`: temperature at HOT or more, or clocks down by a fifth, in the same log -> gpu_hardware.thermal_power;
+- `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled;
+- growth, stalls and messages have Events of their own.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forensics.model import Event, Line, Scan, Value
+from forensics.series.base import Reading, Series
+from forensics.series.told import event, scope_fields
+from forensics.series.trend import shift
+
+SLOWER = 1.5
+APART = 0.9
+LEAST = 10  # readings on each side
+MOST = 400
+HOT = 85.0
+STARVED_SLOWER = 5.0
+WAITING = 0.8
+CLOCK_FALL = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class SlowDown:
+    """From `at` on a step takes `factor` times as long; seconds a step before and after where the unit is known."""
+
+    series: Series
+    at: Reading
+    last: Reading
+    factor: float
+    before: float
+    after: float
+
+
+def pace_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
+    """At most one Event: the clearest slow-down of a source, with what explains it."""
+    found = [s for one in series if one.quantity in ("step_time", "rate") for s in (slow_down(one),) if s]
+    if not found:
+        return []
+    clearest = max(found, key=lambda s: (not s.series.name.startswith("held-out"), s.factor))
+    lines = [Line(r.line, r.text) for r in (clearest.last, clearest.at, clearest.series.readings[0])]
+    fields: dict[str, Value] = {
+        "series": clearest.series.name,
+        "slower_by": round(clearest.factor, 2),
+        "before": clearest.before,
+        "after": clearest.after,
+        **scope_fields(clearest.series),
+        **({} if clearest.at.step is None else {"step_no": int(clearest.at.step)}),
+    }
+    count = len(clearest.series.readings)
+    heat = _throttled(series)
+    if heat:
+        reading, told = heat
+        lines = [Line(reading.line, reading.text), *lines]
+        return [event(scan, "throttled", "gpu_hardware.thermal_power", "hint", lines, {**fields, **told}, count)]
+    share = _waiting(clearest, series)
+    if share >= WAITING and clearest.factor >= STARVED_SLOWER:
+        return [event(scan, "starved", "process.stalled", "hint", lines, {**fields, "data_share": round(share, 2)}, count)]
+    return [event(scan, "slow-down", None, "hint", lines, fields, count)]
+
+
+def slow_down(series: Series) -> SlowDown | None:
+    """The slow-down of a series of step times or rates; None where there is none."""
+    thin = series.thinned(MOST)
+    readings = [r for r in thin.readings if math.isfinite(r.value) and r.value > 0]
+    readings = readings[len(readings) // 20 :]  # the first steps compile, fill caches, measure little
+    values = [1 / r.value if series.quantity == "rate" else r.value for r in readings]
+    found = shift(values, LEAST)
+    if found is None or found.before <= 0 or found.apart < APART or found.after < SLOWER * found.before:
+        return None
+    tail = values[-max(3, (len(values) - found.at) // 4) :]
+    if statistics.median(tail) < SLOWER * found.before:
+        return None
+    plain = [r.value for r in readings]
+    before, after = statistics.median(plain[: found.at]), statistics.median(plain[found.at :])
+    return SlowDown(series, readings[found.at], readings[-1], found.after / found.before, before, after)
+
+
+def _waiting(slow: SlowDown, series: Sequence[Series]) -> float:
+    """The part of a step that is waiting for data, from the slow-down on; 0 where the log does not tell."""
+    if slow.series.quantity != "step_time":
+        return 0.0
+    steps = {r.line: r.value for r in slow.series.readings if r.line >= slow.at.line and r.value > 0}
+    waits = (s for s in series if s.quantity == "data_time" and s.scope == slow.series.scope)
+    shares = [r.value / steps[r.line] for s in waits for r in s.readings if r.line in steps]
+    return statistics.median(shares) if shares else 0.0
+
+
+def _throttled(series: Sequence[Series]) -> tuple[Reading, dict[str, Value]] | None:
+    """The hottest reading where it is HOT or clocks fell."""
+    heat = [r for s in series if s.quantity == "temperature" for r in s.readings]
+    hottest = max(heat, key=lambda r: r.value, default=None)
+    for clock in (s for s in series if s.quantity == "clock" and len(s.readings) >= 2 * LEAST):
+        change = shift(clock.values, LEAST)
+        if (
+            change
+            and change.apart < 1 - APART
+            and change.after < CLOCK_FALL * change.before
+            and hottest
+            and hottest.value >= HOT - 10
+        ):
+            return clock.readings[change.at], {"temperature_c": hottest.value, "reason": "clocks fell"}
+    return (hottest, {"temperature_c": hottest.value}) if hottest and hottest.value >= HOT else None

@@ -1,0 +1,156 @@
+"""Progress that stopped while the log went on, to Events.
+
+iteration 45000/115311 ... (111 s each), then only "[08:56:18] PULSE: tr11-lm is running" every hour -> process.stalled
+
+The usual interval comes from the stamps of the progress lines, or from the time a step takes by their own word. Silence is the
+time from the last of them to the last stamp of the log. It counts when it is SILENT times the usual interval, LONGEST times the
+longest one and SILENT_S at least, the run had not reached its last step, and no line since speaks of an end; trouble that was
+told at once ended the run, trouble told after the silence may be its consequence. Strong only where the log went on by a
+heartbeat alone (the same lines again and again) and no signature found anything, so that nothing else has the word; else a hint.
+A rank that fell behind while the others went on has an Event of its own.
+"""
+
+import itertools
+import re
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forensics.layouts import peel
+from forensics.model import Event, Line, Scan, Stamp, Value, Weight
+from forensics.series.gather import Numbers, Progress
+from forensics.series.told import event
+
+CAUSE = "process.stalled"
+SILENT = 20.0
+LONGEST = 3.0
+SILENT_S = 600.0
+HEARTBEATS = 3
+MANY = 16
+LOOKED_AT = 80
+BEHIND = 10
+DAY_S = 86400.0
+ENDED = re.compile(
+    r"\b(?:done|finish\w*|complet\w*|ended|exit(?:ing|ed)?|sav(?:ed|ing)|best|total time|shut\w* ?down|success\w*|"
+    r"evaluat\w*|test(?:ing)?|results?|accuracy|summary|uploading|goodbye|bye)\b",
+    re.IGNORECASE,
+)
+TROUBLE = re.compile(
+    r"Traceback|\w*Error\b|\w*Exception\b|"
+    r"\b(?:CANCELLED|core dumped|fatal|panic|Abort\w*|[Kk]ill\w*|SIG[A-Z]+|[Ss]ignal|fail\w*)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What the log printed after the last progress: its lines with seconds on their own clock, None where they have none."""
+
+    lines: tuple[tuple[Line, float | None], ...]
+
+    def last_s(self) -> float | None:
+        """The last time of all."""
+        return next((s for _, s in reversed(self.lines) if s is not None), None)
+
+    def first_s(self) -> float | None:
+        """The first time of all."""
+        return next((s for _, s in self.lines if s is not None), None)
+
+
+def silence_events(scan: Scan, found: Numbers) -> list[Event]:
+    """The silence at the end of a source, or a rank that fell behind; at most one Event."""
+    told = _silence(scan, found) or _behind(scan, found.progress)
+    return [told] if told else []
+
+
+def _silence(scan: Scan, found: Numbers) -> Event | None:
+    if not found.progress:
+        return None
+    last = found.progress[-1]
+    if last.total is not None and last.step is not None and last.step >= last.total:
+        return None
+    since = Since(tuple((x, seconds(x.text)) for x in scan.tail if x.number > last.line.number))
+    end = since.last_s()
+    start = seconds(last.line.text)
+    start = since.first_s() if start is None else start
+    usual = _usual(found)
+    if start is None or end is None or usual is None:
+        return None
+    silent = end - start if end >= start else end - start + DAY_S
+    needed = max(SILENT * usual[0], LONGEST * usual[1], SILENT_S)
+    if silent < needed or not _unexplained(since, start + needed):
+        return None
+    heartbeat = _heartbeat(since)
+    trouble = any(TROUBLE.search(x.text) for x, _ in since.lines)
+    if not heartbeat and last.total is None and not trouble:
+        return None
+    alone = heartbeat and not trouble and not any(h.cause != "none.healthy" for h in scan.hits)
+    weight: Weight = "strong" if alone and len(found.progress) >= MANY else "hint"
+    fields: dict[str, Value] = {"silent_s": round(silent), "usual_s": round(usual[0], 3)}
+    fields |= {} if last.step is None else {"step_no": int(last.step)}
+    fields |= {} if last.total is None else {"last_step": int(last.total)}
+    stamped = [x for x, s in since.lines if s is not None]
+    return event(scan, "silence", CAUSE, weight, (stamped[-1], last.line, stamped[0]), fields, len(found.progress))
+
+
+def seconds(text: str) -> float | None:
+    """The clock of a line in seconds: of the epoch, of its day, or since boot, whatever it tells."""
+    return _clock(peel(text).stamp)
+
+
+def _clock(stamp: Stamp | None) -> float | None:
+    if stamp is None:
+        return None
+    if stamp.wall is None:
+        return stamp.mono
+    wall = stamp.wall
+    day = 0 if stamp.lacks == "date" else wall.toordinal()
+    return day * DAY_S + wall.hour * 3600 + wall.minute * 60 + wall.second + wall.microsecond / 1e6
+
+
+def _usual(found: Numbers) -> tuple[float, float] | None:
+    """The median and the longest interval between progress lines; a step's own time where they have no stamps."""
+    times = [s for p in found.progress[-LOOKED_AT:] if (s := seconds(p.line.text)) is not None]
+    gaps = [b - a for a, b in itertools.pairwise(times) if b >= a]
+    if len(gaps) >= 3:
+        return statistics.median(gaps), max(gaps)
+    steps = [s for s in found.series if s.quantity == "step_time" and not s.name.startswith("held-out")]
+    values = [r.value for s in steps for r in s.readings if r.value > 0]
+    return (statistics.median(values), max(values)) if values else None
+
+
+def _unexplained(since: Since, late: float) -> bool:
+    """Nothing speaks of an end, and no trouble was told before `late`."""
+    early = True
+    for line, at in since.lines:
+        early = early and (at is None or at < late)
+        if ENDED.search(line.text) or (early and TROUBLE.search(line.text)):
+            return False
+    return True
+
+
+def _heartbeat(since: Since) -> bool:
+    """Do the lines with stamps repeat, all of them?"""
+    shapes = Counter(re.sub(r"\d+", "#", peel(x.text).message) for x, s in since.lines if s is not None)
+    return bool(shapes) and min(shapes.values()) >= HEARTBEATS
+
+
+def _behind(scan: Scan, progress: Sequence[Progress]) -> Event | None:
+    """A rank whose last step lies behind while every other printed BEHIND lines more."""
+    ranks: dict[str, list[Progress]] = defaultdict(list)
+    for one in progress:
+        if one.step is not None and "rank" in one.scope:
+            ranks[one.scope].append(one)
+    if len(ranks) < 2 or min(map(len, ranks.values())) < BEHIND:
+        return None
+    slowest = min(ranks, key=lambda r: ranks[r][-1].line.number)
+    last = ranks[slowest][-1]
+    others = [ps for r, ps in ranks.items() if r != slowest]
+    more = min(sum(p.line.number > last.line.number for p in ps) for ps in others)
+    ahead = min(ps[-1].step or 0 for ps in others)
+    if more < BEHIND or ahead <= (last.step or 0) or (last.total is not None and last.step == last.total):
+        return None
+    number = re.search(r"rank (\d+)", slowest)
+    fields: dict[str, Value] = {"step_no": int(last.step or 0), "others_step": int(ahead)}
+    fields |= {"rank": int(number[1])} if number else {}
+    return event(scan, "behind", CAUSE, "hint", (last.line, others[0][-1].line), fields, len(progress))

@@ -1,0 +1,43 @@
+"""What a series tells, as an Event with the lines that show it."""
+
+from collections.abc import Iterable, Mapping
+
+from forensics.layouts import peel
+from forensics.model import Event, Line, Proof, Scan, Stamp, Value, Weight
+from forensics.series.base import Reading, Series
+
+
+def lines_of(readings: Iterable[Reading]) -> list[Line]:
+    """The lines of readings, each once."""
+    return [Line(n, t) for n, t in dict.fromkeys((r.line, r.text) for r in readings)]
+
+
+def event(
+    scan: Scan, kind: str, cause: str | None, weight: Weight, lines: Iterable[Line], fields: Mapping[str, Value], count: int
+) -> Event:
+    """An Event on `lines`, best evidence first; it stands where they stand and has the stamp of the last one that has one."""
+    quoted = list(lines)
+    ordered = sorted(quoted, key=lambda x: x.number)
+    return Event(
+        kind=f"series/{kind}",
+        cause=cause,
+        weight=weight,
+        source=scan.source.name,
+        line=ordered[0].number,
+        last_line=ordered[-1].number,
+        proofs=tuple(Proof(scan.source.name, x.number, x.text, f"series/{kind}", weight) for x in quoted),
+        fields=fields,
+        count=count,
+        stamp=next((s for x in reversed(ordered) if (s := _stamp(x.text))), None),
+    )
+
+
+def _stamp(text: str) -> Stamp | None:
+    return peel(text).stamp
+
+
+def scope_fields(series: Series) -> dict[str, Value]:
+    """`rank 3, gpu 0` as fields: rank, gpu, pid where the series tells them."""
+    pairs = (part.split(" ") for part in series.scope.split(", ") if " " in part)
+    named = {"device": "gpu", "cuda": "gpu"}
+    return {named.get(k, k): int(v) for k, v in pairs if k in ("rank", "gpu", "cuda", "device", "pid") and v.isdigit()}

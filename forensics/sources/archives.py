@@ -1,0 +1,126 @@
+"""Archives to blobs: the regular members of a tar or a zip, named as `bundle.tar.gz!var/log/kern.log`.
+
+Nothing is written to disk. A tar is walked once to find its members; a zip needs its end, so one that cannot be sought in
+(inside another archive, on standard input) is held in memory up to MAX_HELD bytes.
+"""
+
+import contextlib
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, BinaryIO, cast
+
+from forensics.model import Warn, Warning
+from forensics.sources.blob import PROBE_BYTES, Blob, LimitError, told
+from forensics.sources.slices import Slices
+from forensics.text import shown
+
+MAX_MEMBERS = 20_000
+MAX_MEMBER_BYTES = 256 << 30
+MAX_HELD = 64 << 20
+TAR_MAGIC = 257  # where a tar's header says "ustar", in the POSIX and in the GNU form
+SKIPPED = ("__MACOSX/", "PaxHeader/")
+
+
+def archive(head: bytes) -> str | None:
+    """`tar` or `zip` by the first bytes, None for anything else."""
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip"
+    return "tar" if head[TAR_MAGIC : TAR_MAGIC + 5] == b"ustar" else None
+
+
+def members(blob: Blob, kind: str, warn: Warn) -> Iterator[Blob]:
+    """A Blob for each regular member of the archive `blob`, in the archive's order; each is to be used before the next is
+    asked for, or opened later. Trouble becomes a Warning, and what was found so far stands."""
+    try:
+        for count, member in enumerate((_tar if kind == "tar" else _zip)(blob)):
+            if count >= MAX_MEMBERS:
+                raise LimitError(f"more than {MAX_MEMBERS} members; the rest was not read")
+            yield member
+    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, ValueError) as error:
+        warn(Warning("limit" if isinstance(error, LimitError) else "truncated", f"archive: {told(error)}", blob.name))
+
+
+def _named(blob: Blob, kind: str, path: str, open: Callable[[], BinaryIO], modified: datetime | None) -> Blob:
+    return Blob(f"{blob.name}!{shown(path.removeprefix('./'), 500)}", open, modified or blob.modified, (*blob.packing, kind))
+
+
+def _tar(blob: Blob) -> Iterator[Blob]:
+    whole = Slices(blob.open)
+    with contextlib.closing(blob.open()) as stream, tarfile.open(fileobj=stream, mode="r|", bufsize=1 << 20) as tar:
+        for entry in tar:
+            if not entry.isreg() or entry.sparse is not None or _skipped(entry.name):
+                continue
+            inside = tar.extractfile(entry)
+            head = inside.read(PROBE_BYTES) if inside else b""
+            open = partial(whole.part, entry.offset_data, entry.size)
+            yield replace(_named(blob, "tar", entry.name, open, _time(entry.mtime)), head=head)
+
+
+def _time(seconds: float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _zip(blob: Blob) -> Iterator[Blob]:
+    stream = blob.open()
+    if not stream.seekable():
+        with contextlib.closing(stream):
+            held = stream.read(MAX_HELD + 1)
+        if len(held) > MAX_HELD:
+            raise LimitError(f"a zip of more than {MAX_HELD >> 20} MiB that cannot be sought in; unpack it first")
+        stream = io.BytesIO(held)
+    whole = zipfile.ZipFile(stream)
+    for entry in whole.infolist():
+        if entry.is_dir() or _skipped(entry.filename):
+            continue
+        yield _named(blob, "zip", entry.filename, partial(_zip_member, whole, entry), _zip_time(entry))
+
+
+def _zip_member(whole: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:
+    try:
+        return cast(BinaryIO, _ZipMember(whole.open(entry)))
+    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # encrypted, a method Python cannot do, damage
+        raise OSError(str(error)) from error
+
+
+def _zip_time(entry: zipfile.ZipInfo) -> datetime | None:
+    """A zip tells local time without a zone and begins in 1980, which it also writes for "unknown"."""
+    try:
+        return datetime(*entry.date_time, tzinfo=UTC) if entry.date_time[0] > 1980 else None
+    except ValueError:
+        return None
+
+
+def _skipped(path: str) -> bool:
+    return path.startswith(SKIPPED) or path.rsplit("/", 1)[-1].startswith("._")
+
+
+class _ZipMember(io.RawIOBase):
+    """A member whose errors are OSErrors and whose growth is bounded."""
+
+    def __init__(self, inside: Any) -> None:
+        self.inside, self.given = inside, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            data: bytes = self.inside.read(size)
+        except Exception as error:  # zlib, lzma and zipfile each have their own class, and all mean damage
+            raise OSError(f"damaged member ({error})") from error
+        self.given += len(data)
+        if self.given > MAX_MEMBER_BYTES:
+            raise LimitError(f"more than {MAX_MEMBER_BYTES >> 30} GiB when unpacked; the rest was not read")
+        return data
+
+    def close(self) -> None:
+        self.inside.close()
+        super().close()

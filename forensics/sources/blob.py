@@ -1,0 +1,80 @@
+"""A blob: bytes with a name that can be opened again and again, wherever they lie.
+
+./bundle.tar.gz                     the file itself
+./bundle.tar.gz!var/log/kern.log    a member, whose `open` reads it out of the archive
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from forensics.model import Warn, Warning
+
+BLOCK_BYTES = 1 << 20
+PROBE_BYTES = 64 << 10
+
+
+class LimitError(OSError):
+    """Reading on would take more than is promised: a decompression bomb, or simply too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """`packing`: what was peeled off to reach it, outermost first. `head`: its first bytes where they are known already."""
+
+    name: str
+    open: Callable[[], BinaryIO]
+    modified: datetime | None = None
+    packing: tuple[str, ...] = ()
+    head: bytes | None = None
+
+    def start(self) -> bytes:
+        """Its first PROBE_BYTES; fewer when it is damaged behind them. Raises OSError or EOFError when nothing can be read."""
+        if self.head is not None:
+            return self.head
+        with contextlib.closing(self.open()) as file:
+            return first_bytes(file)
+
+    @property
+    def compression(self) -> str | None:
+        """`gzip`, or `gzip+tar` for a member of an archive; None where the bytes lie as they are."""
+        return "+".join(self.packing) or None
+
+
+def file_blob(path: Path) -> Blob:
+    """The Blob of a regular file; raises OSError when it cannot be looked at."""
+    modified = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return Blob(str(path), lambda: path.open("rb", buffering=0), modified)
+
+
+def first_bytes(file: BinaryIO, size: int = PROBE_BYTES) -> bytes:
+    """The first `size` bytes of `file`; what could be read of it when an error stops it. Raises where that is nothing."""
+    parts: list[bytes] = []
+    left = size
+    try:
+        while left > 0 and (part := file.read(left)):
+            parts.append(part)
+            left -= len(part)
+    except (OSError, EOFError):
+        if not parts:
+            raise
+    return b"".join(parts)
+
+
+def read_blocks(blob: Blob, warn: Warn) -> Iterator[bytes]:
+    """The bytes of `blob` in blocks; what stops the reading early becomes a Warning."""
+    try:
+        with contextlib.closing(blob.open()) as file:
+            while block := file.read(BLOCK_BYTES):
+                yield block
+    except (OSError, EOFError) as error:
+        kind = "limit" if isinstance(error, LimitError) else "truncated"
+        warn(Warning(kind, f"reading stopped early: {told(error)}", blob.name))
+
+
+def told(error: Exception) -> str:
+    """What an error says, without its numbers and paths where there is a plain sentence."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,0 +1,63 @@
+"""nvidia-bug-report.log to its sections, which have a format each: the driver's version, dmesg, journalctl, nvidia-smi -q, ...
+
+    ____________________________________________
+
+    *** /proc/driver/nvidia/version
+    *** ls: -r--r--r-- 1 root root 0 2026-08-22 03:00:33 +0000 /proc/driver/nvidia/version
+    NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  ...
+
+becomes `nvidia-bug-report.log!*** /proc/driver/nvidia/version`. Sections are as long as they are; a title that comes twice is
+numbered. (The script's own marks: nvidia-bug-report.sh, which every driver installs.)
+"""
+
+import contextlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+from forensics.model import Warn, Warning
+from forensics.sources.blob import PROBE_BYTES, Blob, first_bytes, read_blocks
+from forensics.sources.lines import numbered_blocks
+from forensics.sources.slices import Slices
+from forensics.text import shown
+
+START = b"Start of NVIDIA bug report log file"
+RULE = b"____________________________________________"
+TITLE = re.compile(rb"^" + RULE + rb"\r?\n(?:\r?\n)*([^\r\n_][^\r\n]*)", re.MULTILINE)
+MAX_SECTIONS = 2000
+FIRST = "the report itself"
+
+
+def recognises(head: bytes) -> bool:
+    """Is this the start of such a report?"""
+    return START in head[:4096] and RULE in head
+
+
+def sections(blob: Blob, warn: Warn) -> Iterator[tuple[Blob, bytes, int]]:
+    """Each section as a blob, its first bytes and the number of its first line."""
+    found = _found(blob)
+    if len(found) > MAX_SECTIONS:
+        warn(Warning("limit", f"more than {MAX_SECTIONS} sections; the last ones were read as one", blob.name))
+        del found[MAX_SECTIONS:]
+    whole = Slices(blob.open)
+    ends = [start for start, _, _ in found[1:]] + [1 << 62]
+    seen: Counter[str] = Counter()
+    for (start, line, title), end in zip(found, ends, strict=True):
+        seen[title] += 1
+        name = f"{blob.name}!{title}" + (f" ({seen[title]})" if seen[title] > 1 else "")
+        part = Blob(name, partial(whole.part, start, end - start, end == 1 << 62), blob.modified, blob.packing)
+        with contextlib.closing(part.open()) as file:
+            yield part, first_bytes(file, PROBE_BYTES), line
+
+
+def _found(blob: Blob) -> list[tuple[int, int, str]]:
+    """First byte, first line and title of each section, in order."""
+    found = [(0, 1, FIRST)]
+    at = 0
+    for number, block in numbered_blocks(read_blocks(blob, lambda _w: None)):
+        for match in TITLE.finditer(block):
+            line = number + block.count(b"\n", 0, match.start())
+            found.append((at + match.start(), line, shown(match[1].decode("utf-8", "replace").strip(), 120)))
+        at += len(block) + 1
+    return found

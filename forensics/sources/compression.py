@@ -1,0 +1,177 @@
+"""Compressed bytes to a stream of what they hold: gzip, zlib, xz, bzip2 and zstd, recognised by their first bytes.
+
+    1f 8b 08 ...             -> gzip          28 b5 2f fd ... -> zstd
+    fd 37 7a 58 5a 00 ...    -> xz            42 5a 68 39 31 41 59 26 53 59 ... -> bzip2
+
+Several streams in a row (`cat a.gz b.gz`) are one. Memory is bounded, and a stream that grows beyond reason is stopped.
+"""
+
+import io
+from collections.abc import Callable
+from typing import Any, BinaryIO, cast
+
+from forensics.sources.blob import LimitError
+
+MAX_RATIO = 1000  # a real log shrinks 5 to 200 times, with long runs of one line a few hundred times
+FREE_BYTES = 256 << 20  # so much may come out at any ratio
+MAX_UNPACKED = 256 << 30
+MAX_WINDOW = 128 << 20  # the memory that a zstd or xz stream may ask for
+BZIP2_START = b"1AY&SY"
+
+
+def packing(head: bytes) -> str | None:
+    """The name of the compression that `head` starts with, None where it is none."""
+    if head.startswith(b"\x1f\x8b\x08"):
+        return "gzip"
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
+    if head.startswith(b"BZh") and head[4:10] == BZIP2_START:
+        return "bzip2"
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        return "zstd"
+    return "zlib" if _is_zlib(head) else None
+
+
+def _is_zlib(head: bytes) -> bool:
+    """RFC 1950: method 8 with a 32 KiB window at most, and the two bytes together a multiple of 31. `x^` may be text: tried."""
+    if len(head) < 3 or head[0] & 0x0F != 8 or head[0] >> 4 > 7 or int.from_bytes(head[:2], "big") % 31 or head[1] & 0x20:
+        return False
+    try:
+        return bool(_zlib().decompress(head, 4096))
+    except Exception:  # every engine has its own error; here each of them means: no zlib
+        return False
+
+
+def unpacked(raw: BinaryIO, kind: str) -> BinaryIO:
+    """A stream of what `raw` holds; it raises OSError (damage, LimitError) or EOFError (cut short) while it is read."""
+    return cast(BinaryIO, Unpacked(raw, *ENGINES[kind]))
+
+
+def _gzip() -> Any:
+    from isal import igzip_lib
+
+    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+
+
+def _zlib() -> Any:
+    from isal import igzip_lib
+
+    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_ZLIB)
+
+
+def _xz() -> Any:
+    import lzma
+
+    return lzma.LZMADecompressor(memlimit=MAX_WINDOW)
+
+
+def _bzip2() -> Any:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
+class _Zstd:
+    """zstandard's object in the form of the standard library's. It cannot be told how much to give back at most: its input
+    is fed in small bites, of which each four bytes can become 128 KiB."""
+
+    needs_input = True
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self.engine = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
+
+    def decompress(self, data: bytes, _most: int) -> bytes:
+        return self.engine.decompress(data)
+
+    @property
+    def eof(self) -> bool:
+        return self.engine.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self.engine.unused_data
+
+
+ENGINES: dict[str, tuple[Callable[[], Any], int]] = {  # how to make one, and the bite of input it gets
+    "gzip": (_gzip, 256 << 10),
+    "zlib": (_zlib, 256 << 10),
+    "xz": (_xz, 256 << 10),
+    "bzip2": (_bzip2, 256 << 10),
+    "zstd": (_Zstd, 2 << 10),
+}
+
+
+class Unpacked(io.RawIOBase):
+    """Reads `raw` through one decompressor after the other."""
+
+    def __init__(self, raw: BinaryIO, make: Callable[[], Any], bite: int) -> None:
+        self.raw, self.make, self.bite = raw, make, bite
+        self.engine = make()
+        self.taken = self.given = self.last_bite = 0
+        self.stopped: Exception | None = None
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to `size` bytes, fewer only before the end or the error that stops the reading."""
+        parts: list[bytes] = []
+        left = size if size >= 0 else 1 << 62
+        while left > 0 and self.stopped is None:
+            try:
+                part = self._some(left)
+            except (OSError, EOFError) as error:
+                self.stopped = error
+                break
+            if part is None:
+                break
+            parts.append(part)
+            left -= len(part)
+        if not parts and self.stopped:
+            raise self.stopped
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Closes what it reads from, too."""
+        self.raw.close()
+        super().close()
+
+    def _some(self, most: int) -> bytes | None:
+        """A few more bytes, None at the end."""
+        if self.engine.eof:
+            data = (self.engine.unused_data or self._bite()).lstrip(b"\0")  # tapes and archives pad with zeros
+            if not data:
+                return b"" if self._padded() else None
+            self.engine = self.make()
+        elif self.engine.needs_input:
+            data = self._bite()
+            if not data:
+                raise EOFError("the compressed data ends too early")
+        else:
+            data = b""
+        try:
+            out: bytes = self.engine.decompress(data, min(most, 4 << 20))
+        except Exception as error:  # every engine has its own class of error, and all mean damage
+            raise OSError(f"damaged compressed data ({error})") from error
+        self._count(len(out))
+        return out
+
+    def _padded(self) -> bool:
+        """Was the last bite nothing but zeros, so that more may follow?"""
+        return self.last_bite > 0 and not self.engine.unused_data
+
+    def _bite(self) -> bytes:
+        data = self.raw.read(self.bite) or b""
+        self.last_bite = len(data)
+        self.taken += len(data)
+        return data
+
+    def _count(self, more: int) -> None:
+        self.given += more
+        if self.given > FREE_BYTES and self.given > self.taken * MAX_RATIO:
+            raise LimitError(f"it grows more than {MAX_RATIO} times when unpacked; the rest was not read")
+        if self.given > MAX_UNPACKED:
+            raise LimitError(f"more than {MAX_UNPACKED >> 30} GiB when unpacked; the rest was not read")

@@ -1,0 +1,90 @@
+"""Text in any encoding that logs come in, to UTF-8 bytes with the same lines.
+
+    ff fe 54 00 72 00 61 00   (PowerShell's `>`)   -> Tra
+    54 00 72 00 61 00         (the same, BOM lost) -> Tra
+    00 00 00 ... Aug 22 ...   (a crash left zeros) -> Aug 22 ...
+
+Plain UTF-8 and anything that resembles it passes as it lies. Line numbers never change.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+
+BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+PROBE_BYTES = 8192
+MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
+MOST_HOLES = 8  # runs of zeros in PROBE_BYTES; a crash leaves few and long ones, a binary file many
+ODD = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
+# Recognised so that a message can say what it is.
+FOREIGN = {
+    b"LPKSHHRH": "binary systemd journal",
+    b"\x7fELF": "program or core dump",
+    b"\x04\x22\x4d\x18": "lz4 archive; unpack it with `lz4 -d`",
+    b"7z\xbc\xaf\x27\x1c": "7z archive; unpack it first",
+    b"Rar!": "rar archive; unpack it first",
+    b"\x1f\x9d": "compress archive; unpack it with `uncompress`",
+    b"%PDF-": "PDF document; export its text",
+    b"\x89PNG": "picture; the log's text is needed",
+    b"\xff\xd8\xff": "picture; the log's text is needed",
+    b"SQLite format 3": "SQLite database",
+}
+
+
+def encoding(head: bytes) -> str | None:
+    """`utf-16-le` or `utf-16-be` by byte-order mark, or by zeros in every second byte; None for everything else."""
+    for bom, name in BOMS.items():
+        if head.startswith(bom):
+            return name
+    start = head[: PROBE_BYTES // 2 * 2]
+    if len(start) < 8 or b"\0" not in start:
+        return None
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    half = len(start) // 2
+    if odd > half * 0.5 and even < half * 0.05:
+        return "utf-16-le"
+    return "utf-16-be" if even > half * 0.5 and odd < half * 0.05 else None
+
+
+def not_text(head: bytes) -> str | None:
+    """What something is when it is no text, else None. `head`: its first bytes as they lie."""
+    for magic, kind in FOREIGN.items():
+        if head.startswith(magic):
+            return kind
+    if encoding(head):
+        return None
+    holes = re.findall(rb"\0+", head[:PROBE_BYTES])
+    if len(holes) > MOST_HOLES and not _separated(head[:PROBE_BYTES], len(holes)):
+        return "binary data"
+    start = head.translate(None, b"\0")[:PROBE_BYTES]
+    if not start:
+        return "nothing but zeros"
+    text = start.decode("utf-8", "replace")
+    return "binary data" if len(ODD.findall(text)) > len(text) * MOST_ODD else None
+
+
+def _separated(start: bytes, holes: int) -> bool:
+    """Do the zeros stand between records, as in `/dev/kmsg` read whole: one behind each line end?"""
+    return holes <= start.count(b"\n\0") + MOST_HOLES
+
+
+def decoded(blocks: Iterator[bytes], name: str | None) -> Iterator[bytes]:
+    """`blocks` as UTF-8 without byte-order marks and zeros; what has neither passes as it is. `name`: as encoding() told."""
+    if name is None:
+        yield from _plain(blocks)
+        return
+    decoder = codecs.getincrementaldecoder(name)(errors="replace")
+    for block in blocks:
+        text = decoder.decode(block)
+        if "\ufeff" in text or "\0" in text:  # a shell that appends writes its mark again
+            text = text.replace("\ufeff", "").replace("\0", "")
+        yield text.encode("utf-8", "replace")
+
+
+def _plain(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    first = True
+    for block in blocks:
+        if first and block.startswith(codecs.BOM_UTF8):
+            block = block[len(codecs.BOM_UTF8) :]
+        first = False
+        yield block.translate(None, b"\0") if b"\0" in block else block

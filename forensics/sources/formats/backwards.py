@@ -1,0 +1,36 @@
+"""Text whose newest lines stand first (`journalctl -r`, a log viewer's export), turned around.
+
+A record is a line that begins with a time, with the lines behind it that do not: a traceback stays in its order.
+"""
+
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+from forensics.sources.turning import moment, newest_first, turned
+
+LEAST = 8  # falls without a single rise: clocks that jump and logs that were put together show rises
+FRONT = 100
+
+
+def _recognises(head: Head) -> bool:
+    return newest_first((line[:FRONT] for line in head.lines), LEAST)
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    def records() -> Iterator[Piece]:
+        start, parts = 1, list[bytes]()
+        for number, line in numbered_lines(blocks):
+            if parts and moment(line[:FRONT].decode("utf-8", "replace")):
+                yield start, 1, b"\n".join(parts)
+                start, parts = number, []
+            parts.append(line)
+        if parts:
+            yield start, 1, b"\n".join(parts)
+
+    return turned(records(), note, records=True)
+
+
+SAMPLE = b"".join(b"2026-08-22 03:00:%02d,1 INFO text\n" % s for s in range(59, 39, -1))
+FORMATS = (Format("newest first", _recognises, _decode, SAMPLE, rank=90),)

@@ -1,0 +1,54 @@
+"""The form of a format: how it is recognised by its first bytes, and how its records become lines."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from forensics.sources.origin import Piece
+
+Note = Callable[[str, str, int | None], None]
+"""note(kind, message, line): trouble or an assumption, to become a Warning of this source."""
+Decode = Callable[[Iterator[bytes], Note], Iterator[Piece]]
+ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d"
+
+
+class Head:
+    """The first text of a source. `complete`: it is the whole of it."""
+
+    def __init__(self, data: bytes, complete: bool = True) -> None:
+        self.data, self.complete = data, complete
+
+    @cached_property
+    def text(self) -> str:
+        """Decoded; bad bytes replaced."""
+        return self.data.decode("utf-8", "replace")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its whole lines without line ends; the last one, which may be cut, only where there is no other."""
+        lines = self.text.split("\n")
+        if len(lines) > 1 and (not self.complete or not lines[-1]):
+            lines.pop()
+        return [line.removesuffix("\r") for line in lines]
+
+    @cached_property
+    def first(self) -> str:
+        """The first line that is not blank."""
+        return next((line for line in self.lines if line.strip()), "")
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to write records.
+
+    `label`: as told in the report's sources; None where it is plain text, which its lines' layout tells better.
+    `raw`: it is decoded from the bytes as they lie, zeros and all. `rank`: smaller is asked first. `sample`: the start of one.
+    """
+
+    name: str
+    recognises: Callable[[Head], bool]
+    decode: Decode
+    sample: bytes
+    label: str | None = None
+    raw: bool = False
+    rank: int = 50

@@ -1,0 +1,75 @@
+"""Colab's "View runtime logs", which run backwards: a table with tabs or bars stays as it stands, a CSV becomes one with bars.
+
+    Timestamp,Level,Message
+    "Oct 18, 2019, 7:54:49 AM",INFO,"KernelRestarter: restarting kernel"  ->  Oct 18, 2019, 7:54:49 AM | INFO | KernelRestarter: ...
+
+New browsers write a narrow no-break space in front of AM and PM, which becomes a plain one. The level is that of the pipe that
+the message came through, not the message's own.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+from forensics.sources.turning import turned
+
+TIME = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
+ROW = re.compile(rf"\s*\|?\s*{TIME}\s*[\t|]\s*\w+\s*[\t|]")
+CSV_ROW = re.compile(rf"\"{TIME}\",\"?\w*\"?,")
+RULE = re.compile(rb"[\s|:-]*$")
+NARROW = "\u202f".encode()
+
+
+def _shows(head: Head, row: re.Pattern[str]) -> bool:
+    lines = [line for line in head.lines if line.strip()]
+    return any(row.match(line) for line in lines[:4]) and sum(bool(row.match(x)) for x in lines) * 10 >= len(lines)
+
+
+def _decode_table(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    def records() -> Iterator[Piece]:
+        start, parts = 0, list[bytes]()
+        for number, line in numbered_lines(blocks):
+            line = line.replace(NARROW, b" ")
+            if ROW.match(line[:100].decode("utf-8", "replace")):
+                if parts:
+                    yield start, 1, b"\n".join(parts)
+                start, parts = number, [line]
+            elif parts:
+                parts.append(line)
+            elif not RULE.match(line):
+                yield number, 1, line
+        if parts:
+            yield start, 1, b"\n".join(parts)
+
+    return turned(records(), note)
+
+
+def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    def records() -> Iterator[Piece]:
+        taken = 0
+
+        def lines() -> Iterator[str]:
+            nonlocal taken
+            for number, line in numbered_lines(blocks):
+                taken = number
+                yield line.replace(NARROW, b" ").decode("utf-8", "replace").replace("\0", "") + "\n"
+
+        before = 0
+        for row in csv.reader(lines()):
+            if row and row[0] != "Timestamp":
+                yield before + 1, 1, " | ".join(row).rstrip("\n").encode("utf-8", "replace")
+            before = taken
+
+    csv.field_size_limit(16 << 20)
+    return turned(records(), note)
+
+
+FORMATS = (
+    Format(
+        "colab csv", lambda head: _shows(head, CSV_ROW), _decode_csv, b'"Oct 18, 2019, 7:54:49 AM",INFO,"text"\n', "colab csv"
+    ),
+    Format("colab table", lambda head: _shows(head, ROW), _decode_table, b"Oct 18, 2019, 7:54:49 AM | INFO | text\n", None),
+)

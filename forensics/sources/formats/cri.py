@@ -1,0 +1,48 @@
+"""The log of a container runtime's interface (containerd, CRI-O) with the parts of long lines joined.
+
+    2016-10-06T00:17:09.669794203Z stderr P first half, |  ->  2016-10-06T00:17:09.669794203Z stderr F first half, second half
+    2016-10-06T00:17:09.669794203Z stderr F second half |
+
+A `P` record is a part; `F` ends the line. Text without parts passes block by block.
+"""
+
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
+from forensics.sources.lines import numbered_blocks
+from forensics.sources.origin import Piece
+
+FIRST = re.compile(rf"{ISO_TIME}\.\d+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP](?:\s|$)")
+RECORD = re.compile(rb"(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
+PART = re.compile(rb" std(?:out|err) P ")
+MAX_JOINED = 1 << 20
+
+
+def _recognises(head: Head) -> bool:
+    return bool(FIRST.match(head.first))
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    pending: dict[bytes, tuple[int, bytes, list[bytes]]] = {}
+    for first, whole in numbered_blocks(blocks):
+        if not pending and not PART.search(whole):
+            yield first, 1, whole
+            continue
+        for number, line in enumerate(whole.split(b"\n"), first):
+            record = RECORD.match(line)
+            if record is None:
+                yield number, 1, line
+                continue
+            start, front, parts = pending.pop(record[2], (number, record[1], []))
+            parts.append((record[4] or b"").removesuffix(b"\r"))
+            if record[3] == b"P" and sum(map(len, parts)) < MAX_JOINED:
+                pending[record[2]] = (start, front, parts)
+            else:
+                yield start, 1, front + b"F " + b"".join(parts)
+    for start, front, parts in pending.values():
+        yield start, 1, front + b"F " + b"".join(parts)
+
+
+SAMPLE = b"2016-10-06T00:17:09.669794203Z stderr F log content 2\n"
+FORMATS = (Format("cri", _recognises, _decode, SAMPLE, "cri"),)

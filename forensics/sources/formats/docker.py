@@ -1,0 +1,58 @@
+"""Docker's json-file log to lines, `TIME text`, the parts of long lines joined.
+
+    {"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.123456789Z"}  ->  2026-08-22T03:00:07.123456789Z Killed
+
+A line of more than 16 KiB comes in several records of its stream, of which only the last ends with a line end.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+
+RECORD = re.compile(r'\{"(?:log":".*|stream":.*|time":.*|attrs":.*)\}$')
+MAX_JOINED = 1 << 20
+
+
+def _recognises(head: Head) -> bool:
+    record = _record(head.first.encode())
+    return bool(RECORD.match(head.first)) and record is not None and "time" in record
+
+
+def _record(line: bytes) -> dict[str, str] | None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("log"), str) and "stream" in found else None
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    open_lines: dict[str, tuple[int, str, list[str]]] = {}
+    for number, line in numbered_lines(blocks):
+        record = _record(line)
+        if record is None:
+            if line.strip():
+                yield number, 0, line
+            continue
+        stream, text = str(record["stream"]), record["log"]
+        first, time, parts = open_lines.pop(stream, (number, str(record.get("time", "")), []))
+        parts.append(text)
+        if text.endswith("\n") or sum(map(len, parts)) > MAX_JOINED:
+            yield _line(first, time, parts)
+        else:
+            open_lines[stream] = (first, time, parts)
+    for first, time, parts in open_lines.values():  # the container died in the middle of a line
+        yield _line(first, time, parts)
+
+
+def _line(number: int, time: str, parts: list[str]) -> Piece:
+    text = "".join(parts).rstrip("\r\n")
+    return number, 0, f"{time} {text}".encode("utf-8", "replace")
+
+
+SAMPLE = b'{"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.123456789Z"}\n'
+FORMATS = (Format("docker json-file", _recognises, _decode, SAMPLE, "docker json-file", rank=10),)

@@ -1,0 +1,104 @@
+"""JSON documents to their records, each with the number of the line on which it begins.
+
+    [                                  objects(...)  ->  (2, {"time": 1.5, ...}, ...), (3, {...}, ...)
+      {"time": 1.5, "data": "text"},
+      {"time": 1.6, "data": "more"}
+    ]
+
+and to their single values, each with its path and line, for documents that are one deep tree (a notebook, a pod). A document
+that is cut short gives what it holds. Such a document is held in memory, MAX_DOCUMENT bytes at most.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from forensics.sources.formats.base import Note
+
+MAX_DOCUMENT = 256 << 20
+Path = tuple[str | int, ...]
+TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+SPACE = re.compile(r"[\s,]*")
+
+
+def whole(blocks: Iterator[bytes], note: Note) -> str:
+    """All of `blocks` as text; what lies behind MAX_DOCUMENT is left out with a note."""
+    parts: list[bytes] = []
+    size = 0
+    for block in blocks:
+        parts.append(block)
+        size += len(block)
+        if size > MAX_DOCUMENT:
+            note("limit", f"a document of more than {MAX_DOCUMENT >> 20} MiB; the rest was not read", None)
+            break
+    return b"".join(parts).decode("utf-8", "replace")
+
+
+def objects(blocks: Iterator[bytes], note: Note, inside: str | None = None) -> Iterator[tuple[int, dict[str, Any], str]]:
+    """The objects of a list of objects (`inside`: under this name in an outer object), or of objects in a row, each with the
+    line it begins on and its own text."""
+    text = whole(blocks, note)
+    at = 0
+    if inside is not None:
+        at = text.index("[", text.index(f'"{inside}"')) + 1
+    elif text.lstrip().startswith("["):
+        at = text.index("[") + 1
+    decoder = json.JSONDecoder()
+    line, counted = 1, 0
+    while True:
+        at = SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing as well
+        if at >= len(text) or text[at] == "]":
+            return
+        line += text.count("\n", counted, at)
+        counted = at
+        try:
+            found, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            note("damaged", "the document cannot be read from here on", line)
+            return
+        if isinstance(found, dict):
+            yield line, found, text[at:end]
+        at = end
+
+
+def values(text: str) -> Iterator[tuple[Path, Any, int]]:
+    """Every single value of a JSON document with its path (names and places from 0) and line, in order."""
+    path: list[str | int] = []
+    key: str | None = None
+    line, counted = 1, 0
+    for token in TOKEN.finditer(text):
+        mark = token[0]
+        if mark in "{[":
+            _enter(path, key)
+            path.append(-1 if mark == "[" else "")
+            key = None
+        elif mark in "}]":
+            if path:
+                path.pop()
+            key = None
+        elif mark == ":":
+            continue
+        elif mark == ",":
+            key = None
+        elif path and isinstance(path[-1], str) and key is None:
+            key = _value(mark)
+        else:
+            _enter(path, key)
+            line += text.count("\n", counted, token.start())
+            counted = token.start()
+            yield tuple(path), _value(mark), line
+
+
+def _enter(path: list[str | int], key: str | None) -> None:
+    """The next value of the innermost object or list begins."""
+    if path:
+        last = path[-1]
+        path[-1] = last + 1 if isinstance(last, int) else str(key)
+
+
+def _value(mark: str) -> Any:
+    try:
+        return json.loads(mark, strict=False)
+    except ValueError:
+        return mark

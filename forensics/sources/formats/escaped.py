@@ -1,0 +1,49 @@
+"""rsyslog's escapes undone: it writes a line feed inside a message as `#012`, a tab as `#011`, ESC as `#033`.
+
+Aug 22 03:00:07 node-7 kernel: Mem-Info:#012 active_anon:7355653  ->  ... kernel: Mem-Info:
+                                                                       active_anon:7355653
+"""
+
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
+from forensics.sources.lines import numbered_blocks
+from forensics.sources.origin import Piece
+
+SYSLOG = re.compile(rf"(?:<\d+>)?(?:\w{{3}} [ \d]\d \d\d:\d\d:\d\d|{ISO_TIME}\S*) \S+")
+ESCAPE = re.compile(rb"#0(?:11|12|33)")
+PLAIN = {b"#011": b"\t", b"#012": b"\n", b"#033": b"\x1b"}
+SHARE = 0.5
+
+
+def _recognises(head: Head) -> bool:
+    if "#012" not in head.text:
+        return False
+    lines = [line for line in head.lines if line.strip()]
+    return sum(bool(SYSLOG.match(line)) for line in lines) >= SHARE * len(lines)
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    for first, whole in numbered_blocks(blocks):
+        if not ESCAPE.search(whole):
+            yield first, 1, whole
+            continue
+        start = 0
+        number = first
+        for line in _escaped_lines(whole):
+            if line.start() > start:
+                yield number, 1, whole[start : line.start() - 1]
+                number += whole.count(b"\n", start, line.start())
+            yield number, 0, ESCAPE.sub(lambda m: PLAIN[m[0]], line[0])
+            number, start = number + 1, line.end() + 1
+        if start < len(whole):
+            yield number, 1, whole[start:]
+
+
+def _escaped_lines(whole: bytes) -> Iterator[re.Match[bytes]]:
+    return re.finditer(rb"^[^\n]*#0(?:11|12|33)[^\n]*", whole, re.MULTILINE)
+
+
+SAMPLE = b"Aug 22 03:00:07 node-7 kernel: Mem-Info:#012 active_anon:7355653#012 active_file:1\n"
+FORMATS = (Format("rsyslog escapes", _recognises, _decode, SAMPLE, rank=80),)

@@ -1,0 +1,89 @@
+"""The journal's export format, as `journalctl -o export` writes it, to lines.
+
+    __REALTIME_TIMESTAMP=1755831607123456
+    _HOSTNAME=gpu-node-7
+    MESSAGE=python3 invoked oom-killer: ...
+    <blank line>
+
+A field whose value is no plain text is its name, a line end, eight bytes with the value's length (little-endian), the value and
+a line end. (systemd: Journal Export Formats.)
+"""
+
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.entry import Entries
+from forensics.sources.lines import numbered_blocks
+from forensics.sources.origin import Piece
+
+START = re.compile(rb"(?:\w+=[^\n]*\n){0,4}__REALTIME_TIMESTAMP=\d{10,}\n")
+WANTED = {
+    b"MESSAGE", b"__REALTIME_TIMESTAMP", b"_SOURCE_REALTIME_TIMESTAMP", b"__MONOTONIC_TIMESTAMP",
+    b"_SOURCE_MONOTONIC_TIMESTAMP", b"_BOOT_ID", b"_HOSTNAME", b"SYSLOG_IDENTIFIER", b"_COMM", b"SYSLOG_PID", b"_PID",
+    b"_TRANSPORT",
+}  # fmt: skip
+MAX_FIELD_BYTES = 64 << 20  # a core dump stored in the journal is longer; what follows it is found again at the next entry
+
+
+def _recognises(head: Head) -> bool:
+    return bool(START.match(head.data[:4096]))
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    entries = Entries()
+    for number, fields in _entries(_raw_lines(blocks), note):
+        text = entries.lines(fields)
+        if text:
+            yield number, 0, text.encode("utf-8", "replace")
+
+
+def _raw_lines(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    for first, whole in numbered_blocks(blocks):
+        yield from enumerate(whole.split(b"\n"), first)
+
+
+def _entries(lines: Iterator[tuple[int, bytes]], note: Note) -> Iterator[tuple[int, dict[str, str]]]:
+    fields: dict[str, str] = {}
+    start = 0
+    for number, line in lines:
+        if not line:
+            if fields:
+                yield start, fields
+            fields = {}
+            continue
+        start = start if fields else number
+        name, equals, value = line.partition(b"=")
+        if not equals:
+            value, whole = _binary(lines)
+            if not whole:
+                note("truncated", f"the field {name[:64].decode('ascii', 'replace')} is cut short", number)
+        if name in WANTED:
+            fields[name.decode()] = value.decode("utf-8", "replace")
+    if fields:
+        yield start, fields
+
+
+def _binary(lines: Iterator[tuple[int, bytes]]) -> tuple[bytes, bool]:
+    """The value of a binary field, whose bytes may hold line ends; False when it is not all there."""
+    data = b""
+    wanted = 8
+    known = False
+    parts: list[bytes] = []
+    size = -1  # no line end stands in front of the first part
+    for _, line in lines:
+        parts.append(line)
+        size += len(line) + 1
+        if not known and size >= 8:
+            data = b"\n".join(parts)
+            wanted = 8 + int.from_bytes(data[:8], "little")
+            known, parts = True, [data]
+            if wanted > MAX_FIELD_BYTES:
+                return data[8:], False
+        if known and size >= wanted:
+            return b"\n".join(parts)[8:wanted], True
+    return b"\n".join(parts)[8:], False
+
+
+SAMPLE = b"__CURSOR=s=1;i=1\n__REALTIME_TIMESTAMP=1755831607123456\n_HOSTNAME=gpu-node-7\nMESSAGE=text\n\n"
+FORMATS = (Format("journal export", _recognises, _decode, SAMPLE, "journal export", raw=True),)

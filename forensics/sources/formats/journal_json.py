@@ -1,0 +1,82 @@
+"""journalctl's four JSON forms to lines.
+
+    {"__REALTIME_TIMESTAMP":"1755831607123456","_HOSTNAME":"gpu-node-7","MESSAGE":"python3 invoked oom-killer", ...}   json
+    data: {...}                                                                                                     json-sse
+    RS {...}                                                                                                        json-seq
+    {<newline><tab>"MESSAGE" : "...", ... }                                                                         json-pretty
+
+Values are strings, arrays of byte values where they hold control characters, arrays of those where a field came twice, and
+null where they were too long to print.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.entry import Entries
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+
+KEY = re.compile(r'"__REALTIME_TIMESTAMP"\s*:\s*"\d{16}"')
+START = re.compile(r"(?:data: |\x1e)?\{")
+MAX_ENTRY_BYTES = 16 << 20
+
+
+def _recognises(head: Head) -> bool:
+    return bool(START.match(head.first)) and bool(KEY.search(head.text[:16384]))
+
+
+def decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    """Lines of the entries in `blocks`; each stood where its entry began."""
+    entries = Entries()
+    for number, raw in _objects(blocks):
+        text = _rendered(entries, raw)
+        if text is None:
+            note("damaged", "an entry of the journal could not be read", number)
+        elif text:
+            yield number, 0, text.encode("utf-8", "replace")
+
+
+def _objects(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The objects with the numbers of their first lines: one a line, or from a line that opens one to a line that closes it."""
+    start, parts, size = 0, [b""], 0
+    for number, line in numbered_lines(blocks):
+        line = line.removeprefix(b"\x1e").removeprefix(b"data: ").strip()
+        if parts[0]:
+            parts.append(line)
+            size += len(line)
+            if line == b"}" or size > MAX_ENTRY_BYTES:
+                yield start, b"".join(parts)
+                parts, size = [b""], 0
+        elif line == b"{":
+            start, parts = number, [line]
+        elif line:
+            yield number, line
+    if parts[0]:
+        yield start, b"".join(parts)
+
+
+def _rendered(entries: Entries, raw: bytes) -> str | None:
+    """The line of one object, "" for one without a message, None for what is none."""
+    if not raw.startswith(b"{"):
+        return raw.decode("utf-8", "replace")  # a remark between the entries, `-- Boot ... --`
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return None
+    return entries.lines({k: _text(v) for k, v in found.items() if v is not None}) or ""
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        if value and all(isinstance(v, int) and 0 <= v < 256 for v in value):
+            return bytes(value).decode("utf-8", "replace")
+        return _text(value[-1]) if value else ""
+    return str(value)
+
+
+SAMPLE = b'{"__REALTIME_TIMESTAMP":"1755831607123456","_HOSTNAME":"gpu-node-7","MESSAGE":"text"}\n'
+FORMATS = (Format("journal json", _recognises, decode, SAMPLE, "journal json", rank=10),)

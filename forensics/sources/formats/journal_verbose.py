@@ -1,0 +1,60 @@
+"""`journalctl -o verbose` to lines: a head line with the cursor, then every field on a line of its own.
+
+    Fri 2025-08-22 03:00:07.123456 UTC [s=fefa15e3;i=1;b=493676ee;m=2b897c2ad;t=63ceb673a5e00;x=6b70ca4d]
+        _HOSTNAME=gpu-node-7
+        MESSAGE=multi
+                line message
+
+`t` of the cursor is the time in hexadecimal microseconds, exact whatever zone the head line is in.
+"""
+
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.entry import Entries
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+
+ENTRY = re.compile(r"\w{2,9}\.? \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(s=\w+;[^\]]*)\]")
+HEAD = re.compile(ENTRY.pattern.encode())
+FIELD = re.compile(rb" {4}([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
+
+
+def _recognises(head: Head) -> bool:
+    return any(ENTRY.match(line) for line in head.lines[:3])
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    entries = Entries()
+    start, fields, last, blobs = 0, dict[str, str](), "", 0
+    for number, line in numbered_lines(blocks):
+        head, field = HEAD.match(line), FIELD.match(line)
+        if head:
+            if text := entries.lines(fields):
+                yield start, 0, text.encode("utf-8", "replace")
+            start, fields, last = number, _cursor(head[1].decode("ascii", "replace")), ""
+        elif field and fields:
+            last = field[1].decode()
+            fields[last] = field[2].decode("utf-8", "replace")
+            blobs += last == "MESSAGE" and bool(re.fullmatch(r"\[\S+ blob data\]", fields[last]))
+        elif last and line.startswith(b"     "):
+            fields[last] += "\n" + line.decode("utf-8", "replace")[5 + len(last) :]
+    if text := entries.lines(fields):
+        yield start, 0, text.encode("utf-8", "replace")
+    if blobs:
+        note("blob", f"{blobs} messages are shown as blob data; export with `journalctl -a` to read them", None)
+
+
+def _cursor(text: str) -> dict[str, str]:
+    """Times and boot out of `s=...;b=...;m=...;t=...`, m and t in hexadecimal."""
+    parts = dict(p.split("=", 1) for p in text.split(";") if "=" in p)
+    found: dict[str, str] = {}
+    for key, name in (("t", "__REALTIME_TIMESTAMP"), ("m", "__MONOTONIC_TIMESTAMP")):
+        if re.fullmatch(r"[0-9a-f]{1,16}", parts.get(key, "")):
+            found[name] = str(int(parts[key], 16))
+    return found | {"_BOOT_ID": parts.get("b", "")}
+
+
+SAMPLE = b"Fri 2025-08-22 03:00:07.123456 UTC [s=fe;i=1;b=49;m=2b897c2ad;t=63ceb673a5e00;x=6b]\n    MESSAGE=text\n"
+FORMATS = (Format("journal verbose", _recognises, _decode, SAMPLE, "journal verbose"),)

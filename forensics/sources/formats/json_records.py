@@ -1,0 +1,165 @@
+"""Logs written as JSON, one object a record, to lines: `TIME LEVEL message`, and a traceback's lines behind it.
+
+    {"pid":7,"type":"jupyter","level":40,"msg":"AsyncIOLoopKernelRestarter: ...","time":"2023-07-29T14:32:52.000Z"}   (Colab)
+    {"textPayload":"Killed","timestamp":"2026-08-22T03:00:07.123Z","severity":"ERROR", ...}            (Google Cloud, one a line
+    [{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}                                (Kaggle)    or a list of them)
+    {"events":[{"timestamp":1755831607123,"message":"Killed"}, ...]}                                   (CloudWatch)
+
+Newest-first lists are turned around. A line that is no record passes as it stands.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.documents import objects
+from forensics.sources.formats.stamps import from_value
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+from forensics.sources.turning import newest_first, turned
+
+TIMES = ("timestamp", "time", "@timestamp", "ts", "asctime", "datetime", "eventTime", "receiveTimestamp", "date")
+TEXTS = ("message", "msg", "textPayload", "log", "@message", "MESSAGE", "data", "body", "line", "event", "text")
+NESTED = ("jsonPayload", "log", "record", "message", "data", "fields", "body")
+LEVELS = ("level", "severity", "levelname", "loglevel", "log.level", "lvl")
+TRACES = ("traceback", "exc_info", "exc_text", "exception", "stack_trace", "stacktrace", "stack", "py_callstack")
+KNOWN = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
+BUNYAN = {10: "DEBUG", 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR", 60: "FATAL"}
+LIST = re.compile(r'\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
+PROBED = 60
+SHARE = 0.6
+
+
+def _text(record: dict[str, Any]) -> tuple[str, str] | None:
+    """The message of a record and the name it stands under."""
+    for name in TEXTS:
+        if isinstance(record.get(name), str):
+            return record[name], name
+    for name in NESTED:
+        if isinstance(record.get(name), dict) and (found := _text(record[name])):
+            return found
+    return None
+
+
+def _time(record: dict[str, Any]) -> str | None:
+    if "stream_name" in record:  # Kaggle counts seconds from the start of the run
+        return None
+    return next((t for name in TIMES if (t := from_value(record.get(name)))), None)
+
+
+def _level(record: dict[str, Any]) -> str:
+    for name in LEVELS:
+        value = record.get(name)
+        if isinstance(value, int) and value in BUNYAN:
+            return BUNYAN[value]
+        if isinstance(value, str) and value.upper() in KNOWN:
+            return value.upper()
+    return ""
+
+
+def _is_log(record: object) -> bool:
+    if not isinstance(record, dict) or not _text(record):
+        return False
+    return bool(_time(record) or _level(record) or "stream_name" in record)
+
+
+def _line(record: dict[str, Any]) -> str | None:
+    """The lines of a record; None when it has no message."""
+    found = _text(record)
+    if found is None:
+        return None
+    text = found[0]
+    if text.endswith(("\\r\\n", "\\n")):  # Google's serial consoles escape once more (`is_text_escaped`)
+        text = text.replace("\\r\\n", "\n").replace("\\n", "\n")
+    traces = [v for name in TRACES if isinstance(v := record.get(name), str) and v.strip() not in text and "\n" in v]
+    front = " ".join(p for p in (_time(record), _level(record)) if p)
+    return "\n".join([f"{front} {text}".strip("\r\n") if front else text.strip("\r\n"), *(t.strip("\n") for t in traces)])
+
+
+def _parsed(line: str | bytes) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _records_in(head: Head) -> list[dict[str, Any]]:
+    lines = [line.strip() for line in head.lines if line.strip()][:PROBED]
+    if not lines or not lines[0].startswith("{") or sum(x.startswith("{") for x in lines) < SHARE * len(lines):
+        return []
+    found = [r for r in map(_parsed, lines) if isinstance(r, dict)]
+    return found if sum(map(_is_log, found)) >= SHARE * len(lines) else []
+
+
+def _recognises_lines(head: Head) -> bool:
+    return bool(_records_in(head))
+
+
+def _decode_lines(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    def pieces() -> Iterator[Piece]:
+        for number, line in numbered_lines(blocks):
+            record = _parsed(line) if line.lstrip().startswith(b"{") else None
+            text = _line(record) if isinstance(record, dict) else None
+            if text is not None:
+                yield number, 0, text.encode("utf-8", "replace")
+            elif line.strip():
+                yield number, 0, line
+
+    return turned(pieces(), note)
+
+
+def _decode_list(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    first = next(blocks, b"")
+    inside = LIST.match(first[:4096].decode("utf-8", "replace"))
+    found = objects(_again(first, blocks), note, inside[1] if inside else None)
+    return turned(_joined(found), note)
+
+
+def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
+
+
+def _joined(found: Iterator[tuple[int, dict[str, Any], str]]) -> Iterator[Piece]:
+    """A piece for each record; Kaggle's chunks of a stream are joined up to their line ends."""
+    start, chunk = 0, ""
+    for line, record, raw in found:
+        text, name = _text(record) or ("", "")
+        line += raw.count("\n", 0, max(0, raw.find(f'"{name}"')))
+        if "stream_name" not in record:
+            if text := _line(record) or "":
+                yield line, 0, text.encode("utf-8", "replace")
+            continue
+        start, chunk = (start, chunk + text) if chunk else (line, text)
+        if chunk.endswith("\n"):
+            yield start, 0, chunk[:-1].encode("utf-8", "replace")
+            chunk = ""
+    if chunk:
+        yield start, 0, chunk.encode("utf-8", "replace")
+
+
+def _recognises_list(head: Head) -> bool:
+    if not LIST.match(head.text[:4096]):
+        return False
+    start = head.text.index("[") + 1
+    decoder = json.JSONDecoder()
+    try:
+        record, _ = decoder.raw_decode(head.text, head.text.index("{", start))
+    except (ValueError, RecursionError):
+        return False
+    return _is_log(record)
+
+
+__all__ = ["FORMATS", "newest_first"]
+FORMATS = (
+    Format(
+        "json lines", _recognises_lines, _decode_lines, b'{"time":"2026-08-22T03:00:07.123Z","level":"error","msg":"Killed"}\n',
+        "json lines", rank=60,
+    ),
+    Format(
+        "json list", _recognises_list, _decode_list, b'[{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}\n]\n', "json list",
+        rank=60,
+    ),
+)  # fmt: skip

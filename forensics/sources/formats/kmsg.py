@@ -1,0 +1,77 @@
+"""Records of /dev/kmsg, and dmesg's JSON, to the lines that `dmesg -r` prints.
+
+    6,3964,206764307,-,caller=T1;nvidia-nvswitch2: open (major=510)  ->  <6>[  206.764307][   T1] nvidia-nvswitch2: open
+     SUBSYSTEM=pci                                                       (says what device, left out)
+    {"pri": 4, "time": 64.000000, "caller": "T5", "msg": "text"}     ->  <4>[   64.000000][   T5] text
+
+Records are `priority,sequence,microseconds,flags;text`, unprintable bytes as `\\x0a`; a gap in the sequence is messages that
+were lost. (kernel: Documentation/ABI/testing/dev-kmsg.)
+"""
+
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.documents import objects
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+
+RECORD = re.compile(rb"(\d{1,6}),(\d+),(\d+),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
+FIRST = re.compile(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
+ESCAPE = re.compile(rb"\\x([0-9a-f]{2})")
+JSON = re.compile(r'\s*\{\s*"dmesg"\s*:\s*\[')
+
+
+def _recognises(head: Head) -> bool:
+    return bool(FIRST.match(head.first.lstrip("\0")))
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    last, lost, lost_at = -1, 0, 0
+    for number, line in numbered_lines(blocks):
+        record = RECORD.match(line)
+        if record is None:
+            if line.strip() and not line.startswith(b" "):
+                yield number, 0, line
+            continue
+        sequence = int(record[2])
+        if 0 <= last < sequence - 1:
+            lost, lost_at = lost + sequence - last - 1, lost_at or number
+        last = sequence
+        text = ESCAPE.sub(lambda m: bytes([int(m[1], 16)]), record[6])
+        yield number, 0, _line(int(record[1]), int(record[3]) / 1e6, record[5], text)
+    if lost:
+        note("lost", f"{lost} kernel messages are missing, by their sequence numbers", lost_at)
+
+
+def _line(priority: int, seconds: float, caller: bytes | None, text: bytes) -> bytes:
+    who = b"[%6s]" % caller if caller else b""
+    return b"<%d>[%12.6f]%s %s" % (priority, seconds, who, text.rstrip(b"\r\n"))
+
+
+def _is_json(head: Head) -> bool:
+    return bool(JSON.match(head.text[:4096]))
+
+
+def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    for number, found, _ in objects(blocks, note, "dmesg"):
+        time, text = found.get("time"), str(found.get("msg", "")).encode("utf-8", "replace")
+        if isinstance(time, (int, float)):
+            caller = str(found.get("caller", "")).encode()
+            priority = found.get("pri")
+            yield number, 0, _line(priority if isinstance(priority, int) else 6, float(time), caller, text)
+        else:  # another --time-format
+            yield number, 0, (f"[{time}] ".encode() if time else b"") + text
+
+
+FORMATS = (
+    Format("kmsg", _recognises, _decode, b"6,3964,206764307,-;nvidia-nvswitch2: open (major=510)\n", "kmsg"),
+    Format(
+        "dmesg json",
+        _is_json,
+        _decode_json,
+        b'{\n   "dmesg": [\n      {"pri": 4, "time": 64.0, "msg": "text"}\n]}\n',
+        "dmesg json",
+        rank=20,
+    ),  # fmt: skip
+)

@@ -1,0 +1,133 @@
+"""Kubernetes objects (`kubectl get pod|node|events -o json|yaml`) to the lines that `kubectl describe` prints of them.
+
+    "lastState": {"terminated": {"exitCode": 137, "finishedAt": "2026-08-22T03:00:07Z", "reason": "OOMKilled"}}
+
+becomes, each line with the number of its own in the file,
+
+    2026-08-22T03:00:07Z Last State:     Terminated
+          Exit Code:    137
+          Finished:     2026-08-22T03:00:07Z
+          Reason:       OOMKilled
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.documents import Path, values, whole
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+
+JSON = re.compile(r'"apiVersion"\s*:\s*"')
+YAML = re.compile(r"(?m)^(?:- )?apiVersion: \S")
+KIND = re.compile(r"""["']?kind["']?\s*:\s*["']?(?:List|Pod|PodList|Node|NodeList|Event|EventList|Job|PyTorchJob)\b""")
+STATES = {"state": "State:", "lastState": "Last State:"}
+NAMES = {
+    "reason": "Reason:", "exitCode": "Exit Code:", "message": "Message:", "signal": "Signal:", "startedAt": "Started:",
+    "finishedAt": "Finished:", "restartCount": "Restart Count:", "phase": "Status:", "name": "Name:", "namespace": "Namespace:",
+    "image": "Image:", "nodeName": "Node:", "type": "Type:", "status": "Status:", "count": "Count:", "node": "Node:",
+    "component": "From:",
+}  # fmt: skip
+TIMES = {"lastTimestamp", "eventTime", "lastTransitionTime", "finishedAt"}
+SKIPPED = {"managedFields", "annotations", "labels", "ownerReferences", "env", "volumes", "volumeMounts", "images", "tolerations"}
+LIMITS = {"limits", "requests"}
+KEY = re.compile(r"( *)((?:- +)*)([\w./-]+):(?: +(.*))?$")
+ITEM = re.compile(r"( *)- +(.*)$")
+
+Leaf = tuple[Path, Any, int]
+
+
+def _json(head: Head) -> bool:
+    return head.text.lstrip().startswith("{") and bool(JSON.search(head.text[:65536]) and KIND.search(head.text))
+
+
+def _yaml(head: Head) -> bool:
+    return not head.text.lstrip().startswith("{") and bool(YAML.search(head.text[:4096]) and KIND.search(head.text))
+
+
+def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    return _described(values(whole(blocks, note)))
+
+
+def _decode_yaml(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    return _described(_leaves(blocks))
+
+
+def _described(leaves: Iterable[Leaf]) -> Iterator[Piece]:
+    """A line for each value that tells something; a container's state begins with a line of its own, with its time."""
+    inside: Path = ()
+    group: list[Leaf] = []
+    for leaf in leaves:
+        if leaf[0][:-1] != inside:
+            yield from _group(inside, group)
+            inside, group = leaf[0][:-1], []
+        if not SKIPPED & set(leaf[0]):
+            group.append(leaf)
+    yield from _group(inside, group)
+
+
+def _group(inside: Path, group: list[Leaf]) -> Iterator[Piece]:
+    """The values of one object. Its time, wherever it stands, goes in front of the first line that can carry it."""
+    time = next((str(v) for path, v, _ in group if path[-1] in TIMES and v), "")
+    state = STATES.get(str(inside[-2])) if len(inside) > 1 else None
+    if state and group:
+        yield _piece(group[0][2], f"{time} {state:15} {str(inside[-1]).capitalize()}".strip())
+    elif time and group:
+        yield _piece(group[0][2], f"{time} {_title(inside)}".rstrip())
+    for path, value, line in group:
+        name = NAMES.get(str(path[-1]))
+        if name and value not in (None, ""):
+            yield _piece(line, f"      {name:13} {value}")
+        elif inside and inside[-1] in LIMITS:
+            yield _piece(line, f"      {str(inside[-1]).capitalize()}: {path[-1]}: {value}")
+
+
+def _title(inside: Path) -> str:
+    """What the object is, as its nearest name tells."""
+    return str(next((p for p in reversed(inside) if isinstance(p, str)), "event"))
+
+
+def _piece(line: int, text: str) -> Piece:
+    return line, 0, text.encode("utf-8", "replace")
+
+
+def _leaves(blocks: Iterator[bytes]) -> Iterator[Leaf]:
+    """The single values of block-style YAML as kubectl writes it; a folded value's further lines belong to it."""
+    stack: list[tuple[int, str]] = []
+    held: Leaf | None = None
+    for number, raw in numbered_lines(blocks):
+        line = raw.decode("utf-8", "replace")
+        key = KEY.match(line)
+        if key is None:
+            if held and line.strip() and not ITEM.match(line):
+                held = (held[0], f"{held[1]} {line.strip()}", held[2])
+            continue
+        if held:
+            yield _bare(held)
+        held = None
+        indent = len(key[1]) + len(key[2])
+        while stack and stack[-1][0] >= indent:
+            stack.pop()
+        value = (key[4] or "").strip()
+        path = (*(name for _, name in stack), key[3])
+        if value in ("", "|", "|-", ">", ">-"):
+            stack.append((indent, key[3]))
+        if value:
+            held = (path, "" if value in ("|", "|-", ">", ">-") else value, number)
+    if held:
+        yield _bare(held)
+
+
+def _bare(leaf: Leaf) -> Leaf:
+    """A value without its quotes."""
+    text = str(leaf[1]).strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1]
+    return leaf[0], text, leaf[2]
+
+
+FORMATS = (
+    Format("kubernetes json", _json, _decode_json, b'{"apiVersion": "v1", "kind": "Pod"}\n', "kubernetes json", rank=30),
+    Format("kubernetes yaml", _yaml, _decode_yaml, b"apiVersion: v1\nkind: Pod\n", "kubernetes yaml", rank=30),
+)

@@ -1,0 +1,60 @@
+"""logfmt, as containerd, Docker and Prometheus' exporters write it, to lines: time, level, message, and the rest behind it.
+
+time="2017-02-01T17:58:34.99-08:00" level=error msg="task exited\\n status 137" id=ab3f
+->  2017-02-01T17:58:34.99-08:00 ERROR task exited
+     status 137 id=ab3f
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.stamps import from_value
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+
+PAIR = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
+FIRST = re.compile(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
+SHARE = 0.6
+LEVELS = {
+    "debug": "DEBUG",
+    "info": "INFO",
+    "warn": "WARN",
+    "warning": "WARNING",
+    "error": "ERROR",
+    "fatal": "FATAL",
+    "panic": "FATAL",
+}
+
+
+def _recognises(head: Head) -> bool:
+    lines = [line for line in head.lines[:200] if line.strip()]
+    return bool(FIRST.match(head.first)) and sum(bool(FIRST.match(x)) for x in lines) >= SHARE * len(lines)
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    for number, raw in numbered_lines(blocks):
+        line = raw.decode("utf-8", "replace")
+        if not FIRST.match(line):
+            yield number, 1, raw
+            continue
+        found = {name: _bare(value) for name, value in PAIR.findall(line)}
+        time = from_value(next((found.pop(n) for n in ("time", "ts", "t") if n in found), ""))
+        level = LEVELS.get(next((found.pop(n) for n in ("level", "lvl") if n in found), "").lower(), "")
+        message = found.pop("msg", "")
+        rest = " ".join(f"{name}={value}" for name, value in found.items())
+        yield number, 0, " ".join(p for p in (time, level, message, rest) if p).encode("utf-8", "replace")
+
+
+def _bare(value: str) -> str:
+    if not value.startswith('"'):
+        return value
+    try:
+        return str(json.loads(value, strict=False))
+    except ValueError:
+        return value.strip('"')
+
+
+SAMPLE = b'time="2017-02-01T17:58:34.999999999-08:00" level=error msg="test log line1"\n'
+FORMATS = (Format("logfmt", _recognises, _decode, SAMPLE, "logfmt", rank=50),)

@@ -1,0 +1,138 @@
+"""A notebook's outputs to lines, each cell's under `In [N]:`, as Jupyter shows them.
+
+    "outputs": [{"output_type": "stream", "name": "stderr", "text": ["loading\\n", "Killed\\n"]}]  ->  In [3]:
+                                                                                                     loading
+                                                                                                     Killed
+
+Texts are strings or lists of strings, in which a line may go on in the next; an error's traceback holds terminal colours. What
+the cells' code says is left out: nothing in it happened. (nbformat 3 and 4.) Where the front end recorded when a cell ran, its
+heading begins with that time.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.documents import Path, values, whole
+from forensics.sources.formats.stamps import from_value
+from forensics.sources.origin import Piece
+
+STARTED = ("iopub.execute_input", "shell.execute_reply.started", "iopub.status.busy", "start_time")
+
+
+def _recognises(head: Head) -> bool:
+    text = head.text
+    return text.lstrip().startswith("{") and '"cells"' in text and ('"cell_type"' in text or '"nbformat"' in text)
+
+
+@dataclass
+class _Cell:
+    """One code cell while it is read. `said`: has its heading been printed?"""
+
+    at: Path
+    line: int
+    code: bool = False
+    number: object = None
+    started: str | None = None
+    said: bool = False
+    outputs: bool = False
+    error: list[str] = field(default_factory=list)
+    part: str = ""
+    part_line: int = 0
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    cell = _Cell((), 0)
+    cells: list[_Cell] = []
+    output: Path = ()
+    for path, value, line in values(whole(blocks, note)):
+        place = _places(path)
+        if place is None:
+            continue
+        at, rest = place
+        if at != cell.at:
+            yield from _end(cell)
+            cell, output = _Cell(at, line), ()
+            cells.append(cell)
+        if rest[:1] != ("outputs",):
+            _about(cell, rest, value)
+            continue
+        if rest[:2] != output:
+            yield from _end(cell)
+            output = rest[:2]
+        yield from _output(cell, rest[2:], value, line)
+    yield from _end(cell)
+    _unfinished(cells, note)
+
+
+def _places(path: Path) -> tuple[Path, Path] | None:
+    """The path of a cell and the path inside it; None outside of cells."""
+    for i, name in enumerate(path):
+        if name == "cells" and i + 1 < len(path):
+            return path[: i + 2], path[i + 2 :]
+    return None
+
+
+def _about(cell: _Cell, rest: Path, value: Any) -> None:
+    if rest in (("execution_count",), ("prompt_number",)):
+        cell.number = value
+    elif rest == ("cell_type",):
+        cell.code = value == "code"
+    elif rest[:1] == ("metadata",) and rest[-1] in STARTED:
+        cell.started = cell.started or from_value(value)
+
+
+def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
+    """Lines of one value of an output."""
+    name = rest[0] if rest else ""
+    cell.outputs = True
+    if name in ("ename", "evalue"):
+        cell.error.append(str(value))
+    elif name == "traceback":
+        cell.error.clear()
+        yield from _said(cell, line)
+        yield line, 0, _bytes(str(value))
+    elif name == "text" and isinstance(value, str):
+        yield from _said(cell, line)
+        cell.part_line = cell.part_line if cell.part else line
+        cell.part += value
+        if cell.part.endswith("\n"):
+            yield cell.part_line, 0, _bytes(cell.part[:-1])
+            cell.part = ""
+
+
+def _end(cell: _Cell) -> Iterator[Piece]:
+    """What is left of an output: a line without an end, an error without a traceback."""
+    if cell.part:
+        yield cell.part_line, 0, _bytes(cell.part)
+        cell.part = ""
+    if cell.error:
+        yield from _said(cell, cell.line)
+        yield cell.line, 0, _bytes(": ".join(cell.error))
+        cell.error.clear()
+
+
+def _said(cell: _Cell, line: int) -> Iterator[Piece]:
+    if not cell.said:
+        cell.said = True
+        number = cell.number if isinstance(cell.number, int) else " "
+        yield line, 0, _bytes(f"{cell.started + ' ' if cell.started else ''}In [{number}]:")
+
+
+def _unfinished(cells: list[_Cell], note: Note) -> None:
+    """Where the kernel died, as far as a notebook tells: behind the last cell that ran."""
+    code = [c for c in cells if c.code]
+    ran = [i for i, c in enumerate(code) if c.outputs or isinstance(c.number, int)]
+    if ran and ran[-1] + 1 < len(code):
+        last = code[ran[-1]]
+        told = f"the last cell that ran to its end is In [{last.number}]; if the kernel died, then in the cell behind it"
+        note("notebook", told, code[ran[-1] + 1].line)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+SAMPLE = b'{"cells": [{"cell_type": "code", "execution_count": 1, "outputs": [{"text": ["Killed\\n"]}]}], "nbformat": 4}\n'
+FORMATS = (Format("notebook", _recognises, _decode, SAMPLE, "notebook", rank=20),)

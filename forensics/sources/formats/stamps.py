@@ -1,0 +1,39 @@
+"""Times of records to the form that every line of this program can carry: RFC 3339 with microseconds and offset.
+
+1755831607123456 (microseconds)  ->  2025-08-22T03:00:07.123456+00:00
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_YEAR = 1990  # a number that would be an earlier time is a number of something else
+LAST_YEAR = 2100
+ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?$")
+DIGITS = re.compile(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")
+
+
+def from_usec(usec: int) -> str | None:
+    """Microseconds since 1970 as text; None for what is no time of a log."""
+    try:
+        time = EPOCH + timedelta(microseconds=usec)
+    except OverflowError:
+        return None
+    return time.isoformat(timespec="microseconds") if FIRST_YEAR <= time.year <= LAST_YEAR else None
+
+
+def from_value(value: object) -> str | None:
+    """A JSON value that is a time, as text: ISO as it stands, a number by its size in s, ms, us or ns; None for others."""
+    if isinstance(value, str):
+        value = value.strip()
+        if ISO.match(value):
+            return value.replace(",", ".")
+        if not DIGITS.match(value):
+            return None
+        value = float(value) if "." in value else int(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        return None
+    for unit, usec in ((1e11, 1e6), (1e14, 1e3), (1e17, 1), (1e20, 1e-3)):
+        if value < unit:
+            return from_usec(round(value * usec))
+    return None

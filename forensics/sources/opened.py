@@ -1,0 +1,81 @@
+"""A blob to Sources: unpacked, taken out of archives and bundles, and read as text, until only text is left.
+
+bundle.tar.gz -> bundle.tar.gz!kern.log (compression `gzip+tar`), bundle.tar.gz!old/job.zip!train.log, ...
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from typing import BinaryIO, cast
+
+from forensics.model import Source, Warn, Warning
+from forensics.sources import bundles
+from forensics.sources.archives import archive, members
+from forensics.sources.binary_journal import JOURNAL, journal_source
+from forensics.sources.blob import Blob, first_bytes, told
+from forensics.sources.compression import packing, unpacked
+from forensics.sources.texts import text_source
+
+MAX_ARCHIVES = 2  # an archive and one inside it
+MAX_PACKED = 4
+FEW_BYTES = 4096
+COUNTED = ("empty", "binary")
+
+
+def opened(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
+    """Every Source in `blob`; what cannot be read becomes a Warning."""
+    try:
+        head = blob.start()
+    except (OSError, EOFError) as error:
+        warn(Warning("unreadable", told(error), blob.name))
+        return
+    if not head:
+        warn(Warning("empty", "the file is empty", blob.name))
+    elif kind := packing(head):
+        yield from _packed(blob, kind, head, warn, archives)
+    elif kind := archive(head):
+        yield from _archived(blob, kind, warn, archives)
+    elif head.startswith(JOURNAL):
+        yield from journal_source(blob, warn)
+    else:
+        yield from _text(blob, head, warn)
+
+
+def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> Iterator[Source]:
+    if len(blob.packing) >= MAX_PACKED:
+        warn(Warning("limit", "compressed too many times over; it was not read", blob.name))
+        return
+    bare = replace(blob, head=None)
+    inner = replace(bare, open=lambda: unpacked(bare.open(), kind), packing=(*blob.packing, kind))
+    try:  # the first bytes are at hand; opening again would cost a seek in an archive
+        start = first_bytes(unpacked(cast(BinaryIO, BytesIO(head)), kind))
+    except (OSError, EOFError):
+        start = b""
+    yield from opened(replace(inner, head=start) if len(start) >= FEW_BYTES else inner, warn, archives)
+
+
+def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Source]:
+    if archives >= MAX_ARCHIVES:
+        warn(Warning("limit", "an archive inside an archive inside an archive; it was not opened", blob.name))
+        return
+    left: Counter[str] = Counter()
+
+    def tell(warning: Warning) -> None:
+        if warning.kind in COUNTED:
+            left[warning.kind] += 1
+        else:
+            warn(warning)
+
+    for member in members(replace(blob, head=None), kind, warn):
+        yield from opened(member, tell, archives + 1)
+    if left:
+        told = " and ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
+        warn(Warning("skipped", f"{told} members were not read", blob.name))
+
+
+def _text(blob: Blob, head: bytes, warn: Warn) -> Iterator[Source]:
+    for part, start, first in bundles.parts(blob, head, warn):
+        source = text_source(part, start, warn, first)
+        if source:
+            yield source

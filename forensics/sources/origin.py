@@ -1,0 +1,67 @@
+"""Line numbers of decoded text back to those of the original, in memory that grows with irregularity, not with length.
+
+an `-o json-sse` journal: decoded lines 1, 2, 3 stood on lines 1, 3, 5   -> one run (from 1, first 1, step 2)
+a Docker record of three lines on line 7: decoded 7, 8, 9                -> one run (from 7, first 7, step 0)
+"""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+
+Piece = tuple[int, int, bytes]
+"""(number, step, text): whole lines without the last line end; the first stood on line `number` of the original, each
+further one `step` lines on: 0 for the lines of one record, 1 for text as it stood, -1 for text that was turned around."""
+OUT_BYTES = 1 << 20
+
+
+class Origin:
+    """Runs of lines with an even step: from which decoded line on, where its first line stood, and the step."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything, before a source is read again."""
+        self.starts, self.firsts, self.steps = array("Q"), array("q"), array("q")
+        self.lines = 0
+
+    def add(self, number: int, step: int, count: int) -> None:
+        """The next `count` decoded lines stood on `number`, `number + step`, ..."""
+        start = self.lines + 1
+        self.lines += count
+        if self.starts:
+            length = start - self.starts[-1]
+            if length == 1 and (count == 1 or number - self.firsts[-1] == step):
+                self.steps[-1] = number - self.firsts[-1]
+                return
+            expected = self.firsts[-1] + self.steps[-1] * length
+            if length > 1 and number == expected and (count == 1 or step == self.steps[-1]):
+                return
+        self.starts.append(start)
+        self.firsts.append(number)
+        self.steps.append(step)
+
+    def __call__(self, line: int) -> int:
+        """The number in the original of decoded line `line`; itself before anything was read."""
+        run = bisect_right(self.starts, max(1, line)) - 1
+        if run < 0:
+            return line
+        return self.firsts[run] + self.steps[run] * (max(1, line) - self.starts[run])
+
+
+def lined(pieces: Iterable[Piece], origin: Origin) -> Iterator[bytes]:
+    """The text of `pieces` in blocks of about OUT_BYTES, each ending with a line; `origin` learns where they stood."""
+    origin.clear()
+    parts: list[bytes] = []
+    size = 0
+    for number, step, text in pieces:
+        origin.add(number, step, text.count(b"\n") + 1)
+        parts.append(text)
+        size += len(text) + 1
+        if size >= OUT_BYTES:
+            parts.append(b"")
+            yield b"\n".join(parts)
+            parts, size = [], 0
+    if parts:
+        parts.append(b"")
+        yield b"\n".join(parts)

@@ -1,0 +1,72 @@
+"""Parts of one long stream as files of their own: the members of a tar, the sections of a bug report.
+
+A compressed stream can only be read forward. Parts that are read in order share one pass over it; one that is asked for out
+of order gets a pass of its own.
+"""
+
+import io
+from collections.abc import Callable
+from typing import BinaryIO, cast
+
+SKIP_BYTES = 1 << 20
+
+
+class Slices:
+    """`open` yields the whole stream anew."""
+
+    def __init__(self, open: Callable[[], BinaryIO]) -> None:
+        self.open = open
+        self.idle: tuple[int, BinaryIO] | None = None
+
+    def part(self, start: int, size: int, last: bool = False) -> BinaryIO:
+        """The `size` bytes from `start` on, as a file; of the `last` part, as many as there are."""
+        return cast(BinaryIO, _Part(self, start, size, last))
+
+    def borrow(self, start: int) -> BinaryIO:
+        """The stream, standing at `start`; raises OSError or EOFError when it cannot get there."""
+        if self.idle and self.idle[0] <= start:
+            (at, stream), self.idle = self.idle, None
+        else:
+            at, stream = 0, self.open()
+        if stream.seekable():
+            stream.seek(start)
+            return stream
+        while at < start:
+            skipped = len(stream.read(min(SKIP_BYTES, start - at)))
+            if not skipped:
+                raise EOFError("the archive ends in front of it")
+            at += skipped
+        return stream
+
+    def give_back(self, stream: BinaryIO, at: int) -> None:
+        """The stream is free again and stands at `at`."""
+        if self.idle:
+            self.idle[1].close()
+        self.idle = (at, stream)
+
+
+class _Part(io.RawIOBase):
+    def __init__(self, whole: Slices, start: int, size: int, last: bool) -> None:
+        self.whole, self.at, self.end, self.last = whole, start, start + size, last
+        self.stream: BinaryIO | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        left = self.end - self.at
+        if left <= 0:
+            return b""
+        if self.stream is None:
+            self.stream = self.whole.borrow(self.at)
+        data = self.stream.read(left if size < 0 else min(size, left))
+        if not data and not self.last:
+            raise EOFError("the archive ends inside it")
+        self.at += len(data)
+        return data
+
+    def close(self) -> None:
+        if self.stream is not None:
+            self.whole.give_back(self.stream, self.at)
+            self.stream = None
+        super().close()

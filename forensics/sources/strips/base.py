@@ -1,0 +1,22 @@
+"""The form of a strip: whether the first text shows it, and how a line is freed of it."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from forensics.sources.formats.base import Head
+from forensics.sources.lines import numbered_blocks
+
+
+@dataclass(frozen=True)
+class Strip:
+    """`pattern`: what is removed, at any line's start or end (multi-line mode)."""
+
+    name: str
+    shows: Callable[[Head], bool]
+    pattern: re.Pattern[bytes]
+
+    def undo(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """`blocks` without it, with the same lines."""
+        for _, whole in numbered_blocks(blocks):
+            yield self.pattern.sub(b"", whole) + b"\n"

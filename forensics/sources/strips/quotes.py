@@ -1,0 +1,18 @@
+"""Mail and issue quoting: `> ` in front of every line, once or several times."""
+
+import re
+
+from forensics.sources.formats.base import Head
+from forensics.sources.strips.base import Strip
+
+SHARE = 0.8
+LEAST = 3
+
+
+def _shows(head: Head) -> bool:
+    lines = [line for line in head.lines if line.strip()]
+    quoted = sum(line.lstrip().startswith(">") and not line.lstrip().startswith(">>>") for line in lines)
+    return quoted >= LEAST and quoted >= SHARE * len(lines)
+
+
+STRIPS = (Strip("quotes", _shows, re.compile(rb"^[ \t]*(?:> ?)+", re.MULTILINE)),)

@@ -1,0 +1,70 @@
+"""A blob of text to its Source: encoding, quoting and container are recognised by its first bytes, and undone while it is read.
+
+Text that needs none of it is passed on as it lies, block by block.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from forensics.model import Source, Warn, Warning
+from forensics.sources.blob import PROBE_BYTES, Blob, read_blocks
+from forensics.sources.encodings import decoded, encoding, not_text
+from forensics.sources.formats import Format, Head, recognise
+from forensics.sources.formats.base import Note
+from forensics.sources.origin import Origin, lined
+from forensics.sources.strips import Strip, needed
+
+
+def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source | None:
+    """The Source of `blob`, or None (with a Warning) when it is no text. `head`: its first bytes; `first`: the number that its
+    first line has in the original, for a section of a longer file."""
+    blob = replace(blob, head=None)
+    complete = len(head) < PROBE_BYTES
+    if found := recognise(Head(head, complete), raw=True):
+        return _decoded(blob, found, None, (), first)
+    if kind := not_text(head):
+        warn(Warning("binary", f"not read: {kind}", blob.name))
+        return None
+    name = encoding(head)
+    start = Head(b"".join(decoded(iter([head]), name)), complete)
+    strips = needed(start)
+    for strip in strips:
+        start = Head(b"".join(strip.undo(iter([start.data]))), complete)
+    if found := recognise(start, raw=False):
+        return _decoded(blob, found, name, strips, first)
+
+    def blocks(warn: Warn) -> Iterator[bytes]:
+        return _undone(decoded(read_blocks(blob, warn), name), strips)
+
+    shift = (lambda line: line + first - 1) if first > 1 else None
+    return Source(blob.name, blocks, blob.compression, blob.modified, shift)
+
+
+def _undone(blocks: Iterator[bytes], strips: tuple[Strip, ...]) -> Iterator[bytes]:
+    for strip in strips:
+        blocks = strip.undo(blocks)
+    return blocks
+
+
+def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, ...], first: int) -> Source:
+    origin = Origin()
+
+    def blocks(warn: Warn) -> Iterator[bytes]:
+        def note(kind: str, message: str, line: int | None) -> None:
+            warn(Warning(kind, message, blob.name, line))
+
+        given = read_blocks(blob, warn)
+        text = given if found.raw else _undone(decoded(given, name), strips)
+        return lined(found.decode(text, note), origin)
+
+    return Source(
+        name=blob.name,
+        blocks=blocks,
+        compression=blob.compression,
+        modified=blob.modified,
+        origin=lambda line: origin(line) + first - 1,
+        format=found.label,
+    )
+
+
+__all__ = ["Note", "text_source"]

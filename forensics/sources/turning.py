@@ -1,0 +1,91 @@
+"""Newest-first records turned around, so that causes stand in front of their consequences as in every other log.
+
+    Dec 9, 2024, 2:29:41 PM | INFO | KernelRestarter: restarting kernel       2:29:39 PM | WARNING | Invalid handle ...
+    Dec 9, 2024, 2:29:39 PM | WARNING | Invalid handle ...               ->   2:29:41 PM | INFO | KernelRestarter: ...
+
+The order is known by the times in front of the records. Turning needs all of them in memory, MAX_TURNED bytes at most.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from forensics.sources.formats.base import Note
+from forensics.sources.origin import Piece
+
+MAX_TURNED = 256 << 20
+PROBED = 200
+LEAST = 2
+MONTHS = {m: i for i, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+ISO = re.compile(r"[\[<\d>\"' ]{0,8}?(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
+SYSLOG = re.compile(r"(?:<\d+>)?(\w{3}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
+COLAB = re.compile(r"\"?(\w{3}) (\d{1,2}), (\d{4}), (\d{1,2}):(\d\d):(\d\d)\s?([AP])M")
+UPTIME = re.compile(r"(?:<\d+>)?\[\s*(\d+)\.(\d{6})\]")
+
+Moment = tuple[str, float]
+"""A kind of clock, and a number that grows with time; of different kinds, they cannot be compared."""
+
+
+def moment(line: str) -> Moment | None:
+    """When, as the front of `line` tells it, to be compared with others of its kind only."""
+    if found := ISO.match(line):
+        year, month, day, hour, minute, second = (int(found[i]) for i in range(1, 7))
+        return _wall("iso", year, month, day, hour, minute, second, found[7])
+    if found := SYSLOG.match(line):
+        month = MONTHS.get(found[1].lower(), 0)
+        return _wall("syslog", 1904, month, int(found[2]), int(found[3]), int(found[4]), int(found[5]), found[6])
+    if found := COLAB.match(line):
+        hour = int(found[4]) % 12 + (12 if found[7] == "P" else 0)
+        month = MONTHS.get(found[1].lower(), 0)
+        return _wall("colab", int(found[3]), month, int(found[2]), hour, int(found[5]), int(found[6]), None)
+    if found := UPTIME.match(line):
+        return "uptime", float(f"{found[1]}.{found[2]}")
+    return None
+
+
+def _wall(kind: str, year: int, month: int, day: int, hour: int, minute: int, second: int, part: str | None) -> Moment | None:
+    try:
+        whole = datetime(year, month, day, hour, minute, min(second, 59)).toordinal() * 86400 + hour * 3600 + minute * 60 + second
+    except ValueError:
+        return None
+    return kind, whole + float(f"0.{part}" if part else 0)
+
+
+def newest_first(lines: Iterable[str], least: int = LEAST) -> bool:
+    """Do the times of `lines` only ever fall, `least` times or more?"""
+    falls = 0
+    last: Moment | None = None
+    for line in lines:
+        now = moment(line)
+        if now is None:
+            continue
+        if last is not None and last[0] == now[0]:
+            if now[1] > last[1]:
+                return False
+            falls += now[1] < last[1]
+        last = now
+    return falls >= least
+
+
+def turned(pieces: Iterable[Piece], note: Note, records: bool = False) -> Iterator[Piece]:
+    """`pieces` in order of time: as they come, or backwards when the first of them are newest first. `records`: that they are
+    is known already."""
+    pieces = iter(pieces)
+    first = list(itertools.islice(pieces, PROBED))
+    if not records and not newest_first(p[2][:100].decode("utf-8", "replace") for p in first):
+        yield from first
+        yield from pieces
+        return
+    held = first
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece[2])
+        if size > MAX_TURNED:
+            note("order", f"its newest lines stand first; beyond {MAX_TURNED >> 20} MiB they were left in that order", None)
+            yield from held
+            yield from pieces
+            return
+    note("order", "its newest lines stand first; they were turned around", None)
+    yield from reversed(held)
