@@ -1,6 +1,6 @@
 """Logs to measure on: a mixed training log of any size, dense floods, and many small files. Made, not captured; seeds are fixed.
 
-    python benchmarks/generate.py mixed 1000 /tmp/mixed.log      about 1,000 MB, one failure near its end
+python benchmarks/generate.py mixed 1000 /tmp/mixed.log      about 1,000 MB, one failure near its end
 """
 
 import random
@@ -25,16 +25,29 @@ def mixed_block(seed: int) -> str:
         step, kind = seed * BLOCK_LINES + i, rng.random()
         clock = f"{step // 3600 % 24:02d}:{step // 60 % 60:02d}:{step % 60:02d}"
         if kind < 0.45:
-            lines.append(f"2026-11-21 {clock},{rng.randrange(1000):03d} INFO trainer: step {step} loss {rng.random():.4f} lr 3.0e-04 grad_norm {rng.random():.3f}")
+            lines.append(
+                f"2026-11-21 {clock},{rng.randrange(1000):03d} INFO trainer: step {step} loss {rng.random():.4f} lr 3.0e-04 grad_norm {rng.random():.3f}"
+            )
         elif kind < 0.70:
-            lines.append(f"[rank{rng.randrange(64)}]: step {step} | tokens/s {rng.randrange(9000, 12000)} | loss: {rng.random():.4f} | mem 61.2GB")
+            lines.append(
+                f"[rank{rng.randrange(64)}]: step {step} | tokens/s {rng.randrange(9000, 12000)} | loss: {rng.random():.4f} | mem 61.2GB"
+            )
         elif kind < 0.85:
-            lines.append(f"Nov 21 {clock} node-{rng.randrange(16)} systemd[1]: Started session {step} of user user{rng.randrange(9)}.")
+            lines.append(
+                f"Nov 21 {clock} node-{rng.randrange(16)} systemd[1]: Started session {step} of user user{rng.randrange(9)}."
+            )
         elif kind < 0.95:
             done = rng.randrange(1000)
-            lines.append("\r".join(f"{d / 10:.0f}%|{'#' * (d // 50):<20}| {d}/1000 [00:{d % 60:02d}<00:30, {rng.random() * 9:.2f}it/s]" for d in range(done, done + 4)))
+            lines.append(
+                "\r".join(
+                    f"{d / 10:.0f}%|{'#' * (d // 50):<20}| {d}/1000 [00:{d % 60:02d}<00:30, {rng.random() * 9:.2f}it/s]"
+                    for d in range(done, done + 4)
+                )
+            )
         else:
-            lines.append(f"node-{rng.randrange(16)}:{rng.randrange(9999)}:{step % 9999} [{rng.randrange(8)}] NCCL INFO Channel 00/32 : 0 1 2 3 4 5 6 7")
+            lines.append(
+                f"node-{rng.randrange(16)}:{rng.randrange(9999)}:{step % 9999} [{rng.randrange(8)}] NCCL INFO Channel 00/32 : 0 1 2 3 4 5 6 7"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -68,7 +81,12 @@ def tracebacks(count: int) -> Iterator[str]:
         yield f'Traceback (most recent call last):\n  File "/home/user/run/job{i}.py", line {i % 900}, in part{i}\n    work({i})\nValueError: item {i} is of no use\n'
 
 
-KINDS: dict[str, Callable[[int], Iterator[str]]] = {"mixed": mixed, "xid": xid_flood, "nccl": nccl_flood, "tracebacks": tracebacks}
+KINDS: dict[str, Callable[[int], Iterator[str]]] = {
+    "mixed": mixed,
+    "xid": xid_flood,
+    "nccl": nccl_flood,
+    "tracebacks": tracebacks,
+}
 
 
 def write(kind: str, amount: int, path: Path) -> Path:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from forensics import context, layouts, records, series, sources, timeline
+from forensics.config import config
 from forensics.database import Database, load
 from forensics.diagnose import Diagnosis, diagnose
 from forensics.errors import SourceError
@@ -18,9 +19,14 @@ MOMENTS = 500  # entries of the timeline in a report
 OLD_INCIDENTS = 50
 
 
-def database() -> Database:
-    """The built-in knowledge with everything that records and series look for, compiled (cached on disk)."""
-    return load(triggers=(*records.triggers(), *series.triggers(), *context.triggers()))
+def database(folders: Iterable[Path] = ()) -> Database:
+    """The knowledge with everything that records and series look for, compiled (cached on disk).
+
+    Built in, and over it the folders of the configuration, then `folders`; raises UsageError or DatabaseError for faulty ones.
+    """
+    chosen = config(folders)
+    triggers = (*records.triggers(), *series.triggers(), *context.triggers())
+    return load(triggers=triggers, more=chosen.signatures, cache_folder=chosen.cache)
 
 
 def analyze_paths(paths: Sequence[Path], case: str, knowledge: Database) -> Report:

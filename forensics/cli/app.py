@@ -8,7 +8,7 @@ import typer
 import forensics.cli as package
 from forensics.version import VERSION
 
-HELPERS = {"app", "common"}
+HELPERS = {"app", "common", "progress"}
 
 
 def build() -> typer.Typer:
@@ -18,7 +18,6 @@ def build() -> typer.Typer:
         help="Names why a training run or notebook died, from whatever logs there are, and proves it line by line.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )

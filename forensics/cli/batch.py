@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Output, check_format, write
+from forensics.cli.common import (
+    ISSUE_CHARS,
+    ExitCode,
+    Format,
+    MaxChars,
+    Output,
+    Redact,
+    Signatures,
+    Telling,
+    check_format,
+    told,
+    write,
+)
 from forensics.errors import SourceError, UsageError
 
 
@@ -19,28 +31,39 @@ def register(app: typer.Typer) -> None:
         form: Format = "jsonl",
         output: Output = None,
         exit_code: ExitCode = False,
+        redact: Redact = False,
+        max_chars: MaxChars = ISSUE_CHARS,
+        signatures: Signatures = None,
     ) -> None:
         """Analyse each sub-folder of FOLDER as a case of its own.
 
-        Example: forensics batch ./incidents --format jsonl > reports.jsonl
+        \b
+        Examples:
+          forensics batch ./incidents > reports.jsonl
+          forensics batch ./incidents | jq -r '[.case, .verdict, .causes[0].id] | @tsv'
+          forensics batch ./incidents -f markdown -o incidents.md
+
+        \b
+        One document a line in order of name; the case and its cause go to stderr. A folder in which
+        nothing can be read still gets its line. With --redact each report has stand-ins of its own.
         """
         from forensics import pipeline
-        from forensics.report import render
 
         check_format(form)
         if not folder.is_dir():
             raise UsageError("no such folder", str(folder))
         if not any(p.is_dir() for p in folder.iterdir()):
             raise SourceError("no sub-folders, so no cases", str(folder), "use `forensics analyze` for one case")
+        telling = Telling(form, output, exit_code, redact, max_chars=max_chars)
         texts: list[str] = []
         crashed = False
-        for report in pipeline.analyze_folders(folder, pipeline.database()):
+        for report in pipeline.analyze_folders(folder, pipeline.database(signatures or ())):
             crashed = crashed or report.verdict == "crash"
             print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
             if output is None:
-                write(render(report, form), None)
+                write(told(report, telling), None)
             else:
-                texts.append(render(report, form))
+                texts.append(told(report, telling))
         if output is not None:
             write("".join(texts), output)
         if exit_code and crashed:

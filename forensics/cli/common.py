@@ -1,9 +1,12 @@
 """What commands share: the options of the report and writing it out."""
 
 import contextlib
+import json
 import os
+import shutil
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +14,39 @@ import typer
 
 from forensics.errors import UsageError
 from forensics.model import Report
+from forensics.report.style import ISSUE_CHARS as ISSUE_CHARS
+from forensics.report.style import WIDTH, Style
 
-Format = Annotated[str, typer.Option("--format", "-f", help="text, markdown, json or jsonl.")]
+WIDEST = 140  # longer lines of prose are hard to read
+
+Format = Annotated[str, typer.Option("--format", "-f", help="text, markdown, html, json or jsonl.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the report to this file instead of stdout.")]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when a crash was found.")]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users, addresses and job names by stand-ins.")]
+RedactMap = Annotated[
+    Path | None,
+    typer.Option("--redact-map", help="Write which stand-in is whose to this file (for you alone); implies --redact."),
+]
+MaxChars = Annotated[
+    int, typer.Option("--max-chars", min=500, help="Size of a Markdown report; the least important parts are left out to fit.")
+]
+Signatures = Annotated[
+    list[Path] | None, typer.Option("--signatures", help="A folder of your own cause files, over the built-in ones; repeatable.")
+]
+Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the timeline to this file, .png, .svg or .pdf.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How a report is wanted, and where to."""
+
+    form: str
+    output: Path | None = None
+    exit_code: bool = False
+    redact: bool = False
+    redact_map: Path | None = None
+    max_chars: int = ISSUE_CHARS
+    plot: Path | None = None
 
 
 def check_format(form: str) -> str:
@@ -33,25 +65,56 @@ def write(text: str, output: Path | None) -> None:
         sys.stdout.flush()
         return
     try:
+        save(text, output)
+    except UsageError as error:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        raise UsageError(f"{error.what} and went to stdout", error.where) from error
+
+
+def save(text: str, output: Path, mode: int = 0o644) -> None:
+    """`text` to `output`, whole or not at all; raises UsageError when that cannot be written."""
+    try:
         handle, name = tempfile.mkstemp(dir=output.parent, prefix=".forensics-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(text.encode("utf-8", "replace"))
-            Path(name).chmod(0o644)
+            Path(name).chmod(mode)
             Path(name).replace(output)
         except BaseException:
             with contextlib.suppress(OSError):
                 Path(name).unlink()
             raise
     except OSError as error:
-        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-        raise UsageError(f"the report could not be written there ({error.strerror}) and went to stdout", str(output)) from error
+        raise UsageError(f"the report could not be written there ({error.strerror})", str(output)) from error
 
 
-def finish(report: Report, form: str, output: Path | None, exit_code: bool) -> None:
+def style(telling: Telling) -> Style:
+    """What the place the report goes to can take: a terminal's width and colours, or plain text for a file or a pipe."""
+    if telling.output is not None or not sys.stdout.isatty():
+        forced = bool(os.environ.get("FORCE_COLOR")) and telling.output is None and not os.environ.get("NO_COLOR")
+        return Style(max_chars=telling.max_chars, colour=forced)
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDEST)
+    return Style(width=width, colour=colour, max_chars=telling.max_chars)
+
+
+def told(report: Report, telling: Telling) -> str:
+    """The report as it is wanted. Draws the picture and writes the key of the stand-ins where these were asked for."""
+    from forensics.report import hidden, render
+
+    if telling.redact or telling.redact_map:
+        report, key = hidden(report)
+        if telling.redact_map:
+            save(json.dumps(key, indent=2, ensure_ascii=False) + "\n", telling.redact_map, mode=0o600)
+    if telling.plot:
+        from forensics.report.plot import plot
+
+        plot(report, telling.plot)
+    return render(report, telling.form, style(telling))
+
+
+def finish(report: Report, telling: Telling) -> None:
     """Write the report and leave with the status that was asked for."""
-    from forensics.report import render
-
-    write(render(report, form), output)
-    if exit_code and report.verdict == "crash":
+    write(told(report, telling), telling.output)
+    if telling.exit_code and report.verdict == "crash":
         raise typer.Exit(1)

@@ -2,7 +2,20 @@
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Output, check_format, finish
+from forensics.cli.common import (
+    ISSUE_CHARS,
+    ExitCode,
+    Format,
+    MaxChars,
+    Output,
+    Plot,
+    Redact,
+    RedactMap,
+    Signatures,
+    Telling,
+    check_format,
+    finish,
+)
 from forensics.model import Warning
 
 
@@ -10,14 +23,29 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
 
     @app.command()
-    def stdin(form: Format = "text", output: Output = None, exit_code: ExitCode = False) -> None:
+    def stdin(
+        form: Format = "text",
+        output: Output = None,
+        exit_code: ExitCode = False,
+        redact: Redact = False,
+        redact_map: RedactMap = None,
+        max_chars: MaxChars = ISSUE_CHARS,
+        plot: Plot = None,
+        signatures: Signatures = None,
+    ) -> None:
         """Say why the run died, from the log on standard input.
 
-        Example: dmesg -T | forensics stdin
+        \b
+        Examples:
+          dmesg -T | forensics stdin
+          journalctl -b -1 -k -o short-iso | forensics stdin -f markdown
+          kubectl logs --previous POD | forensics stdin -f html -o report.html
+          ssh node17 dmesg -T | forensics stdin --redact
         """
         from forensics import pipeline, sources
 
         check_format(form)
         noted: list[Warning] = []
         given = sources.open_stdin(noted.append)
-        finish(pipeline.analyze(given, "stdin", pipeline.database(), noted), form, output, exit_code)
+        report = pipeline.analyze(given, "stdin", pipeline.database(signatures or ()), noted)
+        finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))

@@ -33,7 +33,8 @@ def read_causes(folder: Path, known: Collection[str] = ()) -> tuple[list[Cause],
     files = cause_files(folder)
     if len(files) > MAX_FILES:
         faults.append(Fault(str(folder), 1, f"{len(files)} cause files; {MAX_FILES} are the most"))
-    for path in files[:MAX_FILES]:
+        files = []
+    for path in files:
         cause, found = read_cause(path, known)
         faults += found
         if cause and not found:

@@ -1,7 +1,9 @@
 """A folder of signatures as files: which are cause files, which are tables, and a hash of all that is in them."""
 
 import hashlib
-from collections.abc import Iterable
+import itertools
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from forensics.errors import DatabaseError, UsageError
@@ -19,13 +21,26 @@ def builtin_folder() -> Path:
 
 def cause_files(folder: Path) -> list[Path]:
     """Every cause file of `folder`, <family>/<cause>.yaml, in a stable order."""
-    return sorted(p for p in folder.glob("*/*.yaml") if p.is_file())
+    return [p for p in _files(folder) if p.suffix == ".yaml" and p.parent.parent == folder]
 
 
 def strays(folder: Path) -> list[Path]:
     """Files of `folder` that look like cause files but lie elsewhere or have another ending."""
-    found = [*folder.glob("*.yaml"), *folder.glob("*.yml"), *folder.glob("*/*.yml"), *folder.glob("*/*/*.yaml")]
-    return sorted(p for p in found if p.is_file())
+    return [p for p in _files(folder) if p.suffix == ".yml" or (p.suffix == ".yaml" and p.parent.parent != folder)]
+
+
+def _files(folder: Path, depth: int = 3) -> Iterator[Path]:
+    """The YAML files and tables of `folder` and the folders in it, in a stable order; other things are passed over."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda e: e.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.endswith((".yaml", ".yml", ".csv")) and entry.is_file():
+            yield folder / entry.name
+        elif depth > 1 and not entry.name.startswith(".") and entry.is_dir():
+            yield from _files(folder / entry.name, depth - 1)
 
 
 def content_hash(folders: Iterable[Path]) -> str:
@@ -37,9 +52,9 @@ def content_hash(folders: Iterable[Path]) -> str:
     for folder in folders:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
-        files = cause_files(folder)
+        files = list(itertools.islice(_files(folder), MAX_FILES + 1))
         digest.update(b"folder %d\0" % len(files))
-        for path in (*files[:MAX_FILES], *sorted(folder.glob("tables/*.csv")), *strays(folder)):
+        for path in files[:MAX_FILES]:
             data = _content(path)
             digest.update(b"%s\0%d\0" % (str(path.relative_to(folder)).encode("utf-8", "surrogateescape"), len(data)) + data)
     return digest.hexdigest()

@@ -60,7 +60,7 @@ def parse(text: str) -> Any:
         if "&" in text and "*" in text:  # then there may be an alias
             for event in yaml.parse(text, _Base):
                 if isinstance(event, yaml.AliasEvent):
-                    raise BadFormError(event.start_mark.line + 1, "YAML aliases are not read")
+                    raise BadFormError(getattr(event.start_mark, "line", 0) + 1, "YAML aliases are not read")
         return yaml.load(text, _LineLoader)
     except yaml.MarkedYAMLError as error:
         line = getattr(error.problem_mark, "line", 0) + 1

@@ -11,7 +11,7 @@ from forensics.database.confirm import compiled
 from forensics.database.entries import Signature
 from forensics.text import MAX_TEXT_BYTES
 
-SLOW_S = 0.05  # of processor time on a line of MAX_TEXT_BYTES: a quarter of the limit at which confirmation gives up
+SLOW_S = 0.1  # of processor time on a line of MAX_TEXT_BYTES: half the limit at which confirmation gives up
 FIRST_LOOK = 4  # a line of a quarter of that length tells first: quadratic time is SLOW_S / 16 there, linear time far less
 LIMIT_S = 0.5
 TRIALS = 3

@@ -97,7 +97,7 @@ def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher
         causes=LazyCauses(ids, Lazy(lines[: len(ids)], cause)),
         confirmers=confirmers,
         triggers=triggers,
-        anchors=head["anchors"],
+        anchors=tuple(head["anchors"]),
         signature_ids=head["signature_ids"],
         trigger_ids=head["trigger_ids"],
         matcher=matcher,

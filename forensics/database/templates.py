@@ -54,5 +54,7 @@ def templates(cause: Cause) -> Iterator[tuple[Place, str]]:
 
 
 def _conditions(cause: Cause) -> Iterator[tuple[Place, str]]:
-    for entry in (*cause.remedies, *cause.missing):
-        yield from ((entry.place, name) for name in (*getattr(entry, "when", ()), *entry.unless))
+    for remedy in cause.remedies:
+        yield from ((remedy.place, name) for name in (*remedy.when, *remedy.unless))
+    for missing in cause.missing:
+        yield from ((missing.place, name) for name in missing.unless)

@@ -35,10 +35,10 @@ def all_layouts() -> tuple[Layout, ...]:
     return tuple(sorted(found, key=lambda layout: layout.rank))
 
 
-@functools.lru_cache(maxsize=1024)
-def layouts_for(first: str) -> tuple[Layout, ...]:
-    """The layouts that a line with this first character can have; what makes peeling a line without any cheap."""
-    return tuple(layout for layout in all_layouts() if layout.starts(first))
+@functools.lru_cache(maxsize=4096)
+def layouts_for(two: str) -> tuple[Layout, ...]:
+    """The layouts that a line with these first two characters can have; what makes peeling a line without any cheap."""
+    return tuple(layout for layout in all_layouts() if layout.starts(two))
 
 
 def peel(text: str) -> Prefix:
@@ -68,7 +68,7 @@ def peel(text: str) -> Prefix:
 
 
 def _peel_one(text: str) -> Prefix | None:
-    for layout in layouts_for(text[:1]) if text else ():
+    for layout in layouts_for(text[:2]) if text else ():
         found = layout.peel(text)
         if found:
             return found

@@ -8,15 +8,18 @@ from forensics.layouts import clock
 from forensics.model import Prefix
 
 
+MAX_PREFIX = 1024  # characters; what follows is message, however it looks
+
+
 @dataclass(frozen=True)
 class Layout:
     """One way to write the front of a line.
 
     `pattern`: anchored at the line's start; groups y mo mon d h m s frac ampm zone unix mono delta (see clock.stamp), host,
-    program, pid, rank, level, pri (a syslog priority). It may match nothing and look ahead only: then the line keeps its text.
+    program, pid, rank, level, inside (a level that stays in the message), pri (a syslog priority). It may match nothing and look ahead only: then the line keeps its text.
     `clock`: `wall+zone`, `wall`, `mono`, `wall+mono`, `delta` or `none`. `rank`: smaller is tried first. `samples`: lines of
-    this layout. `first`: the characters a line of it can start with, as inside a `[...]` of a pattern; all when empty.
-    `within`: a text that every line of it holds. The last two only save time.
+    this layout. `first`: a pattern that the first two characters of each line of it fit. `within`: a text that each line of it
+    holds. The last two only save time; empty ones save none.
     """
 
     name: str
@@ -32,15 +35,15 @@ class Layout:
         """The pattern, compiled at first use."""
         return re.compile(self.pattern)
 
-    def starts(self, character: str) -> bool:
-        """May a line that starts with `character` be of this layout?"""
-        return not self.first or re.match(f"[{self.first}]", character) is not None
+    def starts(self, two: str) -> bool:
+        """May a line with these first two characters be of this layout?"""
+        return not self.first or re.match(self.first, two) is not None
 
     def peel(self, text: str) -> Prefix | None:
         """The Prefix of `text` when this layout fits it, else None."""
         if self.within and self.within not in text:
             return None
-        found = self.compiled.match(text)
+        found = self.compiled.match(text, 0, MAX_PREFIX)
         if found is None:
             return None
         stamp = None
@@ -57,7 +60,7 @@ class Layout:
             program=groups.get("program"),
             pid=_number(groups.get("pid")),
             rank=_number(groups.get("rank")),
-            level=groups.get("level") or _severity(groups.get("pri")),
+            level=groups.get("level") or groups.get("inside") or _severity(groups.get("pri")),
         )
 
 

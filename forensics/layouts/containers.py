@@ -13,7 +13,7 @@ LAYOUTS = (
         "none",
         r"\[pod/(?P<host>[\w.-]+)/(?P<program>[\w.-]+)\] ?",
         ("[pod/train-0/main] 2026-08-22T03:00:07.123456789Z text",),
-        first=r"\[",
+        first=r"\[p",
     ),
     Layout(
         "stern",
@@ -22,7 +22,7 @@ LAYOUTS = (
         rf"(?P<host>[a-z0-9][a-z0-9.]*-[a-z0-9.-]+) (?P<program>[a-z0-9][a-z0-9-]*) (?:› )?{STAMPED}",
         ("train-0 main [W 2026-08-22 03:00:07.120 ServerApp] restart failed", "train-0 main 2026-08-22T03:00:07.120Z text"),
         rank=60,
-        first="a-z0-9",
+        first=r"[a-z0-9][a-z0-9.-]",
         within=":",
     ),
     Layout(
@@ -30,7 +30,7 @@ LAYOUTS = (
         "none",
         r"(?P<program>[A-Za-z0-9][\w.-]*[-_]\d{1,4}) +\| ?",
         ("web-1  | 2024-04-25T05:32:35.584725130Z  * Serving Flask app", "trainer_1  | Traceback (most recent call last):"),
-        first=r"A-Za-z0-9",
+        first=r"[A-Za-z0-9][\w.-]",
         within=" | ",
     ),
     Layout(
@@ -38,7 +38,7 @@ LAYOUTS = (
         "wall+zone",
         rf"time=\"?{ISO_DATE}T{TIME}{ZONE}\"? level=(?P<level>\w+) (?:msg=\"?)?",
         ('time="2017-02-01T17:58:34.999999999-08:00" level=error msg="test log line1\\n test log line2"',),
-        first="t",
+        first=r"ti",
     ),
     Layout(
         "kubectl describe",
@@ -46,7 +46,7 @@ LAYOUTS = (
         r"(?=\s*(?:Started|Finished|Start Time|Creation(?:Timestamp| Timestamp)?|RenewTime|AcquireTime): +"
         rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?P<d>\d\d) {MONTH} (?P<y>\d{{4}}) {TIME} {ZONE}\s*$)",
         ("      Finished:     Fri, 08 Sep 2023 01:12:00 +0530", "Start Time:   Fri, 08 Sep 2023 00:57:11 +0530"),
-        first=r"\sSFCRA",
+        first=r"\s\s|[SFCRA][tiercq]",
         within=":  ",
     ),
     Layout(
@@ -58,7 +58,7 @@ LAYOUTS = (
             "2m (x5 over 10m)   Warning   BackOff   pod/train-0   Back-off restarting failed container",
         ),
         rank=65,
-        first=r" \dNW",
+        first=r"\d[\d. mhds]|  |No|Wa",
         within="  ",
     ),
 )

@@ -18,7 +18,7 @@ LAYOUTS = (
             "Sat Nov 21 12:35:34 AM UTC 2026",
             "Timestamp                                 : Fri Aug 22 03:00:07 2026",
         ),
-        first="MTWFSD",
+        first=r"Mo|Tu|We|Th|Fr|Sa|Su|Ti|Da",
         within=":",
     ),
     Layout(
@@ -27,7 +27,7 @@ LAYOUTS = (
         rf"[^\W\d]{{1,4}}\.? (?P<d>\d{{1,2}})\.? {ANY_MONTH} (?P<y>\d{{4}}),? {TIME}(?: {NAMED_ZONE})?\s*$",
         ("Fr 22. Aug 2025 03:00:07 CEST", "ven. 22 août 2025 03:00:07 CEST"),
         rank=60,
-        first=r"\w",
+        first=r"[^\W\d][\w. ]",
         within=":",
     ),
     Layout(
@@ -36,6 +36,6 @@ LAYOUTS = (
         r"\[?(?P<unix>\d{10}(?:\d{3}|\d{6}|\d{9})?)(?:\.(?P<frac>\d{1,9}))?\]?(?:[ \t,:|]+|$)",
         ("1428634687123 Hello, World!", "1428634687 text", "1428634687123456 text", "1428634687123456789 text", "[1755831607.123] x"),
         rank=85,
-        first=r"\[\d",
+        first=r"\[\d|\d\d",
     ),
 )

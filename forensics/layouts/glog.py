@@ -21,14 +21,14 @@ LAYOUTS = (
             "I1010 17:41:57.858757    4991 manager.go:1126] Created an OOM event in container",
             "W0409 07:28:49.530000 1359 torch/distributed/elastic/agent/server/api.py:719] Received 15 death signal",
         ),
-        first="IWEF",
+        first=r"[IWEF]\d",
     ),
     Layout(
         "glog with year",
         "wall",
         rf"(?P<level>[IWEF])(?P<y>20\d\d)(?P<mo>[01]\d)(?P<d>[0-3]\d) {TIME} +(?P<pid>\d+) {FILE}",
         ("I20200308 23:47:32.089828 400441 config.cc:27] Loading user configuration",),
-        first="IWEF",
+        first=r"[IWEF]2",
     ),
     Layout(
         "absl before InitializeLog",
@@ -36,7 +36,7 @@ LAYOUTS = (
         # Month and day are 0000 and the time of day holds seconds since 1970: no glog line, which would be of year 0.
         rf"(?P<level>[IWEF])0000 00:00:(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) +(?P<pid>\d+) {FILE}",
         ("E0000 00:00:1749031185.951235    9438 cuda_dnn.cc:8310] Unable to register cuDNN factory",),
-        first="IWEF",
+        first=r"[IWEF]0",
     ),
     Layout(
         "c10",
@@ -44,7 +44,7 @@ LAYOUTS = (
         # The month has no leading zero: W121 is 21 January, W1121 21 November.
         rf"\[(?P<level>[IWEF])(?P<mo>1[0-2]|[1-9])(?P<d>[0-3]\d) {TIME} {FILE}",
         ("[W722 04:20:51.746222605 ProcessGroupNCCL.cpp:1250] Warning: process group has NOT been destroyed",),
-        first=r"\[",
+        first=r"\[[IWEF]",
     ),
     Layout(
         "c10 without time",
@@ -54,14 +54,14 @@ LAYOUTS = (
             "[W reducer.cpp:1346] Warning: find_unused_parameters=True",
             "[E ProcessGroupNCCL.cpp:828] [Rank 1] Watchdog caught collective operation timeout",
         ),
-        first=r"\[",
+        first=r"\[[IWEF]",
     ),
     Layout(
         "tensorflow",
         "wall",
         rf"{ISO}: (?P<level>[IWEF]) {FILE}",
         ("2025-06-04 09:59:45.928804: E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:477] Unable to register",),
-        first=r"\d",
+        first=r"\d\d",
     ),
     Layout(
         "vllm",
@@ -71,6 +71,6 @@ LAYOUTS = (
             "INFO 07-22 04:20:44 multiproc_worker_utils.py:247] Worker exiting",
             "ERROR 07-22 04:20:44 [core.py:390] EngineCore hit an exception",
         ),
-        first="DIWEC",
+        first=r"DE|IN|WA|ER|CR",
     ),
 )

@@ -20,7 +20,7 @@ LAYOUTS = (
             "Fri 2025-08-22 03:00:07 UTC gpu-node-7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.",
             "Fri 2025-08-22 03:00:08 CEST gpu-node-7 init.scope[1]: jupyter.service: Failed with result 'oom-kill'.",
         ),
-        first="MTWFS",
+        first=r"Mo|Tu|We|Th|Fr|Sa|Su",
     ),
     Layout(
         "journal short-unix",
@@ -28,7 +28,7 @@ LAYOUTS = (
         rf"(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) {WHO}",
         ("1755831607.123456 gpu-node-7 kernel: python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",),
         rank=40,
-        first=r"\d",
+        first=r"\d\d",
     ),
     Layout(
         "journal short-monotonic",
@@ -39,7 +39,7 @@ LAYOUTS = (
             "[11688.388109] gpu-node-7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.",
         ),
         rank=40,
-        first=r"\[",
+        first=r"\[[ \d]",
     ),
     Layout(
         "journal short-delta",
@@ -51,7 +51,7 @@ LAYOUTS = (
             "[    0.001000 <   86.500000*>] gpu-node-7 kernel: Linux version 6.8.0-45-generic",
         ),
         rank=40,
-        first=r"\[",
+        first=r"\[[ \d]",
         within=".",
     ),
     Layout(
@@ -65,6 +65,6 @@ LAYOUTS = (
             "-- Journal begins at Fri 2025-08-22 03:00:07 UTC, ends at Fri 2025-08-22 03:01:37 UTC. --",
             "-- Logs begin at Fri 2025-08-22 03:00:07 UTC, end at Fri 2025-08-22 03:01:37 UTC. --",
         ),
-        first="-",
+        first=r"--",
     ),
 )

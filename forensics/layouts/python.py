@@ -10,14 +10,19 @@ from forensics.layouts.clock import ISO, ISO_DATE, TIME, ZONE
 
 NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 ZONE_FOLLOWS = r" ?(?:Z|[+-]\d\d:?\d\d)(?!\w)"
-NAMED = r"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?" + NAME + r"\]?[ |:-]*)?"
+# Behind the name of a logger or a file, which stays in the message, as `error: ` does.
+INSIDE = (
+    r"(?=(?:- [\w.]{1,80} - |[\w.]{1,80}: \[|\{[\w.:]{1,80}\} |\[[\w.]{1,80}\]\[|##\[|(?=\w+: ))"
+    r"(?P<inside>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|error|fatal|warning|debug\d?|info|verbose)\b)"
+)
+NAMED = rf"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?{NAME}\]?[ |:-]*|{INSIDE})?"
 
 LAYOUTS = (
     Layout(
         "bracketed time",
         "wall",
         # Airflow writes a comma behind the date.
-        rf" ?\[{ISO_DATE},?[T ]{TIME}(?: (?P<short>[A-Z]) (?P<pid>\d+) \d+)?\] ?(?:[ :]*\[{NAME}\] ?)?",
+        rf" ?\[{ISO_DATE},?[T ]{TIME}(?: (?P<short>[A-Z]) (?P<pid>\d+) \d+)?\] ?(?:[ :]*\[{NAME}\] ?|{INSIDE})?",
         (
             "[2023-10-13 17:40:02,544] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9)",
             "[2026-08-22T03:00:07.123] error: Node node7 not responding",
@@ -25,17 +30,17 @@ LAYOUTS = (
             "[2025-01-15 18:16:34,677 I 524674 524674] (raylet) main.cc:180: Setting cluster ID to: ab3f",
             "[2023-10-13 17:40:02,544] [INFO] [launch.py:191:main] done",
         ),
-        first=r" \[",
+        first=r"[ \[][\[12]",
     ),
     Layout(
         "bracketed time with zone",
         "wall+zone",
-        rf" ?\[{ISO_DATE},?[T ]{TIME} ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)\] ?",
+        rf" ?\[{ISO_DATE},?[T ]{TIME} ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)\] ?{INSIDE}?",
         (
             "[2024-05-01T12:00:00.123Z] + python train.py",
             "[2023-10-13, 17:40:02 UTC] {taskinstance.py:1824} ERROR - Task failed with exception",
         ),
-        first=r" \[",
+        first=r"[ \[][\[12]",
     ),
     Layout(
         "python logging",
@@ -48,7 +53,7 @@ LAYOUTS = (
             "2024-05-01 12:00:00,123 INFO    MainThread:1234 [wandb_init.py:init():610] calling init triggers",
         ),
         rank=70,
-        first=r"\d",
+        first=r"[12]\d",
     ),
     Layout(
         "stamped with zone",
@@ -60,7 +65,7 @@ LAYOUTS = (
             "2024-05-01T12:00:00.1234567Z ##[error]Process completed with exit code 137.",
         ),
         rank=75,
-        first=r"\d",
+        first=r"[12]\d",
     ),
     Layout(
         "iso without zone",
@@ -68,28 +73,28 @@ LAYOUTS = (
         rf"{ISO_DATE}T{TIME}(?![.,]?\d|{ZONE_FOLLOWS}) ?{NAMED}",
         ("2026-08-22T03:00:07.123 error: Node node7 not responding",),
         rank=75,
-        first=r"\d",
+        first=r"[12]\d",
     ),
     Layout(
         "transformers",
         "wall",
         rf"\[{NAME}\|[\w./-]+:\d+\] {ISO} >> ?",
         ("[INFO|trainer.py:1813] 2023-10-13 17:40:02,544 >> ***** Running training *****",),
-        first=r"\[",
+        first=r"\[[DIWECF]",
     ),
     Layout(
         "python logging without time",
         "none",
         rf"{NAME}:[\w.]+:",
         ("WARNING:root:kernel b9e44794-c591-416b-a281-1a0873e0ca43 restarted",),
-        first="DIWECF",
+        first=r"DE|IN|WA|ER|CR|FA",
     ),
     Layout(
         "dask",
         "none",
         rf"distributed[\w.]* - {NAME} - ",
         ("distributed.nanny - WARNING - Worker exceeded 95% memory budget. Restarting",),
-        first="d",
+        first=r"di",
     ),
     Layout(
         "python logging, level first",
@@ -97,6 +102,6 @@ LAYOUTS = (
         rf"\[?{NAME}\]? {{1,6}}\[?{ISO}\]? ?[|:-]? ?",
         ("INFO 2024-05-01 12:00:00,123 train: epoch 3", "[ERROR] 2024-05-01 12:00:00,123 - worker died"),
         rank=60,
-        first=r"\[DIWECF",
+        first=r"\[[DIWECF]|DE|IN|WA|ER|CR|FA",
     ),
 )

@@ -14,23 +14,23 @@ LAYOUTS = (
         "none",
         r"\[(?:rank|default|trainer|worker)(?P<rank>\d{1,5})\]: ?",
         ("[rank0]: RuntimeError: oops", "[default0]:Traceback"),
-        first=r"\[",
+        first=r"\[[rdtw]",
     ),
     Layout(
         "c10 rank",
         "none",
         r"\[Rank (?P<rank>\d{1,5})\] ",
         ("[Rank 1] Watchdog caught collective operation timeout",),
-        first=r"\[",
+        first=r"\[R",
     ),
-    Layout("lightning rank", "none", r"\[rank: (?P<rank>\d{1,5})\] ", ("[rank: 1] Seed set to 42",), first=r"\["),
-    Layout("mpirun", "none", r"\[\d+,(?P<rank>\d{1,5})\]<std(?:out|err)>: ?", ("[1,0]<stderr>:text",), first=r"\["),
+    Layout("lightning rank", "none", r"\[rank: (?P<rank>\d{1,5})\] ", ("[rank: 1] Seed set to 42",), first=r"\[r"),
+    Layout("mpirun", "none", r"\[\d+,(?P<rank>\d{1,5})\]<std(?:out|err)>: ?", ("[1,0]<stderr>:text",), first=r"\[\d"),
     Layout(
         "open mpi",
         "none",
         r"\[(?P<host>[A-Za-z][\w.-]*):(?P<pid>\d{1,7})\] ",
         ("[node07:12345] *** Process received signal ***",),
-        first=r"\[",
+        first=r"\[[A-Za-z]",
         within=":",
     ),
     Layout(
@@ -38,7 +38,7 @@ LAYOUTS = (
         "none",
         r"\[(?P<host>[A-Za-z][\w.-]*):(?P<rank>\d{1,5})\]: ?",
         ("[node07:3]: Traceback (most recent call last):",),
-        first=r"\[",
+        first=r"\[[A-Za-z]",
         within="]:",
     ),
     Layout(
@@ -47,7 +47,7 @@ LAYOUTS = (
         r" *(?P<rank>\d{1,5}): (?=\D)",
         ("12: Traceback (most recent call last):",),
         rank=80,
-        first=r" \d",
+        first=r" [ \d]|\d[\d:]",
         within=": ",
     ),
     Layout(
@@ -57,7 +57,7 @@ LAYOUTS = (
         r"(?P<host>(?:gpu|node|host|worker|compute|nid|cn|dgx|hgx)(?!\d: )[\w-]*\d[\w.-]*): (?=\S)",
         ("node07: RuntimeError: NCCL error", "worker-1: text"),
         rank=80,
-        first="gnhwcd",
+        first=r"gp|no|ho|wo|co|ni|cn|dg|hg",
         within=": ",
     ),
     Layout(
@@ -71,7 +71,7 @@ LAYOUTS = (
             "(raylet, ip=10.0.0.4) Worker exit",
             "[2m[36m(MemoryMonitorActor pid=1328)[0m text",
         ),
-        first=r"(\[",
+        first=r"\(\w|\[\d",
         within=")",
     ),
     Layout(
@@ -80,7 +80,7 @@ LAYOUTS = (
         rf"{COLOUR}\(pid=(?P<pid>\d+)(?:, ip=(?P<host>[\d.a-f:]+))?\){COLOUR} ",
         ("(pid=1328) text", "(pid=1328, ip=10.0.0.4) text"),
         rank=45,
-        first=r"(\[",
+        first=r"\(p|\[\d",
         within="pid=",
     ),
     Layout(
@@ -91,7 +91,7 @@ LAYOUTS = (
             "gpu-node-7:4242:4243 [0] NCCL INFO Channel 00/32 : 0 1 2 3",
             "gpu-node-7:4242:4251 [3] misc/socket.cc:456 NCCL WARN socketProgress: Connection closed",
         ),
-        first=r"\w",
+        first=r"\w[\w.-]",
         within=" NCCL ",
     ),
 )

@@ -17,14 +17,14 @@ LAYOUTS = (
         "wall",
         rf"\[{MONTH_DAY}/(?P<y>\d\d) {TIME}\] (?:{NAME} +)?",
         ("[04/18/23 21:09:53] INFO     colossalai - colossalai - INFO:",),
-        first=r"\[",
+        first=r"\[[01]",
     ),
     Layout(
         "rich, time only",
         "wall",
         rf"\[{TIME}\] +(?:{NAME} +)?",
         ("[21:09:53] INFO     loading the checkpoint", "[21:09:53] starting"),
-        first=r"\[",
+        first=r"\[[0-2]",
     ),
     Layout(
         "rich, same time as before",
@@ -32,7 +32,7 @@ LAYOUTS = (
         # The stamp is blank where it equals the line before's.
         rf" {{10,20}}{NAME} {{2,}}",
         ("                    INFO     colossalai - colossalai - INFO: distributed environment is initialized",),
-        first=" ",
+        first=r"  ",
     ),
     Layout(
         "month/day/year",
@@ -42,7 +42,7 @@ LAYOUTS = (
             "04/18/2023 21:09:53 - INFO - __main__ -   ***** Running training *****",
             "08/22/2026 03:00:07 PM  worker lost",
         ),
-        first=r"\d",
+        first=r"[01]\d",
         within="/",
     ),
     Layout(
@@ -53,7 +53,7 @@ LAYOUTS = (
             "2026/08/22 03:00:07.123, NVIDIA H100 80GB HBM3, 45, 99 %",
             "24/05/01 12:00:00 ERROR Executor: Exception in task 0.0 in stage 1.0",
         ),
-        first=r"\d",
+        first=r"\d\d",
         within="/",
     ),
     Layout(
@@ -61,7 +61,7 @@ LAYOUTS = (
         "wall",
         rf"\[{MONTH_DAY} {TIME} (?P<program>[\w.]+)\]: ?(?:{NAME}[: ]+)?",
         ("[08/22 03:00:07 d2.engine.train_loop]: Starting training from iteration 0",),
-        first=r"\[",
+        first=r"\[[01]",
         within="/",
     ),
     Layout(
@@ -69,13 +69,13 @@ LAYOUTS = (
         "wall",
         rf"\[{MONTH} +(?P<d>\d{{1,2}}) (?P<y>20\d\d) {TIME}\] \[{NAME}\] \[tid \d+\] ?",
         ("[Jul 10 2023 08:00:01] [INFO] [tid 1234] Fabric Manager is running and connected",),
-        first=r"\[",
+        first=r"\[[JFMASOND]",
     ),
     Layout(
         "time only",
         "wall",
         rf"{TIME} +(?:[|-] *)?\[?{NAME}\]?[ |:-]+",
         ("12:00:00,123 INFO train: epoch 3", "21:09:53 | WARNING | loss is rising"),
-        first=r"\d",
+        first=r"[0-2]\d",
     ),
 )

@@ -17,7 +17,7 @@ LAYOUTS = (
         # The line stays whole: the time is part of what it says.
         rf"(?=(?:\w+: )?(?:error: )?\*\*\* (?:JOB|STEP) [\w.+]+ ON (?P<host>[\w.-]+) CANCELLED AT {AT})",
         ("slurmstepd: error: *** JOB 123 ON node7 CANCELLED AT 2026-08-22T03:00:07 DUE TO TIME LIMIT ***",),
-        first="a-z*",
+        first=r"[a-z]{2}|\*\*",
         within="CANCELLED AT ",
     ),
     Layout(
@@ -29,7 +29,7 @@ LAYOUTS = (
             "123|train|OUT_OF_MEMORY|0:125|2026-08-22T03:00:07",
             "123.batch|batch|OUT_OF_MEMORY|0:125|2026-08-21T23:00:01|2026-08-22T03:00:07",
         ),
-        first=r"\d",
+        first=r"\d[\w.+\[|]",
         within="|",
     ),
     Layout(
@@ -38,7 +38,7 @@ LAYOUTS = (
         rf"(?=\d[\w.+\[\]-]* .* {STATE}[A-Z_+]* .*{AT}(?: |$))",
         ("123             train  OUT_OF_ME+    0:125 2026-08-22T03:00:07 ",),
         rank=60,
-        first=r"\d",
+        first=r"\d[\w.+\[ ]",
         within="T",
     ),
 )

@@ -25,7 +25,7 @@ LAYOUTS = (
             "Feb 23 00:28:16 kernel: mce: [Hardware Error]: Machine check events logged",
             "<34>Oct 11 22:14:15 mymachine su: 'su root' failed for lonvick on /dev/pts/8",
         ),
-        first=r"\d<JFMASOND",
+        first=r"\d[\d ]|<\d|Ja|Fe|Ma|Ap|Ju|Au|Se|Oc|No|De",
     ),
     Layout(
         "syslog, other language",
@@ -37,7 +37,7 @@ LAYOUTS = (
             "8月 22 03:00:07 node7 kernel: Out of memory: Killed process 4242 (python3)",
         ),
         rank=60,
-        first=r"\w",
+        first=r"\w[\w.]",
         within=":",
     ),
     Layout(
@@ -49,7 +49,7 @@ LAYOUTS = (
             "2020-05-31T00:00:45.698463+00:00 localhost rsyslogd:  message repeated 76 times: [-- MARK --]",
             "<6>2024-04-17T00:26:33.540821+05:30 host-name kernel: [   29.751657] i40e 0000:5d:00.0 eth5: Changing Rx descriptor",
         ),
-        first=r"\d<",
+        first=r"\d\d|<\d",
     ),
     Layout(
         "syslog 5424",
@@ -60,7 +60,7 @@ LAYOUTS = (
             "<30>1 2021-03-06T04:07:38.265422+00:00 hostname systemd 1 - -  Started Regular background program processing daemon.",
             '142 <165>1 2003-10-11T22:14:15.003Z mymachine.example.com evntslog - ID47 [x@1 k="v"] An application event log entry',
         ),
-        first=r"\d<",
+        first=r"\d[\d ]|<\d",
         within=">1 ",
     ),
 )

@@ -9,10 +9,10 @@ import pkgutil
 
 from forensics.model import Report
 from forensics.report import formats as package
-from forensics.report.redaction import without_secrets
+from forensics.report.redaction import without_names, without_secrets
 from forensics.report.style import Style
 
-__all__ = ["Style", "formats", "render"]
+__all__ = ["Style", "formats", "hidden", "render"]
 
 
 def formats() -> list[str]:
@@ -27,3 +27,8 @@ def render(report: Report, form: str, style: Style | None = None) -> str:
     module = importlib.import_module(f"{package.__name__}.{form}")
     text: str = module.render(without_secrets(report), style or Style())
     return text
+
+
+def hidden(report: Report) -> tuple[Report, dict[str, str]]:
+    """`report` without secrets, and with stand-ins for hosts, users, addresses and jobs; the key is stand-in -> name."""
+    return without_names(without_secrets(report))

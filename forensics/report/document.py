@@ -13,10 +13,11 @@ CONTEXT_CHARS = 500
 
 
 def when(time: datetime | None) -> str | None:
-    """RFC 3339 with offset, milliseconds where there are any; None for an unknown time."""
+    """RFC 3339 with offset, as fine as the time is; None for an unknown time."""
     if time is None:
         return None
-    return time.isoformat(timespec="milliseconds" if time.microsecond else "seconds")
+    fine = "microseconds" if time.microsecond % 1000 else "milliseconds"
+    return time.isoformat(timespec=fine if time.microsecond else "seconds")
 
 
 def document(report: Report) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def _made(hint: Any, value: Any) -> Any:
     if isinstance(value, dict):
         if is_dataclass(hint):
             return _dataclass(hint, value)
-        return {_made(str, k): _made(args[1], v) for k, v in value.items()} if len(args) == 2 else _misfit(hint, value)
+        return {k: _made(args[1], v) for k, v in value.items()} if origin is Mapping else _misfit(hint, value)
     return _plain(hint, value)
 
 

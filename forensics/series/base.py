@@ -11,6 +11,8 @@ QUANTITIES = (
     "temperature", "clock",
 )  # fmt: skip
 
+UNEVEN = 64  # readings from which on a series may have been sampled unevenly
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -51,3 +53,20 @@ class Series:
         stride = -(-count // most)
         kept = self.readings[::stride]
         return replace(self, readings=kept if kept[-1] is self.readings[-1] else (*kept, self.readings[-1]))
+
+    def evened(self, most: int) -> "Series":
+        """At most about `most` readings, evenly over the lines.
+
+        Of a large log the scanner samples the beginning line by line and the rest in windows; where half of the readings
+        lie in the first fifth of the lines, they are thinned to the distance that the others keep.
+        """
+        first, last = self.readings[0].line, self.readings[-1].line
+        if len(self.readings) < UNEVEN or self.readings[len(self.readings) // 2].line - first >= (last - first) / 5:
+            return self.thinned(most)
+        sparse = sum(r.line > first + (last - first) / 5 for r in self.readings)
+        apart = 0.75 * 0.8 * (last - first) / sparse
+        kept = [self.readings[0]]
+        for reading in self.readings[1:]:
+            if reading.line - kept[-1].line >= apart:
+                kept.append(reading)
+        return replace(self, readings=tuple(kept)).thinned(most)

@@ -8,7 +8,7 @@ lines of the source are added: an even sample may end short of the end, and the 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from forensics.model import Line, Region, Scan, Trigger
@@ -33,13 +33,14 @@ METRICS = Trigger(
 TRIGGERS = (MEMORY, METRICS, *tables.TRIGGERS)
 READ_LINES = 2000  # of each kind; 20 us a line
 MERGED = 16
-OF_MEMORY = re.compile(r"mem|rss|ram|alloc|reserved|gb_free|heap|\bM[AC]\b|\bCA\b", re.IGNORECASE)
-MESSAGE = re.compile(
-    r"out of memory|tried to allocate|failed to allocate|oom-kill|trying to allocate|Killed process", re.IGNORECASE
-)
-SCOPE = re.compile(r"\b(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b", re.IGNORECASE)
+# Plain texts, looked for in the line in lower case: much faster than a pattern, and most lines have none of them.
+OF_MEMORY = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma ", "cached", "bytes_in_use")
+MESSAGES = ("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process")
+SIDELESS = {"memory", "mem", "memory used", "mem used", "used memory", "memory usage", "memory use", "used", "memory allocated"}
+SCOPED = ("rank", "gpu", "cuda", "device", "worker", "pid", "node", "host")
+SCOPE = re.compile(r"\b(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b")
 DEFAULT = re.compile(r"^\[default(\d{1,5})\]:|^\[\d+,(\d{1,5})\]<std|^ {0,4}(\d{1,4}): ")
-OF_TOTAL = re.compile(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-])")
+OF_TOTAL = re.compile(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-]| \d\d:)")
 HELD_OUT = re.compile(r"\b(?:valid|validation|val|eval|evaluation|test|testing|evaluate|validating)\b", re.IGNORECASE)
 
 Key = tuple[str, str, str, str, str, bool]
@@ -96,15 +97,16 @@ class _Gathered:
 
     def read(self, line: Line) -> None:
         """Take the numbers of one line."""
-        of_memory = OF_MEMORY.search(line.text) is not None and not MESSAGE.search(line.text)
-        known = [(t, m) for t in tokens(line.text) if (t.label or t.unit) and (m := meaning(t.label, t.unit, of_memory))]
-        of = OF_TOTAL.search(line.text)
-        total = float(of[2]) if of and int(of[1]) <= int(of[2]) else None
-        step = _step(known)
-        if step is None and total is not None and of:
-            step = float(of[1])
-        scopes = _scopes(line.text)
-        held_out = HELD_OUT.search(line.text)
+        low = line.text.lower()
+        of_memory = any(w in low for w in OF_MEMORY) and not any(m in low for m in MESSAGES)
+        known = [(t, m) for t in tokens(line.text) if (m := meaning(t.label, t.unit, of_memory))]
+        if not known:
+            return
+        step, total = _step_of_total(
+            line.text, {m.quantity: t.value for t, m in reversed(known) if m.quantity in ("step", "epoch")}
+        )
+        scopes = _scopes(line.text, low)
+        held_out = HELD_OUT.search(line.text) if "val" in low or "test" in low else None
         for token, what in known:
             if what.quantity not in ("step", "epoch"):
                 evaluated = what.evaluated or (held_out is not None and held_out.start() < token.at and what.quantity != "memory")
@@ -117,8 +119,14 @@ class _Gathered:
     ) -> None:
         name = f"held-out {what.name}" if held_out else what.name
         scope = _joined(scopes, token.at)
-        key = (what.quantity, name, what.unit, scope, what.sense, what.gpu)
-        self.found[key].append(Reading(line.number, line.text, token.value * what.factor, step))
+        value = token.value * what.factor
+        if what.inverse:
+            if value <= 0:
+                return
+            value = 1 / value
+        of_gpu = "gpu " in scope or "cuda " in scope
+        key = (what.quantity, name, what.unit, scope, what.sense, what.gpu or (of_gpu and what.name in SIDELESS))
+        self.found[key].append(Reading(line.number, line.text, value, step))
 
     def series(self) -> list[Series]:
         """The series found, scattered ones joined, sizes in bytes."""
@@ -142,16 +150,23 @@ def _joined_names(found: dict[Key, list[Reading]]) -> dict[Key, list[Reading]]:
     return kept
 
 
-def _step(known: Iterable[tuple[Token, Meaning]]) -> float | None:
-    values = {m.quantity: t.value for t, m in reversed(list(known)) if m.quantity in ("step", "epoch")}
-    return values.get("step", values.get("epoch"))
+def _step_of_total(text: str, told: Mapping[str, float]) -> tuple[float | None, float | None]:
+    """The step that a line names, or that its `840/1352` tells, else its epoch; and the total where it belongs to that step."""
+    pairs = [(float(a), float(b)) for a, b in OF_TOTAL.findall(text)] if "/" in text else []
+    pairs = [p for p in pairs if p[0] <= p[1]]
+    step = told.get("step")
+    if step is not None:
+        return step, next((b for a, b in pairs if a == step), None)
+    return pairs[-1] if pairs else (told.get("epoch"), None)
 
 
-def _scopes(text: str) -> list[tuple[int, str]]:
+def _scopes(text: str, low: str) -> list[tuple[int, str]]:
     found = DEFAULT.match(text)
     first = [(0, f"rank {next(g for g in found.groups() if g)}")] if found else []
-    return first + [(m.end(), f"{m[1].lower()} {m[2]}") for m in SCOPE.finditer(text)]
+    if not any(w in low for w in SCOPED):
+        return first
+    return first + [(m.end(), f"{m[1]} {m[2]}") for m in SCOPE.finditer(low)]
 
 
 def _joined(scopes: list[tuple[int, str]], before: int) -> str:
-    return ", ".join(dict.fromkeys(s for end, s in scopes if end <= before))
+    return ", ".join(dict.fromkeys(s for end, s in scopes if end <= before)) if scopes else ""

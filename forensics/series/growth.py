@@ -28,7 +28,7 @@ PERCENT_MATERIAL = 0.15
 
 def growth_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
     """An Event for each series of memory that grows, the clearest first."""
-    memory = [s.thinned(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
+    memory = [s.evened(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
     found = [(s, r) for s in memory if (r := _rise(s))]
     found += [(s, r) for s in memory if not any(s is f for f, _ in found) and (r := _beside(s, memory) or _sinks(s, scan))]
     found.sort(key=lambda x: (_weight(*x) != "strong", x[0].sense != "used", -x[1].share))

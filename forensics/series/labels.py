@@ -14,21 +14,10 @@ from forensics.series.numbers import words
 
 EVALUATED = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
 NO_LOSS = {
-    "scale",
-    "scaler",
-    "weight",
-    "coef",
-    "factor",
-    "best",
-    "min",
-    "lowest",
-    "scaling",
-    "packet",
-    "threshold",
-    "lambda",
-    "at",
-}
+    "scale", "scaler", "weight", "coef", "factor", "best", "min", "lowest", "scaling", "packet", "threshold", "lambda", "at",
+}  # fmt: skip
 STEP = {"step", "steps", "iteration", "iterations", "iter", "iters", "update", "updates", "batch", "it", "minibatch"}
+STEPS = {"it", "iter", "iters", "step", "steps", "batch", "batches"}
 MEMORY = {"mem", "memory", "ram", "vram", "rss", "vmrss", "maxrss", "hbm", "heap", "pss", "uss"}
 HELD = {"allocated", "alloc", "reserved", "cached"}  # memory words where the line speaks of memory at all
 GPU = {"gpu", "cuda", "vram", "hbm", "allocated", "reserved", "cached", "nvidia", "device", "ma", "ca", "torch"}
@@ -36,7 +25,7 @@ FREE = {"free", "available", "avail", "left", "remaining"}
 PEAK = {"max", "peak", "maximum", "maxrss", "highest", "reserved", "cached", "ca", "high", "hwm"}
 NO_MEMORY = {
     "total", "limit", "capacity", "size", "quota", "threshold", "requested", "clock", "bus", "util", "utilization", "tried",
-    "shared", "virtual", "vms", "bandwidth", "page", "swap", "buffer", "pinned", "sum", "fraction", "leak", "out", "required",
+    "shared", "vms", "bandwidth", "page", "swap", "buffer", "pinned", "sum", "fraction", "leak", "out", "required",
     "needed", "increase", "delta", "difference", "growth", "cgroup", "freed", "saved", "wait",
 }  # fmt: skip
 TIMES = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
@@ -44,17 +33,24 @@ UNIT = re.compile(r"(?<![a-z])(?P<unit>[kmgt]i?b|bytes|percent|%)(?![a-z])")
 PER_SECOND = re.compile(
     r"\b(?:wps|ups|it/s|\w+/s(?:ec)?\b|\w+(?:[ _]per[ _]|/)sec(?:ond)?s?\b|throughput|\w*samplespersec)", re.I
 )
-RATE_UNIT = re.compile(r"^\w+/s(?:ec)?$", re.I)
+LOSS = re.compile(
+    r"(?:\b(train|training|total|lm|batch|running|avg|average|mean|smoothed|val|valid|validation|eval|test|nll|mlm|sop|box|cls|"
+    r"obj|dfl) )?([\w./-]*loss[\w./-]*)",
+    re.IGNORECASE,
+)
 STEP_TIME = re.compile(
     r"(?:step|iter(?:ation)?|batch|update)[ _]?time|time[ _]?(?:per|/)[ _]?(?:step|iter|batch)|"
-    r"sec(?:onds|s)?[ _/]?(?:per|/)?[ _]?(?:step|iter|batch)\b|^time\b|\btime$",
+    r"sec(?:onds|s)?[ _/]?(?:per|/)?[ _]?(?:step|iter|batch)\b|^time\b|\btime$|^dt$",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a number is: its quantity, a name for its series, its factor to the plain unit and that unit ('' for none)."""
+    """What a number is: its quantity, a name for its series, its factor to the plain unit and that unit ('' for none).
+
+    `evaluated`: of a held-out set. `inverse`: what counts is one over the number.
+    """
 
     quantity: str
     name: str
@@ -63,6 +59,7 @@ class Meaning:
     sense: str = ""
     gpu: bool = False
     evaluated: bool = False
+    inverse: bool = False  # a bar prints 1.20it/s and, when that falls below one, 1.05s/it: both are times per step
 
 
 @functools.lru_cache(maxsize=8192)
@@ -77,19 +74,20 @@ def meaning(label: str, unit: str, of_memory: bool) -> Meaning | None:
 
 def _training(label: str, said: list[str], last: set[str], unit: str) -> Meaning | None:
     name = " ".join(said[-2:])
-    if unit and RATE_UNIT.match(unit) and not unit[0].isdigit():
-        return Meaning("rate", unit.lower(), 1.0, unit.lower())
-    if "/" in unit:  # s/it, ms/step
-        return Meaning("step_time", "time per step", TIMES.get(unit.split("/")[0].lower(), 1.0), "s")
+    if "/" in unit:
+        what, _, per = unit.lower().partition("/")
+        if per in ("s", "sec") and what not in STEPS:
+            return Meaning("rate", unit.lower(), 1.0, unit.lower())
+        return Meaning("step_time", "bar's time per step", TIMES.get(what, 1.0), "s", inverse=per in ("s", "sec"))
     if ("scale" in said[-2:] and ("loss" in last or "grad" in last)) or ("loss" in last and said[-1:] == ["to"]):
         return Meaning("loss_scale", "loss scale")
     if ("norm" in said[-2:] and {"grad", "gradient", "gradnorm"} & last) or "gnorm" in said[-1:]:
         return Meaning("grad_norm", "grad norm")
     if "loss" in said[-3:] and not NO_LOSS & set(said[-3:]):
-        return Meaning("loss", _loss_name(said), evaluated=bool(EVALUATED & last))
+        return Meaning("loss", _loss_name(label), evaluated=bool(EVALUATED & last))
     if PER_SECOND.search(label[-28:]):
-        return Meaning("rate", name, 1.0, "/s")
-    if "data" in said[-2:] and (said[-1] in ("data", "time")) and unit.lower() in ("", *TIMES):
+        return Meaning("rate", " ".join(said[-4:]), 1.0, "/s")
+    if "data" in said[-2:] and said[-1] in ("data", "time") and label[-5:] != "data=" and unit.lower() in ("", *TIMES):
         return Meaning("data_time", "data time", _time_factor(label, unit), "s")
     if STEP_TIME.search(label.strip(" '\":=([|)").split("(")[0].strip()) and "data" not in last and not {"total", "eta"} & last:
         return Meaning("step_time", "time per step", _time_factor(label, unit), "s")
@@ -102,11 +100,11 @@ def _training(label: str, said: list[str], last: set[str], unit: str) -> Meaning
     return None
 
 
-def _loss_name(said: list[str]) -> str:
-    at = max(i for i, w in enumerate(said) if w == "loss")
-    front = said[at - 1 : at] if at and not said[at - 1].isdigit() else []
-    behind = [w for w in said[at + 1 :] if w not in ("value", "is", "tensor")]
-    return " ".join([*front, "loss", *behind])
+def _loss_name(label: str) -> str:
+    """`INFO:tensorflow:loss` -> loss, `train loss` -> train loss, `s0.loss_cls` -> s0 loss cls."""
+    found = LOSS.findall(label)
+    kind, name = found[-1] if found else ("", "loss")
+    return " ".join([kind.lower(), *words(name)]).strip()
 
 
 def _time_factor(label: str, unit: str) -> float:
@@ -120,24 +118,21 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
     last = set(said)
-    known = (
-        MEMORY & last
-        or (HELD & last)
-        or ("bytes" in last and "use" in last)
-        or {"gb", "free"} <= last
-        or said in (["ma"], ["ca"])
-    )
-    if not known or NO_MEMORY & last or "/" in unit:
+    known = MEMORY & last or HELD & last or said in (["used"], ["available"], ["use"]) or {"bytes", "use"} <= last
+    if not known and not {"gb", "free"} <= last and not (unit and said[-1:] in (["ma"], ["ca"])):
+        return None
+    if NO_MEMORY & last or "/" in unit:
         return None
     in_label = UNIT.search(label.lower().replace("_", " ").replace("[", " ").replace("(", " "))
     told = (unit or (in_label["unit"] if in_label else "")).lower()
     if told in ("ms", "s", "c", "mhz", "w", "sec", "secs", "seconds"):
         return None
-    sense = "free" if FREE & last else "peak" if PEAK & last else "used"
-    host = {"rss", "vmrss", "maxrss", "host", "cpu", "system", "pss", "uss"} & last
-    gpu = bool(GPU & last) or "gb" in last or {"bytes", "use"} <= last
-    name = " ".join(re.sub(r"(?<![a-z])(?:[kmgt]i?b|bytes)(?![a-z])", "", w) for w in said).split()
-    return Meaning("memory", " ".join(name), *_scale(told, said), sense=sense, gpu=gpu and not host)
+    watermark = said == ["max", "mem"] or (said == ["memory"] and not unit)  # detectron2 and torchvision; mmengine
+    sense = "free" if FREE & last else "peak" if watermark or PEAK & last else "used"
+    host = {"rss", "vmrss", "maxrss", "host", "cpu", "system", "pss", "uss", "ram"} & last and "gpu" not in last
+    gpu = watermark or bool(GPU & last) or "gb" in last or {"bytes", "use"} <= last
+    name = " ".join(w for w in said if not UNIT.fullmatch(w))
+    return Meaning("memory", name, *_scale(told, said), sense=sense, gpu=gpu and not host)
 
 
 def _scale(told: str, said: list[str]) -> tuple[float, str]:

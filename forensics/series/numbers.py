@@ -3,6 +3,8 @@
 Epoch 3  loss: 0.25, rss 1.5 GB -> (3, "Epoch"), (0.25, "loss:"), (1.5, "rss", "GB")
 """
 
+import functools
+import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -35,20 +37,24 @@ class Token:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The numbers of a line in order, NaN and infinities among them."""
+    """The numbers of a line that have a label or a unit, in order, NaN and infinities among them."""
     text = CALLS.sub(" ", text) if "(" in text else text
     past = 0
-    for count, found in enumerate(NUMBER.finditer(text)):
-        if count >= MOST:
-            return
-        yield Token(_value(found), _label(text, past, found.start()), (found["unit"] or "").strip(), found.start())
+    for found in itertools.islice(NUMBER.finditer(text), MOST):
+        start = found.start()
+        label, unit = _label(text[max(past, start - LABEL) : start]), found["unit"]
         past = found.end()
+        if label or unit:
+            yield Token(_value(found), label, unit.strip() if unit else "", start)
 
 
-def _label(text: str, past: int, start: int) -> str:
-    label = text[max(past, start - LABEL) : start]
-    cuts = [m.end() for m in CUT.finditer(label) if label[m.end() :].strip(" \"':=|")]
-    return label[cuts[-1] :].strip() if cuts else label.strip()
+@functools.lru_cache(maxsize=8192)
+def _label(front: str) -> str:
+    """What is left of the text in front of a number: behind its last comma, bar or tab; empty without a letter."""
+    if not any(c.isalpha() for c in front):
+        return ""
+    cuts = [m.end() for m in CUT.finditer(front) if front[m.end() :].strip(" \"':=|")]
+    return front[cuts[-1] :].strip() if cuts else front.strip()
 
 
 def _value(found: re.Match[str]) -> float:
@@ -63,5 +69,5 @@ def _value(found: re.Match[str]) -> float:
 
 def words(label: str) -> list[str]:
     """A label's words in lower case: `MemAllocated=` -> mem, allocated; `s0.loss_cls:` -> s0, loss, cls."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label.replace("kB", "kb"))
     return re.findall(r"[a-z%][a-z0-9]*|\d+", spaced.lower().replace("_", " "))

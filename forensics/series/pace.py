@@ -71,7 +71,7 @@ def pace_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
 
 def slow_down(series: Series) -> SlowDown | None:
     """The slow-down of a series of step times or rates; None where there is none."""
-    thin = series.thinned(MOST)
+    thin = series.evened(MOST)
     readings = [r for r in thin.readings if math.isfinite(r.value) and r.value > 0]
     readings = readings[len(readings) // 20 :]  # the first steps compile, fill caches, measure little
     values = [1 / r.value if series.quantity == "rate" else r.value for r in readings]

@@ -15,6 +15,7 @@ from forensics.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import file_blob
 from forensics.sources.opened import opened
+from forensics.sources.sets import in_order
 from forensics.sources.stdin import stdin_sources
 from forensics.sources.walk import walk
 
@@ -22,7 +23,8 @@ __all__ = ["open_paths", "open_stdin"]
 
 
 def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
-    """Every Source in the regular readable files among `paths` and below the folders among them, in order of name.
+    """Every Source in the regular readable files among `paths` and below the folders among them, in order of name, rotated
+    sets from the oldest on.
 
     Raises UsageError for a path that does not exist and SourceError when nothing can be read.
     """
@@ -30,7 +32,7 @@ def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
     for path in paths:
         if not path.exists():
             raise UsageError("no such file or folder", str(path))
-    found = list(_found(paths, warn))
+    found = in_order(_found(paths, warn))
     if not found:
         raise SourceError("nothing readable", ", ".join(map(str, paths)), "give a text log, a folder of logs or an archive")
     return found

@@ -5,18 +5,20 @@ journal has no lines: entries are counted as lines.
 """
 
 import contextlib
-import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 from forensics.model import Source, Warn, Warning
-from forensics.sources.blob import BLOCK_BYTES, Blob, first_bytes
+from forensics.sources.blob import BLOCK_BYTES, Blob, first_bytes, told
 from forensics.sources.formats.journal_json import decode
 from forensics.sources.origin import Origin, lined
 
 JOURNAL = b"LPKSHHRH"
-MAX_HELD = 256 << 20  # a packed journal is unpacked into memory; journald's own limit for a file is 128 MiB
+MEMORY = Path("/dev/shm")  # a file system in memory: journalctl wants a file with a name, and nothing is unpacked to disk
+MAX_HELD = 256 << 20  # journald's own limit for a file is 128 MiB
 ADVICE = "binary systemd journal; export it where systemd is: journalctl --file {name} -o short-iso-precise > journal.txt"
 
 
@@ -24,7 +26,7 @@ def journal_source(blob: Blob, warn: Warn) -> Iterator[Source]:
     """The Source of a journal file that `journalctl` can open here; else a Warning that tells how to export it."""
     tool = shutil.which("journalctl")
     packed = bool(blob.packing) or "!" in blob.name
-    if tool is None or (packed and not hasattr(os, "memfd_create")):
+    if tool is None or (packed and not MEMORY.is_dir()):
         warn(Warning("binary", f"not read: {ADVICE.format(name=blob.name.rpartition('!')[2])}", blob.name))
         return
     origin = Origin()
@@ -42,16 +44,15 @@ def _printed(tool: str, blob: Blob, packed: bool, warn: Warn) -> Iterator[bytes]
     """What journalctl prints of `blob`; that it fails becomes a Warning."""
     command = [tool, "-o", "json", "--all", "--no-pager", "--quiet", "--file"]
     with contextlib.ExitStack() as stack:
-        held: tuple[int, ...] = ()
+        path = blob.name
         if packed:
             try:
-                held = (stack.enter_context(_in_memory(blob)),)
+                path = stack.enter_context(_in_memory(blob))
             except (OSError, EOFError) as error:
-                warn(Warning("truncated", f"the journal could not be unpacked: {error}", blob.name))
+                warn(Warning("truncated", f"the journal could not be unpacked: {told(error)}", blob.name))
                 return
-        command.append(f"/proc/self/fd/{held[0]}" if held else blob.name)
         running = stack.enter_context(
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, pass_fds=held)
+            subprocess.Popen([*command, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         )
         assert running.stdout is not None
         while block := running.stdout.read(BLOCK_BYTES):
@@ -61,15 +62,13 @@ def _printed(tool: str, blob: Blob, packed: bool, warn: Warn) -> Iterator[bytes]
 
 
 @contextlib.contextmanager
-def _in_memory(blob: Blob) -> Iterator[int]:
-    """A descriptor of a file in memory with what `blob` holds; raises OSError when that is more than MAX_HELD."""
+def _in_memory(blob: Blob) -> Iterator[str]:
+    """The path of a file in memory with what `blob` holds; raises OSError when that is more than MAX_HELD or does not fit."""
     with contextlib.closing(blob.open()) as file:
         data = first_bytes(file, MAX_HELD + 1)
     if len(data) > MAX_HELD:
         raise OSError(f"it is larger than {MAX_HELD >> 20} MiB; unpack it first")
-    handle = os.memfd_create("journal")
-    try:
-        os.write(handle, data)
-        yield handle
-    finally:
-        os.close(handle)
+    with tempfile.NamedTemporaryFile(dir=MEMORY, prefix="forensics-", suffix=".journal") as held:
+        held.write(data)
+        held.flush()
+        yield held.name

@@ -17,7 +17,7 @@ from forensics.sources.origin import Piece
 MAX_TURNED = 256 << 20
 PROBED = 200
 LEAST = 2
-MONTHS = {m: i for i, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+MONTHS = {m: i for i, m in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)}
 ISO = re.compile(r"[\[<\d>\"' ]{0,8}?(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
 SYSLOG = re.compile(r"(?:<\d+>)?(\w{3}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
 COLAB = re.compile(r"\"?(\w{3}) (\d{1,2}), (\d{4}), (\d{1,2}):(\d\d):(\d\d)\s?([AP])M")
@@ -68,12 +68,12 @@ def newest_first(lines: Iterable[str], least: int = LEAST) -> bool:
     return falls >= least
 
 
-def turned(pieces: Iterable[Piece], note: Note, records: bool = False) -> Iterator[Piece]:
-    """`pieces` in order of time: as they come, or backwards when the first of them are newest first. `records`: that they are
-    is known already."""
+def turned(pieces: Iterable[Piece], note: Note, least: int = LEAST) -> Iterator[Piece]:
+    """`pieces` in order of time: as they come, or backwards when the first of them are newest first. `least`: so many
+    falls of the time show it."""
     pieces = iter(pieces)
     first = list(itertools.islice(pieces, PROBED))
-    if not records and not newest_first(p[2][:100].decode("utf-8", "replace") for p in first):
+    if not newest_first((p[2][:100].decode("utf-8", "replace") for p in first), least):
         yield from first
         yield from pieces
         return

@@ -34,8 +34,8 @@ def logs(tmp_path: Path) -> Path:
 def test_analyze_tells_the_cause_on_stdout(logs: Path) -> None:
     done = forensics("analyze", str(logs))
     assert done.returncode == 0
-    assert done.stdout.decode().startswith("code.shape")
-    assert f"{logs}/train.log:2" in done.stdout.decode()
+    assert "code.shape" in done.stdout.decode().splitlines()[0]
+    assert "train.log:2" in done.stdout.decode()
 
 
 def test_stdin_is_read_and_named(logs: Path) -> None:
@@ -109,7 +109,7 @@ def test_nothing_readable_is_exit_2(tmp_path: Path) -> None:
 def test_a_reader_that_has_enough_is_no_error(logs: Path) -> None:
     command = f"{sys.executable} -m forensics analyze {logs} | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=False)
-    assert done.stdout.startswith(b"code.shape")
+    assert b"code.shape" in done.stdout
     assert b"Traceback" not in done.stderr
 
 

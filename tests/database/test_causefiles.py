@@ -53,7 +53,7 @@ def test_a_good_file_has_no_faults(tmp_path: Path) -> None:
         ("who: user", "who: nobody", "neither user nor admin"),
         ("means: It happened.", "means: 3", "means must be a text"),
         ("title: A thing", "title: A thing\ntitle: Again", "written twice"),
-        ("cause: family.thing", "cause: [", "line"),
+        ("cause: family.thing", "cause: [", "did not find expected"),
         ("cause: family.thing", "cause: !!python/object/apply:os.system ['true']", "could not determine a constructor"),
     ],
 )

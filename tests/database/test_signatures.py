@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from forensics.database import HEALTHY, builtin_folder, read_table
-from forensics.database.causefiles import cause_files, read_cause, read_causes
+from forensics.database.causefiles import read_cause, read_causes
 from forensics.database.check import check, check_signature
 from forensics.database.entries import Cause
+from forensics.database.files import cause_files
 
 FILES = cause_files(builtin_folder())
 # The contract of ids: reports, signatures and labelled incidents use them.
@@ -51,7 +52,8 @@ def test_every_cause_has_its_file() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}.{p.stem}")
 def test_signatures_match_their_examples_and_nothing_near(path: Path) -> None:
-    cause = read_cause(path)
+    cause, faults = read_cause(path)
+    assert cause is not None and faults == []
     assert cause.signatures
     for signature in cause.signatures:
         assert list(check_signature(signature)) == []
@@ -59,7 +61,8 @@ def test_signatures_match_their_examples_and_nothing_near(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}.{p.stem}")
 def test_a_cause_says_what_it_means_and_what_to_do(path: Path) -> None:
-    cause = read_cause(path)
+    cause, _ = read_cause(path)
+    assert cause is not None
     assert cause.title
     assert cause.means
     if cause.id != HEALTHY:

@@ -21,7 +21,9 @@ MARKS = ("<!-- measured: begin -->\n", "<!-- measured: end -->\n")
 def told(text: str, knowledge: Database) -> set[str]:
     """The kinds of events that the series of a log give: growth, nan, silence ..."""
     source = Source("train.log", lambda _warn: iter([text.encode()]))
-    return {e.kind.removeprefix("series/").replace("sinking", "growth") for e in series.read(scan(source, knowledge, lambda _w: None))}
+    return {
+        e.kind.removeprefix("series/").replace("sinking", "growth") for e in series.read(scan(source, knowledge, lambda _w: None))
+    }
 
 
 def measure(knowledge: Database, count: int = COUNT) -> dict[str, Counter[str]]:

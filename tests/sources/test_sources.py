@@ -10,7 +10,7 @@ import pytest
 from forensics import sources
 from forensics.errors import SourceError, UsageError
 from forensics.model import Warning
-from forensics.sources.stdin import stream_source
+from forensics.sources.stdin import stream_sources
 
 
 def read(source: object, warn: object = None) -> bytes:
@@ -58,7 +58,8 @@ def test_a_cut_gzip_gives_what_it_holds_and_a_warning(tmp_path: Path) -> None:
         (b"", "empty"),
         (b"\x7fELF\x02\x01\x01" + bytes(100), "binary"),
         (bytes(range(256)) * 20, "binary"),
-        (b"LPKSHHRH" + bytes(100), "binary"),
+        (b"SQLite format 3\0" + bytes(100), "binary"),
+        (bytes(5000), "binary"),
     ],
 )
 def test_what_is_no_text_is_a_warning_beside_what_is(tmp_path: Path, content: bytes, kind: str) -> None:
@@ -69,7 +70,8 @@ def test_what_is_no_text_is_a_warning_beside_what_is(tmp_path: Path, content: by
     assert [(w.kind, w.source) for w in noted] == [(kind, str(tmp_path / "bad"))]
 
 
-def test_a_journal_is_told_with_the_command_that_exports_it(tmp_path: Path) -> None:
+def test_a_journal_is_told_with_the_command_that_exports_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _name: None)
     (tmp_path / "system.journal").write_bytes(b"LPKSHHRH" + bytes(100))
     with pytest.raises(SourceError):
         opened(tmp_path)
@@ -103,5 +105,5 @@ def test_pipes_loops_and_doubles_are_not_followed(tmp_path: Path) -> None:
 
 def test_a_stream_is_read_as_it_is_or_unpacked() -> None:
     text = b"line\n" * 100_000
-    assert read(stream_source(io.BytesIO(text), "<stdin>")) == text
-    assert read(stream_source(io.BytesIO(gzip.compress(text)), "<stdin>")) == text
+    assert read(stream_sources(io.BytesIO(text), "<stdin>", print)[0]) == text
+    assert read(stream_sources(io.BytesIO(gzip.compress(text)), "<stdin>", print)[0]) == text

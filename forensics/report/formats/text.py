@@ -59,8 +59,11 @@ class _Text:
         name = f"   {self.first.id}"
         if len(title) + len(name) > room:
             name = ""
-        gap = " " * max(2, self.width - len(title) - len(name) - len(share))
-        yield Row((title, style), (name, "dim"), (gap + share, style))
+        gap = " " * (self.width - len(title) - len(name) - len(share))
+        if len(title) > room:
+            yield from wrapped(f"{title}  {share}", self.width, style=style)
+        else:
+            yield Row((title, style), (name, "dim"), (gap + share, style))
         if not name:
             yield Row((self.first.id, "dim"))
         yield from wrapped(VERDICTS[self.report.verdict], self.width, style="title")
@@ -76,13 +79,13 @@ class _Text:
         spans: list[tuple[str, str]] = [("when  ", "head"), (lead, "dim")]
         used = len(lead) + 6
         for i, step in enumerate(course):
-            arrow = f" --{step.gap}--> " if step.gap else " --> "
+            arrow = "" if not i else f" --{step.gap}--> " if step.gap else " --> "
             name = step.source.rsplit("/", 1)[-1]
             text = f"{name}: {step.title}"
             if i and used + len(arrow) + len(text) > self.width:
                 yield Row(*spans)
                 spans, used = [("     ", "")], 5
-            spans += [(arrow if i else "", "dim"), (text, "cause" if step.role == "root" else "symptom")]
+            spans += [(arrow, "dim"), (text, "cause" if step.role == "root" else "symptom")]
             used += len(arrow) + len(text)
         yield Row(*spans)
 
@@ -166,7 +169,10 @@ class _Text:
         remark = f"  {remark}" if remark else ""
         name = f"  {finding.id}" if len(finding.id) + 2 + len(remark) <= room else ""
         beside = len(remark) <= room
-        yield Row((f"  {finding.title}", "symptom"), (name + remark if beside else "", "dim"))
+        if room < 0:
+            yield from wrapped(finding.title, self.width, 2, style="symptom")
+        else:
+            yield Row((f"  {finding.title}", "symptom"), (name + remark if beside else "", "dim"))
         if not beside:
             yield Row((f"  {remark}", "dim"))
         for proof in finding.proofs[:1]:

@@ -29,7 +29,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         if parts:
             yield start, 1, b"\n".join(parts)
 
-    return turned(records(), note, records=True)
+    return turned(records(), note)
 
 
 SAMPLE = b"".join(b"2026-08-22 03:00:%02d,1 INFO text\n" % s for s in range(59, 39, -1))

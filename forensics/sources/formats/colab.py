@@ -1,7 +1,7 @@
 """Colab's "View runtime logs", which run backwards: a table with tabs or bars stays as it stands, a CSV becomes one with bars.
 
     Timestamp,Level,Message
-    "Oct 18, 2019, 7:54:49 AM",INFO,"KernelRestarter: restarting kernel"  ->  Oct 18, 2019, 7:54:49 AM | INFO | KernelRestarter: ...
+    "Oct 18, 2019, 7:54:49 AM",INFO,"KernelRestarter: restarting kernel"  ->  Oct 18, 2019, 7:54:49 AM | INFO | Kernel...
 
 New browsers write a narrow no-break space in front of AM and PM, which becomes a plain one. The level is that of the pipe that
 the message came through, not the message's own.
@@ -44,7 +44,7 @@ def _decode_table(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         if parts:
             yield start, 1, b"\n".join(parts)
 
-    return turned(records(), note)
+    return turned(records(), note, least=1)
 
 
 def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -64,7 +64,7 @@ def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             before = taken
 
     csv.field_size_limit(16 << 20)
-    return turned(records(), note)
+    return turned(records(), note, least=1)
 
 
 FORMATS = (

@@ -55,11 +55,26 @@ def objects(blocks: Iterator[bytes], note: Note, inside: str | None = None) -> I
         try:
             found, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            note("damaged", "the document cannot be read from here on", line)
+            note("truncated", "the document is cut short or damaged behind this line", line)
+            if found := _rest(text[at:]):
+                yield line, found, text[at:]
             return
         if isinstance(found, dict):
             yield line, found, text[at:end]
         at = end
+
+
+def _rest(text: str) -> dict[str, Any]:
+    """The values of an object that is cut short, as far as they go."""
+    found: dict[str, Any] = {}
+    for path, value, _ in values(text):
+        inner = found
+        for name in path[:-1]:
+            step = inner.setdefault(str(name), {})
+            inner = step if isinstance(step, dict) else {}
+        if path:
+            inner[str(path[-1])] = value
+    return found
 
 
 def values(text: str) -> Iterator[tuple[Path, Any, int]]:

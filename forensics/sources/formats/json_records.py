@@ -18,7 +18,7 @@ from forensics.sources.formats.documents import objects
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
-from forensics.sources.turning import newest_first, turned
+from forensics.sources.turning import turned
 
 TIMES = ("timestamp", "time", "@timestamp", "ts", "asctime", "datetime", "eventTime", "receiveTimestamp", "date")
 TEXTS = ("message", "msg", "textPayload", "log", "@message", "MESSAGE", "data", "body", "line", "event", "text")
@@ -152,14 +152,9 @@ def _recognises_list(head: Head) -> bool:
     return _is_log(record)
 
 
-__all__ = ["FORMATS", "newest_first"]
+LINE = b'{"time":"2026-08-22T03:00:07.123Z","level":"error","msg":"Killed"}\n'
+CHUNK = b'[{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}\n]\n'
 FORMATS = (
-    Format(
-        "json lines", _recognises_lines, _decode_lines, b'{"time":"2026-08-22T03:00:07.123Z","level":"error","msg":"Killed"}\n',
-        "json lines", rank=60,
-    ),
-    Format(
-        "json list", _recognises_list, _decode_list, b'[{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}\n]\n', "json list",
-        rank=60,
-    ),
-)  # fmt: skip
+    Format("json lines", _recognises_lines, _decode_lines, LINE, "json lines", rank=60),
+    Format("json list", _recognises_list, _decode_list, CHUNK, "json list", rank=60),
+)

@@ -64,14 +64,9 @@ def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             yield number, 0, (f"[{time}] ".encode() if time else b"") + text
 
 
+RECORDS = b"6,3964,206764307,-;nvidia-nvswitch2: open (major=510)\n"
+DOCUMENT = b'{\n   "dmesg": [\n      {"pri": 4, "time": 64.0, "msg": "text"}\n]}\n'
 FORMATS = (
-    Format("kmsg", _recognises, _decode, b"6,3964,206764307,-;nvidia-nvswitch2: open (major=510)\n", "kmsg"),
-    Format(
-        "dmesg json",
-        _is_json,
-        _decode_json,
-        b'{\n   "dmesg": [\n      {"pri": 4, "time": 64.0, "msg": "text"}\n]}\n',
-        "dmesg json",
-        rank=20,
-    ),  # fmt: skip
+    Format("kmsg", _recognises, _decode, RECORDS, "kmsg"),
+    Format("dmesg json", _is_json, _decode_json, DOCUMENT, "dmesg json", rank=20),
 )

@@ -3,12 +3,17 @@
     RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.78 GiB tota
     l capacity; 14.32 GiB already allocated)
 
-Only a text of which no line is longer than the width, and many are exactly as long, is taken for one. Nothing is joined to a
-line that begins like a record of its own.
+    AssertionError: Check batch related parameters. train_batch_size is not
+    equal to micro_batch_per_gpu * gradient_acc_step
+
+A terminal cuts where the column ends: then no line is longer than the width and many are exactly as long. A program that wraps
+at words leaves lines of which each, with the next one's first word, would be too long. Nothing is joined to a line that begins
+like a record of its own.
 """
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_lines
@@ -17,43 +22,59 @@ from forensics.sources.origin import Piece
 WIDTHS = range(70, 81)
 LEAST = 3
 SHARE = 0.1
+LEAST_WORDS = 4
+SHARE_WORDS = 0.9
+SLACK = 24  # a line that was wrapped at words is not shorter than the width by more
 MOST_JOINED = 40
-START = re.compile(
-    rf"\s|[\[<({{|>*=+#$-]|{ISO_TIME}|\w{{3}} [ \d]\d \d\d:\d\d:\d\d|[IWEF]\d{{4}} |Traceback|(?:\w+\.)*\w+(?:Error|Exception|Warning): "
-    r"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\S+:\d+:"
-)
+STAMPS = rf"{ISO_TIME}|\w{{3}} [ \d]\d \d\d:\d\d:\d\d|[IWEF]\d{{4}} |\d+:\d\d"
+NAMES = r"Traceback|(?:\w+\.)*\w+(?:Error|Exception|Warning): |(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\S+:\d+:|\w+="
+START = re.compile(rf"\s|[\[<{{|>*=+#$-]|{STAMPS}|{NAMES}")
+
+TABLE = re.compile(r"\S {3,}\S")
 
 
-def _width(head: Head) -> int:
-    """The width at which the text was wrapped; 0 where it was not."""
-    lengths = [len(line) for line in head.lines if line.strip()]
-    width = max(lengths, default=0)
-    full = [i for i, length in enumerate(lengths[:-1]) if length == width]
-    lines = [line for line in head.lines if line.strip()]
-    joined = sum(_goes_on(lines[i], lines[i + 1]) for i in full)
-    return width if width in WIDTHS and joined >= LEAST and joined >= SHARE * len(lengths) else 0
+def _cut(width: int, line: str, following: str) -> bool:
+    """May `following` be the rest of `line`, cut where the column ended?"""
+    return len(line) == width and bool(following) and not (START.match(following) or TABLE.search(line))
 
 
-def _goes_on(line: str, following: str) -> bool:
-    """May `following` be the rest of `line`, which is as long as the width?"""
-    return bool(following.strip()) and not START.match(following) and line[-1].isalnum() | (line[-1] in ",;:._/-(=")
+def _worded(width: int, line: str, following: str) -> bool:
+    """May `following` go on where `line` was wrapped because the next word had no room?"""
+    if len(line) < width - SLACK or not following or START.match(following) or TABLE.search(line):
+        return False
+    return len(line) + 1 + len(following.split(" ", 1)[0]) > width
+
+
+def _wrapping(lines: Sequence[str]) -> tuple[int, bool]:
+    """The width at which `lines` were wrapped and whether at words; 0 where they were not."""
+    width = max((len(line) for line in lines), default=0)
+    if width not in WIDTHS:
+        return 0, False
+    pairs = [(a, b) for a, b in itertools.pairwise(lines) if a.strip()]
+    cut = sum(_cut(width, a, b) for a, b in pairs)
+    if cut >= LEAST and cut >= SHARE * len(pairs):
+        return width, False
+    going_on = [(a, b) for a, b in pairs if b and not START.match(b)]
+    worded = sum(_worded(width, a, b) for a, b in going_on)
+    return (width, True) if worded >= LEAST_WORDS and worded >= SHARE_WORDS * len(going_on) else (0, False)
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     first = next(blocks, b"")
-    width = _width(Head(first[: 64 << 10], len(first) < 64 << 10))
+    width, words = _wrapping(Head(first[: 64 << 10], len(first) < 64 << 10).lines)
     note("unwrapped", f"its lines were wrapped at {width} columns; they were joined again", None)
+    goes_on, glue = (_worded, " ") if words else (_cut, "")
     start, parts = 0, list[str]()
     for number, raw in numbered_lines(_again(first, blocks)):
         line = raw.decode("utf-8", "replace")
-        if parts and len(parts) < MOST_JOINED and len(parts[-1]) == width and _goes_on(parts[-1], line):
+        if parts and len(parts) < MOST_JOINED and goes_on(width, parts[-1], line):
             parts.append(line)
             continue
         if parts:
-            yield start, 1, "".join(parts).encode("utf-8", "replace")
+            yield start, 1, glue.join(parts).encode("utf-8", "replace")
         start, parts = number, [line]
     if parts:
-        yield start, 1, "".join(parts).encode("utf-8", "replace")
+        yield start, 1, glue.join(parts).encode("utf-8", "replace")
 
 
 def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -62,4 +83,4 @@ def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 
 SAMPLE = b"".join(b"x" * 79 + b"\n" + b"y" * 20 + b"\n" for _ in range(4))
-FORMATS = (Format("wrapped", lambda head: _width(head) > 0, _decode, SAMPLE, rank=95),)
+FORMATS = (Format("wrapped", lambda head: _wrapping(head.lines)[0] > 0, _decode, SAMPLE, rank=95),)

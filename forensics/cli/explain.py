@@ -1,0 +1,165 @@
+"""`forensics explain WHAT`: what an id, a code or a line of a log means, what speaks for it, and what to do."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forensics.cli.common import Signatures, write
+from forensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from forensics.database.codes import Code
+    from forensics.explain import Explanation, Match, Told
+
+WIDTH = 100
+SIGNATURES_SHOWN = 60
+REMEDIES_SHOWN = 3  # of each cause where several are told
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command(context_settings={"ignore_unknown_options": True})  # `explain exit -9`
+    def explain(
+        what: Annotated[list[str], typer.Argument(help="An id, a code or a line of a log; - reads lines from standard input.")],
+        form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+        signatures: Signatures = None,
+    ) -> None:
+        """Say what WHAT means, which signatures know it, and what to do.
+
+        \b
+        Examples:
+          forensics explain host_memory.oom_cgroup
+          forensics explain xid 79
+          forensics explain exit code 137
+          forensics explain 'NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.'
+          tail -n 3 train.log | forensics explain -
+
+        \b
+        Knows causes, families and signatures by id; Xid, SXid, CUDA errors, exit codes, signals and
+        NTSTATUS by number or name; anything else is read as lines of a log. Exit status: 1 when
+        nothing is known of it.
+        """
+        from forensics import pipeline
+        from forensics.explain import MAX_BYTES
+        from forensics.explain import explain as explained
+
+        if form not in ("text", "json"):
+            raise UsageError(f"unknown format {form!r}", advice="choose one of text, json")
+        text = " ".join(what)
+        if what == ["-"]:
+            text = sys.stdin.buffer.read(MAX_BYTES).decode("utf-8", "replace")
+        if not text.strip():
+            raise UsageError("nothing to explain", advice="give an id, a code or a line of a log")
+        found = explained(text, pipeline.database(signatures or ()))
+        write(as_json(found) if form == "json" else "\n".join(as_text(found)) + "\n", None)
+        if not found.known:
+            raise typer.Exit(1)
+
+
+def as_json(found: "Explanation") -> str:
+    """One document: asked, codes, sub_codes, matches, signatures, causes, near."""
+    import json
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: plain(v) for k, v in value.items() if k not in ("place", "match", "no_match")}
+        return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+    document = plain(asdict(found))
+    for cause in document["causes"]:
+        cause["cause"] = {k: v for k, v in cause["cause"].items() if k not in ("signatures", "remedies")}
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def as_text(found: "Explanation") -> Iterator[str]:
+    """The lines that a person reads."""
+    if not found.known:
+        yield f"Nothing is known of {_shown(found.asked)}."
+        yield from (f"Did you mean {name}?" for name in found.near)
+        yield "To teach a message: forensics signatures --help"
+        return
+    for code in found.codes:
+        yield from _code(code)
+    for row in found.sub_codes:
+        yield from _sub_code(row)
+    if found.matches:
+        yield "signatures and records that speak"
+        for match in found.matches:
+            yield from _match(match)
+        yield ""
+    several = len(found.causes) > 1
+    for told in found.causes:
+        yield from _cause(told, REMEDIES_SHOWN if several else len(told.advice))
+    if found.signatures and not found.matches:
+        yield "signatures" if len(found.signatures) > 1 else "signature"
+        for signature in found.signatures[:SIGNATURES_SHOWN]:
+            yield f"  {signature.id}  {signature.weight}"
+            yield from _wrapped(f"{signature.source}{'; since ' + signature.since if signature.since else ''}", "    ")
+        yield "  forensics signatures show ID tells pattern and examples"
+
+
+def _code(code: "Code") -> Iterator[str]:
+    yield f"{code.label}  {code.name}".rstrip()
+    yield from _wrapped(code.meaning, "  ")
+    if code.action:
+        yield from _wrapped(f"to do: {code.action}", "  ")
+    for note in code.notes:
+        yield from _wrapped(note, "  ")
+    if code.causes:
+        yield from _wrapped(f"may speak for: {', '.join(code.causes)}", "  ")
+    yield from _wrapped(f"source: {code.source}", "  ")
+    yield ""
+
+
+def _sub_code(row: dict[str, str]) -> Iterator[str]:
+    origin = f", {row['origin']}" if row["origin"] else ""
+    yield f"NVLink 5 sub-code of Xid {row['xid']}: {row['unit']}, reason 0x{int(row['reason']):02x} (driver {row['driver']})"
+    yield f"  {row['severity']}{origin}; at once: {row['at_once']}; then: {row['then']}"
+    yield ""
+
+
+def _match(match: "Match") -> Iterator[str]:
+    silenced = "  (silenced: a healthy message or a record of this line has the word)" if match.silenced else ""
+    yield f"  line {match.line}  {match.id}  {match.weight}{silenced}"
+    if match.cause and not match.id.startswith(match.cause):
+        yield f"    speaks for {match.cause}"
+    if match.fields:
+        from forensics.diagnose.words import tell
+
+        yield from _wrapped(", ".join(f"{k}: {tell(k, v)}" for k, v in sorted(match.fields.items())), "    ")
+
+
+def _cause(told: "Told", most: int) -> Iterator[str]:
+    yield f"{told.cause.id}  {told.cause.title}"
+    yield from _wrapped(told.cause.means, "  ")
+    if told.summary and told.summary != told.cause.means:
+        yield from _wrapped(told.summary, "  ")
+    if told.cause.explains:
+        yield from _wrapped(f"explains: {', '.join(told.cause.explains)}", "  ")
+    for advice in told.advice[:most]:
+        who = "you" if advice.who == "user" else advice.who
+        yield from _wrapped(f"{advice.rank} {who:<6}{advice.action}", "  ", "          ")
+        yield from _wrapped(advice.why, "          ")
+        yield from (f"          $ {line}" for command in advice.commands for line in command.splitlines())
+        if advice.reference:
+            yield f"          {advice.reference}"
+    if len(told.advice) > most:
+        yield f"  and {len(told.advice) - most} more: forensics explain {told.cause.id}"
+    yield ""
+
+
+def _wrapped(text: str, indent: str, following: str | None = None) -> list[str]:
+    import textwrap
+
+    options = {"initial_indent": indent, "subsequent_indent": following or indent, "break_long_words": False}
+    return textwrap.wrap(_shown(text), WIDTH, break_on_hyphens=False, **options)  # type: ignore[arg-type]
+
+
+def _shown(text: str) -> str:
+    from forensics.text import shown
+
+    return shown(text, 1200)

@@ -1,0 +1,86 @@
+"""`forensics report REPORT.json`: a saved report again, in another format."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forensics.cli.common import (
+    ISSUE_CHARS,
+    ExitCode,
+    Format,
+    MaxChars,
+    Output,
+    Plot,
+    Redact,
+    RedactMap,
+    Telling,
+    check_format,
+    finish,
+)
+from forensics.errors import UsageError
+from forensics.model import Report
+
+MOST_BYTES = 512 << 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def report(
+        path: Annotated[Path, typer.Argument(help="A report in JSON, or JSON lines with --case; - for standard input.")],
+        case: Annotated[str | None, typer.Option("--case", help="Of JSON lines, the report of this case.")] = None,
+        form: Format = "text",
+        output: Output = None,
+        exit_code: ExitCode = False,
+        redact: Redact = False,
+        redact_map: RedactMap = None,
+        max_chars: MaxChars = ISSUE_CHARS,
+        plot: Plot = None,
+    ) -> None:
+        """Show a saved report again, in any format. The logs are not needed for it.
+
+        \b
+        Examples:
+          forensics report report.json
+          forensics report report.json -f html -o report.html
+          forensics report incidents.jsonl --case run7 -f markdown --redact
+        """
+        check_format(form)
+        found = read(path, case)
+        finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))
+
+
+def read(path: Path, case: str | None) -> Report:
+    """The report in `path`; of several the one named `case`. Raises UsageError when there is none, or more than one."""
+    from forensics.report.reading import report_of
+
+    documents = [d for d in _documents(path) if case is None or (isinstance(d, dict) and d.get("case") == case)]
+    if not documents:
+        raise UsageError(f"no report of case {case!r}" if case else "no report in it", str(path))
+    if len(documents) > 1:
+        raise UsageError(f"{len(documents)} reports in it", str(path), "choose one with --case NAME")
+    return report_of(documents[0], str(path))
+
+
+def _documents(path: Path) -> list[object]:
+    try:
+        if str(path) == "-":
+            data = sys.stdin.buffer.read(MOST_BYTES)
+        else:
+            with path.open("rb") as file:
+                data = file.read(MOST_BYTES)
+    except OSError as error:
+        raise UsageError(f"cannot be read ({error.strerror})", str(path)) from error
+    text = data.decode("utf-8-sig", "replace")
+    try:
+        return [json.loads(text)]
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise UsageError("this is no JSON", str(path), "give a file that `forensics analyze --format json` wrote") from error

@@ -1,0 +1,102 @@
+"""`forensics series PATH...`: the numbers that the logs print again and again, listed, exported or drawn."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forensics.cli.common import write
+
+if TYPE_CHECKING:
+    from forensics.model import Event
+    from forensics.series import Series
+
+HEAD = ("series", "readings", "first", "last", "lowest", "highest", "source", "lines")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def series(
+        paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read with all below them.")],
+        export: Annotated[Path | None, typer.Option(help="Write every reading to FILE.csv, .jsonl or .parquet.")] = None,
+        plot: Annotated[Path | None, typer.Option(help="Draw the series to FILE.png, .svg or .pdf, events marked.")] = None,
+    ) -> None:
+        """List the numbers over time in PATHS: losses, rates, step times, memory, temperatures, and what they tell.
+
+        Of very many readings an even sample is kept. Examples: forensics series train.log;
+        forensics series ./logs --export numbers.csv --plot numbers.png
+        """
+        from forensics.series import export as exporting
+        from forensics.series import plot as plotting
+
+        if export:
+            exporting.check_kind(export)
+        if plot:
+            plotting.check_kind(plot)
+        found = _found(paths)
+        write(listing(found), None)
+        if export:
+            count = exporting.export(((source, series) for source, series, _ in found), export)
+            typer.echo(f"{count} readings written to {export}", err=True)
+        if plot:
+            plotting.plot(found, plot)
+            typer.echo(f"drawn to {plot}", err=True)
+
+
+def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Event]]]":
+    """(source, its series, what they tell) of every source that has a series."""
+    from forensics import pipeline, series, sources
+    from forensics.scan import scan
+
+    knowledge = pipeline.database()
+    scans = (scan(source, knowledge, lambda _w: None) for source in sources.open_paths(paths, lambda _w: None))
+    found = [(s.source.name, series.series_of(s), series.read(s)) for s in scans]
+    return [f for f in found if f[1]]
+
+
+def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Event]]]") -> str:
+    """A table of the series that have two readings or more, the longest of a source first, and a line for each event."""
+    from forensics.text import shown
+
+    rows = [HEAD]
+    told: list[str] = []
+    for source, series, events in found:
+        several = sorted((s for s in series if len(s.readings) > 1), key=lambda s: (-len(s.readings), s.name, s.scope))
+        rows += [_row(shown(source, 80), s) for s in several]
+        told += [_told(e) for e in events]
+    if len(rows) == 1:
+        return "no number is printed twice in what was given\n"
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([*lines, *(["", *told] if told else [])]) + "\n"
+
+
+def _row(source: str, series: "Series") -> tuple[str, ...]:
+    from math import isfinite
+
+    finite = [v for v in series.values if isfinite(v)] or [series.values[0]]
+    numbers = (series.values[0], series.values[-1], min(finite), max(finite))
+    name = f"{series.name} {series.scope}".strip()
+    where = f"{series.readings[0].line}-{series.readings[-1].line}"
+    return (name, str(len(series.readings)), *(number(v, series.unit) for v in numbers), source, where)
+
+
+def number(value: float, unit: str) -> str:
+    """A value with its unit: `1.09 GiB`, `0.41 s`, `2.31`."""
+    if unit != "bytes":
+        return f"{value:.4g}{' ' if unit else ''}{unit}".rstrip()
+    names = ["B", "KiB", "MiB", "GiB", "TiB"]
+    while abs(value) >= 1024 and len(names) > 1:
+        value, names = value / 1024, names[1:]
+    return f"{value:.4g} {names[0]}"
+
+
+def _told(event: "Event") -> str:
+    from forensics.text import shown
+
+    facts = ", ".join(f"{k} {v}" for k, v in event.fields.items())
+    cause = f" ({event.cause}, {event.weight})" if event.cause else ""
+    return f"{event.kind.split('/')[-1]}{cause}: lines {event.line} to {event.last_line}, {shown(facts, 300)}"

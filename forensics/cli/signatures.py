@@ -1,0 +1,165 @@
+"""`forensics signatures list|show|check|test`: the database, for those who read and extend it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forensics.cli.common import Signatures, write
+from forensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from forensics.database import Cause, Signature
+
+Folder = Annotated[
+    Path | None, typer.Argument(metavar="[DIR]", help="Your folder of cause files; without one, all that an analysis uses.")
+]
+Alone = Annotated[bool, typer.Option("--alone", help="Take DIR as a whole database, without the built-in one below it.")]
+Only = Annotated[str | None, typer.Argument(metavar="[ID]", help="A family, a cause or a signature; without one, all.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of commands."""
+    group = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="List, show, check and test signatures. signatures/README.md teaches writing one.",
+    )
+    _reading(group)
+    _writing(group)
+    app.add_typer(group, name="signatures")
+
+
+def _reading(group: typer.Typer) -> None:
+    @group.command(name="list")
+    def list_(only: Only = None, form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+              signatures: Signatures = None) -> None:  # fmt: skip
+        """List signatures: id, weight, title of the cause.
+
+        \b
+        Examples:
+          forensics signatures list
+          forensics signatures list gpu_hardware
+          forensics signatures list -f json | jq length
+        """
+        from forensics import pipeline
+
+        if form not in ("text", "json"):
+            raise UsageError(f"unknown format {form!r}", advice="choose one of text, json")
+        causes = pipeline.database(signatures or ()).causes.values()
+        chosen = [(c, s) for c in causes for s in c.signatures if _is(s, only)]
+        if not chosen:
+            raise UsageError(f"no signature, cause or family is called {only}", advice="forensics signatures list shows all")
+        write(_as_json(chosen) if form == "json" else _as_list(chosen), None)
+
+    @group.command()
+    def show(
+        only: Annotated[str, typer.Argument(metavar="ID", help="A signature or a cause.")], signatures: Signatures = None
+    ) -> None:
+        """Show signatures whole: where they are written, anchors, pattern, source and examples.
+
+        Example: forensics signatures show host_memory.oom_cgroup/kernel_killed
+        """
+        from forensics.config import config
+        from forensics.database import builtin_folder, read_folders
+
+        causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
+        chosen = [(c, s) for c in causes for s in c.signatures if _is(s, only)]
+        if not chosen:
+            raise UsageError(f"no signature, cause or family is called {only}", advice="forensics signatures list shows all")
+        write("\n".join(line for _, s in chosen for line in _whole(s)) + "\n", None)
+
+
+def _writing(group: typer.Typer) -> None:
+    @group.command()
+    def check(
+        folder: Folder = None,
+        alone: Alone = False,
+        notes: Annotated[
+            bool, typer.Option("--notes", help="Show notes too: crossings between causes that know each other.")
+        ] = False,
+    ) -> None:
+        """Check cause files; every fault with path and line in one run. Exit status: 1 when there are faults.
+
+        \b
+        Checks form, ids used twice, dead `explains`, anchors missing from their own examples, examples
+        that fail, slow patterns, patterns that match another cause's examples, fields of sentences and
+        remedies that nothing gives.
+
+        \b
+        Examples:
+          forensics signatures check
+          forensics signatures check ./my-signatures --notes
+        """
+        from forensics.examine import examine
+
+        found = examine(folder, alone)
+        write("".join(f"{fault}\n" for fault in found.faults), None)
+        if notes:
+            write("".join(f"{note} (note)\n" for note in found.notes), None)
+        hidden = "" if notes or not found.notes else " (--notes shows them)"
+        counts = f"{found.causes} causes, {found.signatures} signatures: {len(found.faults)} faults, {len(found.notes)} notes"
+        print(counts + hidden, file=sys.stderr)
+        if found.faults:
+            raise typer.Exit(1)
+
+    @group.command()
+    def test(
+        folder: Folder = None,
+        alone: Alone = False,
+        all_: Annotated[bool, typer.Option("--all", help="Name the signatures that pass as well.")] = False,
+    ) -> None:
+        """Run the examples of signatures: quick, for the one that is being written. Exit status: 1 when one fails.
+
+        Example: forensics signatures test ./my-signatures --all
+        """
+        from forensics.examine import try_examples
+
+        tried = failed = 0
+        for name, place, faults in try_examples(folder, alone):
+            tried += bool(name)
+            failed += bool(faults)
+            if faults or all_:
+                write("".join(f"{fault}\n" for fault in faults) or f"{place}: {name}: ok\n", None)
+        print(f"{tried} signatures, {failed} with faults", file=sys.stderr)
+        if failed:
+            raise typer.Exit(1)
+
+
+def _is(signature: "Signature", only: str | None) -> bool:
+    return only in (None, signature.id, signature.cause, signature.cause.split(".")[0])
+
+
+def _as_list(chosen: "list[tuple[Cause, Signature]]") -> str:
+    width = max(len(s.id) for _, s in chosen)
+    return "".join(f"{s.id:<{width}}  {s.weight:<6}  {c.title}\n" for c, s in chosen)
+
+
+def _as_json(chosen: "list[tuple[Cause, Signature]]") -> str:
+    import json
+
+    rows = [
+        {"id": s.id, "cause": c.id, "title": c.title, "weight": s.weight, "anchors": s.anchors, "pattern": s.pattern,
+         "unless": s.unless, "since": s.since, "source": s.source}
+        for c, s in chosen
+    ]  # fmt: skip
+    return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+
+
+def _whole(signature: "Signature") -> Iterator[str]:
+    yield f"{signature.id}  {signature.weight}"
+    yield f"  {signature.place}"
+    yield f"  source   {signature.source}{'; since ' + signature.since if signature.since else ''}"
+    yield from (f"  anchor   {anchor}" for anchor in signature.anchors)
+    yield f"  pattern  {signature.pattern}"
+    yield from (f"  unless   {pattern}" for pattern in signature.unless)
+    for example in signature.match:
+        yield f"  match    {example.text}"
+        if example.fields:
+            yield f"           {', '.join(f'{k}: {v}' for k, v in example.fields.items())}"
+    for example in signature.no_match:
+        yield f"  no match {example.text}"
+        yield f"           {example.why}"
+    yield ""

@@ -1,0 +1,83 @@
+"""Settings of a site or a person: a small YAML file and the environment, to folders of signatures and a place for the cache.
+
+    signatures: [~/signatures, /etc/forensics/signatures]      # later folders override earlier ones
+    cache: /var/tmp/forensics
+
+The file is `$FORENSICS_CONFIG`, else `config.yaml` in the user's configuration folder (~/.config/forensics on Linux) where it
+exists. `$FORENSICS_SIGNATURES` names more folders, separated as in PATH; `$FORENSICS_CACHE` overrides `cache`.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from forensics.errors import UsageError
+
+MAX_BYTES = 64 << 10
+KEYS = {"signatures", "cache"}
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """`signatures`: folders over the built-in database, each over those before it. `cache`: None for the user's cache folder."""
+
+    signatures: tuple[Path, ...] = ()
+    cache: Path | None = None
+
+
+def config(folders: Iterable[Path] = ()) -> Config:
+    """What the file says, then the environment, then `folders` (those of the command line).
+
+    Raises UsageError, with path and line, for a file or folder that is named and not there, or a file that says something else
+    than the above.
+    """
+    path = _path()
+    base = _read(path) if path else Config()
+    named = [p for p in os.environ.get("FORENSICS_SIGNATURES", "").split(os.pathsep) if p]
+    signatures = (*base.signatures, *(Path(p).expanduser() for p in named), *folders)
+    for folder in signatures:
+        if not folder.is_dir():
+            raise UsageError("no such folder of signatures", str(folder))
+    return Config(tuple(dict.fromkeys(signatures)), base.cache)
+
+
+def _path() -> Path | None:
+    named = os.environ.get("FORENSICS_CONFIG")
+    if named:
+        path = Path(named).expanduser()
+        if not path.exists():
+            raise UsageError("no such file, and FORENSICS_CONFIG names it", named)
+        return path
+    import platformdirs
+
+    path = Path(platformdirs.user_config_dir("forensics", appauthor=False)) / "config.yaml"
+    return path if path.is_file() else None
+
+
+def _read(path: Path) -> Config:
+    from forensics.database.form import BadFormError, keys, parse, text, texts
+
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise BadFormError(1, f"larger than {MAX_BYTES} bytes")
+        data: Any = parse(raw.decode())
+        if data is None:
+            return Config()
+        keys(data, KEYS, set())
+        cache = text(data, "cache") if "cache" in data else ""
+        return Config(tuple(_place(path, p) for p in texts(data, "signatures")), _place(path, cache) if cache else None)
+    except BadFormError as bad:
+        raise UsageError(bad.what, f"{path}:{bad.line}") from bad
+    except UnicodeDecodeError as error:
+        raise UsageError("is no UTF-8 text", f"{path}:1") from error
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
+
+
+def _place(config_file: Path, named: str) -> Path:
+    """A path of the file: relative to the folder it lies in."""
+    return config_file.parent / Path(named).expanduser()

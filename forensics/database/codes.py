@@ -1,0 +1,181 @@
+"""What a coded error means, by number or name, from signatures/tables/*.csv.
+
+"xid 79", "SXid 12028", "exit code 137", "SIGKILL", "cudaErrorAssert", "CUDA error 700", "-1073741819"  ->  Code
+"""
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from forensics.database.nvlink5 import units
+from forensics.database.tables import read_rows
+
+XID_SOURCE = "NVIDIA's Xid catalogue and the driver's nverror.h"
+SXID_SOURCE = "NVIDIA's fabric manager guide and the driver's NVSwitch error list"
+NVLINK5 = range(144, 151)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One coded error. `kind`: `Xid`, `SXid`, `CUDA error`, `exit status`, `signal` or `NTSTATUS`.
+
+    `causes`: ids of the causes it may speak for, likeliest first; empty where it speaks for none. `notes`: what else the table
+    says, one sentence each.
+    """
+
+    kind: str
+    number: str
+    name: str
+    meaning: str
+    action: str
+    causes: tuple[str, ...]
+    notes: tuple[str, ...]
+    source: str
+
+    @property
+    def label(self) -> str:
+        """`Xid 79`."""
+        return f"{self.kind} {self.number}"
+
+
+def xid(number: str) -> list[Code]:
+    """The Xid of that number or name."""
+    return [_xid(r) for r in _rows("xid") if number.upper() in (r["code"], r["name"])]
+
+
+def sxid(number: str) -> list[Code]:
+    """The SXid (an NVSwitch error) of that number or name."""
+    return [_sxid(r) for r in _rows("sxid") if number.upper() in (r["code"], r["name"])]
+
+
+def cuda(number: str) -> list[Code]:
+    """The CUDA runtime or driver error of that number or name; two where the numbers changed in CUDA 10.1."""
+    asked = number.lower()
+    return [_cuda(r) for r in _rows("cuda_error") if asked in (r["code"], r["name"].lower(), r["driver_name"].lower() or None)]
+
+
+def signal(number: str) -> list[Code]:
+    """The signal of that number or name, with or without SIG."""
+    name = number.upper() if number.upper().startswith("SIG") else "SIG" + number.upper()
+    found = (r for r in _rows("exit_code") if r["kind"] == "signal" and (r["code"] == number or r["name"] == name))
+    return [_ending(r, "signal", r["code"]) for r in found]
+
+
+def ending(number: str) -> list[Code]:
+    """The exit status of that number: as a shell or container tells it, as Python does (-9), as Windows does (-1073741819)."""
+    code = int(number, 0)
+    if code >= 1 << 31 or code < -255:
+        return ntstatus(number)
+    rows = [_ending(r, "exit status", number) for r in _rows("exit_code") if r["kind"] == "exit" and int(r["code"]) == code]
+    if rows:
+        return rows
+    for base, how in ((0, f"{code}: Python's way to say"), (128, "128 + {}:"), (256, "256 + {}, as PBS tells it:")):
+        number_of = -code if base == 0 else code - base
+        if 0 < number_of < 65:
+            return [_as_exit(c, number, how.format(number_of)) for c in signal(str(number_of))]
+    as_byte = [_as_exit(c, number, f"{code - 256} as a byte:") for c in signal(str(256 - code))] if 192 < code < 256 else []
+    return as_byte or [_own_choice(number)]
+
+
+def ntstatus(number: str) -> list[Code]:
+    """The Windows status of that number (hexadecimal, decimal, signed or not) or name."""
+    code = f"0x{int(number, 0) & 0xFFFFFFFF:08x}" if re.fullmatch(r"-?(?:0x[0-9a-fA-F]+|\d+)", number) else number
+    return [_ntstatus(r) for r in _rows("ntstatus") if code == r["code"] or code.upper() == r["name"].upper()]
+
+
+NUMBER = r"-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})"
+EXIT = r"(?:exit(?:ed)?(?: with)?[ _]?(?:code|status)?|exitcode|return ?code|rc)"
+# How people ask, and how lines tell. `exit 137` alone is only asked: in a line it says too little.
+Look = Callable[[str], list[Code]]
+ASKED: tuple[tuple[str, Look], ...] = (
+    (r"sxid[\s:#=]*(\d{4,6}|[A-Z]\w+)", sxid),
+    (r"(?:nvrm: )?xid[\s:#=]*(\d{1,4}|[A-Z]\w+)", xid),
+    (r"(?:cuda|hip)(?: runtime| driver)?(?: error)?(?: code)?[\s:#=(]*(\d{1,4})\)?", cuda),
+    (r"(cudaError\w+|CUDA_ERROR_\w+|CUDA_SUCCESS)", cuda),
+    (r"(?:signal|sig)[\s:#=]*(\d{1,2})", signal),
+    (r"(SIG[A-Z]{2,6}\d?)", signal),
+    (rf"{EXIT}[\s:#=(]*({NUMBER})\)?", ending),
+    (rf"(?:ntstatus|status)[\s:#=]*({NUMBER})", ntstatus),
+    (r"(STATUS_\w+|0x[4-9a-fA-F][0-9a-fA-F]{7})", ntstatus),
+    (r"(ROBUST_CHANNEL_\w+)", xid),
+)
+TOLD: tuple[tuple[str, Look], ...] = (
+    (r"\bSXid \([^)]{1,40}\): (\d{5})\b", sxid),
+    (r"\bXid \([^)]{1,40}\): (\d{1,4})\b", xid),
+    (r"caused by previous Xid (\d{1,4})\b", xid),
+    (r"(?i:cuda(?: runtime| driver)? error:?) ?\(?(\d{1,4})\)?(?![\w.])", cuda),
+    (r"\b(cudaError[A-Z]\w+|CUDA_ERROR_[A-Z_]+)", cuda),
+    (r"(?i:exit(?:ed)?(?: with)?[ _]?(?:code|status)|exitcode|returncode|return code)[ \"':=(]{0,3}(-?\d{1,10})\b", ending),
+    (r"(?i:\bsignal[ :=]{1,2})(\d{1,2})\b", signal),
+    (r"\b(SIG(?:KILL|SEGV|ABRT|BUS|TERM|ILL|FPE|INT|HUP|PIPE|XCPU|XFSZ|SYS))\b", signal),
+    (r"\b(0x[cC]0000[0-9a-fA-F]{3}|STATUS_[A-Z_]{5,40}|322122\d{4}|-10737[34]\d{4})\b", ntstatus),
+)
+
+
+def asked(text: str) -> list[Code] | None:
+    """The codes that `text` asks for: [] for one that no table knows, None where it asks for no code. A bare number asks all."""
+    text = text.strip()
+    if re.fullmatch(r"-?\d{1,10}", text):
+        looks: tuple[Look, ...] = (xid, sxid, cuda, ending) if 0 <= int(text) < 1 << 31 else (ending,)
+        return [code for look in looks for code in look(text)]
+    for form, look in ASKED:
+        found = re.fullmatch(form, text, re.IGNORECASE)
+        if found:
+            return look(found[1])
+    return None
+
+
+def told(line: str) -> list[Code]:
+    """The codes that a line of a log names, each once."""
+    found = (code for form, look in TOLD for hit in re.finditer(form, line) for code in look(hit[1]))
+    return list(dict.fromkeys(found))
+
+
+@functools.cache
+def _rows(table: str) -> tuple[dict[str, str], ...]:
+    return tuple(read_rows(table))
+
+
+def _xid(row: dict[str, str]) -> Code:
+    notes = [f"then: {row['escalation']}"] if row["escalation"] else []
+    notes.append(f"severity: {row['severity']}; role: {row['role']}")
+    if int(row["code"]) in NVLINK5:
+        names = sorted({r["unit"] for r in units(int(row["code"]))})
+        notes.append(f"the rest of the line tells more; units it may name: {', '.join(names)}")
+    causes = (row["cause"],) if row["cause"] else ()
+    return Code("Xid", row["code"], row["name"], row["meaning"], row["action"], causes, tuple(notes), XID_SOURCE)
+
+
+def _sxid(row: dict[str, str]) -> Code:
+    notes = (f"severity: {row['severity']}",)
+    return Code("SXid", row["code"], row["name"], row["meaning"], row["action"], (row["cause"],), notes, SXID_SOURCE)
+
+
+def _cuda(row: dict[str, str]) -> Code:
+    names = ", ".join(n for n in (row["name"], row["driver_name"]) if n)
+    notes = (f"numbered so by CUDA {row['toolkit']}",) if row["toolkit"].startswith("before") else ()
+    causes = tuple(row["causes"].split())
+    return Code("CUDA error", row["code"], names, row["meaning"], row["action"], causes, notes, row["source"])
+
+
+def _ending(row: dict[str, str], kind: str, number: str) -> Code:
+    causes = tuple(row["causes"].split())
+    return Code(kind, number, row["name"], row["meaning"], row["action"], causes, (), row["source"])
+
+
+def _as_exit(code: Code, number: str, how: str) -> Code:
+    return Code("exit status", number, code.name, f"{how} {code.meaning}", code.action, code.causes, code.notes, code.source)
+
+
+def _own_choice(number: str) -> Code:
+    meaning = "no shell, runtime or scheduler gives this number a meaning: the program chose it"
+    return Code("exit status", number, "", meaning, "look it up where the program is described", (), (), "bash(1) EXIT STATUS")
+
+
+def _ntstatus(row: dict[str, str]) -> Code:
+    signed = int(row["code"], 16) - (1 << 32)
+    notes = (f"also written {signed} and {signed + (1 << 32)}",) if signed + (1 << 32) >= 1 << 31 else ()
+    return Code(
+        "NTSTATUS", row["code"], row["name"], row["meaning"], row["action"], tuple(row["causes"].split()), notes, row["source"]
+    )

@@ -1,0 +1,123 @@
+"""examine(): a folder of cause files to every fault in it and every note about it, for those who write them.
+
+mine/host_memory/oom_cgroup.yaml:14: host_memory.oom_cgroup/hub: does not match its example 'pod killed by hub'
+"""
+
+import ast
+import functools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from forensics import records, series
+from forensics.config import config
+from forensics.database import Cause, builtin_folder, read_folders
+from forensics.database.check import check
+from forensics.database.compiled import assemble
+from forensics.database.crossing import crossings
+from forensics.database.entries import Place
+from forensics.database.files import cause_files, content_hash
+from forensics.database.form import Fault
+from forensics.database.slow import slowness
+from forensics.database.templates import unfilled
+from forensics.errors import UsageError
+from forensics.records.units import typed
+
+PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
+GROUP = re.compile(r"\(\?P<(\w+)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found: `faults` have to be mended, `notes` are worth a look. `causes`, `signatures`: how many were examined."""
+
+    causes: int
+    signatures: int
+    faults: tuple[Fault, ...]
+    notes: tuple[Fault, ...]
+
+
+def folders_of(own: Path | None, alone: bool = False) -> list[Path]:
+    """The folders that are read together to examine `own`: itself over the built-in ones, or by itself when `alone`.
+
+    Without `own`, everything that an analysis would use. Raises UsageError for a folder that holds no cause file.
+    """
+    if own is None:
+        return [builtin_folder(), *config().signatures]
+    content_hash([own])
+    if not cause_files(own):
+        raise UsageError("no cause files, which are called <family>/<cause>.yaml", str(own))
+    return [own] if alone or own.resolve() == builtin_folder() else [builtin_folder(), own]
+
+
+def examine(own: Path | None = None, alone: bool = False) -> Examination:
+    """Everything that can be said about the cause files in `own`, or about those of an analysis."""
+    causes, faults = read_folders(folders_of(own, alone))
+    faults += check(causes)
+    ours = [c for c in causes if own is None or any(_within(p, own) for p in _places(c))]
+    signatures = [s for c in ours for s in c.signatures if own is None or _within(s.place, own)]
+    notes: list[Fault] = []
+    if not faults:  # what does not compile, or misses its own examples, cannot be held against others
+        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in slowness(s)]
+        for fault, harmless in _crossed(causes, own):
+            (notes if harmless else faults).append(fault)
+    faults += [f for c in ours for f in unfilled(c, record_fields(), fact_names)]
+    kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
+    return Examination(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
+
+
+def _crossed(causes: list[Cause], own: Path | None) -> Iterator[tuple[Fault, bool]]:
+    """Signatures that match another cause's example, told at the one that is ours, and whether it is harmless."""
+    for crossing in crossings(assemble(causes, (), "")):
+        for place in (crossing.signature.place, crossing.owner.place):
+            if own is None or _within(place, own):
+                yield Fault(place.path, place.line, str(crossing)), bool(crossing.related)
+                break
+
+
+def try_examples(own: Path | None = None, alone: bool = False) -> Iterator[tuple[str, Place, list[Fault]]]:
+    """Each signature's id, place and the faults that its examples show; faults of form come first, under an empty id."""
+    from forensics.database.check import faults_of
+
+    causes, faults = read_folders(folders_of(own, alone))
+    for fault in faults:
+        yield "", Place(fault.path, fault.line), [fault]
+    for cause in causes:
+        for s in cause.signatures:
+            if own is None or _within(s.place, own):
+                yield s.id, s.place, [Fault(place.path, place.line, what) for place, what in faults_of(s)]
+
+
+@functools.cache
+def record_fields() -> frozenset[str]:
+    """The names of all facts that records and series can give, read off their code: keys they write, groups they match."""
+    names: set[str] = set(PREFIX_FIELDS)
+    for package in (records, series):
+        for path in Path(package.__path__[0]).rglob("*.py"):
+            names |= set(_written(ast.parse(path.read_text(encoding="utf-8"))))
+    return frozenset(names | fact_names(names))
+
+
+def fact_names(groups: Iterable[str]) -> set[str]:
+    """The names of the facts that raw groups become: `limit_kb` -> `limit_bytes`."""
+    return {fact for name in groups for fact in typed({name: "1"})}
+
+
+def _written(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            yield from (k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str))
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            yield node.slice.value
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from GROUP.findall(node.value)
+
+
+def _places(cause: Cause) -> Iterator[Place]:
+    yield cause.place
+    yield from (entry.place for entries in (cause.signatures, cause.remedies, cause.missing) for entry in entries)
+
+
+def _within(place: Place, folder: Path) -> bool:
+    return Path(place.path).is_relative_to(folder)

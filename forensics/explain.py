@@ -1,0 +1,147 @@
+"""explain(): an id, a code or lines of a log to everything that the database knows of it.
+
+"host_memory.oom_cgroup", "host_memory.oom_cgroup/kernel_killed", "xid 79", "exit 137", "RuntimeError: NCCL error ..."
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from forensics import records
+from forensics.database import Cause, Database, Signature
+from forensics.database.codes import Code, asked, told
+from forensics.database.nvlink5 import decode_line
+from forensics.diagnose.advice import advice
+from forensics.diagnose.words import FIELD, summary
+from forensics.model import Advice, Event, Fields, Source
+from forensics.scan import scan
+
+MAX_BYTES = 1 << 20
+CAUSES_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A signature or record that speaks on a line. `fields` are facts as a report shows them; `silenced`: a healthy message or a
+    record on the same line has the word instead."""
+
+    line: int
+    text: str
+    id: str
+    cause: str | None
+    weight: str
+    fields: Fields
+    silenced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A cause as it is explained: the remedies that fit, and what happened in the words of the given lines."""
+
+    cause: Cause
+    summary: str
+    advice: tuple[Advice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is known of `asked`; everything empty where nothing is. `near`: ids that look alike."""
+
+    asked: str
+    codes: tuple[Code, ...] = ()
+    sub_codes: tuple[dict[str, str], ...] = ()
+    matches: tuple[Match, ...] = ()
+    signatures: tuple[Signature, ...] = ()
+    causes: tuple[Told, ...] = ()
+    near: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Is anything known at all?"""
+        return bool(self.codes or self.matches or self.causes)
+
+
+def explain(text: str, database: Database) -> Explanation:
+    """What is known of `text`: of an id, of a code, else of its lines (the first MAX_BYTES of them)."""
+    name = text.strip()
+    if name in database.causes:
+        return Explanation(name, signatures=database.causes[name].signatures, causes=(_in_general(database.causes[name]),))
+    cause, _, own = name.partition("/")
+    if own and cause in database.causes:
+        named = tuple(s for s in database.causes[cause].signatures if s.name == own)
+        if named:
+            return Explanation(name, signatures=named, causes=(_in_general(database.causes[cause]),))
+    family = tuple(_in_general(c) for i, c in database.causes.items() if i.split(".")[0] == name)
+    if family:
+        return Explanation(name, causes=family)
+    codes = asked(name)
+    if codes is not None:
+        return Explanation(name, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
+    return _lines(text, database)
+
+
+def _lines(text: str, database: Database) -> Explanation:
+    data = text.encode("utf-8", "replace")[:MAX_BYTES]
+    found = scan(Source("given", lambda _warn: iter([data])), database, lambda _warning: None)
+    events = records.read(found)
+    heard = {(e.kind, e.line) for e in events}
+    matches = [_of_event(e) for e in events]
+    for hit in found.hits:
+        if (hit.signature, hit.line) not in heard:
+            matches.append(Match(hit.line, hit.text, hit.signature, hit.cause, hit.weight, dict(hit.fields), True))
+    lines = text.splitlines() or [""]
+    codes = tuple(dict.fromkeys(c for line in lines for c in told(line)))
+    spoken = {s.id: s for m in matches for s in _signature(m.id, database)}
+    causes = _of_events(events, database) or tuple(_of_codes(codes, database))
+    return Explanation(
+        asked=lines[0] if len(lines) == 1 else f"{len(lines)} lines",
+        codes=codes,
+        sub_codes=tuple(row for line in lines for row in decode_line(line)),
+        matches=tuple(sorted(matches, key=lambda m: (m.line, m.silenced, m.id))),
+        signatures=tuple(spoken.values()),
+        causes=causes,
+        near=() if matches or codes else _near(text, database),
+    )
+
+
+def _signature(name: str, database: Database) -> Iterator[Signature]:
+    cause = database.causes.get(name.partition("/")[0])
+    yield from (s for s in cause.signatures if s.id == name) if cause else ()
+
+
+def _of_event(event: Event) -> Match:
+    text = event.proofs[0].text if event.proofs else ""
+    return Match(event.line, text, event.kind, event.cause, event.weight, event.fields, False)
+
+
+def _of_events(events: Iterable[Event], database: Database) -> tuple[Told, ...]:
+    """The causes that the events speak for, each with the facts of its surest event."""
+    best: dict[str, Event] = {}
+    for event in sorted(events, key=lambda e: ("proof", "strong", "hint").index(e.weight)):
+        if event.cause in database.causes:
+            best.setdefault(event.cause or "", event)
+    causes = [(database.causes[name], event.fields) for name, event in best.items()]
+    return tuple(Told(c, summary(c, facts), advice(c, facts)) for c, facts in causes)
+
+
+def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[Told]:
+    names = dict.fromkeys(name for code in codes for name in code.causes if name in database.causes)
+    yield from (_in_general(database.causes[name]) for name in list(names)[:CAUSES_SHOWN])
+
+
+def _in_general(cause: Cause) -> Told:
+    """A cause without a case: all remedies, their fields as `<name>`."""
+    remedies = (
+        Advice(i, r.who, _open(r.do), _open(r.why), tuple(map(_open, r.commands)), r.source or None)
+        for i, r in enumerate(cause.remedies, 1)
+    )
+    return Told(cause, "", tuple(remedies))
+
+
+def _open(template: str) -> str:
+    return FIELD.sub(r"<\1>", template)
+
+
+def _near(text: str, database: Database) -> tuple[str, ...]:
+    names = [*database.causes, *(s.id for c in database.causes.values() for s in c.signatures)] if len(text) < 80 else []
+    return tuple(difflib.get_close_matches(text.strip(), names, 3, 0.75))

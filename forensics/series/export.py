@@ -1,0 +1,69 @@
+"""Series to a file for further work: one row a reading, as csv, JSON lines or parquet.
+
+train.log, line 12, "rss", "bytes", 1294467072.0, step 40 -> train.log,rss,memory,bytes,,12,40.0,,1294467072.0
+
+pandas is imported here only, and only when a file is asked for.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensics.errors import UsageError
+from forensics.layouts import peel
+from forensics.series.base import Series
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+KINDS = (".csv", ".jsonl", ".parquet")
+COLUMNS = ("source", "series", "quantity", "unit", "scope", "line", "step", "time", "value")
+
+
+def check_kind(path: Path) -> None:
+    """Raises UsageError unless `path` ends like a file that can be written."""
+    if path.suffix.lower() not in KINDS:
+        raise UsageError("series are written as .csv, .jsonl or .parquet", str(path))
+
+
+def frame(found: Iterable[tuple[str, Sequence[Series]]]) -> "DataFrame":
+    """A row for each reading of each series, with COLUMNS; `found`: (source's name, its series).
+
+    `step` and `time` are empty where the line tells none; `time` is as the line tells it, complete stamps only.
+    """
+    import pandas
+
+    rows = [
+        (source, s.name, s.quantity, s.unit, s.scope, r.line, r.step, _time(r.text), r.value)
+        for source, series in found
+        for s in series
+        for r in s.readings
+    ]
+    made = pandas.DataFrame(rows, columns=list(COLUMNS))
+    made["time"] = made["time"].astype("string")
+    return made.astype({"line": "int64", "step": "float64", "value": "float64"})
+
+
+def export(found: Iterable[tuple[str, Sequence[Series]]], path: Path) -> int:
+    """Write all readings to `path`, and tell how many; raises UsageError for a kind or place that cannot be written."""
+    check_kind(path)
+    made = frame(found)
+    try:
+        if path.suffix.lower() == ".csv":
+            made.to_csv(path, index=False)
+        elif path.suffix.lower() == ".jsonl":
+            made.to_json(path, orient="records", lines=True, double_precision=15)
+        else:
+            made.to_parquet(path, index=False)
+    except ImportError as error:
+        raise UsageError("parquet needs pyarrow", str(path), "pip install pyarrow, or write .csv or .jsonl") from error
+    except OSError as error:
+        raise UsageError(f"the series could not be written there ({error.strerror or error})", str(path)) from error
+    return len(made)
+
+
+def _time(text: str) -> str | None:
+    stamp = peel(text).stamp
+    wall: datetime | None = stamp.wall if stamp and not stamp.lacks else None
+    return wall.isoformat() if wall else None

@@ -1,0 +1,106 @@
+"""Series to a picture: one panel a quantity above a common axis of lines or times, what they tell marked in all of them.
+
+matplotlib is imported here only, and only when a picture is asked for.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from forensics.errors import UsageError
+from forensics.layouts import peel
+from forensics.model import Event
+from forensics.series.base import Reading, Series
+from forensics.series.curves import SHOWN
+
+KINDS = (".png", ".svg", ".pdf")
+PANELS = 8
+PER_PANEL = 6
+MOST_POINTS = 2000
+UNITS = {"bytes": (1 / (1 << 30), "GiB"), "s": (1.0, "s"), "%": (1.0, "%"), "": (1.0, "")}
+MARK = "#b3261e"
+
+Found = Sequence[tuple[str, Sequence[Series], Sequence[Event]]]
+
+
+def check_kind(path: Path) -> None:
+    """Raises UsageError unless `path` ends like a picture that can be written."""
+    if path.suffix.lower() not in KINDS:
+        raise UsageError("pictures are .png, .svg or .pdf", str(path))
+
+
+def plot(found: Found, path: Path) -> int:
+    """Draw the series of all sources to `path`, and tell how many panels; raises UsageError where that cannot be done.
+
+    `found`: (source's name, its series, what they tell). The axis is time where every source has full stamps, else lines.
+    """
+    check_kind(path)
+    panels = _panels(found)
+    if not panels:
+        raise UsageError("no series with three readings was found, so there is nothing to draw", str(path))
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "forensics", "font.size": 8, "text.parse_math": False}):
+        figure, axes = plt.subplots(len(panels), 1, figsize=(9, 1.2 + 1.5 * len(panels)), sharex=True, squeeze=False)
+        try:
+            timed = all(_when(s.readings[0]) and _when(s.readings[-1]) for _, series in panels.items() for _, s in series)
+            for axis, (quantity, series) in zip(axes[:, 0], panels.items(), strict=True):
+                _draw(axis, quantity, series, timed)
+                _mark(axis, found, timed)
+            axes[-1, 0].set_xlabel("time" if timed else "line")
+            metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+            figure.savefig(path, dpi=150, bbox_inches="tight", metadata=metadata)
+        except OSError as error:
+            raise UsageError(f"the picture could not be written there ({error.strerror})", str(path)) from error
+        finally:
+            plt.close(figure)
+    return len(panels)
+
+
+def _panels(found: Found) -> dict[tuple[str, str], list[tuple[str, Series]]]:
+    """Series by quantity and unit, at most PER_PANEL in each, those with the most readings first."""
+    panels: dict[tuple[str, str], list[tuple[str, Series]]] = defaultdict(list)
+    for source, series, _ in found:
+        for one in series:
+            if one.quantity in SHOWN and len(one.readings) >= 3:
+                panels[one.quantity, one.unit].append((source, one))
+    order = sorted(panels, key=lambda k: (SHOWN.index(k[0]), k[1]))[:PANELS]
+    return {k: sorted(panels[k], key=lambda x: -len(x[1].readings))[:PER_PANEL] for k in order}
+
+
+def _draw(axis: Any, panel: tuple[str, str], series: Sequence[tuple[str, Series]], timed: bool) -> None:
+    factor, unit = UNITS.get(panel[1], (1.0, panel[1]))
+    several = len({source for source, _ in series}) > 1
+    for source, one in series:
+        readings = one.thinned(MOST_POINTS).readings
+        places: list[Any] = [_when(r) for r in readings] if timed else [r.line for r in readings]
+        pairs = [(p, r.value * factor) for p, r in zip(places, readings, strict=True) if p is not None]
+        label = f"{one.name} {one.scope}".strip() + (f"  {Path(source).name}" if several else "")
+        axis.plot([p for p, _ in pairs], [v for _, v in pairs], lw=1, label=label)
+    axis.set_ylabel(f"{panel[0].replace('_', ' ')} {unit}".strip())
+    axis.grid(alpha=0.25, lw=0.5)
+    axis.legend(fontsize=6, loc="upper left", frameon=False)
+
+
+def _mark(axis: Any, found: Found, timed: bool) -> None:
+    """A line where an event begins, named by what it is."""
+    for _, _, events in found:
+        for event in events:
+            proof = min(event.proofs, key=lambda p: p.line)
+            place: Any = _when(Reading(proof.line, proof.text, 0.0)) if timed else proof.line
+            if place is not None:
+                axis.axvline(place, color=MARK, lw=0.8, ls="--")
+                axis.annotate(
+                    event.kind.split("/")[-1], (place, 1), xycoords=("data", "axes fraction"), fontsize=6, color=MARK, va="bottom"
+                )
+
+
+def _when(reading: Reading) -> datetime | None:
+    stamp = peel(reading.text).stamp
+    wall = stamp.wall if stamp and not stamp.lacks else None
+    return None if wall is None else wall if wall.tzinfo else wall.replace(tzinfo=UTC)

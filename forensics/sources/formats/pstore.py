@@ -1,0 +1,42 @@
+"""A panic kept in pstore, its parts in order: the firmware stores the end first, and the highest part is the oldest.
+
+Panic#1 Part1                                          Panic#1 Part2
+<6>[   13.826897] RAPL PMU: API unit is 2^-32 Joules   <6>[   13.801000] ...
+Panic#1 Part2                                      ->  Panic#1 Part1
+<6>[   13.801000] ...                                  <6>[   13.826897] RAPL PMU: API unit is 2^-32 Joules
+"""
+
+import re
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.documents import MAX_DOCUMENT
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+
+PART = re.compile(rb"(\w+)#(\d+) Part(\d+)$")
+TEXT_PART = re.compile(r"\w+#\d+ Part\d+$")
+
+
+def _recognises(head: Head) -> bool:
+    return bool(TEXT_PART.match(head.first.strip()))
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    parts: list[tuple[int, int, int, list[bytes]]] = []  # of the panic, part, first line, lines
+    size = 0
+    for number, line in numbered_lines(blocks):
+        found = PART.match(line.strip())
+        if found or not parts:
+            parts.append((int(found[2]), int(found[3]), number, []) if found else (0, 0, number, []))
+        parts[-1][3].append(line)
+        size += len(line)
+        if size > MAX_DOCUMENT:
+            note("limit", f"more than {MAX_DOCUMENT >> 20} MiB of a panic; the rest was not read", number)
+            break
+    for _, _, start, lines in sorted(parts, key=lambda part: (part[0], -part[1])):
+        yield start, 1, b"\n".join(lines)
+
+
+SAMPLE = b"Panic#1 Part1\n<6>[   13.826897] RAPL PMU: API unit is 2^-32 Joules, 5 fixed counters\n"
+FORMATS = (Format("pstore", _recognises, _decode, SAMPLE, "pstore"),)

@@ -1,0 +1,103 @@
+"""Lines that end one file of a rotated set and begin the next are read once: `copytruncate` leaves such doubles.
+
+kern.log.1: a b c d      kern.log: c d e f      ->  a b c d, e f   (line 1 of what is read of kern.log is its line 3)
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+
+from forensics.model import Source, Warn, Warning
+from forensics.sources.turning import moment
+
+TAIL_BYTES = 8 << 20
+TRIES = 200
+LEAST = 5  # lines without a time
+
+
+class _Tail:
+    """The last bytes of a source that was read to its end; empty before."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def watch(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """`blocks` as they are."""
+        kept: deque[bytes] = deque()
+        size = 0
+        for block in blocks:
+            yield block
+            kept.append(block)
+            size += len(block)
+            while size - len(kept[0]) >= TAIL_BYTES:
+                size -= len(kept.popleft())
+        self.data = b"".join(kept)[-TAIL_BYTES:]
+
+
+def read_once(ordered: list[Source]) -> list[Source]:
+    """`ordered` (oldest first), each without the lines at its start that are the end of the one before. It works for sources
+    that are read in this order; read in another, nothing is left out."""
+    done: list[Source] = []
+    before: tuple[str, _Tail] | None = None
+    for source in ordered:
+        tail = _Tail()
+        done.append(_without(source, before, tail))
+        before = (source.name, tail)
+    return done
+
+
+def _without(source: Source, before: tuple[str, _Tail] | None, tail: _Tail) -> Source:
+    left_out = 0
+
+    def blocks(warn: Warn) -> Iterator[bytes]:
+        nonlocal left_out
+        given = source.blocks(warn)
+        start = b""
+        if before and before[1].data:
+            start, left_out = _cut(given, before[1].data)
+            if left_out:
+                told = f"its first {left_out} lines are the last ones of {before[0]} as well; they were read once"
+                warn(Warning("duplicate", told, source.name))
+        if start:
+            yield from tail.watch(_again(start, given))
+        else:
+            yield from tail.watch(given)
+
+    def origin(line: int) -> int:
+        line += left_out
+        return source.origin(line) if source.origin else line
+
+    return replace(source, blocks=blocks, origin=origin)
+
+
+def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
+
+
+def _telling(lines: bytes) -> bool:
+    """Are these too many, or too exact in time, to have been written twice?"""
+    if lines.count(b"\n") >= LEAST:
+        return True
+    return any(moment(line[:100].decode("utf-8", "replace")) for line in lines.split(b"\n"))
+
+
+def _cut(given: Iterator[bytes], tail: bytes) -> tuple[bytes, int]:
+    """What is left of the first blocks of `given` without the lines that end `tail`, and the number of those lines."""
+    start = next(given, b"")
+    line = start[: start.find(b"\n") + 1]
+    if not line.strip() or not tail.endswith(b"\n"):
+        return start, 0
+    at = -1
+    for _ in range(TRIES):
+        at = tail.find(line, at + 1)
+        if at < 0:
+            break
+        if at and tail[at - 1 : at] != b"\n":
+            continue
+        wanted = len(tail) - at
+        while len(start) < wanted and (more := next(given, b"")):
+            start += more
+        if start.startswith(tail[at:]) and _telling(tail[at:]):
+            return start[wanted:], tail.count(b"\n", at)
+    return start, 0

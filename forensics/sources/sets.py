@@ -1,0 +1,96 @@
+"""Files that are one log cut into several: put in the order in which they were written, what two of them share read once.
+
+    kern.log, kern.log.1, kern.log.2.gz     -> kern.log.2.gz, kern.log.1, kern.log   (rotated)
+    dmesg-erst-1, dmesg-erst-2              -> Part2, Part1                          (pstore: the highest part is the oldest)
+
+Times in front of their first lines decide where they can be compared, else the numbers in their names.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from forensics.model import Source
+from forensics.sources.overlap import read_once
+from forensics.sources.turning import Moment, moment
+
+PACKED = re.compile(r"\.(?:gz|xz|bz2|zst|Z)$")
+ROTATED = re.compile(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6})?|\d{4}-\d\d-\d\d))$")
+LOG = re.compile(r"(?:log|messages|dmesg|secure|out|err)$")
+PSTORE_NAME = re.compile(r"(^|[/!])dmesg-[\w-]+-\d+[^/]*$")
+PART = re.compile(r"(\w+)#(\d+) Part(\d+)$")
+PROBED_LINES = 200
+FRONT = 100
+YEAR_S = 366 * 86400.0
+
+
+def in_order(found: Iterable[Source]) -> list[Source]:
+    """`found` with the members of each set in order of writing, at the place of the first of them."""
+    found = list(found)
+    groups: dict[str, list[Source]] = defaultdict(list)
+    for source in found:
+        groups[_base(source.name)].append(source)
+    done: list[Source] = []
+    for source in found:
+        base = _base(source.name)
+        group = groups.pop(base, [])
+        done += _ordered(group) if len(group) > 1 and _is_set(base, group) else group
+    return done
+
+
+def _base(name: str) -> str:
+    """The name that all members of a set share; the name itself where it is of no set."""
+    if PSTORE_NAME.search(name):
+        return re.sub(r"-\d+[^/]*$", "", name)
+    return ROTATED.sub("", PACKED.sub("", name))
+
+
+def _is_set(base: str, group: list[Source]) -> bool:
+    """Were they one log? `stderr.0` and `stderr.1` are two ranks: rotation counts from 1, or keeps the bare name in use."""
+    names = [PACKED.sub("", s.name) for s in group]
+    if base in names or PSTORE_NAME.search(names[0]):
+        return True
+    return bool(LOG.search(base)) and not any(name.endswith(".0") for name in names)
+
+
+def _ordered(group: list[Source]) -> list[Source]:
+    heads = [_head(source) for source in group]
+    parts = [PART.match(lines[0].strip()) if lines else None for lines in heads]
+    if all(parts):
+        keys = [(int(p[2]), -int(p[3])) for p in parts if p]
+        return [s for _, s in sorted(zip(keys, group, strict=True), key=lambda pair: pair[0])]
+    moments = [next((m for line in lines if (m := moment(line[:FRONT]))), None) for lines in heads]
+    times = _comparable(moments)
+    ages = times or [-_number(source.name) for source in group]
+    ordered = [s for _, s in sorted(zip(ages, group, strict=True), key=lambda pair: pair[0])]
+    return read_once(ordered)
+
+
+def _comparable(moments: list[Moment | None]) -> list[float] | None:
+    """The times as numbers, when all are of one clock. Without a year, the year turns in the widest gap between them."""
+    known = [m for m in moments if m]
+    if len(known) < len(moments) or len({m[0] for m in known}) > 1 or known[0][0] == "uptime":
+        return None  # every boot counts its uptime anew
+    times = [m[1] for m in known]
+    if known[0][0] != "syslog":
+        return times
+    rising = sorted(times)
+    gaps = [b - a for a, b in zip(rising, [*rising[1:], rising[0] + YEAR_S], strict=True)]
+    first = rising[(gaps.index(max(gaps)) + 1) % len(rising)]
+    return [t if t >= first else t + YEAR_S for t in times]
+
+
+def _number(name: str) -> float:
+    """How old the name says a file is: `kern.log` 0, `kern.log.2.gz` 2; of dates, the later the younger."""
+    found = ROTATED.search(PACKED.sub("", name))
+    if not found:
+        return 0.0
+    digits = re.sub(r"\D", "", found[1] or found[2])
+    return float(digits) if found[1] else 1e15 - float(digits.ljust(14, "0"))
+
+
+def _head(source: Source) -> list[str]:
+    """The first lines of a source."""
+    blocks = source.blocks(lambda _warning: None)
+    first = next(blocks, b"")
+    return first[: FRONT * PROBED_LINES * 4].decode("utf-8", "replace").split("\n")[:PROBED_LINES]

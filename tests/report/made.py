@@ -1,0 +1,99 @@
+"""Reports made for the tests: one with a given text wherever text of a log can stand, and a big one."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from forensics.model import (
+    Advice,
+    Curve,
+    Finding,
+    IncidentSummary,
+    Line,
+    Moment,
+    ProcessMemory,
+    Proof,
+    Report,
+    Setting,
+    SourceSummary,
+    Unknown,
+    Warning,
+)
+
+START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def proof(text: str, line: int = 7, source: str = "logs/run/train.log", seconds: float = 0.0) -> Proof:
+    return Proof(
+        source,
+        line,
+        text,
+        "code.exception/some",
+        "proof",
+        before=(Line(max(1, line - 1), text),),
+        after=(Line(line + 1, text),),
+        time=START + timedelta(seconds=seconds),
+        uncertainty_s=1.0,
+    )
+
+
+def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Report:
+    """A report of two causes in two sources, with `text` wherever something from a log can stand."""
+    root = Finding(
+        "host_memory.oom_cgroup", "A memory limit was hit", "root", 0.93, f"It was {text}.", (proof(text), proof(text, 9)),
+        {"task": text, "limit_bytes": 1 << 30},
+        (Advice(1, "user", f"Raise the limit of {text}", f"As {text} said.", (f"echo {text}", "true"), "https://docs.example.org/x"),
+         Advice(2, "admin", "Ask", "", (), None)),
+    )  # fmt: skip
+    symptom = Finding(
+        "notebook.kernel_died",
+        "The notebook kernel died",
+        "symptom",
+        0.05,
+        text,
+        (proof(text, 20, "logs/run/jupyter.log", 2.5),),
+        {},
+        (),
+    )
+    return Report(
+        tool={"name": "forensics", "version": "1", "signatures": "0" * 16, "model": "m"},
+        case=text if case is None else case,
+        verdict="crash",
+        causes=(root, symptom),
+        incidents=(IncidentSummary(1, START, START + timedelta(seconds=3), (root.id, symptom.id), 3, (text,), (text,)),),
+        timeline=(
+            Moment(START, "wall", "logs/run/train.log", 7, "code.exception/some", root.id, "root"),
+            Moment(START + timedelta(seconds=2.5), "wall", "logs/run/jupyter.log", 20, "n/k", symptom.id, "symptom"),
+            Moment(START + timedelta(seconds=3), "wall", "logs/run/jupyter.log", 21, "none.healthy/x", "none.healthy", "noise"),
+        ),
+        sources=(
+            SourceSummary("logs/run/train.log", "plain", None, 100, 30, 2, START, None, "wall", (text,)),
+            SourceSummary("logs/run/jupyter.log", "plain", "gzip", 100, 30, 1, None, None, "none"),
+            SourceSummary(f"logs/run/{text}", "plain", None, 1, 1, 0, None, None, "none"),
+        ),
+        missing=(Unknown("which cell", f"It tells {text}.", f"grep {text} x.log"),),
+        warnings=(Warning("zone", text, "logs/run/train.log", 3), Warning("zone", text)),
+        environment=(Setting("GPU", text, "logs/run/train.log", 2),),
+        curves=(
+            Curve("rss", "memory", "B", "logs/run/train.log", None, tuple((i, None if i == 5 else i * 1e8) for i in range(1, 40))),
+        ),
+        processes=(ProcessMemory("logs/run/train.log", 5, 4711, text, 5 << 30, True), ProcessMemory("logs/run/train.log", 6, 1, "sh", 1, False)),
+    )  # fmt: skip
+
+
+def big(incidents: int = 200) -> Report:
+    """A report of many incidents with as many moments as a report holds, and wordy evidence."""
+    made = report("the message of a log line that is about as long as such lines are: " + "word " * 20, case="big")
+    moments = tuple(
+        Moment(START + timedelta(seconds=i * 60), "wall", f"logs/node{i % 40}/train.log", i + 1, "a/b", made.causes[0].id, "root")
+        for i in range(max(500, 2 * incidents))
+    )
+    return replace(
+        made,
+        incidents=tuple(
+            IncidentSummary(i + 1, START, START + timedelta(seconds=60), (made.causes[0].id,), 2, (f"node{i}",), ("a by b",) * 20)
+            for i in range(incidents)
+        ),
+        timeline=moments,
+        sources=tuple(replace(made.sources[0], name=f"logs/node{i}/train.log") for i in range(incidents)),
+        warnings=tuple(Warning("zone", f"message {i}", f"logs/node{i}/train.log") for i in range(incidents)),
+    )

@@ -1,0 +1,26 @@
+"""The reports on the captured cases of sample_logs/, made once for all tests that look at them."""
+
+import os
+from pathlib import Path
+
+from forensics import pipeline
+from forensics.database import Database
+from forensics.model import Report
+
+ROOT = Path(__file__).parents[2]
+MADE: dict[str, Report] = {}
+CASES = sorted(p.parent.name for p in (ROOT / "sample_logs").glob("*/expected.yaml"))
+
+
+def sample(case: str, knowledge: Database) -> Report:
+    """The report on one case, its sources named as from the project's folder."""
+    if case in MADE:
+        return MADE[case]
+    before = Path.cwd()
+    os.chdir(ROOT)
+    try:
+        logs = sorted(p for p in Path("sample_logs", case).rglob("*") if p.is_file() and p.name != "expected.yaml")
+        MADE[case] = pipeline.analyze_paths(logs, case, knowledge)
+        return MADE[case]
+    finally:
+        os.chdir(before)

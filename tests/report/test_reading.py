@@ -1,0 +1,70 @@
+"""A saved report is the report: it reads back to the same document and looks the same in every format."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.database import Database
+from forensics.errors import UsageError
+from forensics.report import formats, render
+from forensics.report.document import document
+from forensics.report.reading import report_of
+from tests.report import made
+from tests.report.samples import CASES, sample
+
+DOCUMENT = json.loads(json.dumps(document(made.report())))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_reads_back(case: str, knowledge: Database) -> None:
+    report = sample(case, knowledge)
+    saved = json.loads(render(report, "json"))
+    again = report_of(saved, "saved.json")
+    assert document(again) == saved
+    for form in formats():
+        assert render(again, form) == render(report, form)
+
+
+def test_a_document_without_the_later_fields_reads() -> None:
+    old = {k: v for k, v in DOCUMENT.items() if k not in ("environment", "curves", "processes")}
+    assert report_of(old, "old.json").curves == ()
+
+
+def test_fields_of_later_versions_are_ignored() -> None:
+    assert report_of({**DOCUMENT, "novelty": [1]}, "new.json") == report_of(DOCUMENT, "x.json")
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, 5, [], {}, {"schema": "other/1"}, {**DOCUMENT, "causes": []}, {**DOCUMENT, "timeline": {}}]
+)
+def test_what_is_no_report_is_said_to_be_none(wrong: object) -> None:
+    with pytest.raises(UsageError, match="no report"):
+        report_of(wrong, "x.json")
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(p for k, v in inside for p in _paths(v, (*path, k)))]
+
+
+JUNK = st.one_of(
+    st.none(), st.booleans(), st.integers(-5, 5), st.floats(allow_nan=True), st.text(max_size=9), st.just([]), st.just({})
+)
+
+
+@given(st.sampled_from(_paths(DOCUMENT)[1:]), JUNK)
+def test_a_damaged_document_is_refused_or_shown_but_never_breaks(path: tuple[Any, ...], junk: object) -> None:
+    damaged = json.loads(json.dumps(DOCUMENT))
+    at = damaged
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = junk
+    try:
+        report = report_of(damaged, "x.json")
+    except UsageError:
+        return
+    for form in ("text", "markdown", "json", "html"):
+        assert render(report, form).endswith("\n")

@@ -1,0 +1,122 @@
+"""The text report: first screen, width, colours, short names, folded notes."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from forensics.database import Database
+from forensics.model import Warning
+from forensics.report import Style, render
+from forensics.report.curves import sparkline
+from forensics.report.paths import Paths
+from forensics.report.phrases import apart, notes, percent, what_happened
+from forensics.report.steps import steps
+from forensics.text import ANSI
+from tests.report import made
+from tests.report.samples import CASES, sample
+
+FIRST_SCREEN = 24
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_first_screen_tells_what_happened_and_shows_a_line_of_proof(case: str, knowledge: Database) -> None:
+    report = sample(case, knowledge)
+    rows = render(report, "text").splitlines()
+    screen = "\n".join(rows[:FIRST_SCREEN])
+    first = report.causes[0]
+    assert rows[0].startswith(first.title)
+    assert rows[0].endswith(percent(first.probability))
+    assert first.id in screen
+    assert " ".join(first.summary.split()[:5]) in " ".join(screen.split())
+    if first.proofs and first.proofs[0].weight != "hint":
+        assert re.search(r"^> \S+:\d+", screen, re.MULTILINE)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("case", CASES[::9])
+def test_nothing_but_what_is_to_be_copied_is_wider_than_asked(case: str, width: int, knowledge: Database) -> None:
+    for row in render(sample(case, knowledge), "text", Style(width=width)).splitlines():
+        copied = re.search(r"\$ |https://|^> \S+:\d+$|^  \S+$|sample_logs/", row)
+        assert len(row) <= width or copied, row
+
+
+def test_colours_change_nothing_but_the_colours() -> None:
+    report = made.report()
+    plain, coloured = (render(report, "text", Style(colour=c)) for c in (False, True))
+    assert "\x1b" not in plain
+    assert "\x1b[" in coloured
+    assert ANSI.sub("", coloured) == plain
+
+
+def test_a_terminal_gets_links_to_files_that_exist(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "logs" / "run").mkdir(parents=True)
+    (tmp_path / "logs" / "run" / "train.log").write_text("x")
+    monkeypatch.chdir(tmp_path)
+    text = render(made.report(), "text", Style(colour=True))
+    assert (tmp_path / "logs" / "run" / "train.log").as_uri() in text
+    assert "jupyter.log\x1b\\" not in text
+
+
+@pytest.mark.parametrize("style", [Style(), Style(colour=True)])
+def test_nothing_from_a_log_moves_a_cursor(style: Style) -> None:
+    hostile = "\x1b[2J\x1b]0;title\x07\r\x08\x9b31m‮txt.exe"
+    plain = render(made.report("words"), "text", style)
+    text = render(made.report(hostile), "text", style)
+    assert set(re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)) <= set(re.findall(r"[\x1b]", plain))
+    assert "\\x1b[2J" in text
+
+
+def test_a_shared_folder_is_told_once() -> None:
+    report = made.report()
+    names = [f"data/jobs/4711/node{i}/dmesg.log" for i in range(3)]
+    paths = Paths.of(replace(report, sources=tuple(replace(report.sources[0], name=n) for n in names)))
+    assert paths.shared == ""  # 15 characters are not worth it
+    deeper = [f"data/jobs/471100/node{i}/dmesg.log" for i in range(3)]
+    paths = Paths.of(replace(report, sources=tuple(replace(report.sources[0], name=n) for n in deeper)))
+    assert paths.shared == "data/jobs/471100/"
+    assert paths.place(deeper[1], 5) == "node1/dmesg.log:5"
+
+
+def test_the_same_note_for_all_sources_is_one_line() -> None:
+    report = made.report()
+    named = [s.name for s in report.sources]
+    report = replace(report, warnings=(*(Warning("zone", "no zone", n) for n in named), Warning("year", "no year", named[0], 4)))
+    assert notes(report) == [("all sources", "no zone"), (f"{named[0]}:4", "no year")]
+
+
+def test_the_strip_tells_when_what_happened_where() -> None:
+    course = steps(made.report())
+    assert [(s.source, s.role, s.gap) for s in course] == [
+        ("logs/run/train.log", "root", ""),
+        ("logs/run/jupyter.log", "symptom", "2.5 s"),
+    ]
+    text = render(made.report(), "text")
+    assert "when  12:00:00 train.log: A memory limit was hit --2.5 s--> jupyter.log: The notebook kernel died" in text
+
+
+def test_no_order_is_told_where_clocks_cannot_be_compared() -> None:
+    report = made.report()
+    lanes = tuple(replace(m, lane=m.source) for m in report.timeline)
+    assert steps(replace(report, timeline=lanes)) == []
+    without = tuple(replace(m, time=None) for m in report.timeline)
+    assert steps(replace(report, timeline=without)) == []
+
+
+def test_what_happened_is_four_sentences_at_most() -> None:
+    first = replace(made.report().causes[0], summary="One of 3.11. Two e.g. 5. Three. Four (4). Five. Six.")
+    assert what_happened(first) == "One of 3.11. Two e.g. 5. Three. Four (4)."
+
+
+def test_a_curve_is_drawn_small_with_lost_readings_marked() -> None:
+    curve = made.report().curves[0]
+    drawn = sparkline(replace(curve, points=((1, 0.0), (2, None), (3, 7.0))))
+    assert drawn == "▁×█"
+    assert len(sparkline(curve)) <= 32
+
+
+def test_gaps_are_told_in_words() -> None:
+    from datetime import timedelta
+
+    said = [apart(made.START, made.START + timedelta(seconds=s)) for s in (0.71, 12, 130, 9000, 200_000)]
+    assert said == ["0.7 s", "12 s", "2 min", "2 h", "2 days"]
