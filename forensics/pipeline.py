@@ -8,7 +8,7 @@ from pathlib import Path
 from forensics import context, layouts, records, series, sources, timeline
 from forensics.config import config
 from forensics.database import Database, load
-from forensics.diagnose import Diagnosis, diagnose
+from forensics.diagnose import Diagnosis, Jobs, diagnose
 from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.numbers import renumbered
@@ -17,6 +17,7 @@ from forensics.version import VERSION
 
 MOMENTS = 500  # entries of the timeline in a report
 OLD_INCIDENTS = 50
+HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore")
 
 
 def database(folders: Iterable[Path] = ()) -> Database:
@@ -45,18 +46,20 @@ def analyze_folders(folder: Path, knowledge: Database) -> Iterator[Report]:
 
 
 def analyze(
-    given: Iterable[Source], case: str, knowledge: Database, warnings: Iterable[Warning] = (), jobs: int | None = None
+    given: Iterable[Source], case: str, knowledge: Database, warnings: Iterable[Warning] = (), threads: int | None = None
 ) -> Report:
     """The Report on `given`, read once each. `warnings`: those that came up while they were opened."""
     noted = list(warnings)
-    scans = _scan_all(given, knowledge, noted, jobs)
+    scans = _scan_all(given, knowledge, noted, threads)
     scans = [s for s in scans if s.lines]
     events = {s.source.name: [renumbered(e, s.source) for e in (*records.read(s), *series.read(s))] for s in scans}
     clocks = _clocks(scans, noted)
     placed = timeline.place([e for found in events.values() for e in found], clocks)
     found = timeline.incidents(placed)
-    decided = [diagnose(i, knowledge) for i in found] or [diagnose(None, knowledge)]
-    found, decided = _worst_first(found, decided)
+    summaries = tuple(_source(s, clocks[s.source.name], len(events[s.source.name]), noted) for s in scans)
+    jobs = _jobs_own(summaries)
+    decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
+    found, decided = _worst_first(found, decided, jobs)
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": "formula-1"},
         case=case,
@@ -64,20 +67,20 @@ def analyze(
         causes=decided[0].findings,
         incidents=tuple(_incident(i, n, d) for n, (i, d) in enumerate(zip(found, decided, strict=False), 1))[:OLD_INCIDENTS],
         timeline=tuple(_moments(found, decided))[:MOMENTS],
-        sources=tuple(_source(s, clocks[s.source.name], len(events[s.source.name]), noted) for s in scans),
+        sources=summaries,
         missing=decided[0].missing,
         warnings=tuple(dict.fromkeys(noted)),
     )
     return context.attach(report, scans)
 
 
-def _scan_all(given: Iterable[Source], knowledge: Database, noted: list[Warning], jobs: int | None) -> list[Scan]:
-    """Each source scanned, its chunks matched by `jobs` threads (default: one a core)."""
+def _scan_all(given: Iterable[Source], knowledge: Database, noted: list[Warning], threads: int | None) -> list[Scan]:
+    """Each source scanned, its chunks matched by `threads` threads (default: one a core)."""
     matcher = Matcher(knowledge)
-    jobs = jobs or os.cpu_count() or 1
-    if jobs == 1:
+    threads = threads or os.cpu_count() or 1
+    if threads == 1:
         return [scan(source, knowledge, noted.append, matcher) for source in given]
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         return [scan(source, knowledge, noted.append, matcher, pool) for source in given]
 
 
@@ -91,9 +94,20 @@ def _clocks(scans: list[Scan], noted: list[Warning]) -> dict[str, timeline.Clock
     }
 
 
-def _worst_first(found: list[Incident], decided: list[Diagnosis]) -> tuple[list[Incident], list[Diagnosis]]:
-    """The last incident that was a crash first; incidents in which nothing crashed after all that did."""
-    order = sorted(range(len(found)), key=lambda i: ("crash", "undetermined", "no_crash").index(decided[i].verdict))
+def _jobs_own(summaries: Sequence[SourceSummary]) -> Jobs:
+    """The sources that are no log of a host, where there is one of a host among them."""
+    own = {s.name: s.last_time for s in summaries if not s.format.startswith(HOST_FORMATS)}
+    return Jobs(own if len(own) < len(summaries) else {})
+
+
+def _worst_first(found: list[Incident], decided: list[Diagnosis], jobs: Jobs) -> tuple[list[Incident], list[Diagnosis]]:
+    """The last incident that was a crash first, one that the job's own log speaks of before others."""
+
+    def place(i: int) -> tuple[int, bool]:
+        verdict = ("crash", "undetermined", "no_crash").index(decided[i].verdict)
+        return verdict, not any(jobs.is_job(e) for e in found[i].events)
+
+    order = sorted(range(len(found)), key=place)
     return ([found[i] for i in order], [decided[i] for i in order]) if found else (found, decided)
 
 

@@ -61,7 +61,7 @@ def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Event]]]") -> s
     """A table of the series that have two readings or more, the longest of a source first, and a line for each event."""
     from forensics.text import shown
 
-    rows = [HEAD]
+    rows: list[tuple[str, ...]] = [HEAD]
     told: list[str] = []
     for source, series, events in found:
         several = sorted((s for s in series if len(s.readings) > 1), key=lambda s: (-len(s.readings), s.name, s.scope))

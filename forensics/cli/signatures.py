@@ -13,6 +13,7 @@ from forensics.errors import UsageError
 if TYPE_CHECKING:
     from forensics.database import Cause, Signature
 
+MAX_LINE = 8000  # of a pattern
 Folder = Annotated[
     Path | None, typer.Argument(metavar="[DIR]", help="Your folder of cause files; without one, all that an analysis uses.")
 ]
@@ -64,12 +65,13 @@ def _reading(group: typer.Typer) -> None:
         """
         from forensics.config import config
         from forensics.database import builtin_folder, read_folders
+        from forensics.text import shown
 
         causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
         chosen = [(c, s) for c in causes for s in c.signatures if _is(s, only)]
         if not chosen:
             raise UsageError(f"no signature, cause or family is called {only}", advice="forensics signatures list shows all")
-        write("\n".join(line for _, s in chosen for line in _whole(s)) + "\n", None)
+        write("\n".join(shown(line, MAX_LINE) for _, s in chosen for line in _whole(s)) + "\n", None)
 
 
 def _writing(group: typer.Typer) -> None:
@@ -133,8 +135,10 @@ def _is(signature: "Signature", only: str | None) -> bool:
 
 
 def _as_list(chosen: "list[tuple[Cause, Signature]]") -> str:
+    from forensics.text import shown
+
     width = max(len(s.id) for _, s in chosen)
-    return "".join(f"{s.id:<{width}}  {s.weight:<6}  {c.title}\n" for c, s in chosen)
+    return "".join(shown(f"{s.id:<{width}}  {s.weight:<6}  {c.title}") + "\n" for c, s in chosen)
 
 
 def _as_json(chosen: "list[tuple[Cause, Signature]]") -> str:

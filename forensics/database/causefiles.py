@@ -79,7 +79,8 @@ class _Reader:
             return ()
         for entry in given:
             try:
-                keys(entry, set(entry) if isinstance(entry, dict) else set(), set(), data[LINE])
+                if not isinstance(entry, dict):
+                    raise BadFormError(data[LINE], f"{key} holds mappings, found {brief(entry)}")
                 made.append(make(entry))
             except BadFormError as bad:
                 self.fault(bad)

@@ -42,7 +42,10 @@ class Database:
         called: dict[int, None] = {}
         self.matcher.scan(line.encode(), match_event_handler=lambda i, *_: called.update(dict.fromkeys(self.signature_ids[i])))
         for i in sorted(called):
-            found = self.confirmers[i].search(line)
+            try:
+                found = self.confirmers[i].search(line)
+            except TimeoutError:  # it says nothing in an analysis either
+                continue
             if found:
                 yield self.confirmers[i].signature, {k: v for k, v in found.groupdict().items() if v is not None}
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 import yaml
 
 LINE = "__line__"
+MAX_DEPTH = 20
 _Base = cast(Any, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
@@ -57,10 +58,7 @@ _LineLoader.add_constructor("tag:yaml.org,2002:map", _LineLoader.construct_mappi
 def parse(text: str) -> Any:
     """The document of `text`; raises BadFormError with the line of what is no YAML, or YAML of a kind that is not read."""
     try:
-        if "&" in text and "*" in text:  # then there may be an alias
-            for event in yaml.parse(text, _Base):
-                if isinstance(event, yaml.AliasEvent):
-                    raise BadFormError(getattr(event.start_mark, "line", 0) + 1, "YAML aliases are not read")
+        _guard(text)
         return yaml.load(text, _LineLoader)
     except yaml.MarkedYAMLError as error:
         line = getattr(error.problem_mark, "line", 0) + 1
@@ -69,6 +67,18 @@ def parse(text: str) -> Any:
         raise BadFormError(1, " ".join(str(error).split())[:300]) from error
     except RecursionError as error:
         raise BadFormError(1, "nested too deeply") from error
+
+
+def _guard(text: str) -> None:
+    """Refuse what would make the loader's work grow beyond the text: aliases and deep nesting."""
+    depth = 0
+    for event in yaml.parse(text, _Base):
+        line = getattr(event.start_mark, "line", 0) + 1
+        if isinstance(event, yaml.AliasEvent):
+            raise BadFormError(line, "YAML aliases are not read")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise BadFormError(line, "nested too deeply")
 
 
 def brief(value: Any) -> str:
@@ -82,7 +92,7 @@ def keys(data: Any, known: set[str], needed: set[str], line: int = 1) -> None:
         raise BadFormError(line, f"expected a mapping with {', '.join(sorted(needed))}, found {brief(data)}")
     given = {str(k) for k in data} - {LINE}
     if unknown := given - known:
-        raise BadFormError(data[LINE], f"unknown key {', '.join(sorted(unknown))}; known are {', '.join(sorted(known))}")
+        raise BadFormError(data[LINE], f"unknown key {', '.join(sorted(unknown)[:5])}; known are {', '.join(sorted(known))}")
     if lacking := needed - given:
         raise BadFormError(data[LINE], f"missing key {', '.join(sorted(lacking))}")
 

@@ -15,6 +15,7 @@ SLOW_S = 0.1  # of processor time on a line of MAX_TEXT_BYTES: half the limit at
 FIRST_LOOK = 4  # a line of a quarter of that length tells first: quadratic time is SLOW_S / 16 there, linear time far less
 LIMIT_S = 0.5
 TRIALS = 3
+END = "\x01"  # no class of a pattern takes it, so whole lines fail at their very end
 
 
 def nests_repeats(pattern: str) -> bool:
@@ -92,7 +93,7 @@ def probes(signature: Signature) -> Iterator[str]:
         text = example.text[:2000]
         parts += [text + " ", text[: len(text) * 2 // 3] + " ", text[: len(text) // 3] + " "]
     for part in parts:
-        yield part * (MAX_TEXT_BYTES // len(part)) + " " + "".join(signature.anchors[:1])
+        yield part * (MAX_TEXT_BYTES // len(part)) + " " + "".join(signature.anchors[:1]) + END
 
 
 def _cost(pattern: str, line: str, enough: float) -> float:

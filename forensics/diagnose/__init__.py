@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.advice import advice, missing
 from forensics.diagnose.facts import facts_of, proofs_of
-from forensics.diagnose.score import Standing, standings
+from forensics.diagnose.relevance import Jobs
+from forensics.diagnose.score import NOBODY, Standing, standings
 from forensics.diagnose.words import summary
 from forensics.model import Finding, Incident, Role, Unknown, Verdict
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Diagnosis", "Jobs", "diagnose"]
 
 CRASH_PROBABILITY = 0.5
 CONTRIBUTING = 0.1
@@ -25,9 +26,12 @@ class Diagnosis:
     missing: tuple[Unknown, ...]
 
 
-def diagnose(incident: Incident | None, database: Database) -> Diagnosis:
-    """The decision about `incident`; None stands for logs in which nothing that we know was found."""
-    ranked = standings(incident, database)
+def diagnose(incident: Incident | None, database: Database, jobs: Jobs = NOBODY) -> Diagnosis:
+    """The decision about `incident`; None stands for logs in which nothing that we know was found.
+
+    `jobs`: the logs among them that are the job's own.
+    """
+    ranked = standings(incident, database, jobs)
     findings = tuple(_finding(s, i == 0, database) for i, s in enumerate(ranked))
     top = ranked[0]
     if top.cause == HEALTHY:

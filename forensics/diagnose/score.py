@@ -3,6 +3,7 @@
 For each cause c of an incident, with one weight w for every distinct signature that speaks for it:
 
     strength(c)  = 1 - product of (1 - W[w])                     W: proof 0.97, strong 0.80, hint 0.40; at most 0.985
+                   * UNRELATED where it is another process's (see relevance)
                    * SURVIVED where each log that speaks for c tells further down that the run ended well
     explained(c) = greatest strength(r) * ORDER * SURE of the causes r that explain c (by `explains:`, or because c is a fallback
                    and r is not). ORDER is less than 1 when r is first seen after c on the same clock: LATE_FALLBACK where c is
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from forensics.database import HEALTHY, Database
+from forensics.diagnose.relevance import Jobs, relevance
 from forensics.model import Event, Incident
 
 W = {"proof": 0.97, "strong": 0.80, "hint": 0.40}
@@ -34,6 +36,7 @@ LATER = 0.8
 HINTS_YIELD = 0.3
 HEALTHY_PRIOR = 0.3
 SURVIVED = 0.25
+NOBODY = Jobs({})
 SHOWN = 8  # causes in a report; more are noise
 
 
@@ -51,14 +54,18 @@ class Standing:
     order: tuple[int, ...] = field(default=())
 
 
-def standings(incident: Incident | None, database: Database) -> list[Standing]:
+def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY) -> list[Standing]:
     """Every cause of the incident and none.healthy where it has a share, most probable first; never empty."""
     by_cause: dict[str, list[Event]] = defaultdict(list)
-    for event in incident.events if incident else ():
+    events = incident.events if incident else ()
+    for event in events:
         if event.cause in database.causes:
             by_cause[event.cause or ""].append(event)
     ended_well = by_cause.pop(HEALTHY, [])
-    found = [Standing(c, tuple(e), strength(e) * (SURVIVED if _survived(e, ended_well) else 1.0)) for c, e in by_cause.items()]
+    found = [Standing(c, tuple(e), strength(e)) for c, e in by_cause.items()]
+    for standing in found:
+        concerns = max(relevance(e, events, jobs, database) for e in standing.events)
+        standing.strength *= concerns * (SURVIVED if _survived(standing.events, ended_well) else 1.0)
     for standing in found:
         _explain(standing, found, database)
     _score(found)
@@ -83,7 +90,7 @@ def strength(events: Iterable[Event]) -> float:
     return min(MOST, 1 - prod(1 - w for w in best.values()))
 
 
-def _survived(events: list[Event], ended_well: list[Event]) -> bool:
+def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
     """Does every source of `events` tell behind the last of them that the run ended well?"""
     ends = {e.source: e.last_line for e in ended_well if e.weight != "hint"}
     return all(e.last_line < ends.get(e.source, 0) for e in events)

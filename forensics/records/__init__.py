@@ -1,22 +1,26 @@
 """Understand: hits and regions become Events with named fields.
 
-A record parser is a module of this package with a `TRIGGER` (or `TRIGGERS`) and `read(region) -> Record | None`. Being
-there is being registered. What a record decides replaces the hits inside it; what it only describes lends them its fields. A
+A record parser is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind) and `read(region) -> Record | None`.
+Being there is being registered. It may have `join(records) -> records` where several places of one source say together what none
+says alone, and `FOLDS = True` where equal ones of several lines are to be counted as one. What a record decides replaces the hits inside it; what it only describes lends them its fields. A
 hit of none.healthy silences the hits that overlap it in its line.
 """
 
 import functools
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from types import ModuleType
 
-from forensics.model import Event, Scan, Trigger
+from forensics.model import Event, Region, Scan, Trigger
 from forensics.records.base import Record
+from forensics.records.beside import settle
 from forensics.records.events import to_events
+from forensics.records.fold import fold
 
 __all__ = ["read", "triggers"]
 
-HELPERS = {"base", "events", "owner", "units"}
+HELPERS = {"base", "beside", "events", "fold", "initiator", "owner", "units"}
 
 
 @functools.cache
@@ -36,14 +40,23 @@ def triggers() -> tuple[Trigger, ...]:
 
 def read(scan: Scan) -> list[Event]:
     """The events of one source, in order of their lines."""
+    found = {kind: _records(parser, scan.regions.get(kind, ())) for kind, parser in sorted(_parsers().items())}
+    folded: list[Record] = []
+    for kind, records in settle(found).items():
+        longer = getattr(_parsers()[kind], "FOLDS", False)
+        folded += fold(records, len(scan.regions.get(kind, ())), scan.totals.get(kind, 0), longer)
+    return to_events(scan, folded)
+
+
+def _records(parser: ModuleType, regions: Sequence[Region]) -> list[Record]:
     records: list[Record] = []
-    for kind, parser in sorted(_parsers().items()):
-        past = 0
-        for region in sorted(scan.regions.get(kind, ()), key=lambda r: r.number):
-            if region.number <= past:  # inside the record before it
-                continue
-            record = parser.read(region)
-            if record:
-                records.append(record)
-                past = record.last if record.decides else region.number
-    return to_events(scan, records)
+    past = 0
+    for region in sorted(regions, key=lambda r: r.number):
+        if region.number <= past:  # inside the record before it
+            continue
+        record = parser.read(region)
+        if record:
+            records.append(record)
+            past = record.last if record.decides else region.number
+    joined: list[Record] = parser.join(records) if hasattr(parser, "join") else records
+    return joined

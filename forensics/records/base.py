@@ -13,7 +13,8 @@ class Record:
 
     `first`, `last`: its lines. `cause`: what it decides, None where it only describes. `quote`: numbers of the lines worth
     quoting, best first. `decides`: causes or families (`gpu_memory.*`) whose hits inside it give way to `cause`.
-    `lends`: its fields go to the hits inside it as well.
+    `lends`: its fields go to the hits inside it as well. `count`: how many equal ones it stands for; `places`: first and last
+    line of each of them that is known, empty for one.
     """
 
     kind: str
@@ -25,6 +26,18 @@ class Record:
     fields: dict[str, Value] = field(default_factory=dict)
     decides: tuple[str, ...] = ()
     lends: bool = False
+    count: int = 1
+    places: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """First and last line of each place it speaks of."""
+        return self.places or ((self.first, self.last),)
+
+    def speaks_for(self, cause: str) -> bool:
+        """Does a hit of `cause` inside it give way to it: the same thing said, or one that it is there to decide between?"""
+        family = cause.split(".")[0] + ".*"
+        return cause in self.decides or family in self.decides or (self.lends and cause == self.cause)
 
 
 @dataclass(frozen=True, slots=True)

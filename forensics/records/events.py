@@ -1,5 +1,6 @@
 """Hits and records of one source to Events: noise silenced, hits inside records given to them, each with its stamp."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -16,11 +17,14 @@ def to_events(scan: Scan, records: list[Record]) -> list[Event]:
     """Events in order of line; every hit and record ends in exactly one, or is silenced, or absorbed by a record."""
     hits = _without_noise(scan.hits)
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
-    events = [_from_hit(scan, hit, records) for hit in hits if not any(_absorbs(r, hit) for r in records)]
+    cover = Cover(records)
+    absorbed = [hit for hit in hits if cover.absorbs(hit)]
+    taken = set(map(id, absorbed))
+    events = [_from_hit(scan, hit, cover) for hit in hits if id(hit) not in taken]
     for record in records:
         if record.lends and (noisy & {line.number for line in record.quote[:1]} or _named(record, hits)):
             continue
-        events.append(_from_record(scan, record, hits))
+        events.append(_from_record(scan, record, hits, absorbed))
     return sorted(events, key=lambda e: (e.line, e.kind))
 
 
@@ -33,21 +37,34 @@ def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
     return [h for h in hits if h.cause == HEALTHY or not any(a < h.span[1] and h.span[0] < b for a, b in noise.get(h.line, ()))]
 
 
-def _within(record: Record, hit: Hit) -> bool:
-    """Does the record hold every line of the hit that is known?"""
-    return all(record.first <= line.number <= record.last for line in hit.lines)
+class Cover:
+    """Which records stand on a line. Records of one line are looked up, the few longer ones are gone through."""
+
+    def __init__(self, records: list[Record]) -> None:
+        self.single: dict[int, list[Record]] = defaultdict(list)
+        self.longer: list[tuple[int, int, Record]] = []
+        for record in records:
+            for first, last in record.spans:
+                if first == last:
+                    self.single[first].append(record)
+                else:
+                    self.longer.append((first, last, record))
+
+    def at(self, line: int) -> list[Record]:
+        """The records that hold `line`."""
+        return [*self.single.get(line, ()), *(r for a, b, r in self.longer if a <= line <= b)]
+
+    def absorbs(self, hit: Hit) -> bool:
+        """Is each line of the hit that is known held by a record that speaks for it?"""
+        return all(any(r.speaks_for(hit.cause) for r in self.at(line.number)) for line in hit.lines)
+
+    def lenders(self, hit: Hit) -> list[Record]:
+        """The records that lend their fields to the hit, each once."""
+        return list({id(r): r for line in hit.lines for r in self.at(line.number) if r.lends}.values())
 
 
-def _touches(record: Record, hit: Hit) -> bool:
-    return any(record.first <= line.number <= record.last for line in hit.lines)
-
-
-def _absorbs(record: Record, hit: Hit) -> bool:
-    """A record speaks for the hits inside it that say the same thing, or that it is there to decide between."""
-    if not _within(record, hit):
-        return False
-    family = hit.cause.split(".")[0] + ".*"
-    return hit.cause in record.decides or family in record.decides or (record.lends and hit.cause == record.cause)
+def _holds(record: Record, line: int) -> bool:
+    return any(first <= line <= last for first, last in record.spans)
 
 
 def _named(record: Record, hits: list[Hit]) -> bool:
@@ -56,14 +73,13 @@ def _named(record: Record, hits: list[Hit]) -> bool:
     return any(at <= x.number <= record.last for h in hits if h.cause not in (record.cause, HEALTHY) for x in h.lines)
 
 
-def _from_hit(scan: Scan, hit: Hit, records: list[Record]) -> Event:
+def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Event:
     prefix, stamp = _placed(hit)
     fields: dict[str, Value] = {**_prefix_fields(prefix), **typed(hit.fields)}
     lines = [Line(hit.line, hit.text)]
-    for record in records:
-        if record.lends and _touches(record, hit):
-            fields = {**record.fields, **fields}
-            lines += [line for line in record.quote if line.number != hit.line]
+    for record in cover.lenders(hit):
+        fields = {**record.fields, **fields}
+        lines += [line for line in record.quote if line.number != hit.line]
     lines += [line for line in hit.also if line.number not in {x.number for x in lines}]
     neighbours = {line.number: line for line in hit.region.lines()}
     return Event(
@@ -80,15 +96,14 @@ def _from_hit(scan: Scan, hit: Hit, records: list[Record]) -> Event:
     )
 
 
-def _from_record(scan: Scan, record: Record, hits: list[Hit]) -> Event:
-    inside = [h for h in hits if _within(record, h)]
+def _from_record(scan: Scan, record: Record, hits: list[Hit], absorbed: list[Hit]) -> Event:
+    mine = [h for h in absorbed if record.speaks_for(h.cause) and any(_holds(record, line.number) for line in h.lines)]
     quoted = {line.number for line in record.quote}
-    extra = [Line(h.line, h.text) for h in inside if h.line not in quoted and _absorbs(record, h) and h.cause == record.cause]
-    neighbours = {line.number: line for h in inside for line in h.region.lines()}
+    extra = [Line(h.line, h.text) for h in mine if h.line not in quoted and h.cause == record.cause and _holds(record, h.line)]
+    neighbours = {line.number: line for h in hits if _holds(record, h.line) for line in h.region.lines()}
     fields = dict(record.fields)
-    for hit in inside:
-        if _absorbs(record, hit):
-            fields = {**typed(hit.fields), **fields}
+    for hit in mine:
+        fields = {**typed(hit.fields), **fields}
     stamp, prefix = None, peel(record.quote[0].text) if record.quote else Prefix("")
     for line in (*record.quote, *neighbours.values()):
         stamp = stamp or peel(line.text).stamp
@@ -98,9 +113,10 @@ def _from_record(scan: Scan, record: Record, hits: list[Hit]) -> Event:
         weight=record.weight,
         source=scan.source.name,
         line=record.first,
-        last_line=record.last,
+        last_line=max(last for _, last in record.spans),
         proofs=tuple(_proof(scan, line, record.kind, record.weight, neighbours) for line in (*record.quote, *extra[:4])),
         fields={**_prefix_fields(prefix), **fields},
+        count=record.count,
         stamp=stamp,
     )
 

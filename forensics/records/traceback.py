@@ -11,7 +11,7 @@ import re
 from forensics.model import Line, Region, Trigger, Value
 from forensics.records.base import Peeled, Record, peeled
 
-TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), after=150)
+TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=2, after=150)
 HEAD = "Traceback (most recent call last)"
 FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
 NOTEBOOK_FRAME = re.compile(
@@ -20,15 +20,37 @@ NOTEBOOK_FRAME = re.compile(
 EXCEPTION = re.compile(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
 NOTEBOOK_HEAD = re.compile(r"(?P<name>[A-Z]\w+)\s{3,}Traceback \(most recent")
 FOREIGN = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
-# Exceptions by which a launcher reports that something below it failed: they say that, not why.
-LAUNCHERS = {
+# Exceptions by which a launcher, a pool or a broken pipe reports that another process failed: they say that, not why.
+REPORTERS = {
     "ChildFailedError",
     "CalledProcessError",
     "ProcessRaisedException",
     "ProcessExitedException",
     "SystemExit",
     "DeadKernelError",
+    "RayActorError",
+    "ActorDiedError",
+    "ActorUnavailableError",
+    "RayGetError",
+    "WorkerCrashedError",
+    "NodeDiedError",
+    "OwnerDiedError",
+    "ObjectLostError",
+    "TrainingFailedError",
+    "HorovodInternalError",
+    "EngineDeadError",
+    "AsyncEngineDeadError",
+    "BrokenProcessPool",
+    "TerminatedWorkerError",
+    "KilledWorker",
+    "Empty",
+    "EOFError",
+    "BrokenPipeError",
+    "ConnectionResetError",
 }
+# What Python prints in front of an exception that a destructor or exit hook raised: the program went on.
+IGNORED = "Exception ignored in"
+IGNORED_DECIDES = ("code.*", "process.fork_threads")
 # An exception that was being handled when another came up is context: the one that came up ended the program.
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
@@ -41,6 +63,9 @@ def read(region: Region) -> Record | None:
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
     notebook = NOTEBOOK_HEAD.search(head.message)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
+    if _ignored(region):
+        last = _message_end(rows, place) if place is not None else region.number
+        return Record("traceback/ignored", region.number, last, None, "hint", (head.line,), decides=IGNORED_DECIDES)
     if place is None:
         return None
     exception = rows[place]
@@ -60,11 +85,17 @@ def read(region: Region) -> Record | None:
         first=region.number,
         last=last,
         cause="code.exception",
-        weight="hint" if handled or kind in LAUNCHERS else "strong",
+        weight="hint" if handled or kind in REPORTERS else "strong",
         quote=(exception.line, *([frame_line] if frame_line else [])),
         fields=fields,
         lends=True,
     )
+
+
+def _ignored(region: Region) -> bool:
+    """Is it an exception that Python told and ignored? The line in front says so, or the one before where it was broken."""
+    *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
+    return IGNORED in near.text or (IGNORED in further.text and not further.text.rstrip().endswith(">"))
 
 
 def _end(rows: list[Peeled]) -> int | None:

@@ -16,7 +16,7 @@ from forensics.records.base import Record
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
 LINE = re.compile(
     r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?P<mig>[^)]*)\): (?P<xid>\d+)"
-    r"(?:, pid='?(?P<pid>\d+|<unknown>)'?)?(?:, name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
+    r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
 )
 PREVIOUS = re.compile(r"caused by previous Xid (\d+)")
 NONFATAL = re.compile(r"\bnon-?fatal\b", re.IGNORECASE)

@@ -42,6 +42,8 @@ def finite_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
             found += [e for e in (_nan(scan, one, series) or _diverged(scan, one) or _exploded(scan, one, series),) if e]
         elif one.quantity == "loss_scale":
             found += [e for e in (_floor(scan, one),) if e]
+    if any(e.kind == "series/nan" and "loss" in str(e.fields["series"]) for e in found):  # the gradients say the same
+        found = [e for e in found if e.kind != "series/nan" or "loss" in str(e.fields["series"])]
     found.sort(key=lambda e: (e.weight != "strong", -len(e.proofs)))
     return found[:MOST_EVENTS]
 

@@ -172,6 +172,6 @@ class Unpacked(io.RawIOBase):
     def _count(self, more: int) -> None:
         self.given += more
         if self.given > FREE_BYTES and self.given > self.taken * MAX_RATIO:
-            raise LimitError(f"it grows more than {MAX_RATIO} times when unpacked; the rest was not read")
+            self.stopped = LimitError(f"it grows more than {MAX_RATIO} times when unpacked; the rest was not read")
         if self.given > MAX_UNPACKED:
-            raise LimitError(f"more than {MAX_UNPACKED >> 30} GiB when unpacked; the rest was not read")
+            self.stopped = LimitError(f"more than {MAX_UNPACKED >> 30} GiB when unpacked; the rest was not read")

@@ -1,8 +1,11 @@
 """A faulty cause file is told with path and line, all faults in one run, and never half-loads."""
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from forensics.database import cache, load
 from forensics.database.causefiles import read_causes
@@ -84,6 +87,102 @@ def test_a_fault_of_meaning_is_told(tmp_path: Path, old: str, new: str, told: st
     assert told in " ".join(str(f) for f in check(causes, {"family.thing": "x"}))
 
 
+def test_all_faults_of_a_file_are_told_in_one_run_each_with_its_line(tmp_path: Path) -> None:
+    text = GOOD.replace("weight: proof", "weight: maybe").replace("who: user", "who: nobody")
+    path = write(tmp_path, text + "missing:\n  - 3\n  - {what: x}\n")
+    _, faults = read_causes(tmp_path)
+    lines = text.splitlines()
+    assert {(f.path, f.line) for f in faults} == {
+        (str(path), next(i for i, line in enumerate(lines, 1) if "- id: one" in line)),
+        (str(path), next(i for i, line in enumerate(lines, 1) if "nobody" in line)),
+        (str(path), 1),
+        (str(path), len(lines) + 3),
+    }
+
+
+@pytest.mark.parametrize("shape", ["[" * 100_000, "{a: " * 20_000, "- " * 50_000])
+def test_deep_nesting_is_a_fault_and_not_the_end_of_the_process(tmp_path: Path, shape: str) -> None:
+    write(tmp_path, shape)
+    _, faults = read_causes(tmp_path)
+    assert "nested too deeply" in str(faults[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: &a [x, x]\nb: [*a, *a]\n", "a: &a {k: 1}\nb: {<<: *a}\n", "&a [*a]\n"],
+)
+def test_yaml_aliases_are_refused(tmp_path: Path, text: str) -> None:
+    write(tmp_path, text)
+    _, faults = read_causes(tmp_path)
+    assert "YAML aliases are not read" in str(faults[0])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "- a\n", "cause: 2024-99-99\n", "cause: " + "9" * 9999, "? [a]\n: b\n", "1: 2\n", "a: 1\n---\nb: 2\n"]
+)
+def test_other_yaml_is_a_fault(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path, text)
+    causes, faults = read_causes(tmp_path)
+    assert causes == []
+    assert [f.path for f in faults] == [str(path)]
+
+
+@given(st.binary(max_size=300))
+@settings(max_examples=150, deadline=None)
+def test_any_bytes_are_a_fault_or_a_cause(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
+    folder = tmp_path_factory.getbasetemp() / "bytes"
+    folder.mkdir(exist_ok=True)
+    write(folder, "").write_bytes(raw)
+    causes, faults = read_causes(folder)
+    assert causes == []
+    assert faults
+
+
+@given(st.sampled_from(GOOD.splitlines()), st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+@settings(max_examples=150, deadline=None)
+def test_a_good_file_with_any_line_replaced_never_raises(tmp_path_factory: pytest.TempPathFactory, line: str, other: str) -> None:
+    folder = tmp_path_factory.getbasetemp() / "lines"
+    folder.mkdir(exist_ok=True)
+    write(folder, "").write_text(GOOD.replace(line, other), encoding="utf-8")
+    causes, faults = read_causes(folder)
+    assert len(causes) + bool(faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("pattern: 'the", "pattern: '" + "x" * 5000 + "the", "pattern has 50"),
+        ("anchor: the thing broke", "anchor: " + "x" * 300, "anchor has 300 characters"),
+        ("A thing", "A thing\nx: " + "y" * (1 << 20), "larger than 1048576 bytes"),
+    ],
+)
+def test_what_is_too_large_is_a_fault(tmp_path: Path, old: str, new: str, told: str) -> None:
+    write(tmp_path, GOOD.replace(old, new))
+    _, faults = read_causes(tmp_path)
+    assert told in str(faults[0])
+
+
+def test_a_file_in_the_wrong_place_is_told(tmp_path: Path) -> None:
+    write(tmp_path, GOOD)
+    for stray in ("thing.yaml", "family/other.yml", "family/deep/thing.yaml"):
+        (tmp_path / stray).parent.mkdir(exist_ok=True)
+        (tmp_path / stray).write_text(GOOD)
+    _, faults = read_causes(tmp_path)
+    assert [Path(f.path).relative_to(tmp_path).as_posix() for f in faults] == [
+        "family/deep/thing.yaml",
+        "family/other.yml",
+        "thing.yaml",
+    ]
+
+
+def test_a_fault_of_meaning_is_told_at_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD.replace("task: badly", "task: well"))
+    causes, _ = read_causes(tmp_path)
+    (fault,) = check(causes)
+    assert fault.path == str(path)
+    assert "task: well" in GOOD.replace("task: badly", "task: well").splitlines()[fault.line - 1]
+
+
 def test_a_faulty_database_is_one_clear_error(tmp_path: Path) -> None:
     write(tmp_path, GOOD.replace("weight: proof", "weight: maybe"))
     with pytest.raises(DatabaseError, match=r"thing\.yaml:\d+: weight 'maybe'"):
@@ -110,6 +209,28 @@ def test_a_damaged_or_foreign_cache_is_rebuilt_silently(tmp_path: Path, monkeypa
         assert kept.read_bytes() == good
     cache.write(kept.stem, b"[]", b"not a pattern database")  # well formed, but no Hyperscan of ours
     assert load(tmp_path).causes.keys() == {"family.thing"}
+
+
+def test_a_cached_document_of_another_form_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path / "cache"))
+    write(tmp_path, GOOD)
+    load(tmp_path)
+    (kept,) = (tmp_path / "cache").iterdir()
+    _, patterns = cache.read(kept.stem) or (b"", b"")
+    for document in (b"", b"[]", b"{}", b'{"causes": [], "firsts": [0, 4]}', b"no json"):
+        cache.write(kept.stem, document, patterns)
+        assert load(tmp_path).causes.keys() == {"family.thing"}
+
+
+def test_old_cached_databases_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path))
+    for i in range(cache.KEPT + 5):
+        cache.write(f"k{i}", b"", b"")
+        os.utime(tmp_path / f"k{i}.db", (i, i))
+    cache.write("last", b"", b"")
+    kept = {p.stem for p in tmp_path.iterdir()}
+    assert len(kept) == cache.KEPT
+    assert "last" in kept and "k0" not in kept
 
 
 def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

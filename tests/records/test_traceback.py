@@ -103,4 +103,4 @@ def test_launchers_say_that_and_not_why(events: Callable[[str], list[Event]], an
         "mypackage.errors.StrangeError: it did not work", "subprocess.CalledProcessError: Command 'x' returned 1"
     )
     assert all(e.weight == "hint" for e in tracebacks(events(wrapper)))
-    assert "CalledProcessError" in traceback.LAUNCHERS
+    assert "CalledProcessError" in traceback.REPORTERS

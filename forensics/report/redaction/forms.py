@@ -69,7 +69,7 @@ FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"(?:hooks\.slack\.com/(?:services|workflows)/|/api/webhooks/|webhook\.office\.com/)(?P<secret>[\w/@.-]{15,300})",
     ),
     ("discord-token", (".",), rf"{W}[MNO][A-Za-z\d_-]{{23,25}}\.[\w-]{{6}}\.[\w-]{{27,38}}(?![\w-])"),
-    ("telegram-token", (":aa",), r"\b\d{8,10}:AA[\w-]{32,34}"),
+    ("telegram-token", (":aa",), r"(?<!\d)\d{8,10}:AA[\w-]{32,34}"),
     ("sendgrid-key", ("sg.",), rf"{W}SG\.[\w-]{{16,32}}\.[\w-]{{30,64}}"),
     ("mailgun-key", ("key-",), rf"{W}key-[0-9a-f]{{32}}(?![0-9a-f])"),
     ("twilio-key", ("sk",), rf"{W}SK[0-9a-f]{{32}}(?![0-9a-f])"),

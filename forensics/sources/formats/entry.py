@@ -9,9 +9,10 @@ message follow as they stood. A change of boot is told by `-- Boot ID --`, as jo
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from forensics.sources.formats.stamps import from_usec
+from forensics.sources.origin import Piece
 
 NO_NAME = re.compile(r"[\s\[\]:]+")
 
@@ -22,17 +23,20 @@ class Entries:
     def __init__(self) -> None:
         self.boot: str | None = None
 
-    def lines(self, entry: Mapping[str, str]) -> str | None:
-        """The text of one entry, with its boot's line in front where it changed; None for an entry without a message."""
+    def pieces(self, entry: Mapping[str, str], number: int, step: int = 0) -> Iterator[Piece]:
+        """The line of one entry, with its boot's line in front where that changed; none for an entry without a message.
+
+        `number`: the line of the original on which the message stands; `step`: from one of its lines to the next.
+        """
         message = entry.get("MESSAGE")
         if message is None:
-            return None
-        boot, before = entry.get("_BOOT_ID"), ""
+            return
+        boot = entry.get("_BOOT_ID")
         if boot and self.boot and boot != self.boot:
-            before = f"-- Boot {boot} --\n"
+            yield number, 0, f"-- Boot {boot} --".encode()
         self.boot = boot or self.boot
         text = message.replace("\r\n", "\n").rstrip("\n")
-        return f"{before}{_front(entry)}{text}"
+        yield number, step, f"{_front(entry)}{text}".encode("utf-8", "replace")
 
 
 def _front(entry: Mapping[str, str]) -> str:

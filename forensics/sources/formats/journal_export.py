@@ -33,9 +33,7 @@ def _recognises(head: Head) -> bool:
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     entries = Entries()
     for number, fields in _entries(_raw_lines(blocks), note):
-        text = entries.lines(fields)
-        if text:
-            yield number, 0, text.encode("utf-8", "replace")
+        yield from entries.pieces(fields, number, 1)
 
 
 def _raw_lines(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -44,24 +42,24 @@ def _raw_lines(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _entries(lines: Iterator[tuple[int, bytes]], note: Note) -> Iterator[tuple[int, dict[str, str]]]:
+    """The wanted fields of each entry with the line on which its message begins."""
     fields: dict[str, str] = {}
-    start = 0
+    at = 1
     for number, line in lines:
         if not line:
-            if fields:
-                yield start, fields
+            yield at, fields
             fields = {}
             continue
-        start = start if fields else number
         name, equals, value = line.partition(b"=")
+        if name == b"MESSAGE":
+            at = number + (not equals)  # a binary value begins on the next line, behind its length
         if not equals:
             value, whole = _binary(lines)
             if not whole:
                 note("truncated", f"the field {name[:64].decode('ascii', 'replace')} is cut short", number)
         if name in WANTED:
             fields[name.decode()] = value.decode("utf-8", "replace")
-    if fields:
-        yield start, fields
+    yield at, fields
 
 
 def _binary(lines: Iterator[tuple[int, bytes]]) -> tuple[bytes, bool]:

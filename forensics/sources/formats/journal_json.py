@@ -28,44 +28,38 @@ def _recognises(head: Head) -> bool:
 
 
 def decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    """Lines of the entries in `blocks`; each stood where its entry began."""
+    """Lines of the entries in `blocks`; each stood where its message stands."""
     entries = Entries()
     for number, raw in _objects(blocks):
-        text = _rendered(entries, raw)
-        if text is None:
+        if not raw.startswith(b"{"):  # a remark between the entries, `-- Boot ... --`
+            yield number, 0, raw
+            continue
+        try:
+            found = json.loads(raw)
+        except (ValueError, RecursionError):
             note("damaged", "an entry of the journal could not be read", number)
-        elif text:
-            yield number, 0, text.encode("utf-8", "replace")
+            continue
+        yield from entries.pieces({k: _text(v) for k, v in found.items() if v is not None}, number)
 
 
 def _objects(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The objects with the numbers of their first lines: one a line, or from a line that opens one to a line that closes it."""
-    start, parts, size = 0, [b""], 0
+    """The objects with the numbers of their messages' lines: one a line, or from a line that opens one to one that closes it."""
+    start, parts, size = 0, list[bytes](), 0
     for number, line in numbered_lines(blocks):
         line = line.removeprefix(b"\x1e").removeprefix(b"data: ").strip()
-        if parts[0]:
+        if parts:
+            start = number if line.startswith(b'"MESSAGE"') else start
             parts.append(line)
             size += len(line)
             if line == b"}" or size > MAX_ENTRY_BYTES:
                 yield start, b"".join(parts)
-                parts, size = [b""], 0
+                parts, size = [], 0
         elif line == b"{":
             start, parts = number, [line]
         elif line:
             yield number, line
-    if parts[0]:
+    if parts:
         yield start, b"".join(parts)
-
-
-def _rendered(entries: Entries, raw: bytes) -> str | None:
-    """The line of one object, "" for one without a message, None for what is none."""
-    if not raw.startswith(b"{"):
-        return raw.decode("utf-8", "replace")  # a remark between the entries, `-- Boot ... --`
-    try:
-        found = json.loads(raw)
-    except ValueError:
-        return None
-    return entries.lines({k: _text(v) for k, v in found.items() if v is not None}) or ""
 
 
 def _text(value: object) -> str:

@@ -27,21 +27,20 @@ def _recognises(head: Head) -> bool:
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     entries = Entries()
-    start, fields, last, blobs = 0, dict[str, str](), "", 0
+    at, fields, last, blobs = 0, dict[str, str](), "", 0
     for number, line in numbered_lines(blocks):
         head, field = HEAD.match(line), FIELD.match(line)
         if head:
-            if text := entries.lines(fields):
-                yield start, 0, text.encode("utf-8", "replace")
-            start, fields, last = number, _cursor(head[1].decode("ascii", "replace")), ""
+            yield from entries.pieces(fields, at, 1)
+            fields, last = _cursor(head[1].decode("ascii", "replace")), ""
         elif field and fields:
             last = field[1].decode()
             fields[last] = field[2].decode("utf-8", "replace")
+            at = number if last == "MESSAGE" else at
             blobs += last == "MESSAGE" and bool(re.fullmatch(r"\[\S+ blob data\]", fields[last]))
         elif last and line.startswith(b"     "):
             fields[last] += "\n" + line.decode("utf-8", "replace")[5 + len(last) :]
-    if text := entries.lines(fields):
-        yield start, 0, text.encode("utf-8", "replace")
+    yield from entries.pieces(fields, at, 1)
     if blobs:
         note("blob", f"{blobs} messages are shown as blob data; export with `journalctl -a` to read them", None)
 

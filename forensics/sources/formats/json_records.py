@@ -60,7 +60,7 @@ def _level(record: dict[str, Any]) -> str:
 
 
 def _is_log(record: object) -> bool:
-    if not isinstance(record, dict) or not _text(record):
+    if not isinstance(record, dict) or not _text(record) or {"log", "stream"} <= record.keys():  # Docker's
         return False
     return bool(_time(record) or _level(record) or "stream_name" in record)
 

@@ -62,7 +62,7 @@ def _described(leaves: Iterable[Leaf]) -> Iterator[Piece]:
         if leaf[0][:-1] != inside:
             yield from _group(inside, group)
             inside, group = leaf[0][:-1], []
-        if not SKIPPED & set(leaf[0]):
+        if leaf[0] and not SKIPPED & set(leaf[0]):
             group.append(leaf)
     yield from _group(inside, group)
 

@@ -1,0 +1,64 @@
+"""The cached document gives the same database, and makes only what is asked for."""
+
+import time
+
+import pytest
+
+from forensics import pipeline
+from forensics.database import Database, builtin_folder, load, read_folders
+from forensics.database.compiled import assemble
+from forensics.database.stored import dump, restore
+
+
+@pytest.fixture(scope="module")
+def built() -> Database:
+    return assemble(read_folders([builtin_folder()])[0], (), "x")
+
+
+def test_every_cause_and_signature_is_the_same(built: Database) -> None:
+    again = restore(dump(built), (), "x", built.matcher)
+    assert list(again.causes) == list(built.causes)
+    for name, cause in built.causes.items():
+        other = again.causes[name]
+        assert (other.title, other.means, other.explains, other.fallback) == (
+            cause.title,
+            cause.means,
+            cause.explains,
+            cause.fallback,
+        )
+        assert (other.summary, other.remedies, other.missing) == (cause.summary, cause.remedies, cause.missing)
+        assert [(s.id, s.anchors, s.pattern, s.unless, s.weight) for s in other.signatures] == [
+            (s.id, s.anchors, s.pattern, s.unless, s.weight) for s in cause.signatures
+        ]
+    assert [c.signature.id for c in again.confirmers] == [c.signature.id for c in built.confirmers]
+    assert [list(i) for i in again.signature_ids] == [list(i) for i in built.signature_ids]
+
+
+def test_only_what_is_used_is_made(built: Database) -> None:
+    again = restore(dump(built), (), "x", built.matcher)
+    assert "host_memory.oom_cgroup" in again.causes
+    assert "nothing.known" not in again.causes
+    made = again.confirmers._made  # type: ignore[attr-defined]
+    assert made == {}
+    assert again.confirmers[3] is again.confirmers[3]
+    assert set(made) == {3}
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda d: d[: len(d) // 2], lambda d: d.replace(b'"firsts"', b'"lasts"'), lambda d: d + b"\n{}"]
+)
+def test_a_document_that_is_not_whole_is_refused(built: Database, damage: "object") -> None:
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        restore(damage(dump(built)), (), "x", built.matcher)  # type: ignore[operator]
+
+
+def test_loading_from_the_cache_is_quick(knowledge: Database) -> None:
+    folder, triggers = builtin_folder(), knowledge.triggers
+    load(folder, triggers)
+    spent = []
+    for _ in range(5):
+        start = time.process_time()
+        load(folder, triggers)
+        spent.append(time.process_time() - start)
+    assert min(spent) < 0.06
+    assert pipeline.database().hash == knowledge.hash

@@ -1,0 +1,58 @@
+"""What a host's log tells of other processes is not blamed for the job's death."""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.model import Report
+
+KILL = (
+    "[Fri Aug 22 {time} 2025] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,"
+    "task_memcg=/user.slice,task=browser,pid=991,uid=1000\n"
+    "[Fri Aug 22 {time} 2025] Out of memory: Killed process 991 (browser) total-vm:9kB, anon-rss:7kB, file-rss:0kB, shmem-rss:0kB\n"
+)
+SEGFAULT = "[Fri Aug 22 {time} 2025] browser[991]: segfault at 0 ip 00007f9a40970a89 sp 00007ffc1ccf0558 error 4 in libc.so.6[7f9a+1000]\n"
+JOB = "2025-08-22 03:{minute:02d}:00,000 INFO step {minute} loss 0.5\n"
+ERROR = "2025-08-22 03:40:01,000 ERROR RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
+
+
+def job(*more: str) -> str:
+    return "".join(JOB.format(minute=m) for m in range(41)) + "".join(more)
+
+
+@pytest.mark.parametrize("other", [KILL, SEGFAULT])
+def test_another_process_of_the_same_hour_is_no_cause(analyze: Callable[..., Report], other: str) -> None:
+    report = analyze(dmesg_txt=other.format(time="03:10:00"), train_log=job(ERROR))
+    assert report.causes[0].id == "code.shape"
+    assert report.causes[0].probability > 0.7
+
+
+def test_a_job_that_went_on_to_its_end_was_not_killed(analyze: Callable[..., Report]) -> None:
+    end = "2025-08-22 03:41:00,000 INFO done, exit status 0\nexit status 0\n"
+    assert analyze(dmesg_txt=KILL.format(time="03:10:00"), train_log=job(end)).causes[0].id == "none.healthy"
+
+
+def test_a_kill_at_the_moment_the_log_ends_is_the_cause(analyze: Callable[..., Report]) -> None:
+    report = analyze(dmesg_txt=KILL.format(time="03:40:02"), train_log=job("Killed\n"))
+    assert report.causes[0].id == "host_memory.oom_global"
+
+
+def test_a_pid_links_whatever_the_time(analyze: Callable[..., Report]) -> None:
+    died = "2025-08-22 03:40:01,000 ERROR RuntimeError: DataLoader worker (pid 991) is killed by signal: Killed.\n"
+    report = analyze(dmesg_txt=KILL.format(time="03:10:00"), train_log=job(died))
+    assert report.causes[0].id == "host_memory.oom_global"
+
+
+def test_hardware_may_ail_for_a_while_before_the_job_feels_it(analyze: Callable[..., Report]) -> None:
+    xid = "[Fri Aug 22 03:10:00 2025] NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, name=python, GPU has fallen off the bus.\n"
+    late = (
+        "2025-08-22 03:40:01,000 ERROR [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, "
+        "NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800012 milliseconds before timing out.\n"
+    )
+    report = analyze(dmesg_txt=xid, train_log=job(late))
+    assert report.causes[0].id == "gpu_hardware.fallen_off_bus"
+    assert {f.id: f.role for f in report.causes}["distributed.timeout"] == "symptom"
+
+
+def test_a_hosts_log_alone_concerns_us_whole(analyze: Callable[..., Report]) -> None:
+    assert analyze(dmesg_txt=KILL.format(time="03:10:00")).causes[0].id == "host_memory.oom_global"

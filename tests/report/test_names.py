@@ -1,0 +1,73 @@
+"""Stand-ins for names: the same everywhere, everything that tells who and where, and the key for the owner."""
+
+from dataclasses import replace
+
+import pytest
+
+from forensics.report import formats, hidden, render
+from tests.report import made
+
+LINE = (
+    "Mar  1 12:00:00 gpu-node17 kernel: user=alice job_name=llama-sft-42 from 10.4.0.17 [2001:db8::7]:29500 "
+    "mail bob.smith@corp.example.org at /home/alice/run/train.py, node0231.cluster.local, C:\\Users\\bob.smith\\x"
+)
+
+
+@pytest.fixture
+def both():  # type: ignore[no-untyped-def]
+    return hidden(made.report(LINE, case="llama-sft-42"))
+
+
+@pytest.mark.parametrize("form", formats())
+def test_no_format_tells_a_name(both, form: str) -> None:  # type: ignore[no-untyped-def]
+    text = render(both[0], form)
+    for name in ("gpu-node17", "alice", "llama-sft-42", "10.4.0.17", "2001:db8::7", "bob.smith", "corp.example", "node0231"):
+        assert name not in text, name
+
+
+def test_the_key_turns_every_stand_in_back(both) -> None:  # type: ignore[no-untyped-def]
+    report, key = both
+    assert sorted(key.values()) == sorted(
+        [
+            "gpu-node17",
+            "alice",
+            "bob.smith",
+            "llama-sft-42",
+            "10.4.0.17",
+            "2001:db8::7",
+            "bob.smith@corp.example.org",
+            "node0231.cluster.local",
+        ]
+    )
+    text = report.causes[0].proofs[0].text
+    for stand_in, name in sorted(key.items(), key=lambda kv: -len(kv[0])):
+        text = text.replace(stand_in, name)
+    assert text == LINE
+
+
+def test_stand_ins_are_stable_and_tell_the_kind(both) -> None:  # type: ignore[no-untyped-def]
+    report, _ = both
+    line = report.causes[0].proofs[0].text
+    assert "/home/user-1/run/train.py" in line
+    assert "user=user-1" in line
+    assert " host-1 kernel:" in line
+    assert report.case == "job-1"
+    assert report.causes[0].summary == f"It was {line}."
+    assert hidden(report) == (report, {})
+
+
+def test_facts_and_hosts_of_incidents_are_names_too() -> None:
+    report = made.report("killed on node trn7 by someone", case="x")
+    report = replace(
+        report,
+        causes=(replace(report.causes[0], facts={"host": "trn7"}), *report.causes[1:]),
+        incidents=(replace(report.incidents[0], hosts=("trn7",)),),
+    )
+    assert "trn7" not in render(hidden(report)[0], "json")
+
+
+def test_words_addresses_of_this_machine_and_public_sites_stay() -> None:
+    line = "kernel: user=root at localhost 127.0.0.1 0.0.0.0 https://pytorch.org/docs 08:23:04 0000:3b:00.0 torch 2.4.0"
+    report, key = hidden(made.report(line, case="x"))
+    assert key == {}
+    assert report.causes[0].proofs[0].text == line

@@ -1,0 +1,143 @@
+"""Secrets never leave: each kind, in each format; what is no secret stays."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.database import Database
+from forensics.report import formats, render
+from forensics.report.redaction import without_secrets
+from forensics.report.redaction.secrets import RULES, masked
+from tests.report import made
+from tests.report.samples import CASES, sample
+from tests.report.seeds import Seed, seeds
+
+DEV = Path(__file__).parents[3] / "shared" / "corpus" / "dev"
+SEEDS = seeds()
+
+# Lines that speak of tokens, keys and passwords and hold none; made in the wording of the programs that print them.
+HARMLESS = [
+    "pad_token='<pad>', eos_token='</s>', bos_token_id=1, max_new_tokens=512",
+    "special_tokens_map: {'unk_token': '[UNK]', 'cls_token': '[CLS]', 'sep_token': AddedToken(...)}",
+    "tokenizer_config: {'pad_token_id': 50256, 'num_tokens': 1_000_000}",
+    "tokens/s: 12345.67 tokens: 1048576 token 17 of 2048",
+    "PAD_TOKEN=[PAD] EOS_TOKEN=<|endoftext|> MASK_TOKEN=<mask>",
+    "KeyError: 'label'",
+    "key=query.weight value=None keys: ['model.layers.0.self_attn.q_proj.weight']",
+    "use_auth_token=True, token=None, api_key=None, password=None",
+    'Missing key(s) in state_dict: "layer1.0.conv1.weight", "bn1.bias"',
+    'Password authentication failed for user "x"',
+    "huggingface_hub.errors: Invalid username or password.",
+    "api_key: ${WANDB_API_KEY}  token: $HF_TOKEN secret: <your secret here>",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "commit 3fe9a27b4c9d2e1f0a8b7c6d5e4f3a2b1c0d9e8f",
+    "kernel bdd9e049-4648-49d2-9255-2cfeeb83350f restarted",
+    "NVRM: Xid (PCI:0000:3b:00): 79, pid=1917, GPU has fallen off the bus.",
+    "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-6b1f2c3d-1111-2222-3333-444455556666)",
+    "oom_memcg=/kubepods/pod1f2e3d4c-aaaa-bbbb-cccc-1234567890ab/6895a3e13439535852d3184ac2aadd26d7363cc035f171545ec7d4ce74073b0b",
+    'File "/home/user/keys/token_dataset.py", line 12, in secret_sauce',
+    "ssh-keygen: generating public/private rsa key pair",
+    "The token dimension is 4096; the key dimension is 128",
+    "git@github.com: Permission denied (publickey).",
+    "https://example.org/docs?page=2&key=value#section",
+    "masked 15 % of all tokens; secret santa: off",
+    "auth: none, secrets: 3 mounted",
+]
+
+
+def test_there_are_enough_kinds() -> None:
+    assert len({s.kind for s in SEEDS}) >= 40
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda s: s.kind)
+def test_each_kind_is_masked(seed: Seed) -> None:
+    said = masked(seed.line)
+    assert seed.secret not in said
+    assert seed.secret[len(seed.secret) // 2 :] not in said
+    assert "[REDACTED:" in said
+
+
+@given(st.integers(0, 10_000))
+def test_each_kind_is_masked_whatever_its_letters(seed: int) -> None:
+    assert [s.kind for s in seeds(seed) if s.secret in masked(s.line)] == []
+
+
+def test_recall_over_strings_of_any_letters() -> None:
+    tried = [s for n in range(200) for s in seeds(n, digits=False)]
+    missed = [s for s in tried if s.secret in masked(s.line)]
+    assert len(missed) <= 0.002 * len(tried), {s.kind for s in missed}
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_what_is_no_secret_stays(line: str) -> None:
+    assert masked(line) == line
+
+
+@given(st.lists(st.sampled_from([*(s.line for s in SEEDS), *HARMLESS]), max_size=4).map("; ".join))
+def test_masking_twice_is_masking_once(text: str) -> None:
+    assert masked(masked(text)) == masked(text)
+
+
+@given(st.text(max_size=400))
+def test_any_text_can_be_masked(text: str) -> None:
+    masked(text)
+
+
+@pytest.mark.parametrize("form", formats())
+def test_no_format_shows_a_secret(form: str) -> None:
+    for seed in SEEDS:
+        text = render(made.report(seed.line), form)
+        assert seed.secret not in text, seed.kind
+
+
+def test_a_secret_known_in_one_place_is_masked_in_every_other() -> None:
+    secret = SEEDS[0].secret
+    report = made.report(f"password={secret}")
+    bare = made.report(f"child said: <{secret[4:]}>", case="x")
+    joined = without_secrets(type(report)(**{**_fields(report), "missing": bare.missing, "warnings": bare.warnings}))
+    assert secret not in repr(joined)
+
+
+def _fields(value: object) -> dict[str, object]:
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+def test_lines_of_a_private_key_are_masked() -> None:
+    from dataclasses import replace
+
+    from forensics.model import Line
+
+    body = next(s.secret for s in seeds(3) if s.kind == "private key on one line")
+    report = made.report("x")
+    proof = replace(
+        report.causes[0].proofs[0],
+        text="-----BEGIN OPENSSH PRIVATE KEY-----",
+        after=(Line(8, body[:70]), Line(9, body[70:140]), Line(10, body[140:150] + "==")),
+    )
+    report = replace(report, causes=(replace(report.causes[0], proofs=(proof,)),))
+    text = render(report, "json")
+    assert not any(part in text for part in (body[:70], body[70:140], body[140:150]))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_is_masked_in_the_captured_cases(case: str, knowledge: Database) -> None:
+    report = sample(case, knowledge)
+    assert without_secrets(report) is report
+
+
+@pytest.mark.skipif(not DEV.is_dir(), reason="the development corpus does not lie here")
+def test_nothing_but_tokens_is_masked_in_real_logs() -> None:
+    lines = [x for f in sorted(DEV.rglob("*")) if f.is_file() for x in f.read_text("utf-8", "replace").splitlines()]
+    wrong = []
+    for line in lines:
+        seen: dict[str, str] = {}
+        if masked(line, seen) != line and "token=" not in line:
+            wrong.append((line, seen))
+    assert len(lines) > 3000
+    assert wrong == []
+
+
+def test_every_rule_has_lower_case_anchors() -> None:
+    assert [r.kind for r in RULES if any(a != a.lower() for a in r.anchors)] == []
