@@ -57,11 +57,18 @@ def _path() -> Path | None:
 
 
 def _read(path: Path) -> Config:
-    from forensics.database.form import BadFormError, keys, parse, text, texts
-
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
+    return _said(path, raw) if raw.strip() else Config()
+
+
+def _said(path: Path, raw: bytes) -> Config:
+    from forensics.database.form import BadFormError, keys, parse, text, texts
+
+    try:
         if len(raw) > MAX_BYTES:
             raise BadFormError(1, f"larger than {MAX_BYTES} bytes")
         data: Any = parse(raw.decode())
@@ -74,8 +81,6 @@ def _read(path: Path) -> Config:
         raise UsageError(bad.what, f"{path}:{bad.line}") from bad
     except UnicodeDecodeError as error:
         raise UsageError("is no UTF-8 text", f"{path}:1") from error
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
 
 
 def _place(config_file: Path, named: str) -> Path:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from forensics import records
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, asked, told
+from forensics.database.entries import FIELD
 from forensics.database.nvlink5 import decode_line
 from forensics.diagnose.advice import advice
-from forensics.diagnose.words import FIELD, summary
+from forensics.diagnose.words import summary
 from forensics.model import Advice, Event, Fields, Source
 from forensics.scan import scan
 

@@ -1,7 +1,7 @@
 """analyze(): the stages in order. Sources -> scan -> records and series -> timeline -> diagnosis -> Report."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def database(folders: Iterable[Path] = ()) -> Database:
     Built in, and over it the folders of the configuration, then `folders`; raises UsageError or DatabaseError for faulty ones.
     """
     chosen = config(folders)
-    triggers = (*records.triggers(), *series.triggers(), *context.triggers())
+    triggers = (*records.triggers(), *series.triggers(), *context.triggers(), *timeline.triggers())
     return load(triggers=triggers, more=chosen.signatures, cache_folder=chosen.cache)
 
 
@@ -52,9 +52,10 @@ def analyze(
     noted = list(warnings)
     scans = _scan_all(given, knowledge, noted, threads)
     scans = [s for s in scans if s.lines]
-    events = {s.source.name: [renumbered(e, s.source) for e in (*records.read(s), *series.read(s))] for s in scans}
-    clocks = _clocks(scans, noted)
-    placed = timeline.place([e for found in events.values() for e in found], clocks)
+    events = records.together({s.source.name: [*records.read(s), *series.read(s)] for s in scans})
+    clocks = clocks_of(scans, events, noted)
+    own = {s.source.name: s.source for s in scans}
+    placed = [renumbered(e, own[e.source]) for e in timeline.place([e for found in events.values() for e in found], clocks)]
     found = timeline.incidents(placed)
     summaries = tuple(_source(s, clocks[s.source.name], len(events[s.source.name]), noted) for s in scans)
     jobs = _jobs_own(summaries)
@@ -84,14 +85,19 @@ def _scan_all(given: Iterable[Source], knowledge: Database, noted: list[Warning]
         return [scan(source, knowledge, noted.append, matcher, pool) for source in given]
 
 
-def _clocks(scans: list[Scan], noted: list[Warning]) -> dict[str, timeline.Clock]:
+def clocks_of(scans: list[Scan], events: Mapping[str, list[Event]], noted: list[Warning]) -> dict[str, timeline.Clock]:
+    """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
     times = {s.source.name: timeline.full_times(s) for s in scans}
-    return {
+    clocks = {
         s.source.name: timeline.clock_of(
-            s, [t for n, ts in sorted(times.items()) if n != s.source.name for t in ts], noted.append
+            s,
+            [t for n, ts in sorted(times.items()) if n != s.source.name for t in ts],
+            noted.append,
+            events.get(s.source.name, ()),
         )
         for s in scans
     }
+    return timeline.settled([e for found in events.values() for e in found], clocks, noted.append)
 
 
 def _jobs_own(summaries: Sequence[SourceSummary]) -> Jobs:
@@ -133,7 +139,6 @@ def _moment(event: Event, role: dict[str, Role]) -> Moment:
 
 def _source(scanned: Scan, clock: timeline.Clock, events: int, noted: list[Warning]) -> SourceSummary:
     name = scanned.source.name
-    times = [t for t in (clock.time(layouts.peel(x.text).stamp) for x in (*scanned.head, *scanned.tail)) if t]
     return SourceSummary(
         name=name,
         format=scanned.source.format or layouts.recognise(scanned.head),
@@ -141,8 +146,8 @@ def _source(scanned: Scan, clock: timeline.Clock, events: int, noted: list[Warni
         bytes=scanned.bytes,
         lines=scanned.lines,
         records=events,
-        first_time=min(times, default=None),
-        last_time=max(times, default=None),
+        first_time=clock.first,
+        last_time=clock.last,
         clock=clock.kind,
         warnings=tuple(f"{w.kind}: {w.message}" for w in dict.fromkeys(noted) if w.source == name),
     )

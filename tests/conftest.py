@@ -21,6 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     before = os.environ.get("FORENSICS_CACHE")
     os.environ["FORENSICS_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["FORENSICS_CONFIG"] = os.devnull  # nobody's own signatures
+    os.environ.pop("FORENSICS_SIGNATURES", None)
     yield
     if before is None:
         del os.environ["FORENSICS_CACHE"]

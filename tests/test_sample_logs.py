@@ -3,6 +3,7 @@
 `pytest --update` rewrites what may change with the wording of a signature (the evidence lines); causes are never rewritten.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,5 +52,6 @@ def test_evidence_stands_where_it_is_said_to_stand(case: Path, knowledge: Databa
     for cause in answer(case, knowledge)["causes"]:
         for line in cause["evidence"]:
             raw = Path(line["source"]).read_bytes().split(b"\n")[line["line"] - 1].decode("utf-8", "replace")
+            raw = re.sub(r"\\u001b\[[\d;]*m", "", raw)  # a notebook writes a traceback's colours as JSON escapes
             plain = "".join(c for c in line["text"].rstrip("…") if c.isalnum())
             assert plain[:200] in "".join(c for c in raw if c.isalnum()) or "\\x" in line["text"]

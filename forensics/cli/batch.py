@@ -1,6 +1,7 @@
 """`forensics batch FOLDER`: one report for each sub-folder, in order of name."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -47,24 +48,34 @@ def register(app: typer.Typer) -> None:
         One document a line in order of name; the case and its cause go to stderr. A folder in which
         nothing can be read still gets its line. With --redact each report has stand-ins of its own.
         """
-        from forensics import pipeline
-
-        check_format(form)
-        if not folder.is_dir():
-            raise UsageError("no such folder", str(folder))
-        if not any(p.is_dir() for p in folder.iterdir()):
-            raise SourceError("no sub-folders, so no cases", str(folder), "use `forensics analyze` for one case")
+        _check(folder, form)
         telling = Telling(form, output, exit_code, redact, max_chars=max_chars)
-        texts: list[str] = []
-        crashed = False
-        for report in pipeline.analyze_folders(folder, pipeline.database(signatures or ())):
-            crashed = crashed or report.verdict == "crash"
-            print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
-            if output is None:
-                write(told(report, telling), None)
-            else:
-                texts.append(told(report, telling))
-        if output is not None:
-            write("".join(texts), output)
+        crashed = _run(folder, telling, signatures or ())
         if exit_code and crashed:
             raise typer.Exit(1)
+
+
+def _check(folder: Path, form: str) -> None:
+    check_format(form)
+    if not folder.is_dir():
+        raise UsageError("no such folder", str(folder))
+    if not any(p.is_dir() for p in folder.iterdir()):
+        raise SourceError("no sub-folders, so no cases", str(folder), "use `forensics analyze` for one case")
+
+
+def _run(folder: Path, telling: Telling, signatures: Sequence[Path]) -> bool:
+    """Write the reports, each as soon as it is there, or all at once to a file; True when one tells of a crash."""
+    from forensics import pipeline
+
+    texts: list[str] = []
+    crashed = False
+    for report in pipeline.analyze_folders(folder, pipeline.database(signatures)):
+        crashed = crashed or report.verdict == "crash"
+        print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
+        if telling.output is None:
+            write(told(report, telling), None)
+        else:
+            texts.append(told(report, telling))
+    if telling.output is not None:
+        write("".join(texts), telling.output)
+    return crashed

@@ -28,12 +28,12 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         help="List, show, check and test signatures. signatures/README.md teaches writing one.",
     )
-    _reading(group)
-    _writing(group)
+    for add in (_list, _show, _check, _test):
+        add(group)
     app.add_typer(group, name="signatures")
 
 
-def _reading(group: typer.Typer) -> None:
+def _list(group: typer.Typer) -> None:
     @group.command(name="list")
     def list_(only: Only = None, form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
               signatures: Signatures = None) -> None:  # fmt: skip
@@ -55,6 +55,8 @@ def _reading(group: typer.Typer) -> None:
             raise UsageError(f"no signature, cause or family is called {only}", advice="forensics signatures list shows all")
         write(_as_json(chosen) if form == "json" else _as_list(chosen), None)
 
+
+def _show(group: typer.Typer) -> None:
     @group.command()
     def show(
         only: Annotated[str, typer.Argument(metavar="ID", help="A signature or a cause.")], signatures: Signatures = None
@@ -74,7 +76,7 @@ def _reading(group: typer.Typer) -> None:
         write("\n".join(shown(line, MAX_LINE) for _, s in chosen for line in _whole(s)) + "\n", None)
 
 
-def _writing(group: typer.Typer) -> None:
+def _check(group: typer.Typer) -> None:
     @group.command()
     def check(
         folder: Folder = None,
@@ -107,6 +109,8 @@ def _writing(group: typer.Typer) -> None:
         if found.faults:
             raise typer.Exit(1)
 
+
+def _test(group: typer.Typer) -> None:
     @group.command()
     def test(
         folder: Folder = None,

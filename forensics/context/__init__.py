@@ -10,7 +10,6 @@ Nothing here takes part in the decision.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from forensics.context.curves import TRIGGER as CURVES
 from forensics.context.curves import curves
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
@@ -31,7 +30,7 @@ class Context:
 
 def triggers() -> tuple[Trigger, ...]:
     """The lines that may carry any of it."""
-    return ENVIRONMENT, CURVES
+    return (ENVIRONMENT,)
 
 
 def read(scans: Iterable[Scan], first: Finding) -> Context:

@@ -1,44 +1,27 @@
-"""Lines that print a loss, memory in use or a rate again and again, to Curves.
+"""Series of memory, losses and rates, to Curves for a picture.
 
-    2026-11-21 08:45:51 step 115 loss 2.3356 rss 1011 MiB    -> points of "loss" and "rss"
-     14%|#4        | 377/2724 [13:55<86:19, 6.97it/s]         -> a point of "it/s"
+    Series("rss", quantity "memory", unit "bytes", scope "rank 3", readings (line 12, 1294467072.0), ...)
+    -> Curve("rss", "memory", "B", "train.log", 3, ((12, 1294467072.0), ...))
 
-For a picture only; what the numbers mean is decided elsewhere.
+For a picture only; what the numbers mean is decided by the series themselves.
 """
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from forensics.model import Curve, Line, Scan, Trigger
+from forensics.model import Curve, Scan
+from forensics.series import Series, series_of
 
-TRIGGER = Trigger(
-    "curves", ("loss", "it/s", "samples/s", "tokens/s", " rss", "rss=", "memory allocated", "memory usage"), thin=True
-)
-NUMBER = r"(?P<value>[+-]?(?:\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|nan|inf|NaN|Inf))"
-LOSS = re.compile(
-    rf"\b(?P<name>(?:train(?:ing)?|val(?:id(?:ation)?)?|eval|total|lm)?[_ ]?loss)['\"]?\s*[:=]?\s*{NUMBER}(?![\w.])", re.I
-)
-RATE = re.compile(rf"{NUMBER}\s*(?P<name>(?:it|iters?|samples|tokens|steps)/s)(?:ec)?\b")
-MEMORY = re.compile(
-    r"\b(?P<name>rss|memory[ _](?:usage|used|allocated))\b[^\d\n]{0,12}"
-    r"(?P<value>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>[kmg]i?)?b\b",
-    re.I,
-)
-RANK = re.compile(r"\[?\brank\s*[:=]?\s*(\d{1,5})\b|\[default(\d{1,3})\]", re.I)
-UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-KINDS: tuple[tuple[Literal["memory", "loss", "throughput"], str, re.Pattern[str]], ...] = (
-    ("loss", "", LOSS),
-    ("memory", "B", MEMORY),
-    ("throughput", "1/s", RATE),
-)
+KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {"memory": "memory", "loss": "loss", "rate": "throughput"}
+UNITS = {"bytes": "B", "1/s": "1/s"}
+RANK = re.compile(r"rank (\d{1,6})")
 FEWEST = 8
 MOST_POINTS = 160
 MOST_CURVES = 12
 
-Key = tuple[str, str, str, int | None]
+Points = tuple[tuple[int, float | None], ...]
 
 
 def curves(scans: Iterable[Scan]) -> tuple[Curve, ...]:
@@ -48,29 +31,21 @@ def curves(scans: Iterable[Scan]) -> tuple[Curve, ...]:
 
 
 def _of(scan: Scan) -> Iterator[Curve]:
-    points: dict[Key, list[tuple[int, float | None]]] = defaultdict(list)
     origin = scan.source.origin or int
-    for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
-        for key, value in _read(Line(origin(region.number), region.text)):
-            points[key].append((origin(region.number), value))
-    for (kind, name, unit, rank), values in points.items():
-        if len(values) >= FEWEST:
-            yield Curve(name, kind, unit, scan.source.name, rank, thinned(values))  # type: ignore[arg-type]
+    for series in series_of(scan):
+        if series.quantity in KINDS and len(series.readings) >= FEWEST:
+            rank = RANK.fullmatch(series.scope)
+            name = series.name if rank or not series.scope else f"{series.name} {series.scope}"
+            kept = tuple((origin(line), value) for line, value in thinned(_points(series)))
+            unit = UNITS.get(series.unit, "1/s" if series.quantity == "rate" else "")
+            yield Curve(name, KINDS[series.quantity], unit, scan.source.name, int(rank[1]) if rank else None, kept)
 
 
-def _read(line: Line) -> Iterator[tuple[Key, float | None]]:
-    said = RANK.search(line.text)
-    rank = int(said[1] or said[2]) if said else None
-    for kind, unit, pattern in KINDS:
-        match = pattern.search(line.text)
-        if match:
-            value = float(match["value"].replace(",", ""))
-            if kind == "memory":
-                value *= UNITS[(match["unit"] or "")[:1].lower()]
-            yield (kind, match["name"].lower().strip(" _"), unit, rank), value if math.isfinite(value) else None
+def _points(series: Series) -> Points:
+    return tuple((r.line, r.value if math.isfinite(r.value) else None) for r in series.readings)
 
 
-def thinned(points: list[tuple[int, float | None]]) -> tuple[tuple[int, float | None], ...]:
+def thinned(points: Points) -> Points:
     """At most MOST_POINTS of them, evenly; the last one always."""
     step = -(-len(points) // MOST_POINTS)
-    return tuple(points[::step]) if (len(points) - 1) % step == 0 else (*points[::step][: MOST_POINTS - 1], points[-1])
+    return points[::step] if (len(points) - 1) % step == 0 else (*points[::step][: MOST_POINTS - 1], points[-1])

@@ -15,7 +15,7 @@ from forensics.database import cache
 from forensics.database.compiled import Database, assemble, compile_anchors
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
-from forensics.database.files import builtin_folder, content_hash
+from forensics.database.files import PACKAGED, builtin_folder, content_hash
 from forensics.database.stored import dump, restore
 from forensics.database.tables import read_rows, read_table
 from forensics.errors import DatabaseError
@@ -89,7 +89,7 @@ def _faultless(folders: list[Path]) -> list[Cause]:
     causes, faults = read_folders(folders)
     if not causes and not faults:
         raise DatabaseError("no cause files", str(folders[0]), "reinstall the package")
-    faults = faults or check(causes) or _slow(causes, folders[1:])
+    faults = faults or check(causes, proven=PACKAGED) or _slow(causes, folders[1:])
     if faults:
         others = f"{len(faults)} faults in all; forensics signatures check shows them" if len(faults) > 1 else ""
         raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}", others)

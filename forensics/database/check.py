@@ -7,6 +7,7 @@ own: `slow` (time), `crossing` (other signatures' examples), `templates` (fields
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 import regex
 
@@ -20,8 +21,12 @@ MAX_SIGNATURES = 20_000  # in a database
 SHOWN = 120  # characters of an example in a fault
 
 
-def check(causes: Iterable[Cause], where: Mapping[str, str] | None = None) -> list[Fault]:
-    """All faults of `causes`, in order of place. `where`: path of a cause's file, for causes that were not read from one."""
+def check(causes: Iterable[Cause], where: Mapping[str, str] | None = None, proven: Path | None = None) -> list[Fault]:
+    """All faults of `causes`, in order of place.
+
+    `where`: path of a cause's file, for causes that were not read from one. `proven`: a folder whose signatures need not be
+    looked at one by one, because its tests did; that is nearly all of the time.
+    """
     causes = list(causes)
     known = {c.id for c in causes}
     faults: list[Fault] = []
@@ -29,7 +34,7 @@ def check(causes: Iterable[Cause], where: Mapping[str, str] | None = None) -> li
         here = Place((where or {}).get(cause.id, cause.id), 1) if not cause.place.path else cause.place
         found = [(here, m) for m in (*_explains(cause, known), *([f"cause {cause.id} is defined twice"] * _again(cause, causes)))]
         found += [(s.place, f"signature id {s.name} is used twice") for s in _twice(cause)]
-        for signature in cause.signatures:
+        for signature in (s for s in cause.signatures if not (proven and Path(s.place.path).is_relative_to(proven))):
             found += [(place, f"{signature.id}: {what}") for place, what in faults_of(signature)]
         faults += [Fault(p.path or here.path, p.line or here.line, what) for p, what in found]
     total = sum(len(c.signatures) for c in causes)

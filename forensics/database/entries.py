@@ -3,6 +3,7 @@
 host_memory.oom_cgroup/kernel_memcg   full id of the signature `kernel_memcg` of the cause `host_memory.oom_cgroup`
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -11,6 +12,7 @@ WEIGHTS: tuple[Weight, ...] = get_args(Weight)
 Who = Literal["user", "admin"]
 
 HEALTHY = "none.healthy"
+FIELD = re.compile(r"(?<!\$)\{([a-z]\w*)\}")  # in a template; `${HOME}` and `{{.State}}` of a command are no fields
 
 
 @dataclass(frozen=True, slots=True, order=True)

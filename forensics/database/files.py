@@ -10,13 +10,12 @@ from forensics.errors import DatabaseError, UsageError
 
 MAX_FILES = 2000  # cause files in one folder
 MAX_FILE_BYTES = 1 << 20
+PACKAGED = Path(__file__).resolve().parents[1] / "_data" / "signatures"  # in a wheel; proven by the tests that it passed
 
 
 def builtin_folder() -> Path:
     """The signatures that come with the package: inside the wheel, or beside it in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    packaged = package / "_data" / "signatures"
-    return packaged if packaged.is_dir() else package.parent / "signatures"
+    return PACKAGED if PACKAGED.is_dir() else PACKAGED.parents[2] / "signatures"
 
 
 def cause_files(folder: Path) -> list[Path]:

@@ -36,6 +36,7 @@ def _over(known: Cause, given: Cause) -> Cause:
         signatures=_signatures(known.signatures, given.signatures),
         remedies=(*given.remedies, *(r for r in known.remedies if r.do not in acts)),
         missing=(*given.missing, *(m for m in known.missing if m.what not in asked)),
+        place=given.place if given.summary or given.explains else known.place,
     )
 
 

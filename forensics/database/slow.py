@@ -15,6 +15,7 @@ SLOW_S = 0.1  # of processor time on a line of MAX_TEXT_BYTES: half the limit at
 FIRST_LOOK = 4  # a line of a quarter of that length tells first: quadratic time is SLOW_S / 16 there, linear time far less
 LIMIT_S = 0.5
 TRIALS = 3
+PATTERN_SHOWN = 80  # characters
 END = "\x01"  # no class of a pattern takes it, so whole lines fail at their very end
 
 
@@ -75,7 +76,7 @@ def slowness(signature: Signature) -> Iterator[str]:
         cost = next((c for c in costs if c > SLOW_S), 0.0)
         if cost:
             told = f"{cost * 1000:.0f} ms" if cost < LIMIT_S else f"more than {LIMIT_S * 1000:.0f} ms"
-            yield f"pattern {pattern!r} takes {told} on a line of {MAX_TEXT_BYTES >> 10} KiB; bound its repeats"
+            yield f"pattern {pattern[:PATTERN_SHOWN]!r} takes {told} on a line of {MAX_TEXT_BYTES >> 10} KiB; bound its repeats"
 
 
 def _long_cost(pattern: str, line: str) -> float:

@@ -3,15 +3,12 @@
 summary: 'The kernel killed {task} ({pdi})'   ->   {pdi}: no signature of this cause and no record gives it
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 import regex
 
-from forensics.database.entries import Cause, Place, Signature
+from forensics.database.entries import FIELD, Cause, Place, Signature
 from forensics.database.form import Fault
-
-FIELD = re.compile(r"(?<!\$)\{([a-z]\w*)\}")  # `${HOME}` and `{{.State}}` of a command are no fields
 
 
 def unfilled(cause: Cause, given: Collection[str], facts: Callable[[Iterable[str]], set[str]]) -> list[Fault]:

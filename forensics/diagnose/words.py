@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from forensics.database import Cause
+from forensics.database.entries import FIELD
 from forensics.model import Fields, Value
 from forensics.text import shown
 
-FIELD = re.compile(r"(?<!\$)\{([a-z]\w*)\}")  # `${HOME}` and `{{.State}}` of a command are no fields
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 

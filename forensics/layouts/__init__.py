@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from forensics.layouts.base import Layout
+from forensics.layouts.base import MAX_PREFIX, Layout, shape
 from forensics.model import Line, Prefix, Stamp
 
 __all__ = ["Layout", "all_layouts", "peel", "recognise"]
@@ -36,9 +36,9 @@ def all_layouts() -> tuple[Layout, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def layouts_for(two: str) -> tuple[Layout, ...]:
-    """The layouts that a line with these first two characters can have; what makes peeling a line without any cheap."""
-    return tuple(layout for layout in all_layouts() if layout.starts(two))
+def layouts_for(shape: str) -> tuple[Layout, ...]:
+    """The layouts that a line with this shape can have; what makes peeling a line without any cheap."""
+    return tuple(layout for layout in all_layouts() if layout.starts(shape))
 
 
 def peel(text: str) -> Prefix:
@@ -68,10 +68,13 @@ def peel(text: str) -> Prefix:
 
 
 def _peel_one(text: str) -> Prefix | None:
-    for layout in layouts_for(text[:2]) if text else ():
-        found = layout.peel(text)
-        if found:
-            return found
+    for layout in layouts_for(shape(text)) if text else ():  # `layout.peel`, without a call for each that does not fit
+        if layout.within and layout.within not in text:
+            continue
+        found = layout.compiled.match(text, 0, MAX_PREFIX)
+        prefix = layout.read(found, text) if found else None
+        if prefix:
+            return prefix
     return None
 
 

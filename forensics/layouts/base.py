@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from string import ascii_lowercase, ascii_uppercase, digits
 
 from forensics.layouts import clock
 from forensics.model import Prefix
-
 
 MAX_PREFIX = 1024  # characters; what follows is message, however it looks
 
@@ -16,10 +16,11 @@ class Layout:
     """One way to write the front of a line.
 
     `pattern`: anchored at the line's start; groups y mo mon d h m s frac ampm zone unix mono delta (see clock.stamp), host,
-    program, pid, rank, level, inside (a level that stays in the message), pri (a syslog priority). It may match nothing and look ahead only: then the line keeps its text.
-    `clock`: `wall+zone`, `wall`, `mono`, `wall+mono`, `delta` or `none`. `rank`: smaller is tried first. `samples`: lines of
-    this layout. `first`: a pattern that the first two characters of each line of it fit. `within`: a text that each line of it
-    holds. The last two only save time; empty ones save none.
+    program, pid, rank, level, inside (a level that stays in the message), pri (a syslog priority). It may match nothing and look
+    ahead only: then the line keeps its text. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono`, `delta` or `none`. `rank`:
+    smaller is tried first. `samples`: lines of this layout. `first`: a pattern that the start of each line of it fits, of which
+    it sees two characters and the shape of four more (see `shape`). `within`: a text that each line of it holds. The last two
+    only save time; empty ones save none.
     """
 
     name: str
@@ -35,17 +36,19 @@ class Layout:
         """The pattern, compiled at first use."""
         return re.compile(self.pattern)
 
-    def starts(self, two: str) -> bool:
-        """May a line with these first two characters be of this layout?"""
-        return not self.first or re.match(self.first, two) is not None
+    def starts(self, shape: str) -> bool:
+        """May a line that starts with this `shape` be of this layout?"""
+        return not self.first or re.match(self.first, shape) is not None
 
     def peel(self, text: str) -> Prefix | None:
         """The Prefix of `text` when this layout fits it, else None."""
         if self.within and self.within not in text:
             return None
         found = self.compiled.match(text, 0, MAX_PREFIX)
-        if found is None:
-            return None
+        return self.read(found, text) if found else None
+
+    def read(self, found: re.Match[str], text: str) -> Prefix | None:
+        """The Prefix of `text` that the pattern's match `found` tells; None where its time is no real one."""
         stamp = None
         if self.clock != "none":
             stamp = clock.stamp(found)
@@ -62,6 +65,17 @@ class Layout:
             rank=_number(groups.get("rank")),
             level=groups.get("level") or groups.get("inside") or _severity(groups.get("pri")),
         )
+
+
+_SHAPES = str.maketrans(digits + ascii_lowercase + ascii_uppercase, "0" * 10 + "a" * 26 + "A" * 26)
+
+
+def shape(text: str) -> str:
+    """How a text starts: its first two characters, then 0, a and A for the digits and letters of four more.
+
+    `2026-11-21 08:23` -> `2000-0`: few enough to remember which layouts each of them can have.
+    """
+    return text[:2] + text[2:6].translate(_SHAPES)
 
 
 SEVERITIES = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")

@@ -1,7 +1,7 @@
 """Pieces that stamps are made of: dates, times of day, epochs, uptimes. A stamp that is no real time is no stamp.
 
-    Aug 22 03:00:07 -> wall 08-22 03:00:07, lacks the year      1755831607.123456 -> wall 2025-08-22 03:00:07.123456 UTC
-    [11686.888109]  -> mono 11686.888109                        [  +7.000000]     -> delta 7.0
+Aug 22 03:00:07 -> wall 08-22 03:00:07, lacks the year      1755831607.123456 -> wall 2025-08-22 03:00:07.123456 UTC
+[11686.888109]  -> mono 11686.888109                        [  +7.000000]     -> delta 7.0
 """
 
 import re
@@ -85,6 +85,8 @@ def _wall(groups: dict[str, str], uptime: float | None) -> Stamp | None:
         return None
     resolution = 10.0 ** -len(fraction) if seconds else 60.0
     unread = where if wall.tzinfo is None else ""
+    if unread.startswith(("+", "-")):
+        return None
     return Stamp(wall, uptime, "" if year else "year" if day else "date", resolution, None, unread)
 
 

@@ -19,19 +19,18 @@ LAYOUTS = (
         "stern",
         "none",
         # Two words in front of a line are no rare thing: the pod has a dash, and a stamp follows.
-        rf"(?P<host>[a-z0-9][a-z0-9.]*-[a-z0-9.-]+) (?P<program>[a-z0-9][a-z0-9-]*) (?:› )?{STAMPED}",
+        rf"(?!\d{{4}}-)(?P<host>[a-z0-9][a-z0-9.]*-[a-z0-9.-]+) (?P<program>[a-z0-9][a-z0-9-]*) (?:› )?{STAMPED}",
         ("train-0 main [W 2026-08-22 03:00:07.120 ServerApp] restart failed", "train-0 main 2026-08-22T03:00:07.120Z text"),
         rank=60,
-        first=r"[a-z0-9][a-z0-9.-]",
-        within=":",
+        first=r"(?!\d{4}-)[a-z0-9][a-z0-9.-]",
     ),
     Layout(
         "compose",
         "none",
-        r"(?P<program>[A-Za-z0-9][\w.-]*[-_]\d{1,4}) +\| ?",
+        r"(?!\d{4}-)(?P<program>[A-Za-z0-9][\w.-]*[-_]\d{1,4}) +\| ?",
         ("web-1  | 2024-04-25T05:32:35.584725130Z  * Serving Flask app", "trainer_1  | Traceback (most recent call last):"),
-        first=r"[A-Za-z0-9][\w.-]",
-        within=" | ",
+        first=r"(?!\d{4}-)[A-Za-z0-9][\w.-]",
+        within=" |",
     ),
     Layout(
         "logfmt",
@@ -46,19 +45,19 @@ LAYOUTS = (
         r"(?=\s*(?:Started|Finished|Start Time|Creation(?:Timestamp| Timestamp)?|RenewTime|AcquireTime): +"
         rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?P<d>\d\d) {MONTH} (?P<y>\d{{4}}) {TIME} {ZONE}\s*$)",
         ("      Finished:     Fri, 08 Sep 2023 01:12:00 +0530", "Start Time:   Fri, 08 Sep 2023 00:57:11 +0530"),
-        first=r"\s\s|[SFCRA][tiercq]",
+        first=r"\s|[SFCRA][tiercq]",
         within=":  ",
     ),
     Layout(
         "kubectl events",
         "none",
-        r"(?=(?:  )?(?:[\d.]+[smhd][\dsmhd]*(?: \(x\d+ over [\dsmhd]+\))? +)?(?P<level>Normal|Warning) +[A-Z]\w+ +\S)",
+        r"(?!\d{4}-)(?=(?:  )?(?:[\d.]+[smhd][\dsmhd]*(?: \(x\d+ over [\dsmhd]+\))? +)?(?P<level>Normal|Warning) +[A-Z]\w+ +\S)",
         (
             "Warning  BackOff  2m (x5 over 10m)  kubelet  Back-off restarting failed container",
             "2m (x5 over 10m)   Warning   BackOff   pod/train-0   Back-off restarting failed container",
         ),
         rank=65,
-        first=r"\d[\d. mhds]|  |No|Wa",
+        first=r"(?!\d{4}-)(?:\d[\d. mhds]|  |No|Wa)",
         within="  ",
     ),
 )

@@ -61,7 +61,7 @@ LAYOUTS = (
         "wall",
         rf"{ISO}: (?P<level>[IWEF]) {FILE}",
         ("2025-06-04 09:59:45.928804: E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:477] Unable to register",),
-        first=r"\d\d",
+        first=r"\d{4}-",
     ),
     Layout(
         "vllm",

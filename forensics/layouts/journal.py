@@ -28,7 +28,7 @@ LAYOUTS = (
         rf"(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) {WHO}",
         ("1755831607.123456 gpu-node-7 kernel: python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",),
         rank=40,
-        first=r"\d\d",
+        first=r"\d{6}",
     ),
     Layout(
         "journal short-monotonic",

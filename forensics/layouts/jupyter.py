@@ -37,7 +37,7 @@ LAYOUTS = (
         "wall",
         rf"{CLOCK}\.(?P<frac>\d{{3}}) \[{LEVEL}\] ?",
         ("11:09:10.499 [error] Disposing session as kernel process died ExitCode: undefined, Reason:",),
-        first=r"\d\d",
+        first=r"\d\d:",
     ),
     Layout(
         "vs code, level first",

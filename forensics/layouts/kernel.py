@@ -25,14 +25,14 @@ LAYOUTS = (
             "kern  :warn  : [   64.000000] example[4]",
             "[    1.000000 <    0.000000>] example[1]",
         ),
-        first=r"\[[ \d]|<\d|[a-z]{2}",
+        first=r"\[[ \d]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
     ),
     Layout(
         "dmesg -T",
         "wall",
         rf"{LEVEL}\[{DAY} {MONTH} {{1,2}}(?P<d>\d{{1,2}}) {TIME} (?P<y>\d{{4}})\]{CALLER} ?",
         ("[Fri Feb 13 23:31:30 2009] example[0]", "kern  :err   : [Fri Feb 13 23:31:30 2009] example[0]"),
-        first=r"\[[MTWFS]|<\d|[a-z]{2}",
+        first=r"\[[MTWFS]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
     ),
     Layout(
         "dmesg -T, other language",
@@ -45,7 +45,7 @@ LAYOUTS = (
             "[五 11月 19 10:33:00 2021] example",
         ),
         rank=55,
-        first=r"\[[^\W\d]|<\d|[a-z]{2}",
+        first=r"\[[^\W\d]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
         within=":",
     ),
     Layout(
@@ -57,14 +57,14 @@ LAYOUTS = (
             "2009-02-13T23:31:30,123456+00:00 example zero",
             "kern  :warn  : 2025-01-21T04:41:44,285060+00:00 VFS: file-max limit 1000000 reached",
         ),
-        first=r"\d\d|<\d|[a-z]{2}",
+        first=r"\d{4}-|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
     ),
     Layout(
         "dmesg -H",
         "wall",
         rf"{LEVEL}\[{ANY_MONTH} ?(?P<d>\d{{1,2}}) (?P<h>[0-2]\d):(?P<m>[0-5]\d)\]{CALLER} ?",
         ("[Feb13 23:31] example[0]", "[Nov19 10:33] NVRM: Xid (PCI:0000:01:00): 79", "[lis19 10:33] example", "[Feb 3 23:31] x"),
-        first=r"\[[\w]|<\d|[a-z]{2}",
+        first=r"\[\w|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
         within=":",
     ),
     Layout(
@@ -72,7 +72,7 @@ LAYOUTS = (
         "delta",
         rf"{LEVEL}\[\s*\+(?P<delta>\d{{1,8}}\.\d{{4,6}})\]{CALLER} ?",
         ("[  +7.000000] example[2]", "[ +0.0003] example", "[  +0.000012] Call Trace:"),
-        first=r"\[[ +]|<\d|[a-z]{2}",
+        first=r"\[[ +]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
         within="+",
     ),
     Layout(
@@ -87,17 +87,17 @@ LAYOUTS = (
         "serial console",
         "none",
         # A login prompt is printed without a line end; the kernel's next line is glued to it.
-        rf"[\w.-]{{1,64}} login: (?=\[\s*{MONO}\])",
+        rf"(?!\d{{4}}-)\w[\w.-]{{1,63}} login: (?=\[\s*{MONO}\])",
         ("debian login: [  123.456789] Kernel panic - not syncing: Fatal exception",),
-        first=r"\w[\w.-]",
+        first=r"(?!\d{4}-)\w[\w.-]",
         within=" login: ",
     ),
     Layout(
         "talos",
         "wall+zone",
-        rf"(?:(?P<host>[\d.a-f:]+): )?{FACILITY}: +(?P<level>\w+): \[{ISO_DATE}T{TIME}{ZONE}\]: ?",
+        rf"(?!\d{{4}}-)(?:(?P<host>[\d.a-f:]+): )?{FACILITY}: +(?P<level>\w+): \[{ISO_DATE}T{TIME}{ZONE}\]: ?",
         ("172.20.0.2: kern:    info: [2022-10-25T13:53:22.125Z]: Out of memory: Killed process 4242 (python3)",),
-        first=r"[\da-f:][\da-f:.]|ke|us|ma|da|au|sy|lp|ne|lo",
+        first=r"(?!\d{4}-)(?:[\da-f:][\da-f:.]|ke|us|ma|da|au|sy|lp|ne|lo)",
         within="]: ",
     ),
 )

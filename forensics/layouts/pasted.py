@@ -10,7 +10,7 @@ LAYOUTS = (
     Layout(
         "grep",
         "none",
-        rf"(?=[\d./_-]{{0,99}}[A-Za-z])[\w./@+-]{{1,250}}?[:-](?:\d{{1,9}}[:-])?{STAMPED}",
+        rf"(?=[\w./])(?=[\d./_-]{{0,99}}[A-Za-z])[\w./@+-]{{1,250}}?[:-](?:\d{{1,9}}[:-])?{STAMPED}",
         (
             "kern.log:123:Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer",
             "/var/log/kern.log:Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer",
@@ -18,19 +18,18 @@ LAYOUTS = (
         ),
         rank=60,
         first=r"[\w./][\w./@+:-]",
-        within=":",
     ),
     Layout(
         "line number",
         "none",
-        rf"[ \t]{{0,8}}\d{{1,9}}(?:[:|-][ \t]{{0,8}}|[ \t]{{1,8}}\|?[ \t]{{0,8}}){STAMPED}",
+        rf"(?!\d{{4}}-)[ \t]{{0,8}}\d{{1,9}}(?:[:|-][ \t]{{0,8}}|[ \t]{{1,8}}\|?[ \t]{{0,8}}){STAMPED}",
         (
             "123:Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer",
             "   82  [11686.888109] Memory cgroup out of memory: Killed process 10397",
             "82-[Sat Nov 21 08:23:04 2026] x",
         ),
         rank=60,
-        first=r"[\s\d][\s\d:|-]",
+        first=r"(?!\d{4}-)[\s\d][\s\d:|-]",
     ),
     Layout(
         "indented",
@@ -43,7 +42,8 @@ LAYOUTS = (
     Layout(
         "tqdm",
         "none",
-        r"[^|\[]{0,80}?\d{1,3}%(?:\|[^|]{0,80}\|)? *[\d.]+[kMGT]?B?/[\d.]+[kMGT]?B? \[[\d:]+<[\d:?]+, *[^\]]{1,80}\](?=[A-Z\[\d])",
+        r"[^|\[]{0,80}?\d{1,3}%(?:\|[^|]{0,80}\|)? *[\d.]+[kMGT]?B?/[\d.]+[kMGT]?B? "
+        r"\[[\d:]+<[\d:?]+, *[^\]]{1,80}\](?=[A-Z\[\d])",
         (
             "57% 4/7 [00:37<00:28,  9.42s/it]ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9)",
             "  3%|▎         | 30/1000 [00:10<05:23,  3.00it/s][rank0]: Traceback (most recent call last):",

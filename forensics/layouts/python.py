@@ -53,7 +53,7 @@ LAYOUTS = (
             "2024-05-01 12:00:00,123 INFO    MainThread:1234 [wandb_init.py:init():610] calling init triggers",
         ),
         rank=70,
-        first=r"[12]\d",
+        first=r"[12]\d{3}-",
     ),
     Layout(
         "stamped with zone",
@@ -65,7 +65,7 @@ LAYOUTS = (
             "2024-05-01T12:00:00.1234567Z ##[error]Process completed with exit code 137.",
         ),
         rank=75,
-        first=r"[12]\d",
+        first=r"[12]\d{3}-",
     ),
     Layout(
         "iso without zone",
@@ -73,7 +73,7 @@ LAYOUTS = (
         rf"{ISO_DATE}T{TIME}(?![.,]?\d|{ZONE_FOLLOWS}) ?{NAMED}",
         ("2026-08-22T03:00:07.123 error: Node node7 not responding",),
         rank=75,
-        first=r"[12]\d",
+        first=r"[12]\d{3}-",
     ),
     Layout(
         "transformers",

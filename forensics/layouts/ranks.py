@@ -86,12 +86,12 @@ LAYOUTS = (
     Layout(
         "nccl",
         "none",
-        r"(?P<host>[\w.-]+):(?P<pid>\d+):\d+ \[\d+\] (?=NCCL |\S+:\d+ )",
+        r"(?!\d{4}-)(?P<host>\w[\w.-]+):(?P<pid>\d+):\d+ \[\d+\] (?=NCCL |\S+:\d+ (?:\([^)]{1,80}\) )?NCCL )",
         (
             "gpu-node-7:4242:4243 [0] NCCL INFO Channel 00/32 : 0 1 2 3",
             "gpu-node-7:4242:4251 [3] misc/socket.cc:456 NCCL WARN socketProgress: Connection closed",
         ),
-        first=r"\w[\w.-]",
+        first=r"(?!\d{4}-)\w[\w.-]",
         within=" NCCL ",
     ),
 )

@@ -42,7 +42,7 @@ LAYOUTS = (
             "04/18/2023 21:09:53 - INFO - __main__ -   ***** Running training *****",
             "08/22/2026 03:00:07 PM  worker lost",
         ),
-        first=r"[01]\d",
+        first=r"[01]\d/",
         within="/",
     ),
     Layout(
@@ -53,7 +53,7 @@ LAYOUTS = (
             "2026/08/22 03:00:07.123, NVIDIA H100 80GB HBM3, 45, 99 %",
             "24/05/01 12:00:00 ERROR Executor: Exception in task 0.0 in stage 1.0",
         ),
-        first=r"\d\d",
+        first=r"\d\d(?:\d\d)?/",
         within="/",
     ),
     Layout(
@@ -76,6 +76,6 @@ LAYOUTS = (
         "wall",
         rf"{TIME} +(?:[|-] *)?\[?{NAME}\]?[ |:-]+",
         ("12:00:00,123 INFO train: epoch 3", "21:09:53 | WARNING | loss is rising"),
-        first=r"[0-2]\d",
+        first=r"[0-2]\d:",
     ),
 )

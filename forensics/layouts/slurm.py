@@ -15,7 +15,7 @@ LAYOUTS = (
         "slurmstepd",
         "wall",
         # The line stays whole: the time is part of what it says.
-        rf"(?=(?:\w+: )?(?:error: )?\*\*\* (?:JOB|STEP) [\w.+]+ ON (?P<host>[\w.-]+) CANCELLED AT {AT})",
+        rf"(?=(?:[a-z]{{2,12}}: )?(?:error: )?\*\*\* (?:JOB|STEP) [\w.+]+ ON (?P<host>[\w.-]+) CANCELLED AT {AT})",
         ("slurmstepd: error: *** JOB 123 ON node7 CANCELLED AT 2026-08-22T03:00:07 DUE TO TIME LIMIT ***",),
         first=r"[a-z]{2}|\*\*",
         within="CANCELLED AT ",
@@ -24,21 +24,21 @@ LAYOUTS = (
         "sacct -P",
         "wall",
         # Of several times in a row the last one counts: the end.
-        rf"(?=\d[\w.+\[\]-]*\|.*{STATE}.*\|{AT}(?:\||$))",
+        rf"(?!\d{{4}}-)(?=\d[\w.+\[\]-]*\|.*{STATE}.*\|{AT}(?:\||$))",
         (
             "123|train|OUT_OF_MEMORY|0:125|2026-08-22T03:00:07",
             "123.batch|batch|OUT_OF_MEMORY|0:125|2026-08-21T23:00:01|2026-08-22T03:00:07",
         ),
-        first=r"\d[\w.+\[|]",
+        first=r"(?!\d{4}-)\d[\w.+\[|]",
         within="|",
     ),
     Layout(
         "sacct",
         "wall",
-        rf"(?=\d[\w.+\[\]-]* .* {STATE}[A-Z_+]* .*{AT}(?: |$))",
+        rf"(?!\d{{4}}-)(?=\d[\w.+\[\]-]* .* {STATE}[A-Z_+]* .*{AT}(?: |$))",
         ("123             train  OUT_OF_ME+    0:125 2026-08-22T03:00:07 ",),
         rank=60,
-        first=r"\d[\w.+\[ ]",
+        first=r"(?!\d{4}-)\d[\w.+\[ ]",
         within="T",
     ),
 )

@@ -5,9 +5,9 @@ Aug 22 03:00:07 node-7 kernel: [11686.888109] Out of memory: ...
 """
 
 from forensics.layouts.base import Layout
-from forensics.layouts.clock import ANY_MONTH, ISO_DATE, MONTH, TIME, ZONE
+from forensics.layouts.clock import ISO_DATE, MONTH, TIME, ZONE
 
-PRI = r"(?:\d{1,6} )?(?:<(?P<pri>\d{1,3})>)?"  # in front of it, on TCP, the number of bytes that follow
+PRI = r"(?:(?:\d{1,6} )?<(?P<pri>\d{1,3})>)?"  # in front of it, on TCP, the number of bytes that follow
 # A program name has no blank and no bracket; the host may be missing (`Feb 23 00:28:16 kernel: ...`).
 WHO = r"(?:(?P<host>[\w.-]+) +)?(?P<program>[^\s\[\]:]{1,64})(?:\[(?P<pid>\d+)\])?: ?"
 UPTIME = r"(?:\[\s*(?P<mono>\d{1,8}\.\d{6})\] ?)?"
@@ -25,19 +25,20 @@ LAYOUTS = (
             "Feb 23 00:28:16 kernel: mce: [Hardware Error]: Machine check events logged",
             "<34>Oct 11 22:14:15 mymachine su: 'su root' failed for lonvick on /dev/pts/8",
         ),
-        first=r"\d[\d ]|<\d|Ja|Fe|Ma|Ap|Ju|Au|Se|Oc|No|De",
+        first=r"(?:\d[\d ]|<\d|Ja|Fe|Ma|Ap|Ju|Au|Se|Oc|No|De)",
     ),
     Layout(
         "syslog, other language",
         "wall",
-        rf"(?P<mon>\d{{1,2}}[月월]|[^\W\d_a-zA-Z]{{2,6}}|[^\W\d_]{{2,5}}\.?) {{1,2}}(?P<d>\d{{1,2}}) {TIME} +{WHO}{UPTIME}",
+        rf"(?!\d{{4}}-)(?P<mon>\d{{1,2}}[月월]|[^\W\d_a-zA-Z]{{2,6}}|[^\W\d_]{{2,5}}\.?) {{1,2}}"
+        rf"(?P<d>\d{{1,2}}) {TIME} +{WHO}{UPTIME}",
         (
             "août 19 11:08:37 myserver kernel: python3 invoked oom-killer",
             "Okt 12 03:54:03 node7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.",
             "8月 22 03:00:07 node7 kernel: Out of memory: Killed process 4242 (python3)",
         ),
         rank=60,
-        first=r"\w[\w.]",
+        first=r"(?!\d{4}-)\w[\w.]",
         within=":",
     ),
     Layout(
@@ -49,7 +50,7 @@ LAYOUTS = (
             "2020-05-31T00:00:45.698463+00:00 localhost rsyslogd:  message repeated 76 times: [-- MARK --]",
             "<6>2024-04-17T00:26:33.540821+05:30 host-name kernel: [   29.751657] i40e 0000:5d:00.0 eth5: Changing Rx descriptor",
         ),
-        first=r"\d\d|<\d",
+        first=r"\d{4}-|<\d|\d{1,5} |\d{6}",
     ),
     Layout(
         "syslog 5424",
@@ -57,10 +58,10 @@ LAYOUTS = (
         rf"(?:\d{{1,6}} )?<(?P<pri>\d{{1,3}})>1 {ISO_DATE}T{TIME}{ZONE} (?P<host>\S+) (?P<program>\S+) (?:(?P<pid>\d+)|\S+) \S+ "
         r"(?:-|(?:\[(?:[^\]\"]|\"(?:[^\"\\]|\\.)*\")*\])+) ?(?:\ufeff)? ?",
         (
-            "<30>1 2021-03-06T04:07:38.265422+00:00 hostname systemd 1 - -  Started Regular background program processing daemon.",
-            '142 <165>1 2003-10-11T22:14:15.003Z mymachine.example.com evntslog - ID47 [x@1 k="v"] An application event log entry',
+            "<30>1 2021-03-06T04:07:38.265422+00:00 hostname systemd 1 - -  Started Regular background program processing.",
+            '142 <165>1 2003-10-11T22:14:15.003Z mymachine.example.com evntslog - ID47 [x@1 k="v"] An application event',
         ),
-        first=r"\d[\d ]|<\d",
+        first=r"(?:\d[\d ]|<\d)",
         within=">1 ",
     ),
 )

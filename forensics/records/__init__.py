@@ -1,9 +1,10 @@
 """Understand: hits and regions become Events with named fields.
 
-A record parser is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind) and `read(region) -> Record | None`.
-Being there is being registered. It may have `join(records) -> records` where several places of one source say together what none
-says alone, and `FOLDS = True` where equal ones of several lines are to be counted as one. What a record decides replaces the hits inside it; what it only describes lends them its fields. A
-hit of none.healthy silences the hits that overlap it in its line.
+A record parser is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind) and `read(region) -> Record |
+None`. Being there is being registered. It may have `join(records) -> records` where several places of one source say together
+what none says alone, and `FOLDS = True` where equal ones of several lines are to be counted as one. What a record decides
+replaces the hits inside it; what it only describes lends them its fields. A hit of none.healthy silences the hits that
+overlap it in its line.
 """
 
 import functools
@@ -13,14 +14,15 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from forensics.model import Event, Region, Scan, Trigger
+from forensics.records.across import together
 from forensics.records.base import Record
 from forensics.records.beside import settle
 from forensics.records.events import to_events
 from forensics.records.fold import fold
 
-__all__ = ["read", "triggers"]
+__all__ = ["read", "together", "triggers"]
 
-HELPERS = {"base", "beside", "events", "fold", "initiator", "owner", "units"}
+HELPERS = {"across", "base", "beside", "events", "fold", "initiator", "owner", "units"}
 
 
 @functools.cache

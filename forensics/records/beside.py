@@ -80,7 +80,7 @@ def _pattern(alike: Sequence[Record]) -> tuple[str, bool]:
         names = ", ".join(sorted(programs)[:4])
         return f"different programs ({names}) met it on {where}, which speaks for a fault of the GPU", True
     if len(units) > 1 and len(programs) <= 1:
-        return f"{len(units)} units of the GPU reported it at once, which speaks for the program and against a broken unit", False
+        return f"{len(units)} or more units of the GPU reported it, which speaks for the program and against a broken unit", False
     return "", False
 
 

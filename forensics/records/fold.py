@@ -14,7 +14,22 @@ from forensics.layouts import peel
 from forensics.model import Stamp
 from forensics.records.base import Record
 
-SUBJECT = ("pci", "pid", "task", "rank", "gpu", "device", "dimm", "bank", "cpu", "container", "pod", "sxid", "link", "request_bytes")
+SUBJECT = (
+    "pci",
+    "pid",
+    "task",
+    "rank",
+    "gpu",
+    "device",
+    "dimm",
+    "bank",
+    "cpu",
+    "container",
+    "pod",
+    "sxid",
+    "link",
+    "request_bytes",
+)
 GAP_S = 7200.0
 KEPT_PLACES = 600
 
@@ -33,7 +48,7 @@ class _Group:
         if count == 1:
             return first
         last = self.records[-1]
-        places = tuple(span for r in (*self.records[: KEPT_PLACES - 1], last) for span in r.spans)
+        places = tuple(span for r in (*self.records[:-1][:KEPT_PLACES], last) for span in r.spans)
         quote = first.quote if len(self.records) == 1 else (*first.quote, *last.quote[:1])
         return replace(first, count=count, places=places, quote=quote)
 
@@ -75,6 +90,11 @@ def _apart(last: Stamp | None, now: Stamp | None) -> bool:
         return False
     if last.mono is not None and now.mono is not None:
         return not 0 <= now.mono - last.mono + 1 <= GAP_S
-    if last.wall is None or now.wall is None or last.lacks != now.lacks or (last.wall.tzinfo is None) != (now.wall.tzinfo is None):
+    if (
+        last.wall is None
+        or now.wall is None
+        or last.lacks != now.lacks
+        or (last.wall.tzinfo is None) != (now.wall.tzinfo is None)
+    ):
         return False
     return abs((now.wall - last.wall).total_seconds()) > GAP_S

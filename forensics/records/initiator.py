@@ -1,10 +1,10 @@
 """Who stayed away: from what the watchdogs of all ranks report to the rank to look at first, and why.
 
     rank 1: waits in work 808, last enqueued 811      rank 2: the same      rank 3: last enqueued 807
-        -> culprit_rank 3, "its last enqueued work is 807 where the others had reached 811"
+        -> culprit_rank 3, "last enqueued work is 807 where others had reached 811"
 
-A rank whose watchdog times out waits for somebody else. The one it waits for has enqueued less, runs something else under the same
-number, failed in another way, or reports nothing at all.
+A rank whose watchdog times out waits for somebody else. The one it waits for has enqueued less, runs something else under the
+same number, failed in another way, or reports nothing at all.
 """
 
 from collections import Counter, defaultdict
@@ -66,11 +66,11 @@ def _named(reports: Numbered) -> Initiator:
     """PyTorch's own desync report names them."""
     for i, report in reports:
         if report.says == "stayed_away" and report.ranks:
-            return Initiator(_told(report.ranks, "PyTorch's desync report names it as lagging"), (i,))
+            return Initiator(_told(report.ranks, "named as lagging by PyTorch's desync report"), (i,))
     joined = [(i, r) for i, r in reports if r.says == "joined" and r.seq is not None]
     if len({r.seq for _, r in joined}) > 1:
         i, least = min(joined, key=lambda x: x[1].seq or 0)
-        return Initiator(_told(least.ranks, f"it is still in collective number {least.seq} while others are further"), (i,))
+        return Initiator(_told(least.ranks, f"still in collective number {least.seq} while others are further"), (i,))
     return Initiator()
 
 
@@ -80,7 +80,7 @@ def _failed(reports: Numbered) -> Initiator:
     failed = [(i, r) for i, r in reports if r.says == "error" and r.rank is not None and r.rank not in waiting]
     if failed and waiting:
         ranks = sorted({r.rank for _, r in failed if r.rank is not None})
-        return Initiator(_told(ranks, f"it failed in another way ({failed[0][1].error[:80]})"), (failed[0][0],))
+        return Initiator(_told(ranks, f"failed in another way ({failed[0][1].error[:80]})"), (failed[0][0],))
     return Initiator()
 
 
@@ -100,7 +100,7 @@ def _behind(reports: Numbered) -> Initiator:
             continue
         lines = [i for i, r in members.values() if r.last_enqueued == least]
         ranks = sorted(rank for rank, (_, r) in members.items() if r.last_enqueued == least)
-        return Initiator(_told(ranks, f"its last enqueued work is {least} where others had reached {most}"), tuple(lines[:3]))
+        return Initiator(_told(ranks, f"last enqueued work is {least} where others had reached {most}"), tuple(lines[:3]))
     return Initiator()
 
 
@@ -120,15 +120,15 @@ def _different(reports: Numbered) -> Initiator:
             continue
         i, report = next(iter(odd.values()))
         if report.op != usual[0]:
-            what = f"it runs {report.op} as number {seq} where the others run {usual[0]}"
+            what = f"runs {report.op} as number {seq} where the others run {usual[0]}"
         else:
-            what = f"it gives {report.numel[0]} elements to number {seq} where the others give {usual[1][0]}"
+            what = f"gives {report.numel[0]} elements to number {seq} where the others give {usual[1][0]}"
         return Initiator(_told(sorted(odd), what), (i,))
     return Initiator()
 
 
 def _older(reports: Numbered) -> Initiator:
-    """Before PyTorch 2.3 no line tells what was enqueued: of two unfinished works of one kind, the older one's rank hangs behind."""
+    """Before PyTorch 2.3 no line tells what was enqueued: of unfinished works of one kind, the oldest hangs behind."""
     oldest: dict[int, tuple[int, Report]] = {}
     for i, report in reports:
         if report.says == "caught" and report.rank is not None and report.seq is not None:
@@ -144,7 +144,7 @@ def _older(reports: Numbered) -> Initiator:
         return Initiator()
     ranks = sorted(rank for rank, (_, r) in oldest.items() if r.seq == least)
     line = next(i for i, r in oldest.values() if r.seq == least)
-    return Initiator(_told(ranks, f"its oldest unfinished work is number {least}, that of others {most}"), (line,))
+    return Initiator(_told(ranks, f"oldest unfinished work is number {least}, that of others {most}"), (line,))
 
 
 def _silent(reports: Numbered) -> Initiator:
@@ -160,7 +160,7 @@ def _silent(reports: Numbered) -> Initiator:
             missing = sorted(set(range(size)) - heard)
     if not missing or len(missing) >= len(heard):
         return Initiator()
-    why = "nothing is heard of it while the others report that they wait"
+    why = "nothing was heard from there while the others report that they wait"
     told: dict[str, Value] = {"missing_ranks": _listed(missing), "missing_reason": why}
     if len(missing) == 1:
         told |= {"culprit_rank": missing[0], "culprit_reason": why}

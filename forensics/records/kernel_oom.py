@@ -30,7 +30,7 @@ CGROUP, GLOBAL = "host_memory.oom_cgroup", "host_memory.oom_global"
 
 LINES = (
     re.compile(
-        r"(?P<invoker>\S+) invoked oom-killer: gfp_mask=\S+?,.*?order=(?P<order>-?\d+)"
+        r"(?P<invoker>\S{1,64}) invoked oom-killer: gfp_mask=\S+?,.*?order=(?P<order>-?\d+)"
         r"(?:.*?oom_score_adj=(?P<oom_score_adj>-?\d+))?"
     ),
     re.compile(

@@ -2,11 +2,12 @@
 
     [rank1]:[E626 06:24:44 ...] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=808, OpType=ALLREDUCE,
         NumelIn=9801523, NumelOut=9801523, Timeout(ms)=600000) ran for 600020 milliseconds before timing out.
-    [rank1]:[E626 ...] [PG ID 0 PG GUID 0(default_pg) Rank 1] ... at work: 808, last enqueued NCCL work: 811, last completed ...: 807.
+    [rank1]:[E626 ...] [PG ID 0 PG GUID 0(default_pg) Rank 1] ... at work: 808, last enqueued NCCL work: 811, last completed: 807
 
-Wordings of torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp and TraceUtils.h, PyTorch 1.8 (no number), 1.9 (SeqNum), 2.2 (sizes,
-"watchdog thread terminated"), 2.3 ([rankN]: in front, last enqueued), 2.4 ([PG 1 Rank 0]), 2.5 (PG GUID), 2.6 ("failure detected
-by watchdog at work sequence id"), later "last started work". Ranks write at once, so lines are glued, wrapped and out of order.
+Wordings of torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp and TraceUtils.h, PyTorch 1.8 (no number), 1.9 (SeqNum), 2.2
+(sizes, "watchdog thread terminated"), 2.3 ([rankN]: in front, last enqueued), 2.4 ([PG 1 Rank 0]), 2.5 (PG GUID), 2.6
+("failure detected by watchdog at work sequence id"), later "last started work". Ranks write at once, so lines are glued,
+wrapped and out of order.
 """
 
 import re
@@ -51,7 +52,8 @@ STAYED = re.compile(r"\[(?P<ranks>[\d, ]{1,400})\] finished collective #\d+, but
 LAGGING = re.compile(r"ranks \[(?P<ranks>[\d, ]{1,400})\] are the lagging ranks that caused this timeout")
 OTHER_ERROR = re.compile(r"watchdog thread terminated with exception: (?!\[Rank \d+\] Watchdog caught)(?P<error>[^\n]{4,160})")
 GROUP = re.compile(
-    r"\[PG (?:ID (?P<id>\d+) PG GUID (?P<guid>[\w:.-]+?)(?:\((?P<desc>[^)]{0,60})\))?|(?P<old>\w+)(?: \((?P<old_desc>[^)]{0,60})\))?)"
+    r"\[PG (?:ID (?P<id>\d+) PG GUID (?P<guid>[\w:.-]+?)(?:\((?P<desc>[^)]{0,60})\))?|"
+    r"(?P<old>\w+)(?: \((?P<old_desc>[^)]{0,60})\))?)"
     r" Rank (?P<rank>\d+)\]"
 )
 GLOBAL = re.compile(r"\[rank(\d+)\]:")
@@ -73,7 +75,11 @@ def read(region: Region) -> Record | None:
         fields |= {k: int(v) for k, v in numbers.groupdict().items()}
     for name, pattern in (("joined", JOINED), ("stayed_away", STAYED), ("stayed_away", LAGGING)):
         if found := pattern.search(text):
-            fields |= {"says": name, "ranks": found["ranks"], **({"seq": int(found["seq"])} if "seq" in found.groupdict() else {})}
+            fields |= {
+                "says": name,
+                "ranks": found["ranks"],
+                **({"seq": int(found["seq"])} if "seq" in found.groupdict() else {}),
+            }
     if "says" not in fields and (other := OTHER_ERROR.search(text)):
         fields |= {"says": "error", "error": other["error"].strip()}
     if "says" not in fields:
@@ -112,6 +118,9 @@ def _joined(group: list[Record]) -> Record | None:
     fields: dict[str, Value] = {k: v for k, v in (*status.items(), *first.fields.items()) if k not in hidden}
     if "timeout_ms" in first.fields:
         fields["timeout_s"] = int(first.fields["timeout_ms"]) / 1000
+    inner = status.get("pg_rank", first.fields.get("pg_rank"))
+    if inner is not None and inner != fields.get("rank"):
+        fields["group_rank"] = inner
     fields |= found.fields
     told = {line.number: line for r in (first, *(group[i] for i in found.lines), *_one_a_rank(group)) for line in r.quote}
     return Record(
@@ -127,7 +136,7 @@ def _joined(group: list[Record]) -> Record | None:
 
 
 def _status_weight(record: Record) -> Weight:
-    """"Exception (either an error or timeout)" and "failure detected" stand for errors as well; "Timeout at" does not."""
+    """ "Exception (either an error or timeout)" and "failure detected" stand for errors as well; "Timeout at" does not."""
     return "strong" if "Timeout at" in record.quote[0].text else "hint"
 
 
@@ -182,17 +191,24 @@ def _who(text: str) -> dict[str, Value]:
 
 
 def _unwrapped(region: Region) -> str:
-    """The region's line; with those behind it where a terminal or a log collector broke it in the middle."""
+    """The region's line; with the one behind it where a terminal or a log collector broke it in the middle of its numbers."""
     text = region.text
-    for line in region.lines_after():
-        whole = STATUS.search(text) or WORK.search(text) or DUMPED.search(text)
-        open_end = re.search(r"(?:last enqueued ?|[a-z=:,(]|\w\()\s*$", text) and len(text) < 2000
-        if not open_end or (whole and text.rstrip().endswith(".")):
-            break
-        joined = (text + line.text, f"{text.rstrip()} {line.text.strip()}")
-        text = next((t for t in joined if STATUS.search(t) or (WORK.search(t) and "Timeout(ms)=" in t)), text)
-        break
+    if _whole(text):
+        return text
+    for line in region.lines_after()[:1]:
+        for joined in (text + line.text, f"{text.rstrip()} {line.text.strip()}"):
+            if _whole(joined):
+                return joined
     return text
+
+
+def _whole(text: str) -> bool:
+    """Does each message that begins in `text` have its numbers?"""
+    work, status = WORK.search(text), STATUS.search(text)
+    if "collective operation timeout: Work" in text and not (work and work["timeout_ms"]):
+        return False
+    begun = "detected by watchdog at work" in text or "Timeout at NCCL work:" in text
+    return not begun or bool(status and status["last_completed"])
 
 
 def _value(name: str, text: str) -> Value:

@@ -10,6 +10,7 @@ from forensics.model import Curve, Report
 BARS = "▁▂▃▄▅▆▇█"
 LOST = "×"  # a reading that was NaN or infinite
 CHARS = 32
+WIDE = 1000.0
 BEARS = {"host_memory": "memory", "gpu_memory": "memory", "numerics": "loss", "process": "throughput"}
 
 
@@ -20,10 +21,13 @@ def bearing(report: Report) -> list[Curve]:
 
 
 def sparkline(curve: Curve) -> str:
-    """At most CHARS characters, low to high."""
+    """At most CHARS characters, low to high; a loss that runs over many powers of ten by its logarithm."""
     step = -(-len(curve.points) // CHARS)
     values = [v for _, v in curve.points[::step]]
     known = [v for v in values if v is not None]
+    if curve.kind == "loss" and known and min(known) > 0 and max(known) > WIDE * min(known):
+        values = [None if v is None else math.log(v) for v in values]
+        known = [v for v in values if v is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
     return "".join(LOST if v is None else BARS[level(v, low, high, len(BARS) - 1)] for v in values)
 

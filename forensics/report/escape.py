@@ -16,14 +16,14 @@ ADDRESS = re.compile(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become 
 
 def plain(text: str) -> str:
     """Text in which nothing acts as Markdown or HTML, on one line."""
-    line = ACTS.sub(r"\\\1", " ".join(shown(text, 4000).split()))
+    line = ACTS.sub(r"\\\1", shown(" ".join(text.split()), 4000))
     line = ADDRESS.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4]}", line)
     return LEADS.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
 
 
 def code(text: str) -> str:
     """Text as inline code that its own backticks cannot end; a bar would end a table's cell, so it is drawn broken."""
-    text = " ".join(shown(text, 4000).split())
+    text = shown(" ".join(text.split()), 4000)
     fence = "`" * (1 + longest_run(text))
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
@@ -53,4 +53,4 @@ def address(url: str) -> str:
 
 def inside(text: str) -> str:
     """Text inside an HTML element of a Markdown document."""
-    return html.escape(" ".join(shown(text, 4000).split()))
+    return html.escape(shown(" ".join(text.split()), 4000))

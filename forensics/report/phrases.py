@@ -45,6 +45,11 @@ def symptoms(report: Report) -> list[Finding]:
     return kept
 
 
+def as_consequence(title: str) -> str:
+    """The title of a cause where it is a consequence: that its reason is not shown is no longer so."""
+    return title.split(", and the logs do not")[0]
+
+
 def also_possible(report: Report) -> list[Finding]:
     """Other causes that may have a part in it."""
     return [f for f in report.causes[1:] if f.role != "symptom" and f.probability >= LIKELY]

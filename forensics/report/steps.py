@@ -6,10 +6,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from forensics.model import Moment, Report
-from forensics.report.phrases import apart, symptoms
+from forensics.model import Finding, Moment, Report
+from forensics.report.phrases import apart, as_consequence, symptoms
 
 MOST = 5
+MOMENT_S = 0.05  # less is told as no time at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,11 @@ def steps(report: Report) -> list[Step]:
         moments.sort(key=lambda m: m.line)
     else:
         return []
-    return [_step(m, moments[i - 1] if i else None, told[m.cause or ""].title) for i, m in enumerate(moments[:MOST])]
+    return [_step(m, moments[i - 1] if i else None, _title(told[m.cause or ""])) for i, m in enumerate(moments[:MOST])]
+
+
+def _title(finding: Finding) -> str:
+    return as_consequence(finding.title) if finding.role == "symptom" else finding.title
 
 
 def _first_incident(report: Report) -> list[Moment]:
@@ -54,5 +59,7 @@ def _first_incident(report: Report) -> list[Moment]:
 
 
 def _step(moment: Moment, before: Moment | None, title: str) -> Step:
-    gap = apart(before.time, moment.time) if before and before.time and moment.time else ""
+    gap = ""
+    if before and before.time and moment.time and abs((moment.time - before.time).total_seconds()) >= MOMENT_S:
+        gap = apart(before.time, moment.time)
     return Step(moment.source, moment.line, title, moment.role, moment.time, gap)

@@ -38,7 +38,7 @@ OF_MEMORY = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma "
 MESSAGES = ("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process")
 SIDELESS = {"memory", "mem", "memory used", "mem used", "used memory", "memory usage", "memory use", "used", "memory allocated"}
 SCOPED = ("rank", "gpu", "cuda", "device", "worker", "pid", "node", "host")
-SCOPE = re.compile(r"\b(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b")
+SCOPE = re.compile(r"(?<![\w-])(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b")
 DEFAULT = re.compile(r"^\[default(\d{1,5})\]:|^\[\d+,(\d{1,5})\]<std|^ {0,4}(\d{1,4}): ")
 OF_TOTAL = re.compile(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-]| \d\d:)")
 HELD_OUT = re.compile(r"\b(?:valid|validation|val|eval|evaluation|test|testing|evaluate|validating)\b", re.IGNORECASE)

@@ -6,7 +6,8 @@ A slow-down is a change of level (trend.shift) that lasts to the end, by SLOWER 
 slower than nearly all before. By itself it is no cause: an Event without one, for the timeline. It becomes a hint where the
 log shows why:
 - `throttled`: temperature at HOT or more, or clocks down by a fifth, in the same log -> gpu_hardware.thermal_power;
-- `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled;
+- `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled, strong evidence
+  where it is twice that, MOSTLY of each step, for MANY readings;
 - growth, stalls and messages have Events of their own.
 """
 
@@ -27,6 +28,8 @@ MOST = 400
 HOT = 85.0
 STARVED_SLOWER = 5.0
 WAITING = 0.8
+MOSTLY = 0.9
+MANY = 16
 CLOCK_FALL = 0.8
 
 
@@ -65,7 +68,19 @@ def pace_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
         return [event(scan, "throttled", "gpu_hardware.thermal_power", "hint", lines, {**fields, **told}, count)]
     share = _waiting(clearest, series)
     if share >= WAITING and clearest.factor >= STARVED_SLOWER:
-        return [event(scan, "starved", "process.stalled", "hint", lines, {**fields, "data_share": round(share, 2)}, count)]
+        since = sum(r.line >= clearest.at.line for r in clearest.series.readings)
+        clear = since >= MANY and share >= MOSTLY and clearest.factor >= 2 * STARVED_SLOWER
+        return [
+            event(
+                scan,
+                "starved",
+                "process.stalled",
+                "strong" if clear else "hint",
+                lines,
+                {**fields, "data_share": round(share, 2)},
+                count,
+            )
+        ]
     return [event(scan, "slow-down", None, "hint", lines, fields, count)]
 
 

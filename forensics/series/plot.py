@@ -75,13 +75,17 @@ def _panels(found: Found) -> dict[tuple[str, str], list[tuple[str, Series]]]:
 
 def _draw(axis: Any, panel: tuple[str, str], series: Sequence[tuple[str, Series]], timed: bool) -> None:
     factor, unit = UNITS.get(panel[1], (1.0, panel[1]))
+    drawn: list[float] = []
     several = len({source for source, _ in series}) > 1
     for source, one in series:
         readings = one.thinned(MOST_POINTS).readings
         places: list[Any] = [_when(r) for r in readings] if timed else [r.line for r in readings]
         pairs = [(p, r.value * factor) for p, r in zip(places, readings, strict=True) if p is not None]
-        label = f"{one.name} {one.scope}".strip() + (f"  {Path(source).name}" if several else "")
+        label = f"{one.name} {one.scope}".strip() + (f"  {source[-40:]}" if several else "")
+        drawn += [v for _, v in pairs if v > 0]
         axis.plot([p for p, _ in pairs], [v for _, v in pairs], lw=1, label=label)
+    if drawn and max(drawn) > 1000 * min(drawn):
+        axis.set_yscale("log")
     axis.set_ylabel(f"{panel[0].replace('_', ' ')} {unit}".strip())
     axis.grid(alpha=0.25, lw=0.5)
     axis.legend(fontsize=6, loc="upper left", frameon=False)

@@ -6,18 +6,19 @@ Nothing is written to disk. A tar is walked once to find its members; a zip need
 
 import contextlib
 import io
-import tarfile
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from forensics.model import Warn, Warning
 from forensics.sources.blob import PROBE_BYTES, Blob, LimitError, told
 from forensics.sources.slices import Slices
 from forensics.text import shown
+
+if TYPE_CHECKING:
+    import zipfile  # here and below: most inputs are no archives, and the imports take as long as a small log
 
 MAX_MEMBERS = 20_000
 MAX_MEMBER_BYTES = 256 << 30
@@ -41,7 +42,7 @@ def members(blob: Blob, kind: str, warn: Warn) -> Iterator[Blob]:
             if count >= MAX_MEMBERS:
                 raise LimitError(f"more than {MAX_MEMBERS} members; the rest was not read")
             yield member
-    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, ValueError) as error:
+    except (OSError, EOFError) as error:
         warn(Warning("limit" if isinstance(error, LimitError) else "truncated", f"archive: {told(error)}", blob.name))
 
 
@@ -50,15 +51,22 @@ def _named(blob: Blob, kind: str, path: str, open: Callable[[], BinaryIO], modif
 
 
 def _tar(blob: Blob) -> Iterator[Blob]:
+    import tarfile
+
     whole = Slices(blob.open)
-    with contextlib.closing(blob.open()) as stream, tarfile.open(fileobj=stream, mode="r|", bufsize=1 << 20) as tar:
-        for entry in tar:
-            if not entry.isreg() or entry.sparse is not None or _skipped(entry.name):
-                continue
-            inside = tar.extractfile(entry)
-            head = inside.read(PROBE_BYTES) if inside else b""
-            open = partial(whole.part, entry.offset_data, entry.size)
-            yield replace(_named(blob, "tar", entry.name, open, _time(entry.mtime)), head=head)
+    try:
+        with contextlib.closing(blob.open()) as stream, tarfile.open(fileobj=stream, mode="r|", bufsize=1 << 20) as tar:
+            for entry in tar:
+                if not entry.isreg() or entry.sparse is not None or _skipped(entry.name):
+                    continue
+                inside = tar.extractfile(entry)
+                head = inside.read(PROBE_BYTES) if inside else b""
+                open = partial(whole.part, entry.offset_data, entry.size)
+                yield replace(_named(blob, "tar", entry.name, open, _time(entry.mtime)), head=head)
+    except (OSError, EOFError):
+        raise
+    except Exception as error:  # a damaged header shows as any of half a dozen classes
+        raise OSError(str(error)) from error
 
 
 def _time(seconds: float) -> datetime | None:
@@ -69,6 +77,8 @@ def _time(seconds: float) -> datetime | None:
 
 
 def _zip(blob: Blob) -> Iterator[Blob]:
+    import zipfile
+
     stream = blob.open()
     if not stream.seekable():
         with contextlib.closing(stream):
@@ -76,21 +86,24 @@ def _zip(blob: Blob) -> Iterator[Blob]:
         if len(held) > MAX_HELD:
             raise LimitError(f"a zip of more than {MAX_HELD >> 20} MiB that cannot be sought in; unpack it first")
         stream = io.BytesIO(held)
-    whole = zipfile.ZipFile(stream)
+    try:
+        whole = zipfile.ZipFile(stream)
+    except Exception as error:  # a damaged header shows as any of half a dozen classes
+        raise OSError(str(error)) from error
     for entry in whole.infolist():
         if entry.is_dir() or _skipped(entry.filename):
             continue
         yield _named(blob, "zip", entry.filename, partial(_zip_member, whole, entry), _zip_time(entry))
 
 
-def _zip_member(whole: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:
+def _zip_member(whole: "zipfile.ZipFile", entry: "zipfile.ZipInfo") -> BinaryIO:
     try:
         return cast(BinaryIO, _ZipMember(whole.open(entry)))
-    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # encrypted, a method Python cannot do, damage
+    except Exception as error:  # encrypted, a method Python cannot do, damage: each has a class of its own
         raise OSError(str(error)) from error
 
 
-def _zip_time(entry: zipfile.ZipInfo) -> datetime | None:
+def _zip_time(entry: "zipfile.ZipInfo") -> datetime | None:
     """A zip tells local time without a zone and begins in 1980, which it also writes for "unknown"."""
     try:
         return datetime(*entry.date_time, tzinfo=UTC) if entry.date_time[0] > 1980 else None

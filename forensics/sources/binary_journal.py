@@ -16,7 +16,6 @@ from forensics.sources.blob import BLOCK_BYTES, Blob, first_bytes, told
 from forensics.sources.formats.journal_json import decode
 from forensics.sources.origin import Origin, lined
 
-JOURNAL = b"LPKSHHRH"
 MEMORY = Path("/dev/shm")  # a file system in memory: journalctl wants a file with a name, and nothing is unpacked to disk
 MAX_HELD = 256 << 20  # journald's own limit for a file is 128 MiB
 ADVICE = "binary systemd journal; export it where systemd is: journalctl --file {name} -o short-iso-precise > journal.txt"

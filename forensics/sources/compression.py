@@ -99,7 +99,7 @@ ENGINES: dict[str, tuple[Callable[[], Any], int]] = {  # how to make one, and th
     "zlib": (_zlib, 256 << 10),
     "xz": (_xz, 256 << 10),
     "bzip2": (_bzip2, 256 << 10),
-    "zstd": (_Zstd, 2 << 10),
+    "zstd": (_Zstd, 1 << 10),
 }
 
 

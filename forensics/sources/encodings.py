@@ -15,10 +15,11 @@ BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 PROBE_BYTES = 8192
 MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
 MOST_HOLES = 8  # runs of zeros in PROBE_BYTES; a crash leaves few and long ones, a binary file many
+JOURNAL = b"LPKSHHRH"
 ODD = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
 # Recognised so that a message can say what it is.
 FOREIGN = {
-    b"LPKSHHRH": "binary systemd journal",
+    JOURNAL: "binary systemd journal",
     b"\x7fELF": "program or core dump",
     b"\x04\x22\x4d\x18": "lz4 archive; unpack it with `lz4 -d`",
     b"7z\xbc\xaf\x27\x1c": "7z archive; unpack it first",

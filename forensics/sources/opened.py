@@ -12,9 +12,9 @@ from typing import BinaryIO, cast
 from forensics.model import Source, Warn, Warning
 from forensics.sources import bundles
 from forensics.sources.archives import archive, members
-from forensics.sources.binary_journal import JOURNAL, journal_source
 from forensics.sources.blob import Blob, first_bytes, told
 from forensics.sources.compression import packing, unpacked
+from forensics.sources.encodings import JOURNAL
 from forensics.sources.texts import text_source
 
 MAX_ARCHIVES = 2  # an archive and one inside it
@@ -37,6 +37,8 @@ def opened(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
     elif kind := archive(head):
         yield from _archived(blob, kind, warn, archives)
     elif head.startswith(JOURNAL):
+        from forensics.sources.binary_journal import journal_source  # rare, and slow to import
+
         yield from journal_source(blob, warn)
     else:
         yield from _text(blob, head, warn)

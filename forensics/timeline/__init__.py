@@ -3,8 +3,18 @@
 Every assumption (a year, a date, a zone) is a Warning. A time is never invented: what cannot be placed stays without.
 """
 
+from forensics.model import Trigger
+from forensics.timeline.assume import clock_of, full_times
+from forensics.timeline.clock import Clock
 from forensics.timeline.incidents import incidents
 from forensics.timeline.links import links
-from forensics.timeline.place import Clock, clock_of, full_times, place
+from forensics.timeline.marks import TRIGGER
+from forensics.timeline.place import place
+from forensics.timeline.settle import settled
 
-__all__ = ["Clock", "clock_of", "full_times", "incidents", "links", "place"]
+__all__ = ["Clock", "clock_of", "full_times", "incidents", "links", "place", "settled", "triggers"]
+
+
+def triggers() -> tuple[Trigger, ...]:
+    """The lines that tell of boots, years and minutes."""
+    return (TRIGGER,)

@@ -1,12 +1,13 @@
 """The clock of a source from what its lines tell; what they do not tell is taken from beside it, and each taking is a Warning.
 
-    Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:07+00:00, two warnings
-    Sat Nov 21 00:35:34 PST 2026, then 2026-11-21 00:35:43      -> zone -08:00, one warning
+Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:07+00:00, two warnings
+Sat Nov 21 00:35:34 PST 2026, then 2026-11-21 00:35:43      -> zone -08:00, one warning
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from itertools import pairwise
 
 from forensics.model import Event, Scan, Stamp, Warn, Warning
 from forensics.timeline.clock import DRIFT_S, Anchor, Clock
@@ -56,13 +57,11 @@ def clock_from(known: Sequence[Mark], name: str, modified: datetime | None, othe
 def _backwards(known: Sequence[Mark]) -> bool:
     """Do the dated lines only ever go back in time?"""
     walls = [m.stamp.wall.replace(tzinfo=None) for m in known if m.stamp and m.stamp.wall and not m.header and not m.stamp.lacks]
-    falls = sum(b < a for a, b in zip(walls, walls[1:], strict=False))
-    return falls >= LEAST_FALLS and not any(b > a for a, b in zip(walls, walls[1:], strict=False))
+    falls = sum(b < a for a, b in pairwise(walls))
+    return falls >= LEAST_FALLS and not any(b > a for a, b in pairwise(walls))
 
 
-def _start(
-    known: Sequence[Mark], name: str, modified: datetime | None, others: list[datetime], warn: Warn
-) -> datetime | None:
+def _start(known: Sequence[Mark], name: str, modified: datetime | None, others: list[datetime], warn: Warn) -> datetime | None:
     """The source's own wall clock at its first stamp."""
     whole = next((m.stamp.wall for m in known if m.stamp and m.stamp.wall and not m.stamp.lacks), None)
     if whole:
@@ -79,13 +78,13 @@ def _start(
     warn(Warning("date", f"its stamps have no date; {told}", name))
     if date is None:
         return None
-    midnights = sum(b < a - FALL for a, b in zip(times, times[1:], strict=False))
+    midnights = sum(b < a - FALL for a, b in pairwise(times))
     return datetime(date.year, date.month, date.day, times[0].hour, times[0].minute) - timedelta(days=midnights)
 
 
 def _new_years(dated: Sequence[datetime]) -> list[bool]:
     """Between which stamps without a year one began: they fall back by half a year."""
-    return [b.replace(tzinfo=None) < a.replace(tzinfo=None) - HALF_YEAR for a, b in zip(dated, dated[1:], strict=False)]
+    return [b.replace(tzinfo=None) < a.replace(tzinfo=None) - HALF_YEAR for a, b in pairwise(dated)]
 
 
 def _valid(wall: datetime, year: int) -> datetime | None:
@@ -123,7 +122,7 @@ def _at(day: datetime, clock: datetime) -> datetime:
 def _zone(known: Sequence[Mark], name: str, warn: Warn) -> tzinfo | None:
     """The zone of the stamps without one where a line beside them tells it, else None and a Warning."""
     named = sorted({m.stamp.zone for m in known if m.stamp and m.stamp.zone})
-    for zoned, bare in zip(known, known[1:], strict=False):
+    for zoned, bare in pairwise(known):
         offset = _offset(zoned, bare)
         if offset is not None:
             told = f"{_shown(offset)} was taken, which line {zoned.line} tells"

@@ -13,21 +13,37 @@ SILENCE = timedelta(hours=2)
 
 
 def incidents(events: list[Event]) -> list[Incident]:
-    """Incidents, the one the job died of first; none for no events."""
-    timed = sorted((e for e in events if e.time), key=lambda e: (e.time, e.source, e.line))
+    """Incidents, the one the job died of first; none for no events. `events`: in order, as `place` gives them."""
+    timed = [e for e in events if e.time]
     groups: list[list[Event]] = []
-    last: datetime | None = None
+    spans: list[tuple[datetime, datetime]] = []
+    at = -1
     for event in timed:
-        if last is None or event.time is None or event.time - last > SILENCE:
+        at = _group(spans, at, event.time or datetime.min)
+        if at == len(groups):
             groups.append([])
-        groups[-1].append(event)
-        last = event.time
+        groups[at].append(event)
     for event in events:
         if event.time is None:
             _join(groups, event)
     made = [_incident(g) for g in groups]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
+
+
+def _group(spans: list[tuple[datetime, datetime]], at: int, time: datetime) -> int:
+    """Which of the groups an event at `time` goes to: the one before it, `at`, or another that is no SILENCE away, or a new one.
+
+    A source whose lines tell two clocks in turn makes two groups, not one at each turn.
+    """
+    tried: list[int] = [at, *range(len(spans) - 1, -1, -1)] if spans else []
+    for i in tried:
+        first, last = spans[i]
+        if first - SILENCE <= time <= last + SILENCE:
+            spans[i] = min(first, time), max(last, time)
+            return i
+    spans.append((time, time))
+    return len(spans) - 1
 
 
 def _join(groups: list[list[Event]], event: Event) -> None:
@@ -47,5 +63,6 @@ def _join(groups: list[list[Event]], event: Event) -> None:
 
 def _incident(events: list[Event]) -> Incident:
     times = [e.time for e in events if e.time]
-    ordered = sorted(events, key=lambda e: (e.time is None, e.time or datetime.min, e.source, e.line))
+    ordered = [e for e in events if e.time]
+    ordered += sorted((e for e in events if not e.time), key=lambda e: (e.source, e.line))
     return Incident(tuple(ordered), tuple(links(ordered)), min(times, default=None), max(times, default=None))

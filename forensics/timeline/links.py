@@ -5,7 +5,8 @@ from itertools import combinations
 
 from forensics.model import Event, Link
 
-NUMBERS = ("pid", "pci", "uuid", "kernel_id", "container", "job")
+SAME = ("pid", "pci", "uuid", "kernel_id", "container", "job")
+LOCAL = ("pid", "pci")  # mean something on one host only
 MAX_EVENTS = 400  # pairs are quadratic; an incident with more is linked by its first ones
 NEAR_S = 5.0
 
@@ -16,18 +17,23 @@ def links(events: list[Event]) -> list[Link]:
     found: dict[tuple[tuple[str, int], tuple[str, int]], Link] = {}
     by_value: dict[tuple[str, object], list[Event]] = defaultdict(list)
     for event in events:
-        for name in NUMBERS:
+        for name in SAME:
             if name in event.fields:
                 by_value[name, event.fields[name]].append(event)
     for (name, value), same in by_value.items():
         for a, b in combinations(same, 2):
-            if a.place != b.place:
+            if a.place != b.place and not (name in LOCAL and _elsewhere(a, b)):
                 found.setdefault((a.place, b.place), Link(a.place, b.place, f"{name} {value}"))
     for a, b in combinations(events, 2):
         gap = near(a, b)
         if a.source != b.source and gap is not None:
             found.setdefault((a.place, b.place), Link(a.place, b.place, f"time, {gap:.1f} s apart"))
     return list(found.values())
+
+
+def _elsewhere(a: Event, b: Event) -> bool:
+    """Do the two name different hosts?"""
+    return "host" in a.fields and "host" in b.fields and a.fields["host"] != b.fields["host"]
 
 
 def near(a: Event, b: Event) -> float | None:

@@ -1,7 +1,7 @@
 """The lines of one source, in order, to times by its Clock: years and dates go on from line to line, boots are told apart.
 
-    Clock(start 2025-12-31 23:59:50): "Dec 31 23:59:58" -> 2025, "Jan  1 00:00:03" -> 2026
-    Clock(start 2024-05-13 23:50):    "[I 23:59:59 ..." -> the 13th, "[I 00:00:02 ..." -> the 14th
+Clock(start 2025-12-31 23:59:50): "Dec 31 23:59:58" -> 2025, "Jan  1 00:00:03" -> 2026
+Clock(start 2024-05-13 23:50):    "[I 23:59:59 ..." -> the 13th, "[I 00:00:02 ..." -> the 14th
 """
 
 from dataclasses import dataclass
@@ -106,5 +106,3 @@ def span(clock: Clock, source: str) -> tuple[datetime | None, datetime | None]:
     track = Track(clock, source)
     times = [t for t in (track.place(m).time for m in clock.marks) if t]
     return min(times, default=None), max(times, default=None)
-
-

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import distributed, healthy, memory, notebook, process, storage, training  # noqa: F401  (each registers its cases)
+from . import distributed, healthy, memory, notebook, process, series, storage, training  # noqa: F401  (each registers its cases)
 from .case import CASES, SAMPLES, capture, readme
 from .stage import make_venv
 

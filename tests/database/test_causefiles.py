@@ -183,6 +183,13 @@ def test_a_fault_of_meaning_is_told_at_its_line(tmp_path: Path) -> None:
     assert "task: well" in GOOD.replace("task: badly", "task: well").splitlines()[fault.line - 1]
 
 
+def test_signatures_of_a_proven_folder_are_taken_as_they_are(tmp_path: Path) -> None:
+    write(tmp_path, GOOD.replace("task: badly", "task: well").replace("means:", "explains: [family.gone]\nmeans:"))
+    causes, _ = read_causes(tmp_path)
+    assert [f.what for f in check(causes, proven=tmp_path)] == ["explains family.gone, which is no other cause"]
+    assert len(check(causes, proven=tmp_path / "elsewhere")) == 2
+
+
 def test_a_faulty_database_is_one_clear_error(tmp_path: Path) -> None:
     write(tmp_path, GOOD.replace("weight: proof", "weight: maybe"))
     with pytest.raises(DatabaseError, match=r"thing\.yaml:\d+: weight 'maybe'"):

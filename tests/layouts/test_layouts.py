@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.layouts import Layout, all_layouts, peel, recognise
+from forensics.layouts.base import shape
 from forensics.model import Line
 
 SAMPLES = [(layout, sample) for layout in all_layouts() for sample in layout.samples]
@@ -15,6 +16,8 @@ SAMPLES = [(layout, sample) for layout in all_layouts() for sample in layout.sam
 @pytest.mark.parametrize(("layout", "sample"), SAMPLES, ids=lambda x: x.name if isinstance(x, Layout) else "")
 def test_a_sample_is_recognised_by_its_layout_and_by_none_before_it(layout: Layout, sample: str) -> None:
     assert layout.peel(sample) is not None
+    assert layout.starts(shape(sample))
+    assert layout.within in sample
     others = [o.name for o in all_layouts() if o.rank <= layout.rank and o is not layout and o.peel(sample)]
     assert others == []
     assert peel(sample).layouts[0] == layout.name
@@ -76,7 +79,17 @@ def test_a_line_is_peeled_from_the_outside_in(line: str, message: str, told: dic
 
 
 @pytest.mark.parametrize(
-    "line", ["[Fri Feb 31 23:31:30 2009] x", "2024-13-40 99:00:00 x", "[W 2024-02-30 15:26:30.398 ServerApp] x"]
+    "line",
+    [
+        "[Fri Feb 31 23:31:30 2009] x",
+        "2024-13-40 99:00:00 x",
+        "[W 2024-02-30 15:26:30.398 ServerApp] x",
+        "[Foo Bar 12 03:54:03 2025] x",
+        "Oct 18, 2019, 17:54:49 AM | INFO | x",
+        "0000000001 text",
+        "4281234567 text",
+        "2024-05-01T12:00:00+99:00 text",
+    ],
 )
 def test_a_time_that_cannot_be_is_no_stamp(line: str) -> None:
     assert peel(line).stamp is None
@@ -92,3 +105,12 @@ def test_a_source_is_recognised_by_most_of_its_lines() -> None:
 @given(st.text(max_size=200))
 def test_peeling_never_raises_and_keeps_the_end_of_the_line(text: str) -> None:
     assert text.endswith(peel(text).message)
+
+
+@given(st.sampled_from([s for _, s in SAMPLES]), st.sampled_from([s for _, s in SAMPLES]), st.integers(0, 40))
+def test_what_saves_time_changes_nothing(one: str, other: str, cut: int) -> None:
+    text = one[:cut] + other
+    first = next((found for layout in all_layouts() if (found := layout.peel(text))), None)
+    slow = next((n for n in all_layouts() if n.compiled.match(text, 0, 1024) and (n.clock == "none" or n.peel(text))), None)
+    assert (first.layouts[0] if first else None) == (slow.name if slow else None)
+    assert peel(text).layouts[:1] == ((slow.name,) if slow else ())

@@ -33,7 +33,7 @@ def seeds(seed: int = 7, digits: bool = True) -> list[Seed]:
 def _kinds(rng: random.Random, digits: bool) -> Iterator[tuple[str, str, str]]:
     def some(letters: str, count: int) -> str:
         made = "".join(rng.choice(letters) for _ in range(count))
-        if digits and letters in (ALNUM, URLSAFE, B64):
+        if digits and count > 4 and letters in (ALNUM, URLSAFE, B64):
             made = "aB7" + made[3:-1] + "k"
         return made
 

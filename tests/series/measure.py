@@ -12,7 +12,7 @@ from forensics.scan import scan
 from tests.series.truth import FAMILIES, made
 
 COUNT = 200
-WANTED = {"leak": {"growth"}, "nan": {"nan"}, "stall": {"silence"}, "slow-down": {"slow-down"}}
+WANTED = {"leak": {"growth"}, "nan": {"nan"}, "divergence": {"divergence"}, "stall": {"silence"}, "slow-down": {"slow-down"}}
 DETECTORS = ("growth", "nan", "divergence", "explosion", "loss-scale", "silence", "behind", "slow-down", "starved", "throttled")
 PAGE = Path(__file__).parents[2] / "docs" / "series.md"
 MARKS = ("<!-- measured: begin -->\n", "<!-- measured: end -->\n")

@@ -28,7 +28,7 @@ class Run:
     between: dict[int, str] = field(default_factory=dict)
 
 
-def base(rng: random.Random, least: int = 40, most: int = 400) -> Run:
+def base(rng: random.Random, least: int = 40, most: int = 300) -> Run:
     """A run in which all is well."""
     n = rng.randint(least, most)
     first, last, speed = rng.uniform(2, 12), rng.uniform(0.05, 2), rng.uniform(2, 8)
@@ -118,6 +118,15 @@ def nan(rng: random.Random) -> Run:
     return run
 
 
+def divergence(rng: random.Random) -> Run:
+    """A loss that explodes and stays high without ever becoming NaN."""
+    run = base(rng)
+    at, factor = rng.randint(len(run.loss) // 4, len(run.loss) * 3 // 4), 10 ** rng.uniform(2, 6)
+    for i in range(at, len(run.loss)):
+        run.loss[i] = run.loss[at] * factor ** min(1.0, (i - at) / 10) * rng.lognormvariate(0, 0.2)
+    return run
+
+
 def overflow(rng: random.Random) -> Run:
     """Single steps of inf that the loss scaler skips, and a scale that settles."""
     run, scale = base(rng), 65536.0
@@ -153,7 +162,7 @@ def slow_down(rng: random.Random) -> Run:
 
 
 FAMILIES: dict[str, Callable[[random.Random], Run]] = {
-    "leak": leak, "saw-tooth": saw_tooth, "warm-up": warm_up, "noise": noise, "nan": nan, "recovered overflow": overflow,
+    "leak": leak, "saw-tooth": saw_tooth, "warm-up": warm_up, "noise": noise, "nan": nan, "divergence": divergence, "recovered overflow": overflow,
     "stall": stall, "slow-down": slow_down, "healthy": healthy,
 }  # fmt: skip
 

@@ -148,7 +148,7 @@ def test_a_list_that_is_cut_short_gives_what_it_holds() -> None:
     entries = [{"textPayload": f"message {s}", "timestamp": f"2026-08-22T03:00:0{s}Z"} for s in (1, 2, 3)]
     text = json.dumps(entries, indent=2)
     found = read_bytes(text[: text.index("message 3") + 12].encode())
-    assert [x.split(" ", 1)[-1] for x in found.lines] == ["message 1", "message 2", "message 3"]
+    assert found.lines == ["2026-08-22T03:00:01Z message 1", "2026-08-22T03:00:02Z message 2", "message 3"]
     assert [w.kind for w in found.warnings] == ["truncated"]
 
 

@@ -18,7 +18,7 @@ from forensics.report.document import document
 from forensics.report.page.charts import HEIGHT, WIDTH, bars, charts
 from forensics.report.page.timeline import NAMES_OF_CLOCKS, drawings
 from forensics.report.paths import Paths
-from forensics.report.phrases import VERDICTS, WHO, also_possible, notes, percent, quoted, symptoms, what_happened
+from forensics.report.phrases import VERDICTS, WHO, also_possible, as_consequence, notes, percent, quoted, symptoms, what_happened
 from forensics.report.steps import steps
 from forensics.report.style import Style
 from forensics.text import shown
@@ -77,6 +77,7 @@ def _template() -> "Template":
         "shown": shown,
         "share": lambda value: f"{100 * value:.3f}%",
         "reference": _reference,
+        "consequence": as_consequence,
         "own": Markup,  # for the style and script that come with this package, and for the data below
     }
     return environment.get_template("page.html.j2")

@@ -11,7 +11,18 @@ from forensics.model import Advice, Finding, Report
 from forensics.report.curves import bearing, course_of, sparkline
 from forensics.report.escape import address, cell, code, fenced, inside, plain
 from forensics.report.paths import Paths
-from forensics.report.phrases import VERDICTS, WHO, also_possible, notes, percent, quoted, shares_context, symptoms, what_happened
+from forensics.report.phrases import (
+    VERDICTS,
+    WHO,
+    also_possible,
+    as_consequence,
+    notes,
+    percent,
+    quoted,
+    shares_context,
+    symptoms,
+    what_happened,
+)
 from forensics.report.steps import steps
 from forensics.report.style import Style
 
@@ -111,10 +122,11 @@ def _evidence(finding: Finding, paths: Paths, most: int) -> Iterator[str]:
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:
     if not findings:
         return
-    titles = "; ".join(f.title for f in findings)[:200]
+    titles = "; ".join(as_consequence(f.title) for f in findings)[:200]
     yield from ("", f"<details><summary>{head}: {inside(titles)}</summary>", "")
     for finding in findings:
-        yield f"- {plain(finding.title)} ({code(finding.id)}{', ' + percent(finding.probability) if odds else ''})"
+        chance = f", {percent(finding.probability)}" if odds else ""
+        yield f"- {plain(as_consequence(finding.title))} ({code(finding.id)}{chance})"
         for proof in finding.proofs[:1]:
             yield from ("", *(f"  {x}" for x in fenced([f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}"])))
     yield from ("", "</details>")

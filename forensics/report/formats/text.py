@@ -11,6 +11,7 @@ from forensics.report.phrases import (
     WHO,
     also_possible,
     apart,
+    as_consequence,
     notes,
     percent,
     quoted,
@@ -72,7 +73,7 @@ class _Text:
 
     def _strip(self) -> Iterator[Row]:
         course = steps(self.report)
-        if not course or (len({s.source for s in course}) < 2 and not course[0].time):
+        if not any(s.gap for s in course) and len({s.source for s in course}) < 2:
             return
         yield Row()
         lead = course[0].time.strftime("%H:%M:%S ") if course[0].time else ""
@@ -81,7 +82,7 @@ class _Text:
         for i, step in enumerate(course):
             arrow = "" if not i else f" --{step.gap}--> " if step.gap else " --> "
             name = step.source.rsplit("/", 1)[-1]
-            text = f"{name}: {step.title}"
+            text = cut(f"{name}: {step.title}", self.width - (len(arrow) + 5 if i else used), 1)[0]
             if i and used + len(arrow) + len(text) > self.width:
                 yield Row(*spans)
                 spans, used = [("     ", "")], 5
@@ -90,13 +91,13 @@ class _Text:
         yield Row(*spans)
 
     def _numbers(self) -> Iterator[Row]:
-        """The curves that bear on the cause, small."""
+        """The curves that bear on the cause, small; where each comes from, if there is room for it."""
         for curve in bearing(self.report)[:CURVES]:
-            name = f"{self.paths.short(curve.source)}{f', rank {curve.rank}' if curve.rank is not None else ''}"
+            place = f"  {self.paths.short(curve.source)}{f', rank {curve.rank}' if curve.rank is not None else ''}"
+            name, drawn, course = f"{cut(curve.name, 24, 1)[0]}  ", sparkline(curve), f"  {course_of(curve)}"
+            fits = len(name + drawn + course + place) <= self.width
             yield Row()
-            yield Row(
-                (f"{curve.name}  ", "head"), (sparkline(curve), "main"), (f"  {course_of(curve)}", ""), (f"  {name}", "dim")
-            )
+            yield Row((name, "head"), (drawn, "main"), (course, ""), (place if fits else "", "dim"))
 
     def _evidence(self) -> Iterator[Row]:
         proofs = quoted(self.first, PROOFS)
@@ -165,14 +166,15 @@ class _Text:
         return f"{apart(a.time, b.time)} {'later' if gap > 0 else 'earlier'}{doubt}"
 
     def _other(self, finding: Finding, remark: str) -> Iterator[Row]:
-        room = self.width - len(finding.title) - 2
+        title = as_consequence(finding.title) if finding.role == "symptom" else finding.title
+        room = self.width - len(title) - 2
         remark = f"  {remark}" if remark else ""
         name = f"  {finding.id}" if len(finding.id) + 2 + len(remark) <= room else ""
         beside = len(remark) <= room
         if room < 0:
-            yield from wrapped(finding.title, self.width, 2, style="symptom")
+            yield from wrapped(title, self.width, 2, style="symptom")
         else:
-            yield Row((f"  {finding.title}", "symptom"), (name + remark if beside else "", "dim"))
+            yield Row((f"  {title}", "symptom"), (name + remark if beside else "", "dim"))
         if not beside:
             yield Row((f"  {remark}", "dim"))
         for proof in finding.proofs[:1]:

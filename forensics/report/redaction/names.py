@@ -68,7 +68,9 @@ PLACES: tuple[tuple[str, re.Pattern[str]], ...] = (
 EMAIL = re.compile(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b")
 IPV4 = re.compile(r"(?<![\d.v])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\d]|\.\d)")
 IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{4,39}(?![\w:])")  # a candidate; `ipaddress` decides
-OWN = re.compile(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+)\Z")
+# This machine's own addresses, and what was replaced before.
+KNOWN_TO_ALL = re.compile(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email)-\d+)\Z")
+NAME = re.compile(r"[\w.-]{2,253}")
 FACTS = {"host": "host", "hostname": "host", "node": "host", "peer_host": "host", "user": "user", "job_name": "job", "pod": "job"}
 
 
@@ -94,16 +96,9 @@ class Names:
     def add(self, kind: str, name: str) -> None:
         """Give `name` a stand-in, unless it has one or is a common word."""
         name = name.strip("._-")
-        if (
-            name in self.stand_ins
-            or name.lower() in COMMON
-            or len(name) < 2
-            or name.isdigit()
-            or OWN.match(name)
-            or PUBLIC.match(name)
-        ):
+        if name in self.stand_ins or len(name) < 2 or name.isdigit() or name.lower() in COMMON or KNOWN_TO_ALL.match(name):
             return
-        if re.fullmatch(r"(?:host|user|job|ip|email)-\d+", name):  # redacted before
+        if kind == "host" and PUBLIC.match(name):
             return
         self.counts[kind] = self.counts.get(kind, 0) + 1
         self.stand_ins[name] = f"{kind}-{self.counts[kind]}"
@@ -129,9 +124,9 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if re.search(r"[\d._-]", report.case) and len(report.case) >= 6:  # named after the job, more often than not
         yield "job", report.case
     for incident in report.incidents:
-        yield from (("host", host) for host in incident.hosts)
+        yield from (("host", host) for host in incident.hosts if NAME.fullmatch(host))
     for finding in report.causes:
-        yield from ((FACTS[k], str(v)) for k, v in finding.facts.items() if k in FACTS)
+        yield from ((FACTS[k], str(v)) for k, v in finding.facts.items() if k in FACTS and NAME.fullmatch(str(v)))
 
 
 def _found(text: str) -> Iterator[tuple[str, str]]:

@@ -58,7 +58,7 @@ NAMED = (
     ),
     Rule(
         "secret",
-        ("key", "Key"),
+        ("key",),
         re.compile(
             r"(?<![A-Za-z])[A-Za-z0-9_.-]{0,60}(?:api|access|private|encryption|signing|account|storage|master|license|auth|service|client|ssh|app"
             rf"|client-key)[_-]?key(?:[_-]?(?:id|data|b64))?{NAME_END}{VALUE}",
@@ -99,7 +99,7 @@ NAMED = (
         "password",
         ("://",),
         re.compile(
-            r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'?#]{0,200}:(?P<secret>[^\s/@\"'?#]{1,400}(?:/[^\s/@\"'?#]{1,100})?)@", re.I
+            r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'?#\[]{0,200}:(?P<secret>[^\s/@\"'?#]{1,400}(?:/[^\s/@\"'?#]{1,100})?)@", re.I
         ),
     ),
     Rule("token", ("://",), re.compile(r"\bhttps?://(?P<secret>[A-Za-z0-9_~.-]{20,400})@", re.IGNORECASE)),

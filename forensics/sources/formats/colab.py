@@ -7,7 +7,6 @@ New browsers write a narrow no-break space in front of AM and PM, which becomes 
 the message came through, not the message's own.
 """
 
-import csv
 import re
 from collections.abc import Iterator
 
@@ -48,6 +47,8 @@ def _decode_table(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    import csv  # only here: everything else of this package is loaded for every input
+
     def records() -> Iterator[Piece]:
         taken = 0
 

@@ -13,13 +13,15 @@ from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-RECORD = re.compile(r'\{"(?:log":".*|stream":.*|time":.*|attrs":.*)\}$')
+# A whole line without escapes, which most are: no JSON parser is needed, and it takes a tenth of the time.
+PLAIN = re.compile(rb'\{"log":"([^"\\]*)(?:\\r)?\\n","stream":"std(?:out|err)","time":"([^"\\]*)"\}$')
 MAX_JOINED = 1 << 20
 
 
 def _recognises(head: Head) -> bool:
-    record = _record(head.first.encode())
-    return bool(RECORD.match(head.first)) and record is not None and "time" in record
+    """The first record may be cut: the end of a log is what people copy."""
+    records = (_record(line.encode()) for line in head.lines[:3] if line.startswith("{"))
+    return any(record is not None and "time" in record for record in records)
 
 
 def _record(line: bytes) -> dict[str, str] | None:
@@ -33,6 +35,10 @@ def _record(line: bytes) -> dict[str, str] | None:
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     open_lines: dict[str, tuple[int, str, list[str]]] = {}
     for number, line in numbered_lines(blocks):
+        plain = PLAIN.match(line)
+        if plain and not open_lines:
+            yield number, 0, b"%b %b" % (plain[2], plain[1])
+            continue
         record = _record(line)
         if record is None:
             if line.strip():

@@ -18,7 +18,8 @@ from forensics.sources.formats.base import Note
 
 MAX_DOCUMENT = 256 << 20
 Path = tuple[str | int, ...]
-TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+# A string that is cut short reaches to the end.
+TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 SPACE = re.compile(r"[\s,]*")
 
 
@@ -116,4 +117,11 @@ def _value(mark: str) -> Any:
     try:
         return json.loads(mark, strict=False)
     except ValueError:
-        return mark
+        if not mark.startswith('"'):
+            return mark
+    for cut in range(1, 7):  # the last escape may be half there
+        try:
+            return json.loads(mark[: len(mark) - cut + 1] + '"', strict=False)
+        except ValueError:
+            continue
+    return mark[1:]

@@ -8,12 +8,18 @@ message follow as they stood. A change of boot is told by `-- Boot ID --`, as jo
 (Fields: systemd.journal-fields(7); the times in use: `_SOURCE_...` before `__...`, as journalctl's short forms.)
 """
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 
 from forensics.sources.formats.stamps import from_usec
 from forensics.sources.origin import Piece
 
+FIELDS = (
+    "MESSAGE", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_SOURCE_MONOTONIC_TIMESTAMP",
+    "_BOOT_ID", "_HOSTNAME", "SYSLOG_IDENTIFIER", "_COMM", "SYSLOG_PID", "_PID", "_TRANSPORT",
+)  # fmt: skip
+"""Everything of an entry that its line is made of."""
 NO_NAME = re.compile(r"[\s\[\]:]+")
 
 
@@ -40,22 +46,21 @@ class Entries:
 
 
 def _front(entry: Mapping[str, str]) -> str:
-    time = None
-    for name in ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP"):
-        value = entry.get(name, "")
-        time = time or (from_usec(int(value)) if value.isdigit() else None)
-    who = NO_NAME.sub("_", entry.get("SYSLOG_IDENTIFIER") or entry.get("_COMM") or "unknown")[:64]
-    pid = entry.get("SYSLOG_PID") or entry.get("_PID") or ""
+    time = entry.get("_SOURCE_REALTIME_TIMESTAMP") or entry.get("__REALTIME_TIMESTAMP") or ""
+    told = from_usec(int(time)) if time.isdigit() else None
     kernel = entry.get("_TRANSPORT") == "kernel"
-    parts = [time or "", entry.get("_HOSTNAME", ""), f"{who}[{pid}]:" if pid.isdigit() and not kernel else f"{who}:"]
-    if kernel:
-        parts.append(_uptime(entry))
-    return " ".join(p for p in parts if p) + " "
+    name = entry.get("SYSLOG_IDENTIFIER") or entry.get("_COMM") or "unknown"
+    pid = "" if kernel else entry.get("SYSLOG_PID") or entry.get("_PID") or ""
+    who = _who(entry.get("_HOSTNAME", ""), name, pid)
+    return f"{told + ' ' if told else ''}{who} {_uptime(entry) if kernel else ''}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _who(host: str, name: str, pid: str) -> str:
+    name = NO_NAME.sub("_", name)[:64]
+    return f"{host + ' ' if host else ''}{name}[{pid}]:" if pid.isdigit() else f"{host + ' ' if host else ''}{name}:"
 
 
 def _uptime(entry: Mapping[str, str]) -> str:
-    for name in ("_SOURCE_MONOTONIC_TIMESTAMP", "__MONOTONIC_TIMESTAMP"):
-        value = entry.get(name, "")
-        if value.isdigit():
-            return f"[{int(value) // 1_000_000:5d}.{int(value) % 1_000_000:06d}]"
-    return ""
+    value = entry.get("_SOURCE_MONOTONIC_TIMESTAMP") or entry.get("__MONOTONIC_TIMESTAMP") or ""
+    return f"[{value[:-6] or '0':>5}.{value[-6:]:0>6}] " if value.isdigit() else ""

@@ -13,16 +13,12 @@ import re
 from collections.abc import Iterator
 
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.entry import Entries
+from forensics.sources.formats.entry import FIELDS, Entries
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
 START = re.compile(rb"(?:\w+=[^\n]*\n){0,4}__REALTIME_TIMESTAMP=\d{10,}\n")
-WANTED = {
-    b"MESSAGE", b"__REALTIME_TIMESTAMP", b"_SOURCE_REALTIME_TIMESTAMP", b"__MONOTONIC_TIMESTAMP",
-    b"_SOURCE_MONOTONIC_TIMESTAMP", b"_BOOT_ID", b"_HOSTNAME", b"SYSLOG_IDENTIFIER", b"_COMM", b"SYSLOG_PID", b"_PID",
-    b"_TRANSPORT",
-}  # fmt: skip
+WANTED = {name.encode() for name in FIELDS}
 MAX_FIELD_BYTES = 64 << 20  # a core dump stored in the journal is longer; what follows it is found again at the next entry
 
 

@@ -14,12 +14,13 @@ import re
 from collections.abc import Iterator
 
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.entry import Entries
+from forensics.sources.formats.entry import FIELDS, Entries
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 KEY = re.compile(r'"__REALTIME_TIMESTAMP"\s*:\s*"\d{16}"')
 START = re.compile(r"(?:data: |\x1e)?\{")
+DECODE = json.JSONDecoder().decode
 MAX_ENTRY_BYTES = 16 << 20
 
 
@@ -35,11 +36,11 @@ def decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             yield number, 0, raw
             continue
         try:
-            found = json.loads(raw)
+            found = DECODE(raw.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
             note("damaged", "an entry of the journal could not be read", number)
             continue
-        yield from entries.pieces({k: _text(v) for k, v in found.items() if v is not None}, number)
+        yield from entries.pieces({name: _text(v) for name in FIELDS if (v := found.get(name)) is not None}, number)
 
 
 def _objects(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:

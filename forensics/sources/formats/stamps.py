@@ -3,6 +3,7 @@
 1755831607123456 (microseconds)  ->  2025-08-22T03:00:07.123456+00:00
 """
 
+import functools
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -15,11 +16,18 @@ DIGITS = re.compile(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")
 
 def from_usec(usec: int) -> str | None:
     """Microseconds since 1970 as text; None for what is no time of a log."""
+    whole = _second(usec // 1_000_000)
+    return f"{whole}.{usec % 1_000_000:06d}+00:00" if whole else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _second(seconds: int) -> str | None:
+    """A log has many lines a second, and making the text of a time is slow."""
     try:
-        time = EPOCH + timedelta(microseconds=usec)
+        time = EPOCH + timedelta(seconds=seconds)
     except OverflowError:
         return None
-    return time.isoformat(timespec="microseconds") if FIRST_YEAR <= time.year <= LAST_YEAR else None
+    return f"{time:%Y-%m-%dT%H:%M:%S}" if FIRST_YEAR <= time.year <= LAST_YEAR else None
 
 
 def from_value(value: object) -> str | None:

@@ -40,7 +40,7 @@ def _cut(width: int, line: str, following: str) -> bool:
 
 def _worded(width: int, line: str, following: str) -> bool:
     """May `following` go on where `line` was wrapped because the next word had no room?"""
-    if len(line) < width - SLACK or not following or START.match(following) or TABLE.search(line):
+    if len(line) < width - SLACK or not width or not following or START.match(following) or TABLE.search(line):
         return False
     return len(line) + 1 + len(following.split(" ", 1)[0]) > width
 
@@ -62,7 +62,8 @@ def _wrapping(lines: Sequence[str]) -> tuple[int, bool]:
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     first = next(blocks, b"")
     width, words = _wrapping(Head(first[: 64 << 10], len(first) < 64 << 10).lines)
-    note("unwrapped", f"its lines were wrapped at {width} columns; they were joined again", None)
+    if width:  # what was recognised may have been less than this
+        note("unwrapped", f"its lines were wrapped at {width} columns; they were joined again", None)
     goes_on, glue = (_worded, " ") if words else (_cut, "")
     start, parts = 0, list[str]()
     for number, raw in numbered_lines(_again(first, blocks)):

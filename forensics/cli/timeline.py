@@ -1,0 +1,205 @@
+"""`forensics timeline PATH...`: every line of every source by time, as text, csv or JSON lines."""
+
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from fnmatch import fnmatch
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forensics.errors import UsageError
+from forensics.model import Event, Scan, Source, Warning
+from forensics.text import shown
+
+if TYPE_CHECKING:
+    from forensics.timeline.clock import Clock
+    from forensics.timeline.stream import Entry
+
+Print = Callable[[Iterable["Entry"]], None]
+COLUMNS = ("time", "uncertainty_s", "lane", "uptime_s", "source", "line", "level", "host", "rank", "event", "text")
+TOLD = ("clock", "year", "date", "zone", "order", "truncated", "unreadable", "binary")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def timeline(
+        paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read with all below them.")],
+        since: Annotated[
+            str | None, typer.Option(help="Only from this time on: 2026-11-21T08:23, UTC without an offset.")
+        ] = None,
+        until: Annotated[str | None, typer.Option(help="Only up to this time.")] = None,
+        source: Annotated[
+            list[str] | None, typer.Option(help="Only sources with this in their name, or like this pattern; repeatable.")
+        ] = None,
+        level: Annotated[
+            str | None, typer.Option(help="Only lines of this level or worse, and lines that a cause is known by.")
+        ] = None,
+        form: Annotated[str, typer.Option("--format", "-f", help="text, csv or jsonl.")] = "text",
+    ) -> None:
+        """All lines of all logs in PATHS on one clock, as far as they can be joined.
+
+        \b
+        Examples:
+          forensics timeline ./logs --since 2026-11-21T08:20 --level warning
+          forensics timeline train.log dmesg.txt --source dmesg -f csv > timeline.csv
+
+        \b
+        Lines without a time of their own take that of the line before. Sources whose clock cannot be
+        joined with the others' follow behind them, each in a lane of its own; stderr says why.
+        """
+        wanted = _Wanted(_moment(since, "--since"), _moment(until, "--until"), tuple(source or ()), _level(level))
+        if form not in FORMS:
+            raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(FORMS)}")
+        with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
+            FORMS[form](_entries(paths, wanted, Path(folder)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What to print of the timeline."""
+
+    since: datetime | None
+    until: datetime | None
+    sources: tuple[str, ...]
+    level: str | None
+
+    def source(self, name: str) -> bool:
+        return not self.sources or any(part in name or fnmatch(name, part) for part in self.sources)
+
+    def entry(self, entry: "Entry") -> bool:
+        from forensics.timeline.levels import at_least
+
+        if (self.since or self.until) and entry.time is None:
+            return False
+        if entry.time and ((self.since and entry.time < self.since) or (self.until and entry.time > self.until)):
+            return False
+        return self.level is None or entry.event is not None or at_least(entry.level, self.level)
+
+
+def _moment(text: str | None, option: str) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"{option} is no time: {text!r}", advice="write it as 2026-11-21T08:23:00 or with +01:00") from error
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _level(text: str | None) -> str | None:
+    from forensics.timeline.levels import LEVELS, level
+
+    found = level(text)
+    if text and found is None:
+        raise UsageError(f"unknown level {text!r}", advice=f"choose one of {', '.join(LEVELS)}")
+    return found
+
+
+def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entry"]:
+    """The wanted entries: first what lies on the one clock, then lane by lane what does not."""
+    from forensics import pipeline, records, series, sources
+    from forensics.scan import Matcher, scan
+    from forensics.timeline.spool import spooled
+    from forensics.timeline.stream import entries, merged
+
+    noted: list[Warning] = []
+    knowledge = pipeline.database()
+    matcher = Matcher(knowledge)
+    given = [spooled(s, folder / str(i)) for i, s in enumerate(sources.open_paths(paths, noted.append))]
+    scans = [s for s in (scan(source, knowledge, noted.append, matcher) for source in given) if s.lines]
+    found = {s.source.name: [*records.read(s), *series.read(s)] for s in scans}
+    clocks = _clocks(scans, found, noted)
+    known = _known(scans, found)
+    chosen = [s.source for s in scans if wanted.source(s.source.name)]
+    joined = [s for s in chosen if clocks[s.name].first]
+    apart = [s for s in chosen if not clocks[s.name].first]
+    _note(noted, apart, wanted)
+    one = merged([(clocks[s.name], entries(s, clocks[s.name])) for s in joined])
+    rest = chain.from_iterable(entries(s, clocks[s.name]) for s in apart)
+    for entry in chain(one, rest):
+        named = known.get((entry.source, entry.line))
+        told = replace(entry, event=named) if named else entry
+        if wanted.entry(told):
+            yield told
+
+
+def _clocks(scans: list[Scan], found: dict[str, list[Event]], noted: list[Warning]) -> "dict[str, Clock]":
+    from forensics.timeline import full_times, settled
+    from forensics.timeline.stream import surveyed
+
+    times = {s.source.name: full_times(s) for s in scans}
+    clocks: dict[str, Clock] = {}
+    for scanned in scans:
+        name = scanned.source.name
+        others = [t for n, ts in sorted(times.items()) if n != name for t in ts]
+        clocks[name] = surveyed(scanned, others, noted.append, found[name])
+    return settled([e for events in found.values() for e in events], clocks, noted.append)
+
+
+def _known(scans: list[Scan], found: dict[str, list[Event]]) -> dict[tuple[str, int], str]:
+    """Source and original line of the lines that a cause is known by, to the cause."""
+    from forensics.numbers import renumbered
+
+    known: dict[tuple[str, int], str] = {}
+    for scanned in scans:
+        for event in (renumbered(e, scanned.source) for e in found[scanned.source.name]):
+            if event.cause and not event.cause.startswith("none."):
+                known |= {(event.source, p.line): event.cause for p in event.proofs}
+    return known
+
+
+def _note(noted: list[Warning], apart: list[Source], wanted: _Wanted) -> None:
+    """What was assumed and what could not be joined, to stderr."""
+    for warning in dict.fromkeys(noted):
+        if warning.kind in TOLD:
+            print(f"forensics: note: {warning.source}: {warning.message}", file=sys.stderr)
+    for source in apart:
+        left_out = "left out, for --since and --until need times" if wanted.since or wanted.until else "in a lane of its own"
+        print(f"forensics: note: {source.name}: its lines have no times; it is {left_out}", file=sys.stderr)
+
+
+def _row(entry: "Entry") -> dict[str, object]:
+    row = asdict(entry)
+    row["time"] = entry.time.astimezone(UTC).isoformat() if entry.time else None
+    return {name: row[name] for name in COLUMNS}
+
+
+def _jsonl(given: Iterable["Entry"]) -> None:
+    for entry in given:
+        sys.stdout.write(json.dumps(_row(entry), ensure_ascii=False) + "\n")
+
+
+def _csv(given: Iterable["Entry"]) -> None:
+    writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for entry in given:
+        writer.writerow(_row(entry))
+
+
+def _text(given: Iterable["Entry"]) -> None:
+    lane = "wall"
+    for entry in given:
+        if entry.lane != lane and entry.time is None:
+            lane = entry.lane
+            sys.stdout.write(f"\n{lane}: cannot be ordered with the lines above\n")
+        if entry.time:
+            when = entry.time.astimezone(UTC).isoformat(sep=" ", timespec="milliseconds")[:-6]
+            when = f"{when}Z" if entry.uncertainty_s is not None else " " * 24
+        else:
+            when = f"[{entry.uptime_s:.6f}]".rjust(24) if entry.uptime_s is not None else " " * 24
+        first, *more = entry.text.split("\n")
+        mark = ">" if entry.event else " "
+        sys.stdout.write(f"{when} {mark} {entry.source}:{entry.line}  {shown(first)}\n")
+        sys.stdout.writelines(f"{'':26} {shown(line)}\n" for line in more)
+
+
+FORMS: dict[str, Print] = {"text": _text, "csv": _csv, "jsonl": _jsonl}

@@ -1,0 +1,67 @@
+"""What the records of several sources say together: torchrun writes a file for each rank, and each tells only its own half.
+
+rank_0/stderr.log, rank_1/stderr.log: waits in work 808, last enqueued 811      rank_2/stderr.log: last enqueued 807
+    -> culprit_rank 2 on the events of all three
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from forensics.model import Event, Value
+from forensics.records.initiator import Report, initiator
+
+KIND = "nccl_watchdog"
+DECIDED = ("culprit_rank", "culprit_ranks")
+APART_S = 1800.0
+
+
+def together(events: Mapping[str, Sequence[Event]]) -> dict[str, list[Event]]:
+    """`events`, by source, with the time-outs that several sources report completed by who stayed away."""
+    reports = [e for found in events.values() for e in found if e.kind == KIND]
+    told: dict[int, Event] = {}
+    for group in _at_once(reports):
+        if len({e.source for e in group}) < 2 or any(name in e.fields for e in group for name in DECIDED):
+            continue
+        decided = initiator([_report(e) for e in group]).fields
+        # Two files that each lack ranks may have them between them: what one alone took for missing no longer counts.
+        stale = ("missing_ranks", "missing_reason")
+        for event in group:
+            fields: dict[str, Value] = {k: v for k, v in event.fields.items() if k not in stale}
+            told[id(event)] = replace(event, fields={**fields, **decided})
+    return {source: [told.get(id(e), e) for e in found] for source, found in events.items()}
+
+
+def _at_once(reports: Sequence[Event]) -> list[list[Event]]:
+    """Reports of one time-out: of each source its last one, as far as their stamps do not lie apart."""
+    groups: list[list[Event]] = []
+    for event in {e.source: e for e in reports}.values():
+        near = next((g for g in groups if not _apart(g[0], event)), None)
+        if near is None:
+            groups.append([event])
+        else:
+            near.append(event)
+    return groups
+
+
+def _apart(a: Event, b: Event) -> bool:
+    first, second = (e.stamp.wall if e.stamp else None for e in (a, b))
+    if first is None or second is None or (first.tzinfo is None) != (second.tzinfo is None):
+        return False
+    return abs((first - second).total_seconds()) > APART_S
+
+
+def _report(event: Event) -> Report:
+    def number(name: str) -> int | None:
+        value = event.fields.get(name)
+        return value if isinstance(value, int) else None
+
+    return Report(
+        says="caught",
+        rank=number("rank"),
+        group_rank=number("group_rank") if "group_rank" in event.fields else number("rank"),
+        group=str(event.fields.get("process_group", "")),
+        seq=number("seq"),
+        op=str(event.fields.get("op", "")),
+        numel=(number("numel_in"), number("numel_out")),
+        last_enqueued=number("last_enqueued"),
+    )

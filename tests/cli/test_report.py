@@ -1,0 +1,169 @@
+"""The report's options on the command line: saved reports, redaction, pictures, terminals."""
+
+import json
+import os
+import pty
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CASE = "sample_logs/jupyter_oom"
+
+
+def forensics(*args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "forensics", *args]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, input=stdin, env={**os.environ, **env}, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "report.json"
+    done = forensics("analyze", CASE, "-f", "json", "-o", str(path))
+    assert (done.returncode, done.stdout) == (0, "")
+    return path
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json", "jsonl"])
+def test_a_saved_report_is_shown_as_the_first_time(saved: Path, form: str) -> None:
+    assert forensics("report", str(saved), "-f", form).stdout == forensics("analyze", CASE, "-f", form).stdout
+
+
+def test_a_saved_report_comes_through_a_pipe(saved: Path) -> None:
+    assert forensics("report", "-", "-f", "json", stdin=saved.read_text()).stdout == saved.read_text()
+
+
+def test_of_several_one_is_chosen_by_its_case(saved: Path, tmp_path: Path) -> None:
+    one = json.loads(saved.read_text())
+    lines = tmp_path / "all.jsonl"
+    lines.write_text("\n".join(json.dumps({**one, "case": name}) for name in ("run1", "run2")) + "\n")
+    assert json.loads(forensics("report", str(lines), "--case", "run2", "-f", "json").stdout)["case"] == "run2"
+    for args, said in (((), "2 reports in it"), (("--case", "run3"), "no report of case 'run3'")):
+        done = forensics("report", str(lines), *args)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", ["", "nonsense", "{}", "[1]", '{"schema": "forensics-report/1"}', "[" * 100_000])
+def test_what_is_no_report_is_one_line_and_2(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    done = forensics("report", str(path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("forensics: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_exit_code_of_a_saved_report(saved: Path) -> None:
+    assert forensics("report", str(saved), "--exit-code").returncode == 1
+
+
+def test_names_are_hidden_and_the_key_is_for_the_owner_alone(tmp_path: Path) -> None:
+    log = tmp_path / "alice-llama7" / "kern.log"
+    log.parent.mkdir()
+    line = "Mar  1 12:00:00 gpu-node17 kernel: Memory cgroup out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB"
+    log.write_text(f"{line}\n")
+    key = tmp_path / "key.json"
+    done = forensics("analyze", str(log.parent), "-f", "json", "--redact-map", str(key))
+    assert done.returncode == 0
+    assert "gpu-node17" not in done.stdout
+    assert "alice-llama7" not in done.stdout
+    names = json.loads(key.read_text())
+    assert {"gpu-node17", "alice-llama7"} <= set(names.values())
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert "gpu-node17" in forensics("analyze", str(log.parent), "-f", "json").stdout
+
+
+def test_a_secret_does_not_leave(tmp_path: Path) -> None:
+    secret = "hf_" + "aB7" * 11 + "x"
+    (tmp_path / "x.log").write_text(
+        f'Traceback (most recent call last):\n  File "t.py", line 1, in <module>\nValueError: token {secret} is wrong\n'
+    )
+    for form in ("text", "markdown", "html", "json", "jsonl"):
+        done = forensics("analyze", str(tmp_path / "x.log"), "-f", form)
+        assert "ValueError" in done.stdout
+        assert secret not in done.stdout + done.stderr
+
+
+def test_a_picture_is_drawn_beside_the_report(tmp_path: Path) -> None:
+    done = forensics("analyze", CASE, "--plot", str(tmp_path / "t.svg"))
+    assert "A memory limit was hit" in done.stdout
+    assert "A memory limit was hit" in (tmp_path / "t.svg").read_text()
+    done = forensics("analyze", CASE, "--plot", str(tmp_path / "t.doc"))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_size_of_markdown_is_kept() -> None:
+    assert len(forensics("analyze", CASE, "-f", "markdown", "--max-chars", "1500").stdout) <= 1500
+    assert forensics("analyze", CASE, "-f", "markdown", "--max-chars", "10").returncode == 2
+
+
+def on_a_terminal(*args: str, columns: int = 80, **env: str) -> str:
+    """What the command prints to a terminal of its own."""
+    main, other = pty.openpty()
+    import fcntl
+    import struct
+    import termios
+
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "forensics", *args],
+        stdout=other,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**clean, "TERM": "xterm-256color", **env},
+    ) as process:
+        os.close(other)
+        said = b""
+        while True:
+            try:
+                piece = os.read(main, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            said += piece
+        process.wait(timeout=60)
+    os.close(main)
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_colours_and_its_width() -> None:
+    said = on_a_terminal("analyze", CASE, columns=72)
+    assert "\x1b[1;31mA memory limit was hit" in said
+    assert said.split("\n")[0].rstrip().endswith("%\x1b[0m")
+    plain = on_a_terminal("analyze", CASE, columns=72, NO_COLOR="1")
+    assert "\x1b" not in plain
+    assert len(plain.split("\n")[0]) == 72
+    assert "\x1b" not in on_a_terminal("analyze", CASE, TERM="dumb")
+
+
+def test_a_pipe_gets_plain_text_unless_forced() -> None:
+    assert "\x1b" not in forensics("analyze", CASE).stdout
+    assert "\x1b[" in forensics("analyze", CASE, FORCE_COLOR="1").stdout
+    assert "\x1b" not in forensics("analyze", CASE, FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+def test_a_file_gets_plain_text(tmp_path: Path) -> None:
+    on_a_terminal("analyze", CASE, "-o", str(tmp_path / "r.txt"))
+    assert "\x1b" not in (tmp_path / "r.txt").read_text()
+
+
+@pytest.mark.parametrize("command", ["analyze", "stdin", "batch", "report"])
+def test_help_shows_examples(command: str) -> None:
+    said = forensics(command, "--help").stdout
+    assert "Examples:" in said
+    assert said.count(f"forensics {command} ") >= 3
+
+
+def test_completion_is_one_command() -> None:
+    said = forensics("--help").stdout
+    assert "--install-completion" in said
+    done = forensics(_FORENSICS_COMPLETE="source_bash")
+    assert "complete" in done.stdout + done.stderr

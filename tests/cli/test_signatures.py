@@ -1,0 +1,177 @@
+"""`forensics signatures list|show|check|test`, and databases of the user's own on every command that analyses."""
+
+import json
+import os
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from forensics.database import builtin_folder
+
+from .test_commands import forensics
+
+MINE = """\
+cause: storage.full
+signatures:
+  - id: our_quota
+    weight: proof
+    anchor: flurble quota
+    pattern: 'flurble quota of (?P<user>\\w+) exceeded'
+    source: our storage system
+    examples:
+      match:
+        - {text: 'E42 flurble quota of alice exceeded', fields: {user: alice}}
+      no_match:
+        - {text: 'flurble quota of alice is fine', why: nothing was exceeded}
+remedies:
+  - {do: Ask the flurble desk for more, who: user, why: They raise it within a day.}
+"""
+LINE = "E42 flurble quota of bob exceeded"
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    (tmp_path / "mine" / "storage").mkdir(parents=True)
+    (tmp_path / "mine" / "storage" / "full.yaml").write_text(MINE)
+    return tmp_path / "mine"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    (tmp_path / "cases" / "one").mkdir(parents=True)
+    (tmp_path / "cases" / "one" / "train.log").write_text(LINE + "\n")
+    return tmp_path / "cases" / "one"
+
+
+def test_list_names_every_signature_once_and_json_has_its_pattern() -> None:
+    ids = [line.split()[0] for line in forensics("signatures", "list").stdout.decode().splitlines()]
+    assert len(ids) == len(set(ids)) > 1000
+    rows = json.loads(forensics("signatures", "list", "host_memory.shm", "-f", "json").stdout)
+    assert {r["cause"] for r in rows} == {"host_memory.shm"}
+    assert [r["id"] for r in rows] == [i for i in ids if i.startswith("host_memory.shm/")]
+    assert all(r["pattern"] and r["anchors"] for r in rows)
+
+
+def test_show_tells_where_it_is_written_and_its_proof(mine: Path) -> None:
+    done = forensics("signatures", "show", "storage.full/our_quota", "--signatures", str(mine))
+    text = done.stdout.decode()
+    assert f"{mine / 'storage' / 'full.yaml'}:3" in text
+    for part in ("anchor   flurble quota", "pattern  flurble quota of", "match    E42", "no match flurble", "our storage system"):
+        assert part in text
+
+
+@pytest.mark.parametrize("command", ["list", "show"])
+def test_an_unknown_name_is_one_line_and_exit_2(command: str) -> None:
+    done = forensics("signatures", command, "no.such_thing")
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("forensics: no signature, cause or family is called no.such_thing")
+
+
+def test_check_of_a_good_folder_is_silent(mine: Path) -> None:
+    done = forensics("signatures", "check", str(mine))
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.decode().startswith("1 causes, 1 signatures: 0 faults")
+
+
+def test_check_tells_every_fault_with_its_line_in_one_run(mine: Path) -> None:
+    path = mine / "storage" / "full.yaml"
+    (mine / "code").mkdir()
+    (mine / "code" / "shape.yaml").write_text("cause: code.shape\nexplains: [code.gone]\nsummary: ['{nowhere} broke']\n")
+    path.write_text(MINE.replace("user: alice}", "user: carol}").replace("quota of alice is fine", "quota of alice exceeded"))
+    done = forensics("signatures", "check", str(mine))
+    assert done.returncode == 1
+    told = done.stdout.decode().splitlines()
+    lines = path.read_text().splitlines()
+    assert [t.split(": ")[0] for t in told] == [
+        f"{mine / 'code' / 'shape.yaml'}:1",
+        f"{mine / 'code' / 'shape.yaml'}:1",
+        f"{path}:{next(i for i, x in enumerate(lines, 1) if 'carol' in x)}",
+        f"{path}:{next(i for i, x in enumerate(lines, 1) if 'why:' in x)}",
+    ]
+    assert "explains code.gone" in told[0] and "{nowhere}" in told[1]
+
+
+def test_check_tells_a_slow_pattern_and_one_that_takes_anothers_message(mine: Path) -> None:
+    path = mine / "storage" / "full.yaml"
+    path.write_text(MINE.replace("pattern: '", "pattern: '(?:.*o.*e.*flurble!)?"))
+    assert " ms on a line of" in forensics("signatures", "check", str(mine)).stdout.decode()
+    path.write_text(
+        MINE.replace("anchor: flurble quota", "anchor: [flurble quota, mat1 and mat2]").replace(
+            "pattern: '", "pattern: 'mat1 and|"
+        )
+    )
+    done = forensics("signatures", "check", str(mine))
+    assert done.returncode == 1
+    assert f"{path}:3: storage.full/our_quota matches an example of code.shape/" in done.stdout.decode()
+
+
+def test_test_runs_the_examples(mine: Path) -> None:
+    done = forensics("signatures", "test", str(mine), "--all")
+    assert done.returncode == 0
+    assert done.stdout.decode() == f"{mine / 'storage' / 'full.yaml'}:3: storage.full/our_quota: ok\n"
+    (mine / "storage" / "full.yaml").write_text(MINE.replace("user: alice}", "user: carol}"))
+    done = forensics("signatures", "test", str(mine))
+    assert done.returncode == 1
+    assert "gives {'user': 'alice'}, expected {'user': 'carol'}" in done.stdout.decode()
+
+
+def test_check_and_test_of_a_folder_without_cause_files_are_exit_2(tmp_path: Path) -> None:
+    for command in ("check", "test"):
+        for folder in (tmp_path, tmp_path / "gone"):
+            done = forensics("signatures", command, str(folder))
+            assert done.returncode == 2
+            assert done.stderr.decode().count("\n") == 1
+
+
+def test_own_signatures_are_used_by_every_command(mine: Path, logs: Path) -> None:
+    own = ["--signatures", str(mine)]
+    for done in (
+        forensics("analyze", str(logs), *own),
+        forensics("batch", str(logs.parent), *own),
+        forensics("stdin", *own, stdin=LINE.encode()),
+        forensics("explain", LINE, *own),
+    ):
+        assert done.returncode == 0, done.stderr
+        assert "storage.full" in done.stdout.decode()
+        assert "Ask the flurble desk for more" in done.stdout.decode()
+    assert "storage.full" not in forensics("analyze", str(logs)).stdout.decode()
+
+
+def test_own_signatures_come_by_the_environment_and_the_file(mine: Path, logs: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "storage").mkdir(parents=True)
+    (other / "storage" / "full.yaml").write_text("cause: storage.full\ntitle: Full as told by the other folder\n")
+    named = os.pathsep.join([str(mine), str(other)])
+    text = forensics("analyze", str(logs), FORENSICS_SIGNATURES=named).stdout.decode()
+    assert "storage.full" in text and "Full as told by the other folder" in text
+    config = tmp_path / "config.yaml"
+    config.write_text("signatures: [mine]\ncache: kept\n")
+    done = forensics("analyze", str(logs), FORENSICS_CONFIG=str(config), FORENSICS_CACHE="")
+    assert "storage.full" in done.stdout.decode()
+    assert list((tmp_path / "kept").glob("*.db"))
+
+
+def test_a_faulty_own_database_is_one_line_with_its_place(mine: Path, logs: Path) -> None:
+    path = mine / "storage" / "full.yaml"
+    path.write_text(MINE.replace("weight: proof", "weight: sure"))
+    done = forensics("analyze", str(logs), "--signatures", str(mine))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == f"forensics: {path}:3: weight 'sure' is none of proof, strong, hint\n"
+    done = forensics("analyze", str(logs), "--signatures", str(mine / "gone"))
+    assert (done.returncode, done.stderr.decode()) == (2, f"forensics: {mine / 'gone'}: no such folder of signatures\n")
+
+
+def test_the_readme_teaches_what_works(tmp_path: Path) -> None:
+    readme = (builtin_folder() / "README.md").read_text(encoding="utf-8")
+    line, answer = re.search(r"\$ forensics explain '(E42[^']*)'\n +(Nothing is known[^\n]*)", readme).groups()  # type: ignore[union-attr]
+    assert forensics("explain", line).stdout.decode().splitlines()[0] == answer
+    block = re.search(r"mkdir -p mine/storage && cat > (\S+) <<'END'\n(.*?)\n +END\n", readme, re.DOTALL)
+    assert block
+    path = tmp_path / block[1]
+    path.parent.mkdir(parents=True)
+    path.write_text(textwrap.dedent(block[2]) + "\n")
+    done = forensics("signatures", "check", str(tmp_path / "mine"), "--notes")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert "storage.full" in forensics("explain", line, "--signatures", str(tmp_path / "mine")).stdout.decode()

@@ -1,0 +1,71 @@
+"""A signature that takes another cause's message is told; between causes that know each other it is only noted."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics.database import builtin_folder, read_folders
+from forensics.database.compiled import assemble
+from forensics.database.crossing import crossings
+
+from .test_causefiles import GOOD
+
+# Pairs of causes that still take each other's messages; one that is mended is taken off, none is added.
+KNOWN = {
+    ("code.config", "gpu_driver.unavailable"),
+    ("code.config", "process.illegal_instruction"),
+    ("code.import", "host_memory.shm"),
+    ("code.import", "process.fork_threads"),
+    ("code.index", "gpu_program.device_assert"),
+    ("gpu_driver.mismatch", "gpu_program.arch"),
+    ("gpu_driver.unavailable", "notebook.connection_lost"),
+    ("gpu_hardware.firmware", "none.healthy"),
+    ("gpu_hardware.thermal_power", "host_hardware.thermal"),
+    ("gpu_memory.capacity", "host_memory.alloc_refused"),
+    ("gpu_program.illegal_access", "process.illegal_instruction"),
+    ("host_hardware.power", "stopped.preempted"),
+    ("process.resource_limit", "stopped.preempted"),
+    ("process.resource_limit", "stopped.time_limit"),
+    ("process.stalled", "stopped.time_limit"),
+}
+
+
+def crossing(tmp_path: Path, *changes: tuple[str, str]) -> list[str]:
+    other = GOOD.replace("family.thing", "other.thing")
+    for old, new in changes:
+        other = other.replace(old, new)
+    for name, text in (("family", GOOD), ("other", other)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "thing.yaml").write_text(text)
+    causes, faults = read_folders([tmp_path])
+    assert faults == []
+    return [f"{c.signature.cause} on {c.owner.cause}: {c.related}" for c in crossings(assemble(causes, (), ""))]
+
+
+def test_two_causes_that_take_one_message_are_told_both_ways(tmp_path: Path) -> None:
+    assert crossing(tmp_path) == ["other.thing on family.thing: ", "family.thing on other.thing: "]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("means:", "explains: [family.thing]\nmeans:", "one explains the other"),
+        ("means:", "explains: [family.*]\nmeans:", "one explains the other"),
+        ("means:", "fallback: true\nmeans:", "one is an ending that yields"),
+        ("weight: proof", "weight: hint", "one of them is a hint"),
+    ],
+)
+def test_causes_that_know_each_other_are_only_noted(tmp_path: Path, old: str, new: str, why: str) -> None:
+    found = crossing(tmp_path, (old, new))
+    assert len(found) == 2
+    assert all(line.endswith(why) for line in found)
+
+
+def test_a_pattern_that_keeps_to_its_own_message_crosses_nothing(tmp_path: Path) -> None:
+    assert crossing(tmp_path, ("the thing broke", "the other broke")) == []
+
+
+def test_no_new_pair_of_built_in_causes_crosses() -> None:
+    causes, _ = read_folders([builtin_folder()])
+    found = [c for c in crossings(assemble(causes, (), "")) if not c.related]
+    assert [str(c) for c in found if tuple(sorted((c.signature.cause, c.owner.cause))) not in KNOWN] == []

@@ -1,0 +1,159 @@
+"""The HTML report in a real browser: opened from a file, without errors, the cause above the fold, nothing cut off, readable."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensics.database import Database
+from forensics.report import render
+from tests.report import made
+from tests.report.samples import sample
+
+CHROMIUM, DRIVER = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+SIZES = [(1280, 800), (390, 844)]
+CASES = ["jupyter_oom", "oom_leak", "torchrun_keyerror", "nan_loss", "healthy_train"]
+AA = 4.5
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM or not DRIVER, reason="needs chromium and chromedriver (Debian: chromium, chromium-driver)"),
+]
+
+CONTRAST = """
+const luminance = c => { const [r, g, b] = c.map(v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4 });
+  return .2126 * r + .7152 * g + .0722 * b };
+const parts = c => c.match(/[\\d.]+/g).map(Number);
+const ground = e => { for (; e; e = e.parentElement) { const p = parts(getComputedStyle(e).backgroundColor);
+  if (p.length === 3 || p[3] > 0) return p.slice(0, 3) } return [255, 255, 255] };
+const found = [];
+for (const d of document.querySelectorAll("details")) d.open = true;
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let n; n = walker.nextNode();) {
+  const e = n.parentElement;
+  if (!n.textContent.trim() || ["SCRIPT", "STYLE", "title"].includes(e.tagName)) continue;
+  const style = getComputedStyle(e);
+  const ink = parts(e instanceof SVGElement ? style.fill : style.color).slice(0, 3);
+  const a = luminance(ink), b = luminance(ground(e instanceof SVGElement ? e.closest("figure") : e));
+  const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+  found.push([ratio, n.textContent.trim().slice(0, 40)]);
+}
+return found;
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()
+
+
+def opened(
+    browser: Any, path: Path, page: str, size: tuple[int, int] = SIZES[0], scheme: str = "light", script: bool = True
+) -> None:
+    path.write_text(page, encoding="utf-8")
+    metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size[0] < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not script})
+    browser.get(path.as_uri())
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
+@pytest.mark.parametrize("case", CASES)
+def test_the_cause_is_above_the_fold_and_nothing_scrolls_sideways(
+    browser: Any, tmp_path: Path, case: str, size: tuple[int, int], knowledge: Database
+) -> None:
+    report = sample(case, knowledge)
+    opened(browser, tmp_path / "r.html", render(report, "html"), size)
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= size[0]
+    for selector in ("h1", "header .id", ".happened"):
+        assert browser.execute_script(f"return document.querySelector('{selector}').getBoundingClientRect().bottom") <= size[1]
+    assert report.causes[0].title in browser.title
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("case", [*CASES, "made"])
+def test_all_text_can_be_read(browser: Any, tmp_path: Path, case: str, scheme: str, knowledge: Database) -> None:
+    report = made.report() if case == "made" else sample(case, knowledge)
+    opened(browser, tmp_path / "r.html", render(report, "html"), scheme=scheme)
+    found = browser.execute_script(CONTRAST)
+    assert len(found) > 20
+    assert [told for told in found if told[0] < AA] == []
+    dark = browser.execute_script("return getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    assert dark == (scheme == "dark")
+
+
+def test_a_key_reaches_a_mark_and_opens_its_row(browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    opened(browser, tmp_path / "r.html", render(made.report(), "html"))
+    for _ in range(40):
+        browser.switch_to.active_element.send_keys(Keys.TAB)
+        if browser.execute_script("return document.activeElement.closest('.mark.root') !== null"):
+            break
+    else:
+        raise AssertionError("no mark can be reached")
+    assert "train.log:7" in browser.find_element(By.CSS_SELECTOR, ".hint").text
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    assert browser.execute_script("return document.querySelector('#moments').open && location.hash") == "#m0"
+
+
+def test_zoom_moves_the_marks_and_all_shows_them_again(browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    opened(browser, tmp_path / "r.html", render(made.report(), "html"))
+    spread = "const x = [...document.querySelectorAll('.mark')].map(e => parseFloat(e.getAttribute('x'))); return Math.max(...x) - Math.min(...x)"
+    before = browser.execute_script(spread)
+    browser.find_element(By.CSS_SELECTOR, "[data-zoom=in]").click()
+    assert browser.execute_script(spread) == pytest.approx(2 * before, rel=0.01)
+    browser.find_element(By.CSS_SELECTOR, "[data-zoom=all]").click()
+    assert browser.execute_script(spread) == pytest.approx(before, rel=0.1)
+
+
+def test_it_is_whole_without_its_script(browser: Any, tmp_path: Path) -> None:
+    opened(browser, tmp_path / "r.html", render(made.report(), "html"), script=False)
+    try:
+        source = browser.page_source
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    for word in ("A memory limit was hit", "train.log:7", "What to do", "Processes when memory ran out"):
+        assert word in source
+    assert "Save the report" not in source.split("<footer>")[1].split("<script")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<script>window.owned=1</script>", "</script><script>window.owned=1</script>", "<img src=x onerror='window.owned=1'>"],
+)
+def test_nothing_a_log_says_runs(browser: Any, tmp_path: Path, text: str) -> None:
+    opened(browser, tmp_path / "r.html", render(made.report(text), "html"))
+    assert browser.execute_script("return window.owned") is None
+    assert browser.get_log("browser") == []
+    assert (
+        json.loads(browser.execute_script("return document.getElementById('report').textContent"))["schema"]
+        == "forensics-report/1"
+    )
+
+
+def test_what_the_policy_forbids_would_not_run(browser: Any, tmp_path: Path) -> None:
+    page = render(made.report(), "html").replace(
+        "</main>", "<script>window.owned=1</script><img src='http://127.0.0.1:9/x.png'></main>"
+    )
+    opened(browser, tmp_path / "r.html", page)
+    assert browser.execute_script("return window.owned") is None
+    assert len(browser.get_log("browser")) >= 2

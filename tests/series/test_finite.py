@@ -1,0 +1,67 @@
+"""Losses and gradient norms that leave the numbers, and those that come back."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from forensics.model import Event
+
+Told = Callable[[str], list[Event]]
+
+
+def losses(values: Sequence[float], norm: float = 1.0) -> str:
+    return "".join(f"step {i} loss {v:.5g} grad_norm {norm:.5g}\n" for i, v in enumerate(values))
+
+
+def test_nan_to_the_end_is_told_with_the_steps_before(told: Told) -> None:
+    (event,) = told(losses([2.0] * 28 + [50.0, 900.0] + [math.nan] * 10))
+    assert (event.kind, event.cause, event.weight) == ("series/nan", "numerics.nan", "strong")
+    assert event.fields["step_no"] == 30
+    assert event.fields["last_finite"] == 900.0
+    assert event.fields["spike"] == 450.0
+    assert event.fields["grad_norm_before"] == 1.0
+    assert event.proofs[0].line == 31
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2.0] * 10 + [math.inf] + [2.0] * 10,
+        [2.0] * 10 + [math.nan, math.nan] + [2.0] * 10,
+        [2.0] * 20 + [math.inf],
+        [8 * 0.99**i for i in range(60)],
+        [2.0, 900.0] * 20,
+        [9.0] * 5 + [0.01] * 20 + [0.05] * 20,
+    ],
+    ids=["an overflow", "two", "the last", "healthy", "spikes", "a little worse"],
+)
+def test_what_comes_back_is_silent(values: list[float], told: Told) -> None:
+    assert told(losses(values)) == []
+
+
+def test_a_held_out_loss_says_nothing(told: Told) -> None:
+    assert told("".join(f"epoch {i} loss: 0.5 val_loss: {'nan' if i > 4 else 0.4}\n" for i in range(20))) == []
+
+
+def test_divergence_without_nan(told: Told) -> None:
+    (event,) = told(losses([2.0] * 30 + [2.0 * 10 ** min(6, i) for i in range(20)]))
+    assert (event.kind, event.weight) == ("series/divergence", "strong")
+    assert event.fields["onset_step"] == 31
+    assert told(losses([2.0] * 30 + [2.0 * 10 ** min(6, i) for i in range(10)] + [2.0] * 20)) == []
+
+
+def test_absurd_gradient_norms(told: Told) -> None:
+    (event,) = told(losses([59307.0, 21082.0], norm=4e10))
+    assert (event.kind, event.weight) == ("series/explosion", "hint")
+    assert event.fields["loss"] == 59307.0
+    assert told(losses([59307.0, 21082.0], norm=4e4)) == []
+
+
+def test_a_loss_scale_that_reaches_its_floor_and_one_that_settles(told: Told) -> None:
+    form = "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to {}\n"
+    floor = "".join(form.format(65536.0 / 2**i) for i in range(18))
+    settles = "".join(form.format(65536.0 / 2**i) for i in range(6)) + "step 7 loss 2.0 loss_scale 4096.0\n"
+    (event,) = [e for e in told(floor) if e.kind == "series/loss-scale"]
+    assert event.fields["loss_scale"] == 0.5
+    assert told(settles) == []

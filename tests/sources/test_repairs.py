@@ -1,0 +1,77 @@
+"""What tools and people do to text on its way: escapes, quotes, boxes and wraps are undone where the first text shows them."""
+
+import textwrap
+
+from tests.sources.helpers import read_bytes
+
+SYSLOG = "Aug 22 03:00:07 node-7 kernel: "
+
+
+def test_rsyslog_escapes_become_lines_of_the_same_place() -> None:
+    text = f"{SYSLOG}one\n{SYSLOG}Mem-Info:#012 active_anon:1#012#011free:2\n{SYSLOG}two\n{SYSLOG}three #033[31mred\n"
+    assert read_bytes(text.encode()).numbered == [
+        (1, SYSLOG + "one"),
+        (2, SYSLOG + "Mem-Info:"),
+        (2, " active_anon:1"),
+        (2, "\tfree:2"),
+        (3, SYSLOG + "two"),
+        (4, SYSLOG + "three \x1b[31mred"),
+    ]
+
+
+def test_a_number_sign_in_other_text_stays() -> None:
+    text = "issue #012 was closed\nthen #012 again\n"
+    assert read_bytes(text.encode()).lines == text.splitlines()
+
+
+def test_quoting_goes_once_or_several_times() -> None:
+    text = "> Traceback (most recent call last):\n> >   File x\n>\n> KeyError: 1\n"
+    assert read_bytes(text.encode()).lines == ["Traceback (most recent call last):", "  File x", "", "KeyError: 1"]
+    for other in (">>> import torch\n>>> torch.cuda\n>>> x\n", "a\n> b\nc\nd\n"):
+        assert read_bytes(other.encode()).lines == other.splitlines()
+
+
+def test_boxes_around_tracebacks_go() -> None:
+    text = (
+        "╭───────── Traceback (most recent call last) ─────────╮\n"
+        "│ /home/ada/train.py:12 in main                       │\n"
+        "│                                                     │\n"
+        "│ ❱ 12 │   step()                                     │\n"
+        "╰─────────────────────────────────────────────────────╯\n"
+        "KeyError: 'x'\n"
+    )
+    found = read_bytes(text.encode())
+    assert found.lines[1:4] == ["/home/ada/train.py:12 in main", "", "❱ 12 │   step()"]
+    assert found.numbers == [1, 2, 3, 4, 5, 6]
+
+
+MESSAGE = (
+    "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.78 GiB total capacity; 14.32 GiB already "
+    "allocated; 19.44 MiB free; 14.43 GiB reserved in total by PyTorch)"
+)
+
+
+def test_lines_cut_at_a_terminals_width_are_joined() -> None:
+    lines = ["step 1", MESSAGE, "step 2", MESSAGE.replace("GPU 0", "GPU 1"), "end"]
+    wrapped = [line[i : i + 80] for line in lines for i in range(0, len(line), 80)]
+    found = read_bytes("\n".join(wrapped).encode())
+    assert found.lines == lines
+    assert found.numbers == [1, 2, 5, 6, 9]
+    assert [w.kind for w in found.warnings] == ["unwrapped"]
+
+
+def test_lines_wrapped_at_words_are_joined() -> None:
+    lines = [MESSAGE, "ValueError: " + MESSAGE, MESSAGE.replace("RuntimeError", "MemoryError")]
+    wrapped = [part for line in lines for part in textwrap.wrap(line, 72)]
+    assert read_bytes("\n".join(wrapped).encode()).lines == lines
+
+
+def test_tables_and_records_of_equal_length_are_not_joined() -> None:
+    table = [
+        "Mem:       62880028     5909424    55600892       95508     1369712    56381080",
+        "Swap:             0           0",
+    ] * 6
+    records = [f"[{i:12.6f}] {'x' * 61}" for i in range(12)]
+    prose = ["a short line", "and another one that is longer", "x" * 75, "", "the end"]
+    for lines in (table, records, prose):
+        assert read_bytes("\n".join(lines).encode()).lines == lines
