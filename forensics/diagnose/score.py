@@ -35,7 +35,7 @@ UNSURE = 0.3
 LATER = 0.8
 HINTS_YIELD = 0.3
 HEALTHY_PRIOR = 0.3
-SURVIVED = 0.25
+SURVIVED = 0.2
 NOBODY = Jobs({})
 SHOWN = 8  # causes in a report; more are noise
 

@@ -6,8 +6,8 @@ A slow-down is a change of level (trend.shift) that lasts to the end, by SLOWER 
 slower than nearly all before. By itself it is no cause: an Event without one, for the timeline. It becomes a hint where the
 log shows why:
 - `throttled`: temperature at HOT or more, or clocks down by a fifth, in the same log -> gpu_hardware.thermal_power;
-- `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled, strong evidence
-  where it is twice that, MOSTLY of each step, for MANY readings;
+- `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled;
+  strong evidence where it is twice that, MOSTLY of each step, for MANY readings;
 - growth, stalls and messages have Events of their own.
 """
 
