@@ -1,4 +1,11 @@
-"""One tree of errors: each says what, where and what to do; the command line prints it as one line and exits 2."""
+"""One tree of errors: each says what, where and what to do; the command line prints it as one line and exits 2.
+
+A fault of this program itself is told, too: `unexpected` makes it a sentence for a Warning, so that the rest is still analysed.
+"""
+
+import os
+import traceback
+from pathlib import PurePath
 
 
 class ForensicsError(Exception):
@@ -24,3 +31,15 @@ class SourceError(ForensicsError):
 
 class DatabaseError(ForensicsError):
     """The signature database is wrong; `where` is `path:line`."""
+
+
+def unexpected(error: Exception) -> str:
+    """`internal error (KeyError, gather.py:88), please report it`: the sentence for an error that nobody foresaw.
+
+    Where $FORENSICS_DEBUG is set, as it is in the tests, `error` is raised again instead.
+    """
+    if os.environ.get("FORENSICS_DEBUG"):
+        raise error
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f", {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"internal error ({type(error).__name__}{where}), please report it"

@@ -1,18 +1,23 @@
 """analyze(): the stages in order. Sources -> scan -> records and series -> timeline -> diagnosis -> Report."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from forensics import context, layouts, records, series, sources, timeline
 from forensics.config import config
 from forensics.database import Database, load
-from forensics.diagnose import Diagnosis, Jobs, diagnose
+from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose
 from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.numbers import renumbered
 from forensics.scan import Matcher, scan
+from forensics.spare import spared
 from forensics.version import VERSION
 
 MOMENTS = 500  # entries of the timeline in a report
@@ -46,13 +51,23 @@ def analyze_folders(folder: Path, knowledge: Database) -> Iterator[Report]:
 
 
 def analyze(
-    given: Iterable[Source], case: str, knowledge: Database, warnings: Iterable[Warning] = (), threads: int | None = None
+    given: Iterable[Source],
+    case: str,
+    knowledge: Database,
+    warnings: Iterable[Warning] = (),
+    threads: int | None = None,
+    ask: Callable[[Question], object] | None = None,
 ) -> Report:
-    """The Report on `given`, read once each. `warnings`: those that came up while they were opened."""
+    """The Report on `given`, read once each. `warnings`: those that came up while they were opened.
+
+    `ask`: is told what was decided about, for those who train or measure the decision.
+    """
     noted = list(warnings)
     scans = _scan_all(given, knowledge, noted, threads)
     scans = [s for s in scans if s.lines]
-    events = records.together({s.source.name: [*records.read(s), *series.read(s)] for s in scans})
+    numbers = {s.source.name: spared(partial(series.numbers, s), None, "its series", s.source.name, noted.append) for s in scans}
+    events = {s.source.name: _events(s, numbers[s.source.name], noted) for s in scans}
+    events = spared(lambda: records.together(events), events, "what several sources tell together", None, noted.append)
     clocks = clocks_of(scans, events, noted)
     own = {s.source.name: s.source for s in scans}
     placed = [renumbered(e, own[e.source]) for e in timeline.place([e for found in events.values() for e in found], clocks)]
@@ -61,8 +76,9 @@ def analyze(
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided, jobs)
+    decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarming(scans)), decided[0], knowledge, noted, ask)
     report = Report(
-        tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": "formula-1"},
+        tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model},
         case=case,
         verdict=decided[0].verdict,
         causes=decided[0].findings,
@@ -72,32 +88,45 @@ def analyze(
         missing=decided[0].missing,
         warnings=tuple(dict.fromkeys(noted)),
     )
-    return context.attach(report, scans)
+    curves = {name: found.series for name, found in numbers.items() if found}
+    report = spared(lambda: context.attach(report, scans, curves), report, "the context", None, noted.append)
+    return replace(report, warnings=tuple(dict.fromkeys(noted)))
+
+
+def _events(scanned: Scan, numbers: series.Numbers | None, noted: list[Warning]) -> list[Event]:
+    """The events of one source; what fails is left out with a Warning."""
+    name = scanned.source.name
+    none: list[Event] = []
+    found = spared(lambda: records.read(scanned, noted.append), none, "its records", name, noted.append)
+    return [*found, *spared(lambda: series.read(scanned, numbers) if numbers else [], none, "its series", name, noted.append)]
 
 
 def _scan_all(given: Iterable[Source], knowledge: Database, noted: list[Warning], threads: int | None) -> list[Scan]:
     """Each source scanned, its chunks matched by `threads` threads (default: one a core)."""
     matcher = Matcher(knowledge)
     threads = threads or os.cpu_count() or 1
-    if threads == 1:
-        return [scan(source, knowledge, noted.append, matcher) for source in given]
-    with ThreadPoolExecutor(threads) as pool:
-        return [scan(source, knowledge, noted.append, matcher, pool) for source in given]
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        found = (
+            spared(partial(scan, source, knowledge, noted.append, matcher, pool), None, "all of it", source.name, noted.append)
+            for source in given
+        )
+        return [s for s in found if s]
 
 
 def clocks_of(scans: list[Scan], events: Mapping[str, list[Event]], noted: list[Warning]) -> dict[str, timeline.Clock]:
     """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
-    times = {s.source.name: timeline.full_times(s) for s in scans}
-    clocks = {
-        s.source.name: timeline.clock_of(
-            s,
-            [t for n, ts in sorted(times.items()) if n != s.source.name for t in ts],
-            noted.append,
-            events.get(s.source.name, ()),
-        )
-        for s in scans
+    none: list[datetime] = []
+    times = {
+        s.source.name: spared(partial(timeline.full_times, s), none, "its times", s.source.name, noted.append) for s in scans
     }
-    return timeline.settled([e for found in events.values() for e in found], clocks, noted.append)
+    clocks: dict[str, timeline.Clock] = {}
+    for s in scans:
+        name = s.source.name
+        others = [t for n, ts in sorted(times.items()) if n != name for t in ts]
+        told = partial(timeline.clock_of, s, others, noted.append, events.get(name, ()))
+        clocks[name] = spared(told, timeline.Clock("none"), "its times", name, noted.append)
+    found = [e for found in events.values() for e in found]
+    return spared(lambda: timeline.settled(found, clocks, noted.append), clocks, "clocks told from each other", None, noted.append)
 
 
 def _jobs_own(summaries: Sequence[SourceSummary]) -> Jobs:
@@ -115,6 +144,22 @@ def _worst_first(found: list[Incident], decided: list[Diagnosis], jobs: Jobs) ->
 
     order = sorted(range(len(found)), key=place)
     return ([found[i] for i in order], [decided[i] for i in order]) if found else (found, decided)
+
+
+def _weighed(
+    question: Question, decided: Diagnosis, knowledge: Database, noted: list[Warning], ask: Callable[[Question], object] | None
+) -> tuple[Diagnosis, str]:
+    """The decision about the incident that the report speaks of, by the trained model where there is one, and its name.
+
+    The plain formula is good enough to put the other incidents behind it.
+    """
+    if ask:
+        ask(question)
+    model, amiss = chosen()
+    noted += [Warning("model", amiss)] if amiss else []
+    if not model:
+        return decided, "formula-1"
+    return diagnose(question.incident, knowledge, question.jobs, Spoken(model, question.alarms)), model.hash[:16]
 
 
 def _incident(incident: Incident, number: int, decision: Diagnosis) -> IncidentSummary:

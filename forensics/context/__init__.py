@@ -7,7 +7,7 @@
 Nothing here takes part in the decision.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forensics.context.curves import curves
@@ -15,6 +15,7 @@ from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
 from forensics.context.processes import processes
 from forensics.model import Curve, Finding, ProcessMemory, Report, Scan, Setting, Trigger
+from forensics.series import Series
 
 __all__ = ["Context", "attach", "read", "triggers"]
 
@@ -33,13 +34,13 @@ def triggers() -> tuple[Trigger, ...]:
     return (ENVIRONMENT,)
 
 
-def read(scans: Iterable[Scan], first: Finding) -> Context:
-    """The context of `first`, the cause a report puts first."""
+def read(scans: Iterable[Scan], first: Finding, series: Mapping[str, Sequence[Series]] | None = None) -> Context:
+    """The context of `first`, the cause a report puts first. `series`: source -> its series, where they were read before."""
     scans = list(scans)
-    return Context(settings(scans), curves(scans), processes(scans, first))
+    return Context(settings(scans), curves(scans, series), processes(scans, first))
 
 
-def attach(report: Report, scans: Iterable[Scan]) -> Report:
+def attach(report: Report, scans: Iterable[Scan], series: Mapping[str, Sequence[Series]] | None = None) -> Report:
     """`report` with the context of its first cause."""
-    context = read(scans, report.causes[0])
+    context = read(scans, report.causes[0], series)
     return replace(report, environment=context.environment, curves=context.curves, processes=context.processes)

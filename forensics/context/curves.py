@@ -8,7 +8,7 @@ For a picture only; what the numbers mean is decided by the series themselves.
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from forensics.model import Curve, Scan
@@ -24,15 +24,18 @@ MOST_CURVES = 12
 Points = tuple[tuple[int, float | None], ...]
 
 
-def curves(scans: Iterable[Scan]) -> tuple[Curve, ...]:
-    """The curves of at least FEWEST points; the longest first, at most MOST_CURVES, thinned evenly to MOST_POINTS."""
-    found = [c for scan in scans for c in _of(scan)]
+def curves(scans: Iterable[Scan], read: Mapping[str, Sequence[Series]] | None = None) -> tuple[Curve, ...]:
+    """The curves of at least FEWEST points; the longest first, at most MOST_CURVES, thinned evenly to MOST_POINTS.
+
+    `read`: source -> its series, where they were read before.
+    """
+    found = [c for scan in scans for c in _of(scan, read[scan.source.name] if read else series_of(scan))]
     return tuple(sorted(found, key=lambda c: (-len(c.points), c.source, c.name, c.rank or 0))[:MOST_CURVES])
 
 
-def _of(scan: Scan) -> Iterator[Curve]:
+def _of(scan: Scan, read: Sequence[Series]) -> Iterator[Curve]:
     origin = scan.source.origin or int
-    for series in series_of(scan):
+    for series in read:
         if series.quantity in KINDS and len(series.readings) >= FEWEST:
             rank = RANK.fullmatch(series.scope)
             name = series.name if rank or not series.scope else f"{series.name} {series.scope}"

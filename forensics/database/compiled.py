@@ -13,14 +13,16 @@ from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Signature
 from forensics.model import Trigger
 
+Calls = dict[str, tuple[list[int], list[int]]]  # anchor -> the signatures and the triggers it calls for
+
 
 @dataclass(frozen=True)
 class Database:
     """All causes, and all anchors compiled.
 
-    `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers
-    `trigger_ids[i]` (indices of `triggers`). `hash` names the content. `causes` of a database from the cache are made when
-    asked for and without examples.
+    `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`
+    (indices of `triggers`), each of which has an anchor that holds it. `hash` names the content. `causes` of a database from
+    the cache are made when asked for and without examples.
     """
 
     causes: Mapping[str, Cause]
@@ -53,13 +55,14 @@ class Database:
 def assemble(causes: Sequence[Cause], triggers: tuple[Trigger, ...], digest: str) -> Database:
     """The Database of `causes`, compiled: some tenths of a second."""
     confirmers = tuple(Confirmer(s) for c in causes for s in c.signatures)
-    calls: dict[str, tuple[list[int], list[int]]] = {}
+    calls: Calls = {}
     for i, confirmer in enumerate(confirmers):
         for anchor in confirmer.anchors:
             calls.setdefault(anchor, ([], []))[0].append(i)
     for i, trigger in enumerate(triggers):
         for anchor in () if trigger.thin else trigger.anchors:  # the scanner looks for thin ones apart
             calls.setdefault(anchor.lower(), ([], []))[1].append(i)
+    calls = _essential(calls)
     return Database(
         causes={c.id: c for c in causes},
         confirmers=confirmers,
@@ -70,6 +73,18 @@ def assemble(causes: Sequence[Cause], triggers: tuple[Trigger, ...], digest: str
         matcher=compile_anchors(tuple(calls)),
         hash=digest,
     )
+
+
+def _essential(calls: Calls) -> Calls:
+    """`calls` without the anchors that hold another one: the shorter calls for both. Fewer literals scan faster."""
+    kept: Calls = {}
+    for anchor in sorted(calls, key=len):
+        parts = (anchor[i:j] for i in range(len(anchor)) for j in range(i + 1, len(anchor) + 1))
+        shorter = next((part for part in parts if part in kept), None)
+        signatures, triggers = kept.setdefault(shorter or anchor, ([], []))
+        signatures += [i for i in calls[anchor][0] if i not in signatures]
+        triggers += [i for i in calls[anchor][1] if i not in triggers]
+    return kept
 
 
 def compile_anchors(anchors: Sequence[str], flags: int = 0) -> Any:

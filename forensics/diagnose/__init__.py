@@ -6,15 +6,30 @@ from dataclasses import dataclass
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.advice import advice, missing
 from forensics.diagnose.facts import facts_of, proofs_of
+from forensics.diagnose.model import chosen
+from forensics.diagnose.region import alarming
 from forensics.diagnose.relevance import Jobs
 from forensics.diagnose.score import NOBODY, Standing, standings
+from forensics.diagnose.weighing import Question, Spoken, weighed
 from forensics.diagnose.words import summary
 from forensics.model import Finding, Incident, Role, Unknown, Verdict
 
-__all__ = ["Diagnosis", "Jobs", "diagnose"]
+__all__ = ["Diagnosis", "Jobs", "Question", "Spoken", "alarming", "chosen", "diagnose"]
 
 CRASH_PROBABILITY = 0.5
 CONTRIBUTING = 0.1
+UNPROVEN = (
+    Unknown(
+        what="a line that proves a cause",
+        why="no known message stands in these logs; the causes are those whose logs use the most alike words",
+        command="journalctl -k --since '1 hour ago' > kernel.log",
+    ),
+    Unknown(
+        what="the whole output of the job, from its start to its last line",
+        why="the first error is often far above the last one",
+        command="python train.py > job.log 2>&1",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +41,23 @@ class Diagnosis:
     missing: tuple[Unknown, ...]
 
 
-def diagnose(incident: Incident | None, database: Database, jobs: Jobs = NOBODY) -> Diagnosis:
+def diagnose(incident: Incident | None, database: Database, jobs: Jobs = NOBODY, spoken: Spoken | None = None) -> Diagnosis:
     """The decision about `incident`; None stands for logs in which nothing that we know was found.
 
-    `jobs`: the logs among them that are the job's own.
+    `jobs`: the logs among them that are the job's own. `spoken`: the trained model and what it reads; without it the plain
+    formula decides.
     """
     ranked = standings(incident, database, jobs)
+    if spoken:
+        ranked = weighed(ranked, incident, spoken, database)
     findings = tuple(_finding(s, i == 0, database) for i, s in enumerate(ranked))
     top = ranked[0]
-    if top.cause == HEALTHY:
+    if top.cause == HEALTHY and (not spoken or top.probability >= CRASH_PROBABILITY):
         return Diagnosis("no_crash", findings, ())
-    sure = top.probability >= CRASH_PROBABILITY and any(e.weight != "hint" for e in top.events)
-    return Diagnosis("crash" if sure else "undetermined", findings, missing(database.causes[top.cause], findings[0].facts))
+    unknown = missing(database.causes[top.cause], findings[0].facts) if top.cause in database.causes else ()
+    if top.probability >= CRASH_PROBABILITY and any(e.weight != "hint" for e in top.events):
+        return Diagnosis("crash", findings, unknown)
+    return Diagnosis("undetermined", findings, unknown if top.events else (*UNPROVEN, *unknown))
 
 
 def _finding(standing: Standing, first: bool, database: Database) -> Finding:

@@ -1,24 +1,60 @@
 """The words of the error region: what the lines around the trouble say, for logs that no signature knows.
 
-    RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2) -> runtimeerror mat shapes cannot multiplied ...
+    RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2) -> runtimeerror, mat, and, shapes, shapes cannot, ...
 
-Numbers, addresses and paths say nothing about the cause and are left out, so that two logs of one failure share their words.
+The region is the lines that evidence stands on and those lines at both ends of each log that sound alarmed. Numbers, addresses
+and paths say nothing about the cause and are left out, so that two logs of one failure share their words.
 """
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
+
+from forensics.database import HEALTHY
+from forensics.model import Incident, Scan
 
 NOISE = re.compile(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 TOKEN = re.compile(r"[a-z_]{3,30}")
+ALARMS = (
+    *("abort", "cannot", "corrupt", "denied", "died", "error", "exception", "exceeded", "fail", "fatal", "invalid", "kill"),
+    *("lost", "no such", "not found", "out of memory", "panic", "refused", "signal", "stuck", "timed out", "timeout"),
+    *("traceback", "unable", "unexpected"),
+)
 MOST_LINES = 200
 MOST_CHARS = 400
+MOST_OF_A_SOURCE = 40
 
 
 def words(lines: Iterable[str]) -> set[str]:
-    """Words and pairs of neighbouring words of `lines`: `shapes`, `shapes cannot`."""
+    """Words and pairs of neighbouring words of the last MOST_LINES `lines`: `shapes`, `shapes cannot`."""
     found: set[str] = set()
     for line in list(lines)[-MOST_LINES:]:
         tokens = TOKEN.findall(NOISE.sub(" ", line[:MOST_CHARS]).lower())
         found.update(tokens)
-        found.update(f"{a} {b}" for a, b in zip(tokens, tokens[1:], strict=False))
+        found.update(f"{a} {b}" for a, b in pairwise(tokens))
     return found
+
+
+def alarming(scans: Iterable[Scan]) -> tuple[str, ...]:
+    """The lines at both ends of each source that sound alarmed, each once; sources by name, so that their order is no matter."""
+    found: dict[str, None] = {}
+    for scan in sorted(scans, key=lambda s: s.source.name):
+        ends = {line.number: line.text[:MOST_CHARS] for line in (*scan.head, *scan.tail)}
+        loud = [text for _, text in sorted(ends.items()) if sounds_alarmed(text)]
+        found.update(dict.fromkeys(loud[-MOST_OF_A_SOURCE:]))
+        if len(found) >= MOST_LINES:
+            break
+    return tuple(found)[:MOST_LINES]
+
+
+def sounds_alarmed(text: str) -> bool:
+    """Does a line hold a word that failures use?"""
+    low = text.lower()
+    return any(word in low for word in ALARMS)
+
+
+def region(incident: Incident | None, alarms: Iterable[str]) -> list[str]:
+    """The lines of the error region of `incident`: `alarms`, and behind them the lines of its evidence, each once."""
+    events = incident.events if incident else ()
+    proofs = (p.text for e in events if e.cause not in (None, HEALTHY) for p in e.proofs)
+    return list(dict.fromkeys([*alarms, *proofs]))

@@ -19,6 +19,7 @@ from forensics.model import Line, Prefix, Stamp
 
 __all__ = ["Layout", "all_layouts", "peel", "recognise"]
 
+REMEMBERED_CHARS = 300
 MAX_WRAPPERS = 6
 HELPERS = {"base", "clock", "months", "zones"}
 
@@ -43,6 +44,10 @@ def layouts_for(shape: str) -> tuple[Layout, ...]:
 
 def peel(text: str) -> Prefix:
     """What the wrappers of `text` tell. A line without any gives itself back as the message."""
+    return _remembered(text) if len(text) <= REMEMBERED_CHARS else _peel(text)
+
+
+def _peel(text: str) -> Prefix:
     whole = _peel_one(text)
     if whole is None:
         return Prefix(text)
@@ -65,6 +70,10 @@ def peel(text: str) -> Prefix:
             level=inner.level or whole.level,
         )
     return whole
+
+
+# The first and last lines of a source are asked for by several stages.
+_remembered = functools.lru_cache(maxsize=30_000)(_peel)
 
 
 def _peel_one(text: str) -> Prefix | None:

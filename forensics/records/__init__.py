@@ -13,7 +13,8 @@ import pkgutil
 from collections.abc import Sequence
 from types import ModuleType
 
-from forensics.model import Event, Region, Scan, Trigger
+from forensics.errors import unexpected
+from forensics.model import Event, Region, Scan, Trigger, Warn, Warning
 from forensics.records.across import together
 from forensics.records.base import Record
 from forensics.records.beside import settle
@@ -40,9 +41,10 @@ def triggers() -> tuple[Trigger, ...]:
     return tuple(t for _, m in sorted(_parsers().items()) for t in _triggers_of(m))
 
 
-def read(scan: Scan) -> list[Event]:
-    """The events of one source, in order of their lines."""
-    found = {kind: _records(parser, scan.regions.get(kind, ())) for kind, parser in sorted(_parsers().items())}
+def read(scan: Scan, warn: Warn | None = None) -> list[Event]:
+    """The events of one source, in order of their lines. `warn` hears of a place that made a parser fail; without it, that
+    raises."""
+    found = {kind: _records(parser, scan.regions.get(kind, ()), warn) for kind, parser in sorted(_parsers().items())}
     folded: list[Record] = []
     for kind, records in settle(found).items():
         longer = getattr(_parsers()[kind], "FOLDS", False)
@@ -50,15 +52,26 @@ def read(scan: Scan) -> list[Event]:
     return to_events(scan, folded)
 
 
-def _records(parser: ModuleType, regions: Sequence[Region]) -> list[Record]:
+def _records(parser: ModuleType, regions: Sequence[Region], warn: Warn | None) -> list[Record]:
     records: list[Record] = []
     past = 0
     for region in sorted(regions, key=lambda r: r.number):
         if region.number <= past:  # inside the record before it
             continue
-        record = parser.read(region)
+        record = _record(parser, region, warn)
         if record:
             records.append(record)
             past = record.last if record.decides else region.number
     joined: list[Record] = parser.join(records) if hasattr(parser, "join") else records
     return joined
+
+
+def _record(parser: ModuleType, region: Region, warn: Warn | None) -> Record | None:
+    try:
+        record: Record | None = parser.read(region)
+        return record
+    except Exception as error:
+        if warn is None:
+            raise
+        warn(Warning("internal", f"the record here was not read: {unexpected(error)}", region.source, region.number))
+        return None

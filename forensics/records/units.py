@@ -21,6 +21,7 @@ SCALES = {
     "pages": 4096,
 }
 SIZE = re.compile(r"([\d.,]+)\s*([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
+MOST = 1e24  # beyond every memory and every age
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",
     "epoch", "cpu", "line_no", "port", "status", "count", "kills", "order", "oom_score_adj",
@@ -63,7 +64,9 @@ def size_bytes(text: str) -> int | None:
 
 
 def _number(text: str) -> float | None:
+    """None also for what is too large for a size or a time: `inf`, or four hundred digits."""
     try:
-        return float(text.replace(",", ""))
+        number = float(text.replace(",", ""))
     except ValueError:
         return None
+    return number if abs(number) < MOST else None

@@ -1,12 +1,12 @@
 """Bytes of a chunk to the places where anchors end: the only pass over all bytes, in C and outside the interpreter's lock.
 
 An anchor that is very common in a chunk is reported at its first and last places there, with its count. Anchors of series are
-scanned apart: all of their places in the first chunk of a source, later the first one in each window, which is an even sample.
+scanned apart: all of their places in the first chunk of a source, later the first one in each window, then in each chunk.
 """
 
 import threading
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,9 @@ from forensics.database import Database, compile_anchors
 
 FIRST = 500
 LAST = 32
+DENSE = 1500  # places in a chunk; more are a flood
 WINDOW_BYTES = 256 << 10
+DENSE_CHUNKS = 128  # of a source; behind them only the start of each chunk is looked at for numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +43,56 @@ class Matcher:
         anchors = [a for _, a in self.thin_triggers]
         self.thin_all = compile_anchors(anchors) if anchors else None
         self.thin_one = compile_anchors(anchors, hyperscan.HS_FLAG_SINGLEMATCH) if anchors else None
+        self.anchors = database.anchors
+        self.once: Any = None
+        self.lock = threading.Lock()
         self.local = threading.local()
 
-    def find(self, data: bytes, first_chunk: bool) -> Found:
-        """Where the anchors end in `data`."""
+    def find(self, data: bytes, number: int) -> Found:
+        """Where the anchors end in `data`, the chunk `number` of its source, counted from 0."""
         places, counts = self._places(data)
-        return Found(places, counts, self._thin(data, first_chunk))
+        return Found(places, counts, self._thin(data, number))
 
     def _places(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
+        places: list[tuple[int, int]] = []
+
+        def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> bool:
+            places.append((to, anchor))
+            return len(places) > DENSE
+
+        try:
+            self.all.scan(data, match_event_handler=seen, scratch=self._scratch("all", self.all))
+        except hyperscan.ScanTerminated:
+            return self._dense(data)
+        # Hyperscan reports in order of ends; which of several anchors ending at one byte comes first is not promised.
+        places.sort()
+        return places, dict(Counter(anchor for _, anchor in places))
+
+    def _dense(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
+        """As `_places` for a flood: which anchors there are is asked once, and each is counted without a call for each place."""
+        present: list[int] = []
+        once = self._once()
+        once.scan(data, match_event_handler=lambda anchor, *_: present.append(anchor), scratch=self._scratch("once", once))
+        folded = data.lower()  # of ASCII only, as Hyperscan folds
         counts: dict[int, int] = {}
         places: list[tuple[int, int]] = []
-        last: dict[int, deque[tuple[int, int]]] = {}
-
-        def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> None:
-            count = counts.get(anchor, 0) + 1
-            counts[anchor] = count
-            if count <= FIRST:
-                places.append((to, anchor))
-            elif anchor in last:
-                last[anchor].append((to, anchor))
-            else:
-                last[anchor] = deque([(to, anchor)], LAST)
-
-        self.all.scan(data, match_event_handler=seen, scratch=self._scratch("all", self.all))
-        for ring in last.values():
-            places += ring
-        # Hyperscan reports in order of ends; which of several anchors ending at one byte comes first is not promised.
+        for anchor in present:
+            text = self.anchors[anchor].encode()
+            counts[anchor] = folded.count(text)
+            forth = _ends(folded, text, FIRST)
+            back = _ends_from_behind(folded, text, LAST) if counts[anchor] > FIRST else ()
+            places += ((to, anchor) for to in dict.fromkeys((*forth, *back)))
         places.sort()
         return places, counts
 
-    def _thin(self, data: bytes, first_chunk: bool) -> list[tuple[int, int]]:
+    def _once(self) -> Any:
+        """The anchors compiled to be reported once a scan; made when the first flood is met."""
+        with self.lock:
+            if self.once is None:
+                self.once = compile_anchors(self.anchors, hyperscan.HS_FLAG_SINGLEMATCH)
+        return self.once
+
+    def _thin(self, data: bytes, number: int) -> list[tuple[int, int]]:
         if self.thin_all is None or self.thin_one is None:
             return []
         found: list[tuple[int, int]] = []
@@ -79,11 +101,11 @@ class Matcher:
         def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> None:
             found.append((offset + to, -1 - anchor))
 
-        if first_chunk:
+        if number == 0:
             self.thin_all.scan(data, match_event_handler=seen, scratch=self._scratch("thin_all", self.thin_all))
         else:
             scratch = self._scratch("thin_one", self.thin_one)
-            for offset in range(0, len(data), WINDOW_BYTES):
+            for offset in range(0, len(data) if number < DENSE_CHUNKS else 1, WINDOW_BYTES):
                 self.thin_one.scan(data[offset : offset + WINDOW_BYTES], match_event_handler=seen, scratch=scratch)
         found.sort()
         return found
@@ -109,3 +131,23 @@ def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[t
         kept.append(place)
     kept.reverse()
     return kept
+
+
+def _ends(data: bytes, text: bytes, most: int) -> Iterator[int]:
+    """Offsets past the first `most` places of `text`."""
+    at = data.find(text)
+    for _ in range(most):
+        if at < 0:
+            return
+        yield at + len(text)
+        at = data.find(text, at + 1)
+
+
+def _ends_from_behind(data: bytes, text: bytes, most: int) -> Iterator[int]:
+    """Offsets past the last `most` places of `text`."""
+    at = data.rfind(text)
+    for _ in range(most):
+        if at < 0:
+            return
+        yield at + len(text)
+        at = data.rfind(text, 0, at + len(text) - 1)

@@ -10,11 +10,18 @@ BYTES_A_LINE = 200  # what a neighbouring line may take on average
 class Place:
     """Byte `at` of `chunk`, in the line data[start:end] numbered `number`."""
 
-    __slots__ = ("_text", "at", "chunk", "end", "number", "start")
+    __slots__ = ("_folded", "_text", "at", "chunk", "end", "number", "start")
 
     def __init__(self, chunk: Chunk, start: int, end: int, at: int, number: int) -> None:
         self.chunk, self.start, self.end, self.at, self.number = chunk, start, end, at, number
         self._text: str | None = None
+        self._folded: str | None = None
+
+    def holds(self, anchors: tuple[str, ...]) -> bool:
+        """Is one of `anchors` (lower case) in the text? A scanned anchor may be only a part of what a signature needs."""
+        if self._folded is None:
+            self._folded = self.text().lower()
+        return any(a in self._folded for a in anchors)
 
     def text(self) -> str:
         """The text of the line, or of the frame of a redrawn bar, that holds the place."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from forensics.database import Confirmer, Database
+from forensics.database import Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import Ends, Even, HitFold
@@ -19,6 +19,7 @@ from forensics.text import clean
 
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
+PATIENCE = 3  # lines on which a signature may take too long, in one source
 AHEAD = 2  # chunks being matched while one is confirmed
 
 
@@ -40,11 +41,11 @@ def _matched(given: Iterator[Chunk], matcher: Matcher, pool: ThreadPoolExecutor 
     """Each chunk with what the matcher found in it, in order."""
     if pool is None:
         for number, chunk in enumerate(given):
-            yield chunk, matcher.find(chunk.data, number == 0)
+            yield chunk, matcher.find(chunk.data, number)
         return
     waiting: deque[tuple[Chunk, Future[Found]]] = deque()
     for number, chunk in enumerate(given):
-        waiting.append((chunk, pool.submit(matcher.find, chunk.data, number == 0)))
+        waiting.append((chunk, pool.submit(matcher.find, chunk.data, number)))
         if len(waiting) > AHEAD:
             ready, future = waiting.popleft()
             yield ready, future.result()
@@ -56,6 +57,7 @@ class _Scanner:
     def __init__(self, source: Source, database: Database, matcher: Matcher, warn: Warn) -> None:
         self.source, self.database, self.matcher, self.warn = source, database, matcher, warn
         self.bytes = self.lines = 0
+        self.trigger_anchors = [tuple(a.lower() for a in t.anchors) for t in database.triggers]
         self.folds: dict[int, HitFold] = {}
         self.ends: dict[str, Ends[Region]] = {}
         self.evens: dict[str, Even[Region]] = {}
@@ -64,7 +66,7 @@ class _Scanner:
         self.confirmed: dict[tuple[int, int], int] = {}  # of these, confirmed by this signature
         self.head: list[Line] = []
         self.tail: bytes = b""
-        self.slow: set[str] = set()
+        self.slow: dict[int, int] = {}  # lines on which this signature took too long
 
     def feed(self, chunk: Chunk, found: Found) -> None:
         """Confirm what was found in one chunk; line numbers go on from the chunk before."""
@@ -96,11 +98,13 @@ class _Scanner:
             return
         self.tried[anchor] = self.tried.get(anchor, 0) + 1
         for i in self.database.signature_ids[anchor]:
-            if i not in tested and self._confirm(i, place):
+            called = i not in tested and place.holds(self.database.confirmers[i].anchors)
+            if called and self.slow.get(i, 0) < PATIENCE and self._confirm(i, place):
                 tested.add(i)
                 self.confirmed[anchor, i] = self.confirmed.get((anchor, i), 0) + 1
         for i in self.database.trigger_ids[anchor]:
-            self._trigger(i, place, tested)
+            if place.holds(self.trigger_anchors[i]):
+                self._trigger(i, place, tested)
 
     def _trigger(self, i: int, place: Place, tested: set[int]) -> None:
         if -1 - i not in tested:
@@ -108,7 +112,7 @@ class _Scanner:
             self._keep(self.database.triggers[i], place)
 
     def _confirm(self, i: int, place: Place) -> bool:
-        found = self._search(self.database.confirmers[i], place)
+        found = self._search(i, place)
         if found is None:
             return False
         fields = {k: v for k, v in found.groupdict().items() if v is not None}
@@ -129,14 +133,17 @@ class _Scanner:
             )
         return True
 
-    def _search(self, confirmer: Confirmer, place: Place) -> Any:
+    def _search(self, i: int, place: Place) -> Any:
+        confirmer = self.database.confirmers[i]
         try:
             return confirmer.search(place.text())
         except TimeoutError:
-            name = confirmer.signature.id
-            if name not in self.slow:
-                self.slow.add(name)
-                self.warn(Warning("timeout", f"{name} took too long on this line", self.source.name, place.number))
+            self.slow[i] = self.slow.get(i, 0) + 1
+            told = f"{confirmer.signature.id} took too long on this line"
+            if self.slow[i] == PATIENCE:
+                told += f", the {PATIENCE}rd one; it was not tried again in this source"
+            if self.slow[i] in (1, PATIENCE):
+                self.warn(Warning("timeout", told, self.source.name, place.number))
             return None
 
     def _keep(self, trigger: Trigger, place: Place) -> None:

@@ -11,12 +11,12 @@ from forensics.model import Event, Scan, Trigger
 from forensics.series.base import Reading, Series
 from forensics.series.curves import curves
 from forensics.series.finite import finite_events
-from forensics.series.gather import TRIGGERS, numbers
+from forensics.series.gather import TRIGGERS, Numbers, numbers
 from forensics.series.growth import growth_events
 from forensics.series.pace import pace_events
 from forensics.series.silence import silence_events
 
-__all__ = ["Reading", "Series", "curves", "read", "series_of", "triggers"]
+__all__ = ["Numbers", "Reading", "Series", "curves", "numbers", "read", "series_of", "triggers"]
 
 
 def triggers() -> tuple[Trigger, ...]:
@@ -24,9 +24,9 @@ def triggers() -> tuple[Trigger, ...]:
     return TRIGGERS
 
 
-def read(scan: Scan) -> list[Event]:
-    """What the series of one source tell."""
-    found = numbers(scan)
+def read(scan: Scan, found: Numbers | None = None) -> list[Event]:
+    """What the series of one source tell. `found`: its numbers, where they were read before."""
+    found = found or numbers(scan)
     return [
         *growth_events(scan, found.series),
         *finite_events(scan, found.series),

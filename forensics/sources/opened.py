@@ -4,11 +4,12 @@ bundle.tar.gz -> bundle.tar.gz!kern.log (compression `gzip+tar`), bundle.tar.gz!
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from typing import BinaryIO, cast
 
+from forensics.errors import unexpected
 from forensics.model import Source, Warn, Warning
 from forensics.sources import bundles
 from forensics.sources.archives import archive, members
@@ -24,7 +25,27 @@ COUNTED = ("empty", "binary")
 
 
 def opened(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
-    """Every Source in `blob`; what cannot be read becomes a Warning."""
+    """Every Source in `blob`; what cannot be read becomes a Warning, be the reason in the data or in this program."""
+    try:
+        for source in _opened(blob, warn, archives):
+            yield source if archives else replace(source, blocks=_surviving(source))
+    except Exception as error:
+        warn(Warning("internal", unexpected(error), blob.name))
+
+
+def _surviving(source: Source) -> Callable[[Warn], Iterator[bytes]]:
+    """The blocks of `source` up to a fault in what decodes them."""
+
+    def blocks(warn: Warn) -> Iterator[bytes]:
+        try:
+            yield from source.blocks(warn)
+        except Exception as error:
+            warn(Warning("internal", f"reading stopped early: {unexpected(error)}", source.name))
+
+    return blocks
+
+
+def _opened(blob: Blob, warn: Warn, archives: int) -> Iterator[Source]:
     try:
         head = blob.start()
     except (OSError, EOFError) as error:

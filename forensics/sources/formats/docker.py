@@ -5,11 +5,11 @@
 A line of more than 16 KiB comes in several records of its stream, of which only the last ends with a line end.
 """
 
-import json
 import re
 from collections.abc import Iterator
 
 from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.documents import parsed
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
@@ -26,7 +26,7 @@ def _recognises(head: Head) -> bool:
 
 def _record(line: bytes) -> dict[str, str] | None:
     try:
-        found = json.loads(line)
+        found = parsed(line)
     except ValueError:
         return None
     return found if isinstance(found, dict) and isinstance(found.get("log"), str) and "stream" in found else None

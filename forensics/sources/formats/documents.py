@@ -17,10 +17,19 @@ from typing import Any
 from forensics.sources.formats.base import Note
 
 MAX_DOCUMENT = 256 << 20
+MAX_DEPTH = 200  # a notebook and a pod nest some ten levels deep
 Path = tuple[str | int, ...]
 # A string that is cut short reaches to the end.
 TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 SPACE = re.compile(r"[\s,]*")
+
+
+def parsed(text: str | bytes, strict: bool = True) -> Any:
+    """The value of a JSON text; raises ValueError for every other one, also for one nested deeper than Python can follow."""
+    try:
+        return json.loads(text, strict=strict)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def whole(blocks: Iterator[bytes], note: Note) -> str:
@@ -79,7 +88,8 @@ def _rest(text: str) -> dict[str, Any]:
 
 
 def values(text: str) -> Iterator[tuple[Path, Any, int]]:
-    """Every single value of a JSON document with its path (names and places from 0) and line, in order."""
+    """Every single value of a JSON document with its path (names and places from 0) and line, in order; none that lies deeper
+    than MAX_DEPTH."""
     path: list[str | int] = []
     key: str | None = None
     line, counted = 1, 0
@@ -103,7 +113,8 @@ def values(text: str) -> Iterator[tuple[Path, Any, int]]:
             _enter(path, key)
             line += text.count("\n", counted, token.start())
             counted = token.start()
-            yield tuple(path), _value(mark), line
+            if len(path) <= MAX_DEPTH:
+                yield tuple(path), _value(mark), line
 
 
 def _enter(path: list[str | int], key: str | None) -> None:
@@ -115,13 +126,13 @@ def _enter(path: list[str | int], key: str | None) -> None:
 
 def _value(mark: str) -> Any:
     try:
-        return json.loads(mark, strict=False)
+        return parsed(mark, strict=False)
     except ValueError:
         if not mark.startswith('"'):
             return mark
     for cut in range(1, 7):  # the last escape may be half there
         try:
-            return json.loads(mark[: len(mark) - cut + 1] + '"', strict=False)
+            return parsed(mark[: len(mark) - cut + 1] + '"', strict=False)
         except ValueError:
             continue
     return mark[1:]

@@ -5,13 +5,12 @@
 The time goes in front of the first line. (torch.distributed.elastic.multiprocessing.errors: TORCHELASTIC_ERROR_FILE.)
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.documents import whole
+from forensics.sources.formats.documents import parsed, whole
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
@@ -26,11 +25,11 @@ def _recognises(head: Head) -> bool:
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     text = whole(blocks, note)
     try:
-        found: dict[str, Any] = json.loads(text)["message"]
+        found: dict[str, Any] = parsed(text)["message"]
         extra = found.get("extraInfo") or {}
         stack, message = str(extra.get("py_callstack") or ""), str(found.get("message") or "")
         time = from_value(str(extra.get("timestamp")))
-    except (ValueError, AttributeError, TypeError, RecursionError):
+    except (ValueError, AttributeError, TypeError, KeyError):
         note("damaged", "the error file cannot be read", None)
         yield 1, 1, text.rstrip("\n").encode("utf-8", "replace")
         return

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.documents import objects
+from forensics.sources.formats.documents import objects, parsed
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
@@ -80,8 +80,8 @@ def _line(record: dict[str, Any]) -> str | None:
 
 def _parsed(line: str | bytes) -> object:
     try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
+        return parsed(line)
+    except ValueError:
         return None
 
 

@@ -16,7 +16,7 @@ from forensics.sources.formats.documents import objects
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-RECORD = re.compile(rb"(\d{1,6}),(\d+),(\d+),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
+RECORD = re.compile(rb"(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
 FIRST = re.compile(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
 ESCAPE = re.compile(rb"\\x([0-9a-f]{2})")
 JSON = re.compile(r'\s*\{\s*"dmesg"\s*:\s*\[')
@@ -56,10 +56,14 @@ def _is_json(head: Head) -> bool:
 def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     for number, found, _ in objects(blocks, note, "dmesg"):
         time, text = found.get("time"), str(found.get("msg", "")).encode("utf-8", "replace")
-        if isinstance(time, (int, float)):
+        if isinstance(time, (int, float)) and abs(time) < 1e12:
             caller = str(found.get("caller", "")).encode()
             priority = found.get("pri")
-            yield number, 0, _line(priority if isinstance(priority, int) else 6, float(time), caller, text)
+            yield (
+                number,
+                0,
+                _line(priority if isinstance(priority, int) and 0 <= priority < 1 << 20 else 6, float(time), caller, text),
+            )
         else:  # another --time-format
             yield number, 0, (f"[{time}] ".encode() if time else b"") + text
 

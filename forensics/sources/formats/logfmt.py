@@ -5,11 +5,11 @@ time="2017-02-01T17:58:34.99-08:00" level=error msg="task exited\\n status 137" 
      status 137 id=ab3f
 """
 
-import json
 import re
 from collections.abc import Iterator
 
 from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.documents import parsed
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
@@ -51,7 +51,7 @@ def _bare(value: str) -> str:
     if not value.startswith('"'):
         return value
     try:
-        return str(json.loads(value, strict=False))
+        return str(parsed(value, strict=False))
     except ValueError:
         return value.strip('"')
 

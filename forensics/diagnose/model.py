@@ -1,0 +1,157 @@
+"""The trained classifier: what the words say for each cause, and how much each feature of a candidate is worth.
+
+    {"shutting down", "killed", ...} -> {"process.worker_died": 0.61, "host_memory.oom_global": 0.2, ...}
+
+Two steps, both logistic. `text`: multinomial over the words of the error region, weighed by their rareness (TF-IDF without
+counts, length 1), as scikit-learn's LogisticRegression computes it. `weigh`: one utility for each candidate, the same weights
+for all causes, and their shares (a conditional logit). The weights are a file of numbers and words, no code:
+
+    one line of JSON (form, causes, vocabulary, names and values of the features' weights, sha256 of the rest), then
+    32-bit little-endian floats: rareness [words], intercepts [causes], coefficients [words][causes]
+
+Nothing but the standard library is needed to read it: importing numpy would take longer than the whole decision.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import sys
+from array import array
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, isfinite, sqrt
+from pathlib import Path
+
+from forensics.diagnose.features import NAMES
+
+FORM = "forensics-model/1"
+BUILT_IN = Path(__file__).parent / "model.weights"
+MOST_BYTES = 64 << 20
+
+
+class ForeignModelError(ValueError):
+    """The file holds no weights that this version can use; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """`vocabulary`: word -> its row. `rareness` [words], `intercepts` [causes], `coefficients` [words * causes], row by row.
+
+    `values`: the weight of each feature, in the order of features.NAMES. `hash`: sha256 of the file.
+    """
+
+    causes: tuple[str, ...]
+    vocabulary: Mapping[str, int]
+    rareness: Sequence[float]
+    intercepts: Sequence[float]
+    coefficients: Sequence[float]
+    values: tuple[float, ...]
+    hash: str = ""
+
+    def text(self, words: Collection[str]) -> dict[str, float]:
+        """Cause -> the share that `words` give it, in sum 1."""
+        rows = sorted(self.vocabulary[w] for w in words if w in self.vocabulary)
+        length = sqrt(sum(self.rareness[r] ** 2 for r in rows)) or 1.0
+        sums, width = list(self.intercepts), len(self.causes)
+        for row in rows:
+            factor = self.rareness[row] / length
+            part = self.coefficients[row * width : (row + 1) * width]
+            sums = [s + factor * c for s, c in zip(sums, part, strict=True)]
+        return dict(zip(self.causes, shares(sums), strict=True))
+
+    def weigh(self, candidates: Mapping[str, Sequence[float]]) -> dict[str, float]:
+        """Candidate -> probability, in sum 1. `candidates`: the features of each, in the order of features.NAMES."""
+        utilities = [sum(v * x for v, x in zip(self.values, row, strict=True)) for row in candidates.values()]
+        return dict(zip(candidates, shares(utilities), strict=True))
+
+
+def shares(utilities: Sequence[float]) -> list[float]:
+    """exp(u) / sum of all exp(u)."""
+    most = max(utilities)
+    powers = [exp(u - most) for u in utilities]
+    total = sum(powers)
+    return [p / total for p in powers]
+
+
+def dump(model: Model) -> bytes:
+    """The file of `model`."""
+    body = _floats([*model.rareness, *model.intercepts, *model.coefficients])
+    head = {
+        "form": FORM,
+        "sha256": hashlib.sha256(body).hexdigest(),
+        "features": dict(zip(NAMES, model.values, strict=True)),
+        "causes": model.causes,
+        "vocabulary": sorted(model.vocabulary, key=lambda w: model.vocabulary[w]),
+    }
+    return json.dumps(head, ensure_ascii=True).encode() + b"\n" + body
+
+
+def read(path: Path) -> Model:
+    """The Model in `path`; raises ForeignModelError where it is absent, damaged, or made for other features."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ForeignModelError("larger than any model")
+        data = path.read_bytes()
+    except OSError as error:
+        raise ForeignModelError(f"cannot be read ({error.strerror})") from error
+    return restore(data)
+
+
+def restore(data: bytes) -> Model:
+    """The Model of what `dump` made; raises ForeignModelError for anything else."""
+    line, _, body = data.partition(b"\n")
+    try:
+        head = json.loads(line)
+        form, digest = head["form"], head["sha256"]
+        causes, words = tuple(map(str, head["causes"])), list(map(str, head["vocabulary"]))
+        weights = {str(n): float(v) for n, v in head["features"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ForeignModelError("no model file") from error
+    if form != FORM or list(weights) != list(NAMES):
+        raise ForeignModelError("made for another version")
+    wide, tall = len(causes), len(words)
+    if hashlib.sha256(body).hexdigest() != digest or len(body) != 4 * (tall + wide + tall * wide):
+        raise ForeignModelError("damaged: its numbers are not those that were written")
+    if not causes or len(set(causes)) < wide or len(set(words)) < tall or not all(map(isfinite, weights.values())):
+        raise ForeignModelError("damaged: a name stands in it twice, or a weight is no number")
+    numbers = array("f", body)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return Model(
+        causes=causes,
+        vocabulary={w: i for i, w in enumerate(words)},
+        rareness=numbers[:tall],
+        intercepts=numbers[tall : tall + wide],
+        coefficients=numbers[tall + wide :],
+        values=tuple(weights.values()),
+        hash=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def _floats(values: Sequence[float]) -> bytes:
+    numbers = array("f", values)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def chosen() -> tuple[Model | None, str]:
+    """The model to use, `$FORENSICS_MODEL` or the built-in one, or None and why; read once.
+
+    `$FORENSICS_MODEL` may be `none`: then the plain formula decides, and nothing is amiss.
+    """
+    return _chosen(os.environ.get("FORENSICS_MODEL", ""))
+
+
+@functools.cache
+def _chosen(named: str) -> tuple[Model | None, str]:
+    if named == "none":
+        return None, ""
+    if not named and not BUILT_IN.exists():
+        return None, ""
+    path = Path(named).expanduser() if named else BUILT_IN
+    try:
+        return read(path), ""
+    except ForeignModelError as error:
+        return None, f"{path.name}: {error}; the causes are weighed by the plain formula"

@@ -1,0 +1,82 @@
+"""Cases -> a Model, and for each case what a Model says that never saw its source.
+
+    forensics train incidents sample_logs -o my.weights
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from forensics.database import Database
+from forensics.diagnose.model import Model
+from forensics.diagnose.score import standings
+from forensics.diagnose.weighing import candidates
+from forensics.errors import UsageError
+from forensics.train import text, weights
+from forensics.train.cases import Case, without_its_cause
+from forensics.train.weights import Choice
+
+FOLDS = 5
+UNFAMILIAR = 0.15  # weight of a copy whose own cause no signature knew, beside 1 for the case as it is; see docs/model-card.md
+
+
+def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> Model:
+    """The Model of all `cases` and the signatures' examples.
+
+    The weights of the features are learned from what a text model says that never saw the case's source: what it says of
+    cases it has learned from is too good. Raises UsageError for fewer sources than `folds`, or cases of one cause only.
+    """
+    known = text.examples()
+    blind = text_models(cases, known, folds)
+    made = text.fit([*map(text.document_of, cases), *known])
+    return replace(made, values=weights.fit(choices(cases, blind, knowledge)))
+
+
+def cross_validated(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> list[Model]:
+    """For each case, a Model that learned from no case of its source: neither its words nor its features' weights."""
+    blind = text_models(cases, text.examples(), folds)
+    fold = folds_of(cases, folds)
+    made: dict[int, tuple[float, ...]] = {}
+    for number in set(fold):
+        rest = [i for i, f in enumerate(fold) if f != number]
+        made[number] = weights.fit(choices([cases[i] for i in rest], [blind[i] for i in rest], knowledge))
+    return [replace(model, values=made[number]) for model, number in zip(blind, fold, strict=True)]
+
+
+def text_models(cases: Sequence[Case], known: Sequence[text.Document], folds: int) -> list[Model]:
+    """For each case, a text model that learned from no case of its source."""
+    fold = folds_of(cases, folds)
+    documents = [text.document_of(c) for c in cases]
+    made = {n: text.fit([*(d for d, f in zip(documents, fold, strict=True) if f != n), *known]) for n in set(fold)}
+    return [made[n] for n in fold]
+
+
+def folds_of(cases: Sequence[Case], folds: int) -> list[int]:
+    """The fold of each case; all cases of one source are in one."""
+    import numpy as np
+    from sklearn.model_selection import GroupKFold
+
+    sources = [c.source for c in cases]
+    if len(set(sources)) < folds or len({c.right[0] for c in cases}) < 2:
+        raise UsageError(f"too few cases: {folds} sources and two causes are the least to learn from")
+    fold = [0] * len(cases)
+    split = GroupKFold(folds).split(np.zeros(len(cases)), groups=sources)
+    for number, (_, held) in enumerate(split):
+        for i in held:
+            fold[int(i)] = number
+    return fold
+
+
+def choices(cases: Sequence[Case], models: Sequence[Model], knowledge: Database) -> list[Choice]:
+    """Each case as it is, and a copy whose own cause no signature knew."""
+    made: list[Choice] = []
+    for case, model in zip(cases, models, strict=True):
+        made.append(Choice(offered(case, model, knowledge), case.right))
+        if not case.healthy:
+            made.append(Choice(offered(without_its_cause(case), model, knowledge), case.right, UNFAMILIAR))
+    return made
+
+
+def offered(case: Case, model: Model, knowledge: Database) -> dict[str, list[float]]:
+    """The candidates of a case and their features."""
+    asked = case.question
+    return candidates(standings(asked.incident, knowledge, asked.jobs), asked.incident, asked.alarms, model, knowledge)

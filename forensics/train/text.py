@@ -1,0 +1,113 @@
+"""Words of cases and of the signatures' examples -> the first half of the classifier: what each word says for each cause.
+
+    {"mat", "shapes", "shapes cannot"} labelled code.shape, ... -> vocabulary, rareness, intercepts, coefficients
+
+Kept is a word that stands in FEWEST documents of two sources or more, and in the signatures' examples or in COMMON cases: names
+of hosts and people do neither.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forensics.database import builtin_folder, read_folders
+from forensics.diagnose.model import Model
+from forensics.diagnose.region import region, words
+from forensics.train.cases import Case
+
+FEWEST = 3
+COMMON = 4
+STRENGTH = 10.0  # scikit-learn's C: the inverse of the penalty
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The words of one text, its cause, and the source it is from; `public` where it is an example of a signature."""
+
+    words: frozenset[str]
+    cause: str
+    source: str
+    public: bool = False
+
+
+def document_of(case: Case) -> Document:
+    """The words of a case's error region."""
+    lines = region(case.question.incident, case.question.alarms)
+    return Document(frozenset(words(lines)), case.right[0], case.source)
+
+
+def examples() -> list[Document]:
+    """Every positive example of the built-in signatures."""
+    causes, _ = read_folders([builtin_folder()])
+    return [
+        Document(frozenset(words(e.text.split("\n"))), c.id, s.id, public=True)
+        for c in causes
+        for s in c.signatures
+        for e in s.match
+    ]
+
+
+def vocabulary(documents: Sequence[Document]) -> list[str]:
+    """The words that are kept, sorted."""
+    count: Counter[str] = Counter()
+    private: Counter[str] = Counter()
+    from_: dict[str, set[str]] = defaultdict(set)
+    public: set[str] = set()
+    for document in documents:
+        count.update(document.words)
+        private.update(() if document.public else document.words)
+        public |= document.words if document.public else set()
+        for word in document.words:
+            from_[word].add(document.source)
+    return sorted(w for w, n in count.items() if n >= FEWEST and len(from_[w]) >= 2 and (w in public or private[w] >= COMMON))
+
+
+def fit(documents: Sequence[Document]) -> Model:
+    """The text half of a Model; its `values` are all 0. Needs documents of two causes or more."""
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+
+    kept = vocabulary(documents)
+    vectors, rareness = vectorised([d.words for d in documents], kept)
+    learner = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=500)
+    learner.fit(vectors, [d.cause for d in documents])
+    rows, intercepts = both_sides(learner.coef_, learner.intercept_)
+    return Model(
+        causes=tuple(map(str, learner.classes_)),
+        vocabulary={w: i for i, w in enumerate(kept)},
+        rareness=_single(rareness),
+        intercepts=_single(intercepts),
+        coefficients=_single(np.ascontiguousarray(rows.T).ravel()),
+        values=(0.0,) * len(_names()),
+    )
+
+
+def vectorised(texts: Sequence[Collection[str]], kept: Sequence[str]) -> tuple[Any, Any]:
+    """The TF-IDF matrix [texts, words] as scikit-learn makes it, counts left out, and the rareness (idf) of each word."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    maker = TfidfVectorizer(analyzer=sorted, vocabulary=list(kept), binary=True)
+    return maker.fit_transform(texts), maker.idf_
+
+
+def both_sides(coefficients: Any, intercepts: Any) -> tuple[Any, Any]:
+    """One row a cause. For two causes scikit-learn keeps one row, the odds of the second: the first then has the negative half."""
+    import numpy as np
+
+    if len(coefficients) > 1:
+        return coefficients, intercepts
+    return np.vstack([-coefficients / 2, coefficients / 2]), np.concatenate([-intercepts / 2, intercepts / 2])
+
+
+def _single(numbers: Any) -> tuple[float, ...]:
+    """Rounded to 32 bits, as they are stored: what is measured is what is shipped."""
+    import numpy as np
+
+    return tuple(np.asarray(numbers, dtype=np.float32).astype(float).tolist())
+
+
+def _names() -> tuple[str, ...]:
+    from forensics.diagnose.features import NAMES
+
+    return NAMES

@@ -1,0 +1,53 @@
+"""Weighed choices -> one weight for each readable feature: the second half of the classifier, a conditional logit.
+
+Each choice is a case with its candidates; the utility of a candidate is the sum of its features times their weights, its
+probability exp(utility) over the sum of all. The weights make the right candidates most probable, under a small penalty.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from forensics.diagnose.features import NAMES, UNKNOWN
+
+PENALTY = 0.05  # on the square of a weight, for the whole of the choices
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`candidates`: the features of each. `right`: those that are right; UNKNOWN is where none of them is a candidate."""
+
+    candidates: Mapping[str, Sequence[float]]
+    right: Collection[str]
+    weight: float = 1.0
+
+    @property
+    def targets(self) -> set[str]:
+        """The candidates that are right, never empty."""
+        return set(self.right) & set(self.candidates) or {UNKNOWN}
+
+
+def fit(choices: Sequence[Choice]) -> tuple[float, ...]:
+    """The weights in the order of NAMES."""
+    import numpy as np
+    from scipy.optimize import minimize
+
+    most = max(len(c.candidates) for c in choices)
+    features = np.zeros((len(choices), most, len(NAMES)))
+    there = np.zeros((len(choices), most), dtype=bool)
+    right = np.zeros((len(choices), most), dtype=bool)
+    for i, choice in enumerate(choices):
+        for j, (name, row) in enumerate(choice.candidates.items()):
+            features[i, j], there[i, j], right[i, j] = row, True, name in choice.targets
+    weight = np.array([c.weight for c in choices])
+
+    def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
+        utility = np.where(there, features @ values, -np.inf)
+        powers = np.exp(utility - utility.max(axis=1, keepdims=True))
+        share = powers / powers.sum(axis=1, keepdims=True)
+        hit = np.maximum((share * right).sum(axis=1), 1e-300)
+        slope = weight[:, None] * (share - share * right / hit[:, None])
+        gradient = np.einsum("ij,ijk->k", slope, features) + 2 * PENALTY * values
+        return float(-(weight * np.log(hit)).sum() + PENALTY * (values**2).sum()), gradient
+
+    found = minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    return tuple(round(float(v), 6) for v in found.x)
