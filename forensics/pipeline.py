@@ -72,7 +72,7 @@ def analyze(
     own = {s.source.name: s.source for s in scans}
     placed = [renumbered(e, own[e.source]) for e in timeline.place([e for found in events.values() for e in found], clocks)]
     found = timeline.incidents(placed)
-    summaries = tuple(_source(s, clocks[s.source.name], len(events[s.source.name]), noted) for s in scans)
+    summaries = tuple(_source(s, clocks[s.source.name], noted) for s in scans)
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided, jobs)
@@ -126,7 +126,9 @@ def clocks_of(scans: list[Scan], events: Mapping[str, list[Event]], noted: list[
         told = partial(timeline.clock_of, s, others, noted.append, events.get(name, ()))
         clocks[name] = spared(told, timeline.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
-    return spared(lambda: timeline.settled(found, clocks, noted.append), clocks, "clocks told from each other", None, noted.append)
+    return spared(
+        lambda: timeline.settled(found, clocks, noted.append), clocks, "clocks told from each other", None, noted.append
+    )
 
 
 def _jobs_own(summaries: Sequence[SourceSummary]) -> Jobs:
@@ -182,15 +184,17 @@ def _moment(event: Event, role: dict[str, Role]) -> Moment:
     return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, told or "noise")
 
 
-def _source(scanned: Scan, clock: timeline.Clock, events: int, noted: list[Warning]) -> SourceSummary:
+def _source(scanned: Scan, clock: timeline.Clock, noted: list[Warning]) -> SourceSummary:
     name = scanned.source.name
+    form = layouts.recognise(scanned.head)
+    whole = scanned.lines <= len(scanned.head)
     return SourceSummary(
         name=name,
-        format=scanned.source.format or layouts.recognise(scanned.head),
+        format=scanned.source.format or form,
         compression=scanned.source.compression,
         bytes=scanned.bytes,
         lines=scanned.lines,
-        records=events,
+        records=layouts.count_records(scanned.head, form) if whole else scanned.lines - scanned.continued,
         first_time=clock.first,
         last_time=clock.last,
         clock=clock.kind,

@@ -17,7 +17,7 @@ from dataclasses import replace
 from forensics.layouts.base import MAX_PREFIX, Layout, shape
 from forensics.model import Line, Prefix, Stamp
 
-__all__ = ["Layout", "all_layouts", "peel", "recognise"]
+__all__ = ["Layout", "all_layouts", "count_records", "peel", "recognise"]
 
 REMEMBERED_CHARS = 300
 MAX_WRAPPERS = 6
@@ -99,6 +99,12 @@ def _worth(stamp: Stamp) -> int:
     if stamp.wall is None:
         return 0
     return {"": 3, "year": 2, "date": 1}[stamp.lacks] + (stamp.wall.tzinfo is not None)
+
+
+def count_records(lines: Iterable[Line], form: str) -> int:
+    """How many records `lines` hold: those that carry the layout `form` outermost, or every line with text where none does."""
+    peeled = [peel(line.text) for line in lines if line.text.strip()]
+    return sum(p.layouts[:1] == (form,) for p in peeled) or len(peeled)
 
 
 def recognise(lines: Iterable[Line]) -> str:

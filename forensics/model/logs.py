@@ -137,6 +137,7 @@ class Scan:
 
     `regions`: record kind -> the lines around each place where such a record shows. `head` and `tail`: its first and last
     lines. `totals`: record kind -> how many such places there are, the ones without a region included.
+    `continued`: how many of its first lines (16 MiB) are indented: they go on with the record before them.
     """
 
     source: Source
@@ -147,6 +148,7 @@ class Scan:
     head: tuple[Line, ...]
     tail: tuple[Line, ...]
     totals: Mapping[str, int] = field(default_factory=dict)
+    continued: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def typed(groups: Mapping[str, str]) -> dict[str, Value]:
             continue
         stem, _, unit = name.rpartition("_")
         number = _number(text)
-        if unit == "size" and (size := size_bytes(text)) is not None:
+        if unit == "size" and name not in INTEGERS and (size := size_bytes(text)) is not None:
             facts[f"{stem}_bytes"] = size
         elif unit in SCALES and number is not None:
             facts[f"{stem}_bytes"] = round(number * SCALES[unit])

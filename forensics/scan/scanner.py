@@ -20,6 +20,7 @@ from forensics.text import clean
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
 PATIENCE = 3  # lines on which a signature may take too long, in one source
+COUNTED_BYTES = 16 << 20  # of a source, in which continuation lines are told from records
 AHEAD = 2  # chunks being matched while one is confirmed
 
 
@@ -56,7 +57,7 @@ def _matched(given: Iterator[Chunk], matcher: Matcher, pool: ThreadPoolExecutor 
 class _Scanner:
     def __init__(self, source: Source, database: Database, matcher: Matcher, warn: Warn) -> None:
         self.source, self.database, self.matcher, self.warn = source, database, matcher, warn
-        self.bytes = self.lines = 0
+        self.bytes = self.lines = self.continued = 0
         self.trigger_anchors = [tuple(a.lower() for a in t.anchors) for t in database.triggers]
         self.folds: dict[int, HitFold] = {}
         self.ends: dict[str, Ends[Region]] = {}
@@ -89,6 +90,8 @@ class _Scanner:
                 tested = set()
             self._look(Place(chunk, start, end, at, number), anchor, tested)
         self._edges(data)
+        if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
+            self.continued += data.count(b"\n ") + data.count(b"\n\t") + data.startswith((b" ", b"\t"))
         self.bytes += len(data)
         self.lines = number - 1 + data.count(10, counted) + (not data.endswith(b"\n"))
 
@@ -172,7 +175,17 @@ class _Scanner:
         regions |= {k: tuple(e.kept) for k, e in self.evens.items()}
         hits = sorted((h for fold in self.folds.values() for h in fold.hits()), key=lambda h: (h.line, h.span, h.signature))
         totals = {k: e.total for k, e in self.ends.items()}
-        return Scan(self.source, self.bytes, self.lines, tuple(hits), regions, tuple(self.head), self._last_lines(), totals)
+        return Scan(
+            self.source,
+            self.bytes,
+            self.lines,
+            tuple(hits),
+            regions,
+            tuple(self.head),
+            self._last_lines(),
+            totals,
+            self.continued,
+        )
 
     def _last_lines(self) -> tuple[Line, ...]:
         rows = self.tail.removesuffix(b"\n").split(b"\n")[-EDGE_LINES:] if self.lines else []

@@ -100,8 +100,9 @@ def _event(scan: Scan, series: Series, found: Rise) -> Event:
 
 def _from_to(series: Series) -> dict[str, Value]:
     first, last = round(series.readings[0].value), round(series.readings[-1].value)
-    names = ("first_free_bytes", "last_free_bytes") if series.sense == "free" else ("first_bytes", "last_bytes")
-    return dict(zip(names, (first, last), strict=True))
+    if series.sense == "free":
+        return {"first_free_bytes": first, "last_free_bytes": last}
+    return {"first_bytes": first, "last_bytes": last}
 
 
 def _by_step(readings: Sequence[Reading], scan: Scan) -> dict[str, Value]:

@@ -1,0 +1,57 @@
+"""No line can hold a pattern of the package up: each runs on 16 KiB lines that are bad for backtracking, in bounded time.
+
+16 KiB is what a stage sees of a line at most (`text.MAX_TEXT_BYTES`).
+"""
+
+import time
+from typing import Any
+
+import pytest
+
+from forensics.text import MAX_TEXT_BYTES
+from tests.hostile.patterns import all_patterns
+
+LIMIT_S = 0.15  # for each pattern and line; a linear one takes less than a millisecond
+PATTERNS = all_patterns()
+UNITS = [
+    "(", "()", ")", " ", "\t", "0", "0:", ":", "a", "A", "aA0", "a.", ".", "'", '"', "\\", '\\"', "/", "a/", "=", "a=", "-", "--", "_", "a_",
+    "[", "[]", "{", "<", "@", "a@", ",", "0,", "0.", "1 ", "a ", "key=", "token", "://", "a://", "0-", "#", "|", "+", "\n", "\r", "x{", "2026-",
+    "%", "0%", "1/", "\x1b[", "\x1b]", "rank", "[rank0]", "é", "0x", "Error: ", "  File \"a\"", "step ", "loss ", "a: ", "a=1 ", "-----BEGIN ",
+]  # fmt: skip
+STARTS = ["", "x", " ", "step 1 ", "CUDA out of memory. ", "-----BEGIN PRIVATE KEY-----", "password='", "{\"log\":\"", "Killed process 1 (", "https://"]
+ENDS = ["", "!", " Killed process", "\x00", ")", "'"]
+
+
+def lines() -> list[str]:
+    made = [unit * (MAX_TEXT_BYTES // len(unit)) for unit in UNITS]
+    made += [("(" * 5000 + ")" * 5000)[:MAX_TEXT_BYTES], "a" * 8000 + " " * 8000, "0" * 8000 + "a" * 8000, "/a" * 4000 + " " * 8000]
+    made += [f"{start}{unit * 4000}{end}" for start in STARTS for unit in ("a", " ", "0", "(", "a ", "=") for end in ENDS[:2]]
+    return made + [line + end for line in made[: len(UNITS)] for end in ENDS[1:]]
+
+
+LINES = lines()
+
+
+def slowest(pattern: Any) -> tuple[float, str]:
+    worst, on = 0.0, ""
+    for line in LINES:
+        subject = line if isinstance(pattern.pattern, str) else line.encode()
+        for way in (pattern.search, pattern.match, pattern.fullmatch):
+            start = time.thread_time()
+            way(subject)
+            took = time.thread_time() - start
+            if took > worst:
+                worst, on = took, line
+            if worst > 5:
+                return worst, on
+    return worst, on
+
+
+def test_there_are_patterns() -> None:
+    assert len(PATTERNS) > 150
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNS))
+def test_a_pattern_takes_no_longer_than_it_may(name: str) -> None:
+    took, line = slowest(PATTERNS[name])
+    assert took < LIMIT_S, f"{took:.2f} s on {line[:30]!r}...{line[-12:]!r}"
