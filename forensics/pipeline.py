@@ -22,6 +22,7 @@ from forensics.version import VERSION
 
 MOMENTS = 500  # entries of the timeline in a report
 OLD_INCIDENTS = 50
+TIMES = 5_000_000  # of one source compared with another's
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore")
 
 
@@ -72,7 +73,7 @@ def analyze(
     own = {s.source.name: s.source for s in scans}
     placed = [renumbered(e, own[e.source]) for e in timeline.place([e for found in events.values() for e in found], clocks)]
     found = timeline.incidents(placed)
-    summaries = tuple(_source(s, clocks[s.source.name], noted) for s in scans)
+    summaries = _sources(scans, clocks, noted)
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided, jobs)
@@ -86,7 +87,7 @@ def analyze(
         timeline=tuple(_moments(found, decided))[:MOMENTS],
         sources=summaries,
         missing=decided[0].missing,
-        warnings=tuple(dict.fromkeys(noted)),
+        warnings=(),  # below, with what comes up until then
     )
     curves = {name: found.series for name, found in numbers.items() if found}
     report = spared(lambda: context.attach(report, scans, curves), report, "the context", None, noted.append)
@@ -119,10 +120,12 @@ def clocks_of(scans: list[Scan], events: Mapping[str, list[Event]], noted: list[
     times = {
         s.source.name: spared(partial(timeline.full_times, s), none, "its times", s.source.name, noted.append) for s in scans
     }
+    every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
+    every = every[:: 1 + len(every) * len(scans) // TIMES]  # of thousands of sources, some tell the year to the others
     clocks: dict[str, timeline.Clock] = {}
     for s in scans:
         name = s.source.name
-        others = [t for n, ts in sorted(times.items()) if n != name for t in ts]
+        others = [t for n, t in every if n != name]
         told = partial(timeline.clock_of, s, others, noted.append, events.get(name, ()))
         clocks[name] = spared(told, timeline.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
@@ -184,6 +187,13 @@ def _moment(event: Event, role: dict[str, Role]) -> Moment:
     return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, told or "noise")
 
 
+def _sources(scans: list[Scan], clocks: Mapping[str, timeline.Clock], noted: list[Warning]) -> tuple[SourceSummary, ...]:
+    about: dict[str | None, list[Warning]] = {}
+    for warning in dict.fromkeys(noted):
+        about.setdefault(warning.source, []).append(warning)
+    return tuple(_source(s, clocks[s.source.name], about.get(s.source.name, [])) for s in scans)
+
+
 def _source(scanned: Scan, clock: timeline.Clock, noted: list[Warning]) -> SourceSummary:
     name = scanned.source.name
     form = layouts.recognise(scanned.head)
@@ -198,5 +208,5 @@ def _source(scanned: Scan, clock: timeline.Clock, noted: list[Warning]) -> Sourc
         first_time=clock.first,
         last_time=clock.last,
         clock=clock.kind,
-        warnings=tuple(f"{w.kind}: {w.message}" for w in dict.fromkeys(noted) if w.source == name),
+        warnings=tuple(f"{w.kind}: {w.message}" for w in noted),
     )

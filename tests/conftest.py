@@ -23,6 +23,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     os.environ["FORENSICS_CACHE"] = str(tmp_path_factory.mktemp("cache"))
     os.environ["FORENSICS_CONFIG"] = os.devnull  # nobody's own signatures
     os.environ.pop("FORENSICS_SIGNATURES", None)
+    os.environ["FORENSICS_DEBUG"] = "1"  # a fault of the program fails the test, where a user would get a warning
     yield
     if before is None:
         del os.environ["FORENSICS_CACHE"]

@@ -11,16 +11,6 @@ from forensics.examine import examine, fact_names, folders_of, record_fields
 
 from .database.test_causefiles import GOOD, write
 
-# Fields that templates still ask for in vain; one that is mended is taken off, none is added.
-KNOWN = {
-    ("distributed.rendezvous", "world_size"),
-    ("gpu_memory.leak", "first_bytes"),
-    ("gpu_memory.leak", "last_bytes"),
-    ("gpu_program.arch", "driver_version"),
-    ("storage.full", "available_size"),
-    ("storage.full", "limit_size"),
-}
-
 
 def test_fields_of_records_are_read_off_their_code() -> None:
     fields = record_fields()
@@ -39,7 +29,7 @@ def test_built_in_templates_ask_for_fields_that_are_given() -> None:
         for c in causes
         for f in unfilled(c, record_fields(), fact_names)
     }
-    assert lacking - KNOWN == set()
+    assert lacking == set()
 
 
 def test_a_folder_lies_over_the_built_in_ones_unless_alone(tmp_path: Path) -> None:

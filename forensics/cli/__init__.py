@@ -4,7 +4,9 @@
 3    a fault of this program (with FORENSICS_DEBUG=1 its traceback is shown)
 """
 
+import contextlib
 import os
+import signal
 import sys
 
 from forensics.errors import ForensicsError, unexpected
@@ -14,9 +16,13 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; never ends in a traceback."""
-    from forensics.cli.app import build
-
+    for name in ("stdout", "stderr"):  # closed by who started us: a file opened next would take its place and get our words
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
     try:
+        signal.signal(signal.SIGINT, _interrupted)
+        from forensics.cli.app import build
+
         build()(prog_name="forensics")
     except ForensicsError as error:
         print(f"forensics: {error}", file=sys.stderr)
@@ -24,9 +30,8 @@ def main() -> None:
     except BrokenPipeError:  # the reader had enough: `forensics ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except KeyboardInterrupt:
-        print("forensics: interrupted", file=sys.stderr)
-        sys.exit(130)
+    except (KeyboardInterrupt, _InterruptedError):
+        _leave("forensics: interrupted; nothing was written", 130)
     except OSError as error:  # the disk that stdout goes to is full, the terminal is gone
         _leave(f"forensics: {error.strerror or type(error).__name__}", 2)
     except Exception as error:
@@ -36,5 +41,14 @@ def main() -> None:
 def _leave(line: str, status: int) -> None:
     """Exit with one line on stderr; what stdout could not take is not tried again at exit."""
     print(line, file=sys.stderr)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with contextlib.suppress(OSError):  # a stdout without a file, in tests
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)
+
+
+class _InterruptedError(BaseException):
+    """Ctrl-C. The library below has its own answer to KeyboardInterrupt, which says nothing."""
+
+
+def _interrupted(_number: int, _frame: object) -> None:
+    raise _InterruptedError

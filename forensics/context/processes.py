@@ -51,8 +51,8 @@ def _rows(region: Region, scan: Scan) -> list[ProcessMemory]:
         row = ROW.search(line.text) if columns else None
         cells = row["rest"].split(None, len(columns) - 1) if row else []
         if row and len(cells) == len(columns) and "rss" in columns:
-            found.append((line, int(row["pid"]), cells[-1], int(cells[columns.index("rss")])))
-        killed |= {int(pid) for pid in KILLED.findall(line.text)}
+            found.append((line, int(row["pid"][:18]), cells[-1], int(cells[columns.index("rss")][:18])))
+        killed |= {int(pid[:18]) for pid in KILLED.findall(line.text)}
     return [
         ProcessMemory(scan.source.name, origin(line.number), pid, task, pages * PAGE_BYTES, pid in killed)
         for line, pid, task, pages in found

@@ -52,7 +52,7 @@ def diagnose(incident: Incident | None, database: Database, jobs: Jobs = NOBODY,
         ranked = weighed(ranked, incident, spoken, database)
     findings = tuple(_finding(s, i == 0, database) for i, s in enumerate(ranked))
     top = ranked[0]
-    if top.cause == HEALTHY and (not spoken or top.probability >= CRASH_PROBABILITY):
+    if top.cause == HEALTHY and (not spoken or not spoken.alarms or top.probability >= CRASH_PROBABILITY):
         return Diagnosis("no_crash", findings, ())
     unknown = missing(database.causes[top.cause], findings[0].facts) if top.cause in database.causes else ()
     if top.probability >= CRASH_PROBABILITY and any(e.weight != "hint" for e in top.events):

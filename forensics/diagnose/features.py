@@ -25,7 +25,9 @@ NAMES = (
     "rivals",  # strength of the strongest other cause that nothing explains
     "text",  # log of the share that the words give it
     "text first",  # 1 when the words put it first
+    "text root",  # 1 when the words alone suggest it and it explains what the plain formula puts first
     "healthy",  # 1 for none.healthy
+    "healthy told",  # 1 for none.healthy when the logs tell that the run ended well
     "healthy silent",  # 1 for none.healthy when no event speaks for any cause
     "healthy alarms",  # log of one more than the number of alarming lines; for none.healthy when no event speaks for any cause
     "unknown",  # 1 for UNKNOWN
@@ -61,7 +63,9 @@ def features(standings: Sequence[Standing], text: Mapping[str, float], alarms: i
             max((s.strength for s in standings if s.cause not in (cause, HEALTHY) and s.explained < 0.5), default=0.0),
             _log(text.get(cause, 0.0)),
             float(likely[:1] == [cause]),
+            float(cause not in by_cause and database.explains(cause, standings[0].cause)),
             float(healthy),
+            float(healthy and cause in by_cause and any(e.weight != "hint" for e in by_cause[cause].events)),
             float(healthy and silent),
             log(1 + alarms) if healthy and silent else 0.0,
             *([0.0] * 5),

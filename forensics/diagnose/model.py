@@ -148,8 +148,6 @@ def chosen() -> tuple[Model | None, str]:
 def _chosen(named: str) -> tuple[Model | None, str]:
     if named == "none":
         return None, ""
-    if not named and not BUILT_IN.exists():
-        return None, ""
     path = Path(named).expanduser() if named else BUILT_IN
     try:
         return read(path), ""

@@ -91,9 +91,12 @@ def strength(events: Iterable[Event]) -> float:
 
 
 def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
-    """Does every source of `events` tell behind the last of them that the run ended well?"""
-    ends = {e.source: e.last_line for e in ended_well if e.weight != "hint"}
-    return all(e.last_line < ends.get(e.source, 0) for e in events)
+    """Does every source of `events` tell behind the last of them, and no less surely, that the run ended well?"""
+    ends = [w for w in ended_well if w.weight != "hint"]
+    return all(
+        any(w.source == e.source and w.last_line > e.last_line and RANKS[w.weight] <= RANKS[e.weight] for w in ends)
+        for e in events
+    )
 
 
 def _explain(standing: Standing, others: list[Standing], database: Database) -> None:

@@ -3,7 +3,7 @@
 formula: process.worker_died 0.71   ->   host_memory.oom_global 0.55 (words), process.worker_died 0.31
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forensics.database import HEALTHY, Database
@@ -35,30 +35,38 @@ class Spoken:
 
 
 def candidates(
-    standings: Sequence[Standing], incident: Incident | None, alarms: Iterable[str], model: Model, database: Database
+    standings: Sequence[Standing], spoken: Spoken, incident: Incident | None, database: Database
 ) -> dict[str, list[float]]:
-    """The features of every candidate, see `features`."""
-    lines = list(alarms)
-    text = model.text(words(region(incident, lines)))
-    return features(standings, text, len(lines), database)
+    """The features of every candidate, see `features`.
+
+    In logs without an event and without an alarming line nothing but their silence is weighed: no word makes a cause of it.
+    """
+    text = spoken.model.text(words(region(incident, spoken.alarms)))
+    offered = features(standings, text, len(spoken.alarms), database)
+    if not spoken.alarms and all(s.cause == HEALTHY for s in standings):
+        return {c: offered[c] for c in (HEALTHY, UNKNOWN)}
+    return offered
 
 
 def weighed(standings: Sequence[Standing], incident: Incident | None, spoken: Spoken, database: Database) -> list[Standing]:
-    """`standings` as the model weighs them, most probable first; never empty.
+    """`standings` as the model weighs them, most probable first; never empty."""
+    return ordered(standings, spoken.model.weigh(candidates(standings, spoken, incident, database)))
 
-    A log without an event and without an alarming line is left as it is: there is nothing to weigh.
+
+def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float]) -> list[Standing]:
+    """Standings with these probabilities, most probable first; causes without evidence only where nothing is proven.
+
+    What the plain formula puts first by more than hints stays first, as it knows what explains what: where the model gives
+    more to another, the two change their shares.
     """
-    if not spoken.alarms and all(s.cause == HEALTHY for s in standings):
-        return list(standings)
-    found = spoken.model.weigh(candidates(standings, incident, spoken.alarms, spoken.model, database))
-    return ordered(standings, found)
-
-
-def ordered(standings: Sequence[Standing], probabilities: dict[str, float]) -> list[Standing]:
-    """Standings with these probabilities, most probable first; causes without evidence only where nothing is proven."""
     by_cause = {s.cause: s for s in standings}
     ranked = sorted((c for c in probabilities if c != UNKNOWN), key=lambda c: (-probabilities[c], c))
-    made = [replace(by_cause.get(c) or Standing(c, (), 0.0), probability=round(probabilities[c], 4)) for c in ranked]
+    given = dict(probabilities)
+    first = standings[0]
+    if any(e.weight != "hint" for e in first.events) and ranked[0] != first.cause:
+        given[first.cause], given[ranked[0]] = given[ranked[0]], given[first.cause]
+        ranked.sort(key=lambda c: (c != first.cause, -given[c], c))
+    made = [replace(by_cause.get(c) or Standing(c, (), 0.0), probability=round(given[c], 4)) for c in ranked]
     proven = made[0].probability >= PROVEN and bool(made[0].events or made[0].cause == HEALTHY)
     kept = [s for i, s in enumerate(made) if i == 0 or (s.cause != HEALTHY and (s.events or not proven))]
     return kept[:SHOWN]

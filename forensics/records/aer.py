@@ -20,7 +20,7 @@ TRIGGER = Trigger("aer", ("PCIe Bus Error: severity=",), before=4, after=16)
 FOLDS = True
 ADDRESS = r"(?:[0-9a-f]{4,6}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
 ERROR = re.compile(
-    rf"(?:(?P<driver>[\w-]+) (?P<pci>{ADDRESS}): )?(?:AER: )?PCIe Bus Error: "
+    rf"(?:(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{ADDRESS}): )?(?:AER: )?PCIe Bus Error: "
     r"severity=(?P<severity>[A-Z]\w+(?: \((?:Non-)?Fatal\))?), type=(?P<layer>[\w ]+?)(?: Layer)?,"
     r"(?: id=(?P<id>[0-9a-f]{4}))?\s?\((?P<agent>[\w ]+ ID)\)"
 )
@@ -30,7 +30,7 @@ RECEIVED = re.compile(
 VENDOR = re.compile(r"device \[(?P<vendor>[0-9a-f]{4}):(?P<device_id>[0-9a-f]{4})\] error status/mask=(?P<status>[0-9a-f]{8})")
 NAMED = re.compile(r"\[ ?(?P<bit>\d{1,2})\] (?P<name>[A-Z]\w[\w /-]*?)\s*(?P<first>\(First\))?\s*$")
 BEHIND = re.compile(
-    rf"(?P<driver>[\w-]+) (?P<pci>{ADDRESS}): (?:AER: )?"
+    rf"(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{ADDRESS}): (?:AER: )?"
     r"(?:can't recover|device has no AER-aware driver|device has no error_detected)"
 )
 PART = re.compile(rf"{ADDRESS}: |AER:|Hardware Error")

@@ -35,7 +35,7 @@ TRIGGER = Trigger(
     before=2,
     after=6,
 )
-SIZE = r"([\d.]+ ?[KMGT]?i?B)"
+SIZE = r"([\d.]{1,40} ?[KMGT]?i?B)"
 ASKED = re.compile(rf"Allocator \((?P<name>[^)]{{1,40}})\) ran out of memory trying to allocate {SIZE}")
 ROUNDED = re.compile(r"\(rounded to (\d+)\)")
 REGION = re.compile(r"Next region of size (\d+)")

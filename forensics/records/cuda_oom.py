@@ -14,7 +14,7 @@ from forensics.records.base import Record
 from forensics.records.units import size_bytes
 
 TRIGGER = Trigger("cuda_oom", ("out of memory. Tried to allocate",), after=6)
-SIZE = r"([\d.]+ (?:[KMGT]i?B|bytes))"
+SIZE = r"([\d.]{1,40} (?:[KMGT]i?B|bytes))"
 PARTS = {
     "request_bytes": re.compile(rf"Tried to allocate {SIZE}"),
     "total_bytes": re.compile(rf"(?:total capaci?ty of {SIZE}|; {SIZE} total capacity)"),
@@ -57,7 +57,7 @@ def read(region: Region) -> Record | None:
     cause = decide(sizes, [size for _, size in _others(text)])
     fields: dict[str, Value] = dict(sizes)
     if gpu := GPU.search(text):
-        fields["gpu"] = int(gpu[1])
+        fields["gpu"] = int(gpu[1][:18])
     if others := _others(text):
         pid, size = max(others, key=lambda o: o[1])
         fields |= {"other_pid": pid, "other_bytes": size}
@@ -112,4 +112,4 @@ def _sizes(text: str) -> dict[str, int]:
 
 
 def _others(text: str) -> list[tuple[int, int]]:
-    return [(int(pid), size_bytes(size) or 0) for pid, size in OTHER.findall(text)]
+    return [(int(pid[:18]), size_bytes(size) or 0) for pid, size in OTHER.findall(text)]

@@ -11,6 +11,7 @@ from forensics.records.base import Record
 from forensics.records.units import typed
 
 CONTEXT_LINES = 2
+WORTH = ("proof", "strong", "hint")
 
 
 def to_events(scan: Scan, records: list[Record]) -> list[Event]:
@@ -99,7 +100,8 @@ def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Event:
 def _from_record(scan: Scan, record: Record, hits: list[Hit], absorbed: list[Hit]) -> Event:
     mine = [h for h in absorbed if record.speaks_for(h.cause) and any(_holds(record, line.number) for line in h.lines)]
     quoted = {line.number for line in record.quote}
-    extra = [Line(h.line, h.text) for h in mine if h.line not in quoted and h.cause == record.cause and _holds(record, h.line)]
+    more = [h for h in mine if h.line not in quoted and h.cause == record.cause and _holds(record, h.line)]
+    extra = [Line(h.line, h.text) for h in sorted(more, key=lambda h: WORTH.index(h.weight))]  # a hint, as a stack frame, last
     neighbours = {line.number: line for h in hits if _holds(record, h.line) for line in h.region.lines()}
     fields = dict(record.fields)
     for hit in mine:

@@ -68,7 +68,7 @@ def read(region: Region) -> Record | None:
 
 def _decide(head: re.Match[str]) -> tuple[str | None, Weight, dict[str, Value]]:
     if head["after"]:
-        hours, minutes, seconds = (int(x) for x in head["after"].split(":"))
+        hours, minutes, seconds = (int(x[:9]) for x in head["after"].split(":"))
         return STALLED, "strong", {"timeout_s": hours * 3600 + minutes * 60 + seconds}
     what = head["what"]
     for words, cause, weight, signal in BY_WHAT:
@@ -114,7 +114,7 @@ def _own(frames: list[Line], pattern: re.Pattern[str]) -> tuple[Line, re.Match[s
 
 
 def _frame(found: re.Match[str]) -> dict[str, Value]:
-    return {"python_file": found["file"], "python_line": int(found["line_no"]), "python_function": found["function"].strip()}
+    return {"python_file": found["file"], "python_line": int(found["line_no"][:18]), "python_function": found["function"].strip()}
 
 
 def _spy(region: Region, doing: str) -> Record | None:

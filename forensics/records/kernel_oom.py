@@ -93,7 +93,7 @@ class _Report:
         task = TASK_ROW.match(message)
         if task:
             count, pages = self.tasks[task["task"].split()[-1]]
-            self.tasks[task["task"].split()[-1]] = count + 1, pages + int(task["rss"])
+            self.tasks[task["task"].split()[-1]] = count + 1, pages + int(task["rss"][:18])
             self.last = row.line.number
         elif STACK_CGROUP.search(message):
             self.said.add("stack cgroup")

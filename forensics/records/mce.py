@@ -52,13 +52,13 @@ def read(region: Region) -> Record | None:
     found = next((m for pattern in STATUS if (m := pattern.search(region.text))), None)
     if found is None:
         return None
-    fields: dict[str, Value] = {k: int(v) for k, v in found.groupdict().items() if k != "status"}
+    fields: dict[str, Value] = {k: int(v[:18]) for k, v in found.groupdict().items() if k != "status"}
     own = Line(region.number, region.text)
     before = _before(region) if "bank" not in fields else []
     rows = [*before, own, *_after(region)]
     text = "\n".join(row.text for row in rows)
     if "bank" not in fields and (old := OLD_BANK.search(text)):
-        fields |= {k: int(v) for k, v in old.groupdict().items()}
+        fields |= {k: int(v[:18]) for k, v in old.groupdict().items()}
     status = int(found["status"], 16)
     decided = decode(status, _vendor(text), _ipid(text))
     if not status & VALID or decided is None:
@@ -126,8 +126,8 @@ def _details(text: str) -> dict[str, Value]:
     if found := PROCESSOR.search(text):
         details["socket"] = int(found["socket"][:6])
         # A machine check that reset the host is read at the next boot: this time is the fault's, the line's is the boot's.
-        if int(found["time"]):
-            details["fault_time"] = datetime.fromtimestamp(int(found["time"]) % (1 << 33), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        if time := int(found["time"][:18]):
+            details["fault_time"] = datetime.fromtimestamp(time % (1 << 33), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     if found := ADDRESS.search(text):
         details["address"] = found["address"]
     if found := VERDICT.search(text):

@@ -72,13 +72,13 @@ def read(region: Region) -> Record | None:
             fields["says"] = fields.get("says", name)
             fields |= {k: _value(k, v) for k, v in found.groupdict().items() if v and k not in fields}
     if fields.get("says") == "dump" and (numbers := DUMPED.search(text)):
-        fields |= {k: int(v) for k, v in numbers.groupdict().items()}
+        fields |= {k: int(v[:18]) for k, v in numbers.groupdict().items()}
     for name, pattern in (("joined", JOINED), ("stayed_away", STAYED), ("stayed_away", LAGGING)):
         if found := pattern.search(text):
             fields |= {
                 "says": name,
                 "ranks": found["ranks"],
-                **({"seq": int(found["seq"])} if "seq" in found.groupdict() else {}),
+                **({"seq": int(found["seq"][:18])} if "seq" in found.groupdict() else {}),
             }
     if "says" not in fields and (other := OTHER_ERROR.search(text)):
         fields |= {"says": "error", "error": other["error"].strip()}

@@ -55,7 +55,7 @@ def read(region: Region) -> Record | None:
             break
     if "exit_code" not in fields:
         return None
-    fields |= {k: int(fields[k]) for k in NUMBERS if k in fields}
+    fields |= {k: int(str(fields[k])[:18]) for k in NUMBERS if k in fields}
     code = int(fields["exit_code"])
     cause = BY_SIGNAL.get(-code) if code < 0 else "code.exception"
     weight = "strong" if -code in (4, 6, 7, 11) else "hint"

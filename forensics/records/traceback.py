@@ -18,7 +18,7 @@ NOTEBOOK_FRAME = re.compile(
     r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|(?P<cell>Cell In\s?\[\d+\]|<ipython-input-[\w-]+>).*)"
 )
 EXCEPTION = re.compile(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
-NOTEBOOK_HEAD = re.compile(r"(?P<name>[A-Z]\w+)\s{3,}Traceback \(most recent")
+NOTEBOOK_HEAD = re.compile(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
 FOREIGN = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed: they say that, not why.
 REPORTERS = {
@@ -137,7 +137,7 @@ def _own_frame(rows: list[Peeled]) -> tuple[dict[str, Value], Line | None]:
         groups = {k: v for k, v in found.groupdict().items() if v}
         fields: dict[str, Value] = {"file": groups.get("file") or groups.get("cell", "")}
         if "line_no" in groups:
-            fields["line_no"] = int(groups["line_no"])
+            fields["line_no"] = int(groups["line_no"][:18])
         if "function" in groups:
             fields["function"] = groups["function"].strip(" │")
         if best[1] is None or not any(f in str(fields["file"]) for f in FOREIGN):

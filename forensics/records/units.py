@@ -20,7 +20,7 @@ SCALES = {
     "tib": 1 << 40,
     "pages": 4096,
 }
-SIZE = re.compile(r"([\d.,]+)\s*([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
+SIZE = re.compile(r"\A([\d.,]{1,40})\s{0,8}([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
 MOST = 1e24  # beyond every memory and every age
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",

@@ -15,7 +15,7 @@ from forensics.records.base import Record
 
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
 LINE = re.compile(
-    r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?P<mig>[^)]*)\): (?P<xid>\d+)"
+    r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?P<mig>[^)]*)\): (?P<xid>\d{1,9})"
     r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
 )
 PREVIOUS = re.compile(r"caused by previous Xid (\d+)")
@@ -43,7 +43,7 @@ def read(region: Region) -> Record | None:
         "xid_action": row.get("action", "look the code up in the driver's documentation"),
     }
     if found["pid"] and found["pid"].isdigit():
-        fields["pid"] = int(found["pid"])
+        fields["pid"] = int(found["pid"][:18])
     if found["task"] and not found["task"].startswith("<"):
         fields["task"] = found["task"].strip()
     if found["detail"]:

@@ -11,6 +11,7 @@ from forensics.text import shown
 # `@` and `#` are in it as they would notify somebody or point at another issue, `$` and `{` as they start formulas and macros.
 ACTS = re.compile(r"([\\`*_{}\[\]<>|#~@&$])")
 LEADS = re.compile(r"^(?:([-+=!>])|(\d+)([.)])(?=\s|$))")  # at the start of a line: a list, a heading, a quotation
+UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 ADDRESS = re.compile(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become a link
 
 
@@ -49,6 +50,11 @@ def longest_run(text: str) -> int:
 def address(url: str) -> str:
     """A reference as a link; one that is no plain https address as code."""
     return f"<{url}>" if re.fullmatch(r"https?://[\w./?=&%#:+~,;@!()-]{3,400}", url) else code(url)
+
+
+def visible(document: str) -> str:
+    """A JSON document in which direction marks and control characters of another program's terminal are written as escapes."""
+    return UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", document)
 
 
 def inside(text: str) -> str:

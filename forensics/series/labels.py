@@ -35,7 +35,7 @@ PER_SECOND = re.compile(
 )
 LOSS = re.compile(
     r"(?:\b(train|training|total|lm|batch|running|avg|average|mean|smoothed|val|valid|validation|eval|test|nll|mlm|sop|box|cls|"
-    r"obj|dfl) )?([\w./-]*loss[\w./-]*)",
+    r"obj|dfl) )?([\w./-]{0,80}loss[\w./-]{0,80})",
     re.IGNORECASE,
 )
 STEP_TIME = re.compile(

@@ -15,7 +15,7 @@ LABEL = 48  # characters of a label that are kept
 
 # A number does not begin inside a word (GPU-0, s0.loss) nor as the argument of a call: memory_allocated(1).
 NUMBER = re.compile(
-    r"(?<![\w.\-])(?<!\w\()(?:(?P<number>[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+    r"(?<![\w.\-])(?<!\w\()(?:(?P<number>[-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d+)?)"
     r"|(?P<odd>[-+]?(?:nan|inf|infinity))\b)"
     r"(?P<unit> ?(?:[KMGT]i?B?(?:ytes)?|bytes|B|%|percent|ms/(?:step|batch|it)|[mu]?s/(?:step|batch|it|iter)|"
     r"(?:it|iters?|steps?|samples?|examples?|tokens?|tok|imgs?|images?|batch|batches|sequences|seqs?)/s(?:ec)?|"

@@ -37,7 +37,7 @@ ENDED = re.compile(
     re.IGNORECASE,
 )
 TROUBLE = re.compile(
-    r"Traceback|\w*Error\b|\w*Exception\b|"
+    r"Traceback|Error\b|Exception\b|"
     r"\b(?:CANCELLED|core dumped|fatal|panic|Abort\w*|[Kk]ill\w*|SIG[A-Z]+|[Ss]ignal|fail\w*)\b"
 )
 

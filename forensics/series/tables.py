@@ -18,8 +18,8 @@ CSV = Trigger("nvidia-smi csv", (" mib,", "memory.used"), thin=True)
 ROWS = Trigger("column table", ("swpd", "kbmemfree", "# gpu "), after=30, thin=True)
 TRIGGERS = (FREE, SMI, CSV, ROWS)
 
-SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)i?B?$", re.IGNORECASE)
-USED_OF = re.compile(r"(\d+)MiB / +\d+MiB")
+SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)([KMGTP]?)i?B?$", re.IGNORECASE)
+USED_OF = re.compile(r"(\d{1,9})MiB / +\d{1,9}MiB")
 HOT = re.compile(r"\b(\d{1,3})C\b")
 INDEX = re.compile(r"^\|\s+(\d{1,3})\s+\S")
 SCALES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}

@@ -40,4 +40,4 @@ def scope_fields(series: Series) -> dict[str, Value]:
     """`rank 3, gpu 0` as fields: rank, gpu, pid where the series tells them."""
     pairs = (part.split(" ") for part in series.scope.split(", ") if " " in part)
     named = {"device": "gpu", "cuda": "gpu"}
-    return {named.get(k, k): int(v) for k, v in pairs if k in ("rank", "gpu", "cuda", "device", "pid") and v.isdigit()}
+    return {named.get(k, k): int(v[:18]) for k, v in pairs if k in ("rank", "gpu", "cuda", "device", "pid") and v.isdigit()}

@@ -1,6 +1,6 @@
 """Labelled incidents of people to Cases: what the pipeline found in them, and what was right.
 
-    {"id": "c1", "primary": "host_memory.oom_cgroup", "accept": ["process.worker_died"], "source": "ticket 17", "hard": false}
+{"id": "c1", "primary": "host_memory.oom_cgroup", "accept": ["process.worker_died"], "source": "ticket 17", "hard": false}
 """
 
 import json

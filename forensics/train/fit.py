@@ -1,6 +1,6 @@
 """Cases -> a Model, and for each case what a Model says that never saw its source.
 
-    forensics train incidents sample_logs -o my.weights
+forensics train incidents sample_logs -o my.weights
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import replace
 from forensics.database import Database
 from forensics.diagnose.model import Model
 from forensics.diagnose.score import standings
-from forensics.diagnose.weighing import candidates
+from forensics.diagnose.weighing import Spoken, candidates
 from forensics.errors import UsageError
 from forensics.train import text, weights
 from forensics.train.cases import Case, without_its_cause
@@ -71,12 +71,12 @@ def choices(cases: Sequence[Case], models: Sequence[Model], knowledge: Database)
     made: list[Choice] = []
     for case, model in zip(cases, models, strict=True):
         made.append(Choice(offered(case, model, knowledge), case.right))
-        if not case.healthy:
-            made.append(Choice(offered(without_its_cause(case), model, knowledge), case.right, UNFAMILIAR))
+        made.append(Choice(offered(without_its_cause(case), model, knowledge), case.right, UNFAMILIAR))
     return made
 
 
 def offered(case: Case, model: Model, knowledge: Database) -> dict[str, list[float]]:
     """The candidates of a case and their features."""
     asked = case.question
-    return candidates(standings(asked.incident, knowledge, asked.jobs), asked.incident, asked.alarms, model, knowledge)
+    found = standings(asked.incident, knowledge, asked.jobs)
+    return candidates(found, Spoken(model, asked.alarms), asked.incident, knowledge)

@@ -1,6 +1,6 @@
 """Answers beside labels -> numbers: how often the first cause is right, and whether its probability means what it says.
 
-    311 cases: top1 0.95, top3 0.99, hard-top1 0.93, ece 0.03, brier 0.04, false alarms 0/24
+311 cases: top1 0.95, top3 0.99, hard-top1 0.93, ece 0.03, brier 0.04, false alarms 0/24
 """
 
 from collections import defaultdict
@@ -63,7 +63,10 @@ class Measures:
 
     def __str__(self) -> str:
         """One line of them all."""
-        told = (f"{f.name} {getattr(self, f.name)}" if f.type is int else f"{f.name} {getattr(self, f.name):.3f}" for f in fields(self))
+        told = (
+            f"{f.name} {getattr(self, f.name)}" if f.type is int else f"{f.name} {getattr(self, f.name):.3f}"
+            for f in fields(self)
+        )
         return ", ".join(told).replace("_", " ")
 
 

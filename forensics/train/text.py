@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forensics.database import builtin_folder, read_folders
+from forensics.diagnose.features import NAMES
 from forensics.diagnose.model import Model
 from forensics.diagnose.region import region, words
 from forensics.train.cases import Case
@@ -79,7 +80,7 @@ def fit(documents: Sequence[Document]) -> Model:
         rareness=_single(rareness),
         intercepts=_single(intercepts),
         coefficients=_single(np.ascontiguousarray(rows.T).ravel()),
-        values=(0.0,) * len(_names()),
+        values=(0.0,) * len(NAMES),
     )
 
 
@@ -92,7 +93,7 @@ def vectorised(texts: Sequence[Collection[str]], kept: Sequence[str]) -> tuple[A
 
 
 def both_sides(coefficients: Any, intercepts: Any) -> tuple[Any, Any]:
-    """One row a cause. For two causes scikit-learn keeps one row, the odds of the second: the first then has the negative half."""
+    """One row a cause; of two causes scikit-learn keeps one row, the odds of the second, and the first gets its negative half."""
     import numpy as np
 
     if len(coefficients) > 1:
@@ -105,9 +106,3 @@ def _single(numbers: Any) -> tuple[float, ...]:
     import numpy as np
 
     return tuple(np.asarray(numbers, dtype=np.float32).astype(float).tolist())
-
-
-def _names() -> tuple[str, ...]:
-    from forensics.diagnose.features import NAMES
-
-    return NAMES

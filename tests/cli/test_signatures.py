@@ -136,7 +136,7 @@ def test_own_signatures_are_used_by_every_command(mine: Path, logs: Path) -> Non
         assert done.returncode == 0, done.stderr
         assert "storage.full" in done.stdout.decode()
         assert "Ask the flurble desk for more" in done.stdout.decode()
-    assert "storage.full" not in forensics("analyze", str(logs)).stdout.decode()
+    assert "Ask the flurble desk for more" not in forensics("analyze", str(logs)).stdout.decode()
 
 
 def test_own_signatures_come_by_the_environment_and_the_file(mine: Path, logs: Path, tmp_path: Path) -> None:

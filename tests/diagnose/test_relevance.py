@@ -24,7 +24,7 @@ def job(*more: str) -> str:
 def test_another_process_of_the_same_hour_is_no_cause(analyze: Callable[..., Report], other: str) -> None:
     report = analyze(dmesg_txt=other.format(time="03:10:00"), train_log=job(ERROR))
     assert report.causes[0].id == "code.shape"
-    assert report.causes[0].probability > 0.7
+    assert report.causes[0].probability > 0.6
 
 
 def test_a_job_that_went_on_to_its_end_was_not_killed(analyze: Callable[..., Report]) -> None:

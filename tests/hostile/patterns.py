@@ -19,7 +19,9 @@ def all_patterns() -> dict[str, Any]:
     """`forensics.text.ANSI` or `forensics.x.RULES[3].pattern` -> the pattern; each once, under its first name."""
     found: dict[str, Any] = {}
     seen: set[tuple[str | bytes, int]] = set()
-    for module in sorted(m.name for m in pkgutil.walk_packages(forensics.__path__, "forensics.") if not m.name.endswith("__main__")):
+    for module in sorted(
+        m.name for m in pkgutil.walk_packages(forensics.__path__, "forensics.") if not m.name.endswith("__main__")
+    ):
         for name, value in sorted(vars(importlib.import_module(module)).items()):
             for place, pattern in _inside(value, f"{module}.{name}", set()):
                 key = (pattern.pattern, pattern.flags)

@@ -18,15 +18,31 @@ UNITS = [
     "[", "[]", "{", "<", "@", "a@", ",", "0,", "0.", "1 ", "a ", "key=", "token", "://", "a://", "0-", "#", "|", "+", "\n", "\r", "x{", "2026-",
     "%", "0%", "1/", "\x1b[", "\x1b]", "rank", "[rank0]", "é", "0x", "Error: ", "  File \"a\"", "step ", "loss ", "a: ", "a=1 ", "-----BEGIN ",
 ]  # fmt: skip
-STARTS = ["", "x", " ", "step 1 ", "CUDA out of memory. ", "-----BEGIN PRIVATE KEY-----", "password='", "{\"log\":\"", "Killed process 1 (", "https://"]
-ENDS = ["", "!", " Killed process", "\x00", ")", "'"]
+STARTS = [
+    "",
+    "x",
+    " ",
+    "step 1 ",
+    "CUDA out of memory. ",
+    "-----BEGIN PRIVATE KEY-----",
+    "password='",
+    '{"log":"',
+    "Killed process 1 (",
+    "https://",
+]
+ENDING = "\x00"  # what matches nearly everything before it, and then does not
 
 
 def lines() -> list[str]:
     made = [unit * (MAX_TEXT_BYTES // len(unit)) for unit in UNITS]
-    made += [("(" * 5000 + ")" * 5000)[:MAX_TEXT_BYTES], "a" * 8000 + " " * 8000, "0" * 8000 + "a" * 8000, "/a" * 4000 + " " * 8000]
-    made += [f"{start}{unit * 4000}{end}" for start in STARTS for unit in ("a", " ", "0", "(", "a ", "=") for end in ENDS[:2]]
-    return made + [line + end for line in made[: len(UNITS)] for end in ENDS[1:]]
+    made += [
+        ("(" * 5000 + ")" * 5000)[:MAX_TEXT_BYTES],
+        "a" * 8000 + " " * 8000,
+        "0" * 8000 + "a" * 8000,
+        "/a" * 4000 + " " * 8000,
+    ]
+    made += [f"{start}{unit * 4000}!" for start in STARTS for unit in ("a", " ", "0", "a ")]
+    return made + [line + ENDING for line in made[: len(UNITS)]]
 
 
 LINES = lines()
@@ -36,13 +52,13 @@ def slowest(pattern: Any) -> tuple[float, str]:
     worst, on = 0.0, ""
     for line in LINES:
         subject = line if isinstance(pattern.pattern, str) else line.encode()
-        for way in (pattern.search, pattern.match, pattern.fullmatch):
+        for way in (pattern.search, pattern.fullmatch):
             start = time.thread_time()
             way(subject)
             took = time.thread_time() - start
             if took > worst:
                 worst, on = took, line
-            if worst > 5:
+            if worst > LIMIT_S:
                 return worst, on
     return worst, on
 

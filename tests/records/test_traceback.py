@@ -104,3 +104,25 @@ def test_launchers_say_that_and_not_why(events: Callable[[str], list[Event]], an
     )
     assert all(e.weight == "hint" for e in tracebacks(events(wrapper)))
     assert "CalledProcessError" in traceback.REPORTERS
+
+
+@pytest.mark.parametrize("exception", ["_queue.Empty", "EOFError", "horovod.common.exceptions.HorovodInternalError: it broke"])
+def test_an_exception_that_tells_of_another_end_is_a_hint(events: Callable[[str], list[Event]], exception: str) -> None:
+    reported = PLAIN.replace("mypackage.errors.StrangeError: it did not work", exception)
+    assert {e.weight for e in events(reported)} == {"hint"}
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "Exception ignored in: <function Pool.__del__ at 0x7f2a11223344>",
+        "Exception ignored in: \n<generator fit at 0x7f2a>",
+    ],
+)
+def test_an_ignored_exception_ends_nothing(
+    events: Callable[[str], list[Event]], analyze: Callable[..., Report], front: str
+) -> None:
+    told = [e for e in events(f"epoch 3 done\n{front}\n{PLAIN}") if e.kind.startswith("traceback")]
+    assert [(e.kind, e.cause, e.weight) for e in told] == [("traceback/ignored", None, "hint")]
+    assert analyze(train_log=f"epoch 3 done\n{front}\n{PLAIN}").causes[0].id == "none.healthy"
+    assert analyze(train_log=f"epoch 3 done\n{PLAIN}").causes[0].id == "code.exception"

@@ -21,6 +21,7 @@ from forensics.records.units import size_bytes, typed
         ({"pid": "<unknown>", "exit_code": "-9"}, {"pid": "<unknown>", "exit_code": -9}),
         ({"limit_kb": "lots", "empty": " "}, {"limit_kb": "lots"}),
         ({"read_bytes": "1,234"}, {"read_bytes": 1234}),
+        ({"world_size": "8"}, {"world_size": 8}),
     ],
 )
 def test_groups_become_facts(groups: dict[str, str], facts: dict[str, object]) -> None:

@@ -18,6 +18,7 @@ from forensics.records import xid
         ("NVRM: Xid (PCI:0000:44:00): 31, pid='<unknown>', name=<unknown>, Ch 00000008", {"xid": 31}),
         ("NVRM: Xid (PCI:0000:44:00 GPU-I:05 GPU-CI:00): 45, pid=77, name=train, Ch 0000001c", {"xid": 45, "pid": 77}),
         ("NVRM: Xid (PCI:0000:0a:00): 62, 0cb5(3098) 00000000 00000000", {"xid": 62}),
+        ("NVRM: Xid (PCI:0000:0a:00): 13,  pid=77,  name=train, Graphics Exception", {"xid": 13, "pid": 77, "task": "train"}),
     ],
 )
 def test_a_line_of_any_grammar_is_read(text: str, fields: dict[str, object]) -> None:

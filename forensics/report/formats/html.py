@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from forensics.model import Report
 from forensics.report import page
 from forensics.report.document import document
+from forensics.report.escape import visible
 from forensics.report.page.charts import HEIGHT, WIDTH, bars, charts
 from forensics.report.page.timeline import NAMES_OF_CLOCKS, drawings
 from forensics.report.paths import Paths
@@ -92,7 +93,7 @@ def _policy(style: str, script: str) -> str:
 
 def _data(report: Report) -> str:
     """The document for machines, with nothing in it that could end the element it stands in."""
-    text = json.dumps(document(report), ensure_ascii=False, allow_nan=False)
+    text = visible(json.dumps(document(report), ensure_ascii=False, allow_nan=False))
     return re.sub(r"[<>&\u2028\u2029]", lambda m: f"\\u{ord(m[0]):04x}", text)
 
 

@@ -19,7 +19,7 @@ __all__ = ["without_names", "without_secrets"]
 
 SWEPT = 8  # characters a secret must have to be looked for elsewhere: shorter ones are words, too
 KEY_HEAD = "PRIVATE KEY-----"
-KEY_LINE = re.compile(r"[^\s]*?[A-Za-z0-9+/=]{4,}\s*\Z")
+KEY_LINE = re.compile(r"\A\S*+(?<=[A-Za-z0-9+/=]{4})\s*\Z")
 
 
 def without_secrets(report: Report) -> Report:

@@ -25,9 +25,9 @@ WORDS = """
 COMMON = frozenset(WORDS.split())
 # Sites that everybody's logs name; they tell nothing about whose log it is.
 PUBLIC = re.compile(
-    r"(?:.*\.)?(?:github|gitlab|githubusercontent|google|googleapis|nvidia|amazonaws|microsoft|docker|slack|discord|wandb|anaconda)\.\w+\Z"
+    r"\A(?:(?:.*\.)?(?:github|gitlab|githubusercontent|google|googleapis|nvidia|amazonaws|microsoft|docker|slack|discord|wandb|anaconda)\.\w+\Z"
     r"|(?:.*\.)?(?:pytorch|tensorflow|python|kernel|gnu|apache|jupyter|readthedocs|numpy|freedesktop|man7|kubernetes)\.(?:org|io)\Z"
-    r"|(?:.*\.)?(?:huggingface\.co|hf\.co|wandb\.ai|lightning\.ai|example\.(?:com|org|net))\Z|\w+\.(?:py|log|txt|json|yaml|so|sh|c|h|cpp|cu)\Z",
+    r"|(?:.*\.)?(?:huggingface\.co|hf\.co|wandb\.ai|lightning\.ai|example\.(?:com|org|net))\Z|\w+\.(?:py|log|txt|json|yaml|so|sh|c|h|cpp|cu)\Z)",
     re.IGNORECASE,
 )
 HOST = r"(?P<name>[A-Za-z](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6})"

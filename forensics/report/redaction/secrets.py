@@ -16,7 +16,7 @@ from forensics.report.redaction.forms import FORMS
 MASK = "[REDACTED:{}]"
 # What stands where a secret would, and is none.
 EMPTY = re.compile(
-    r"(?:none|null|nil|true|false|undefined|default|unset|empty|redacted|hidden|required|optional|missing|invalid|expired|incorrect"
+    r"\A(?:none|null|nil|true|false|undefined|default|unset|empty|redacted|hidden|required|optional|missing|invalid|expired|incorrect"
     r"|authentication|auth|failed|str|string|bytes|int|bool|yes|no|not|is|was|for|and|or|the|x{3,}|\.{2,}\S*|\*+|-+|[<$%{\[(].*"
     r"|os\.environ\S*|getenv\S*|your[-_ ].*|self\.\S*|args?\.\S*|cfg\.\S*|config\.\S*)\Z",
     re.IGNORECASE,
@@ -42,7 +42,7 @@ NAMED = (
         "password",
         ("passw", "passphrase", "pwd", "requirepass", "_pass"),
         re.compile(
-            r"(?<![A-Za-z])(?:[A-Za-z0-9_.-]{0,60}(?:password|passwd|passphrase|requirepass|_pass|_pwd|(?<![a-z])pwd(?=\W)))"
+            r"(?<![A-Za-z0-9])(?:[A-Za-z0-9_.-]{0,60}(?:password|passwd|passphrase|requirepass|_pass|_pwd|(?<![a-z])pwd(?=\W)))"
             rf"{NAME_END}{VALUE}",
             re.IGNORECASE,
         ),
@@ -51,7 +51,7 @@ NAMED = (
         "secret",
         ("secret", "credential"),
         re.compile(
-            rf"(?<![A-Za-z])[A-Za-z0-9_.-]{{0,60}}(?:secret|credentials?)(?:[_.-]?(?:access)?[_.-]?(?:key|token|value))?{NAME_END}{VALUE}",
+            rf"(?<![A-Za-z0-9])[A-Za-z0-9_.-]{{0,60}}(?:secret|credentials?)(?:[_.-]?(?:access)?[_.-]?(?:key|token|value))?{NAME_END}{VALUE}",
             re.I,
         ),
         weak=True,
@@ -60,7 +60,7 @@ NAMED = (
         "secret",
         ("key",),
         re.compile(
-            r"(?<![A-Za-z])[A-Za-z0-9_.-]{0,60}(?:api|access|private|encryption|signing|account|storage|master|license|auth|service|client|ssh|app"
+            r"(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,60}(?:api|access|private|encryption|signing|account|storage|master|license|auth|service|client|ssh|app"
             rf"|client-key)[_-]?key(?:[_-]?(?:id|data|b64))?{NAME_END}{VALUE}",
             re.IGNORECASE,
         ),
@@ -69,14 +69,14 @@ NAMED = (
     Rule(
         "secret",
         ("_key", '"key"', "'key'"),
-        re.compile(rf"(?:(?<![A-Z])[A-Z0-9_]{{1,60}}_KEY|(?<=[\"'])key(?=[\"'])){NAME_END}{VALUE}"),
+        re.compile(rf"(?:(?<![A-Z0-9])[A-Z0-9_]{{1,60}}_KEY|(?<=[\"'])key(?=[\"'])){NAME_END}{VALUE}"),
         weak=True,
     ),
     Rule(
         "token",
         ("token",),
         re.compile(
-            r"(?:(?<![A-Z])[A-Z0-9_]{0,60}_TOKEN|(?<![A-Za-z])[A-Za-z0-9_.-]{0,60}(?:auth|access|api|bearer|refresh|session|security|identity|id|csrf"
+            r"(?:(?<![A-Z0-9])[A-Z0-9_]{0,60}_TOKEN|(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,60}(?:auth|access|api|bearer|refresh|session|security|identity|id|csrf"
             rf"|bot|hub|hf|git|github|gitlab|user|login|personal|web|oauth)[_-]?token|(?<![A-Za-z_.-])token){NAME_END}{VALUE}",
             re.IGNORECASE,
         ),
@@ -131,7 +131,7 @@ NAMED = (
     ),
 )
 RULES = (*(Rule(kind, anchors, re.compile(pattern)) for kind, anchors, pattern in FORMS), *NAMED)
-LONE_KEY_LINE = re.compile(r"\s*(?P<secret>[A-Za-z0-9+/]{40,}={0,2})\s*\Z")
+LONE_KEY_LINE = re.compile(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 
 
 def masked(text: str, seen: dict[str, str] | None = None) -> str:

@@ -18,7 +18,7 @@ from forensics.sources.turning import turned
 TIME = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
 ROW = re.compile(rf"\s*\|?\s*{TIME}\s*[\t|]\s*\w+\s*[\t|]")
 CSV_ROW = re.compile(rf"\"{TIME}\",\"?\w*\"?,")
-RULE = re.compile(rb"[\s|:-]*$")
+RULE = re.compile(rb"\A[\s|:-]*+$")
 NARROW = "\u202f".encode()
 
 

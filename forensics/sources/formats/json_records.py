@@ -27,7 +27,7 @@ LEVELS = ("level", "severity", "levelname", "loglevel", "log.level", "lvl")
 TRACES = ("traceback", "exc_info", "exc_text", "exception", "stack_trace", "stacktrace", "stack", "py_callstack")
 KNOWN = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
 BUNYAN = {10: "DEBUG", 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR", 60: "FATAL"}
-LIST = re.compile(r'\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
+LIST = re.compile(r'\A\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
 PROBED = 60
 SHARE = 0.6
 

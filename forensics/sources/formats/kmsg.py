@@ -16,7 +16,7 @@ from forensics.sources.formats.documents import objects
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-RECORD = re.compile(rb"(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
+RECORD = re.compile(rb"\A(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
 FIRST = re.compile(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
 ESCAPE = re.compile(rb"\\x([0-9a-f]{2})")
 JSON = re.compile(r'\s*\{\s*"dmesg"\s*:\s*\[')

@@ -14,8 +14,8 @@ from forensics.sources.formats.documents import MAX_DOCUMENT
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-PART = re.compile(rb"(\w+)#(\d+) Part(\d+)$")
-TEXT_PART = re.compile(r"\w+#\d+ Part\d+$")
+PART = re.compile(rb"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
+TEXT_PART = re.compile(r"\A\w{1,64}#\d{1,18} Part\d{1,18}$")
 
 
 def _recognises(head: Head) -> bool:

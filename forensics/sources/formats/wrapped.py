@@ -28,7 +28,7 @@ SLACK = 24  # a line that was wrapped at words is not shorter than the width by 
 MOST_JOINED = 40
 STAMPS = rf"{ISO_TIME}|\w{{3}} [ \d]\d \d\d:\d\d:\d\d|[IWEF]\d{{4}} |\d+:\d\d"
 NAMES = r"Traceback|(?:\w+\.)*\w+(?:Error|Exception|Warning): |(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\S+:\d+:|\w+="
-START = re.compile(rf"\s|[\[<{{|>*=+#$-]|{STAMPS}|{NAMES}")
+START = re.compile(rf"\A(?:\s|[\[<{{|>*=+#$-]|{STAMPS}|{NAMES})")
 
 TABLE = re.compile(r"\S {3,}\S")
 

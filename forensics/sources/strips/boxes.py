@@ -21,4 +21,5 @@ def _shows(head: Head) -> bool:
 
 
 SIDE = "|".join(SIDES).encode()
-STRIPS = (Strip("boxes", _shows, re.compile(rb"^[ \t]*(?:" + SIDE + rb") ?|[ \t]*(?:" + SIDE + rb")[ \t]*\r?$", re.MULTILINE)),)
+BORDERS = re.compile(rb"^[ \t]*(?:" + SIDE + rb") ?|(?<![ \t])[ \t]*+(?:" + SIDE + rb")[ \t]*\r?$", re.MULTILINE)
+STRIPS = (Strip("boxes", _shows, BORDERS),)

@@ -1,0 +1,56 @@
+"""`forensics train CORPUS... -o FILE`: weights of the classifier from labelled incidents of your own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forensics.cli.common import Signatures
+from forensics.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def train(
+        corpora: Annotated[
+            list[Path], typer.Argument(help="Folders with labels.jsonl and a sub-folder a case, or of sample logs.")
+        ],
+        output: Annotated[Path, typer.Option("--output", "-o", help="Write the weights to this file.")],
+        folds: Annotated[int, typer.Option(min=2, help="Parts that the sources are split into while learning.")] = 5,
+        signatures: Signatures = None,
+    ) -> None:
+        """Learn how to weigh evidence and words from the labelled incidents in CORPORA and the signatures' examples.
+
+        \b
+        A line of labels.jsonl: {"id": "c1", "primary": "storage.full", "accept": [], "source": "ticket 17"}
+        Example:
+          forensics train ./incidents -o my.weights
+          FORENSICS_MODEL=my.weights forensics analyze ./job.log
+        """
+        needs_learner()
+        if not output.parent.is_dir():
+            raise UsageError("no such folder to write to", str(output.parent))
+        from forensics import pipeline
+        from forensics.diagnose.model import dump
+        from forensics.train import fit
+        from forensics.train.cases import read_corpora
+
+        knowledge = pipeline.database(signatures or ())
+        cases = read_corpora(corpora, knowledge)
+        typer.echo(f"{len(cases)} cases read; learning takes a minute or two", err=True)
+        made = dump(fit.train(cases, knowledge, folds))
+        try:
+            output.write_bytes(made)
+        except OSError as error:
+            raise UsageError(f"cannot be written ({error.strerror})", str(output)) from error
+        typer.echo(f"{len(made)} bytes written to {output}", err=True)
+
+
+def needs_learner() -> None:
+    """Raises UsageError where scikit-learn is not installed: a report does not need it, learning does."""
+    from importlib.util import find_spec
+
+    if find_spec("sklearn") is None:
+        raise UsageError("scikit-learn is not installed", advice="pip install 'training-forensics[train]'")

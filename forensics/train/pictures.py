@@ -1,0 +1,56 @@
+"""Answers beside labels -> two pictures: which cause is taken for which, and whether a probability means what it says."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from forensics.train.measure import Answer, reliability
+
+DPI = 110
+
+
+def confusion(answers: Sequence[Answer], path: Path) -> None:
+    """The confusion matrix of labelled against named causes; an accepted answer counts as the cause it was labelled with."""
+    from matplotlib.figure import Figure
+
+    pairs = [(a.case.right[0], a.case.right[0] if a.hit else a.first) for a in answers]
+    names = sorted({c for pair in pairs for c in pair})
+    counts = [[0] * len(names) for _ in names]
+    for right, said in pairs:
+        counts[names.index(right)][names.index(said)] += 1
+    size = 3 + 0.2 * len(names)
+    figure = Figure(figsize=(size, size), dpi=DPI, layout="constrained")
+    axes = figure.add_subplot()
+    axes.imshow(counts, cmap="Blues")
+    for i, row in enumerate(counts):
+        for j, count in enumerate(row):
+            if count:
+                axes.text(j, i, str(count), ha="center", va="center", fontsize=6, color="black" if i == j else "red")
+    axes.set_xticks(range(len(names)), names, rotation=90, fontsize=6)
+    axes.set_yticks(range(len(names)), names, fontsize=6)
+    axes.set_xlabel("named")
+    axes.set_ylabel("labelled")
+    figure.savefig(path)
+
+
+def reliability_rows(answers: Sequence[Answer]) -> tuple[list[float], list[float], list[int]]:
+    """Mean probability, share of right answers, and number of answers of each bin."""
+    rows = reliability(answers)
+    return [said for _, said, _ in rows], [right for _, _, right in rows], [count for count, _, _ in rows]
+
+
+def reliability_curve(named: Mapping[str, Sequence[Answer]], path: Path) -> None:
+    """How often answers of a probability are right, for each of `named`; a true probability lies on the diagonal."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 5), dpi=DPI, layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
+    for name, answers in named.items():
+        said, right, counts = reliability_rows(answers)
+        line = axes.plot(said, right, marker="o", label=name)[0]
+        for x, y, count in zip(said, right, counts, strict=True):
+            axes.annotate(str(count), (x, y), textcoords="offset points", xytext=(4, -9), fontsize=7, color=line.get_color())
+    axes.set_xlabel("probability said")
+    axes.set_ylabel("share right")
+    axes.legend(loc="upper left", fontsize=8)
+    figure.savefig(path)

@@ -1,0 +1,177 @@
+"""The classifier at inference: what scikit-learn computes, from a file that is checked, and honest where nothing is proven."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.database import HEALTHY
+from forensics.diagnose import model as models
+from forensics.diagnose.features import NAMES, UNKNOWN
+from forensics.diagnose.model import BUILT_IN, ForeignModelError, Model, dump, read, restore, shares
+from forensics.diagnose.region import region, sounds_alarmed, words
+from forensics.diagnose.score import Standing
+from forensics.diagnose.weighing import ordered
+from forensics.model import Event, Report
+
+LOSS = "2025-08-22 03:00:00,000 INFO step 1 loss 0.5\n"
+
+
+def small(causes: int = 3, seed: int = 1) -> tuple[Model, list[frozenset[str]], object, object]:
+    """A text model of made documents, with the matrix and the learner of scikit-learn that it came from."""
+    pytest.importorskip("sklearn")
+    from sklearn.linear_model import LogisticRegression
+
+    from forensics.train import text
+
+    chance = random.Random(seed)
+    documents = [
+        text.Document(
+            frozenset(chance.sample([f"w{k}_{j}" for k in (i % causes, 9) for j in range(8)], 6)), f"c{i % causes}", f"s{i}"
+        )
+        for i in range(60)
+    ]
+    kept = text.vocabulary(documents)
+    vectors, _ = text.vectorised([d.words for d in documents], kept)
+    learner = LogisticRegression(C=text.STRENGTH, class_weight="balanced", max_iter=500).fit(
+        vectors, [d.cause for d in documents]
+    )
+    return text.fit(documents), [d.words for d in documents], vectors, learner
+
+
+@pytest.mark.parametrize("causes", [2, 3, 5])
+def test_words_are_weighed_as_scikit_learn_weighs_them(causes: int) -> None:
+    made, texts, vectors, learner = small(causes)
+    stored = restore(dump(made))
+    for row, expected in zip(texts, learner.predict_proba(vectors), strict=True):  # type: ignore[attr-defined]
+        found = stored.text(row | {"never-seen"})
+        assert [found[c] for c in learner.classes_] == pytest.approx(list(expected), abs=1e-6)  # type: ignore[attr-defined]
+
+
+def tiny() -> Model:
+    return Model(
+        ("a", "b"), {"x": 0, "y": 1}, (1.0, 2.0), (0.0, 0.5), (1.0, -1.0, 0.25, 4.0), tuple(float(i) for i in range(len(NAMES)))
+    )
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    (tmp_path / "m").write_bytes(dump(tiny()))
+    found = read(tmp_path / "m")
+    assert (found.causes, found.vocabulary, found.values) == (("a", "b"), {"x": 0, "y": 1}, tiny().values)
+    assert found.text({"x", "y"}) == tiny().text({"x", "y"})
+    assert len(found.hash) == 64
+
+
+@given(st.integers(0, 10_000), st.integers(1, 255))
+def test_a_damaged_file_is_never_taken_for_another_model(at: int, change: int) -> None:
+    whole = bytearray(dump(tiny()))
+    start = whole.index(b"\n") + 1
+    whole[start + at % (len(whole) - start)] ^= change
+    with pytest.raises(ForeignModelError):
+        restore(bytes(whole))
+
+
+@given(st.binary(max_size=200))
+def test_anything_else_is_told_to_be_no_model(data: bytes) -> None:
+    with pytest.raises(ForeignModelError):
+        restore(data)
+
+
+def test_a_model_of_other_features_or_shape_is_foreign() -> None:
+    good = dump(tiny())
+    for old, new in ((b'"evidence"', b'"evidenze"'), (b"forensics-model/1", b"forensics-model/9"), (b'["a", "b"]', b'["a"]')):
+        assert old in good
+        with pytest.raises(ForeignModelError):
+            restore(good.replace(old, new, 1))
+
+
+@given(st.lists(st.floats(-700, 700), min_size=1, max_size=9))
+def test_shares_are_a_distribution_in_the_order_of_the_utilities(utilities: list[float]) -> None:
+    found = shares(utilities)
+    assert sum(found) == pytest.approx(1)
+    assert found[utilities.index(max(utilities))] == max(found)
+
+
+@given(st.lists(st.text(max_size=80), max_size=20), st.randoms())
+def test_the_order_of_lines_changes_no_word(lines: list[str], chance: random.Random) -> None:
+    mixed = lines.copy()
+    chance.shuffle(mixed)
+    assert words(mixed) == words(lines)
+
+
+def test_numbers_addresses_and_paths_are_no_words() -> None:
+    found = words(["Error at 0xdeadbeef in /home/someone/train.py line 12"])
+    assert found == {"error", "line", "error line"}
+    assert sounds_alarmed("Error: x")
+    assert not sounds_alarmed("step 1 loss 0.5")
+
+
+def test_evidence_put_first_by_the_formula_stays_first_and_words_do_not_hide_it() -> None:
+    event = Event("a/x", "a", "strong", "log", 1, 1, ())
+    plain = [Standing("a", (event,), 0.8, probability=0.7)]
+    found = ordered(plain, {"a": 0.3, "b": 0.6, HEALTHY: 0.05, UNKNOWN: 0.05})
+    assert [(s.cause, s.probability) for s in found] == [("a", 0.6)]
+    hint = [Standing("a", (Event("a/x", "a", "hint", "log", 1, 1, ()),), 0.4, probability=0.5)]
+    assert [s.cause for s in ordered(hint, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1})] == ["b", "a"]
+
+
+def test_the_region_is_alarms_and_evidence_without_repeats() -> None:
+    assert region(None, ["a", "b", "a"]) == ["a", "b"]
+
+
+def test_a_quiet_log_stays_healthy(analyze: Callable[..., Report]) -> None:
+    report = analyze(train_log=LOSS * 40)
+    assert (report.verdict, report.causes[0].id) == ("no_crash", HEALTHY)
+
+
+def test_what_no_signature_knows_is_undetermined_and_says_what_to_collect(analyze: Callable[..., Report]) -> None:
+    line = "flurbler: the fabric partition manager failed to initialize nvlink gpu fabric error, cannot allocate\n"
+    report = analyze(train_log=LOSS * 40 + line * 3)
+    assert report.verdict != "crash"
+    assert report.causes[0].probability < 0.8
+    if report.verdict == "undetermined":
+        assert report.missing
+
+
+def test_the_report_names_the_weights_it_was_made_with(analyze: Callable[..., Report]) -> None:
+    assert analyze(train_log=LOSS).tool["model"] == read(BUILT_IN).hash[:16]
+
+
+def test_without_weights_the_formula_decides_and_the_report_says_so(
+    analyze: Callable[..., Report], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FORENSICS_MODEL", str(tmp_path / "none.weights"))
+    report = analyze(train_log=LOSS)
+    assert report.tool["model"] == "formula-1"
+    assert "model" in {w.kind for w in report.warnings}
+    monkeypatch.setenv("FORENSICS_MODEL", "none")
+    assert "model" not in {w.kind for w in analyze(train_log=LOSS).warnings}
+
+
+def test_the_built_in_weights_are_small_and_know_every_cause() -> None:
+    from forensics.database import builtin_folder, read_folders
+
+    causes, _ = read_folders([builtin_folder()])
+    assert BUILT_IN.stat().st_size < 2 << 20
+    assert set(read(BUILT_IN).causes) <= {c.id for c in causes}
+
+
+def test_an_analysis_imports_nothing_that_learns(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n")
+    code = (
+        "import sys; from pathlib import Path; from forensics import pipeline;"
+        "r = pipeline.analyze_paths([Path(sys.argv[1])], 'c', pipeline.database()); assert r.tool['model'] != 'formula-1', r.tool;"
+        "print([m for m in ('sklearn', 'scipy', 'pandas', 'numpy', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_reading_the_weights_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORENSICS_MODEL", raising=False)
+    assert models.chosen()[0] is models.chosen()[0]

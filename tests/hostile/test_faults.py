@@ -1,0 +1,242 @@
+"""What fails around the program: full disks, read-only folders, a reader that leaves, Ctrl-C, a fault of the program itself."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from forensics import pipeline, records, series
+from forensics.database import Database
+from forensics.model import Report, Source, Warn, Warning
+from forensics.scan import scan
+from tests.conftest import ROOT, text_source
+from tests.hostile.inputs import CAUSE, OOM
+
+CASE = str(ROOT / "sample_logs/jupyter_oom")
+COMMAND = [sys.executable, "-m", "forensics"]
+
+
+def run(*given: str, **environment: str) -> "subprocess.CompletedProcess[bytes]":
+    own = {k: v for k, v in os.environ.items() if k != "FORENSICS_DEBUG"} | environment
+    return subprocess.run([*COMMAND, *given], capture_output=True, env=own, timeout=60)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 16 KiB."""
+    place = tmp_path / "tiny"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(place)], capture_output=True).returncode:
+        pytest.skip("no right to mount")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_disk_full_under_the_report(tiny: Path) -> None:
+    told = run("analyze", CASE, "-f", "html", "-o", str(tiny / "report.html"))
+    assert told.returncode == 2
+    assert told.stderr.decode().count("\n") == 1 and b"No space left" in told.stderr
+    assert b"</html>" in told.stdout, "the report goes to stdout"
+    assert list(tiny.iterdir()) == []
+
+
+def test_disk_full_under_the_cache(tiny: Path) -> None:
+    told = run("analyze", CASE, "-f", "json", FORENSICS_CACHE=str(tiny))
+    assert told.returncode == 0 and not told.stderr
+    assert json.loads(told.stdout)["causes"][0]["id"] == CAUSE
+    assert not list(tiny.iterdir())
+
+
+def test_disk_full_under_stdout() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*COMMAND, "analyze", CASE], stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines() == ["forensics: No space left on device"]
+
+
+def test_a_cache_that_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("x")
+    told = run("analyze", CASE, "-f", "json", FORENSICS_CACHE=str(tmp_path / "cache"), HOME="/proc/none")
+    assert told.returncode == 0 and json.loads(told.stdout)["causes"][0]["id"] == CAUSE
+
+
+def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
+    assert run("analyze", CASE, FORENSICS_CACHE=str(tmp_path)).returncode == 0
+    for kept in tmp_path.glob("*.db"):
+        data = bytearray(kept.read_bytes())
+        data[len(data) // 2] ^= 0xFF
+        kept.write_bytes(data)
+    told = run("analyze", CASE, "-f", "json", FORENSICS_CACHE=str(tmp_path))
+    assert told.returncode == 0 and json.loads(told.stdout)["causes"][0]["id"] == CAUSE
+
+
+def test_two_runs_share_one_cache(tmp_path: Path) -> None:
+    own = os.environ | {"FORENSICS_CACHE": str(tmp_path)}
+    runs = [subprocess.Popen([*COMMAND, "analyze", CASE, "-f", "json"], stdout=subprocess.PIPE, env=own) for _ in range(2)]
+    answers = [r.communicate(timeout=120)[0] for r in runs]
+    assert [json.loads(a)["causes"][0]["id"] for a in answers] == [CAUSE] * 2
+    assert not list(tmp_path.glob(".new-*"))
+
+
+def test_a_reader_that_leaves() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m forensics analyze {CASE} -f json | head -c 5", shell=True, capture_output=True, timeout=60
+    )
+    assert done.stdout == b'{\n  "' and not done.stderr
+
+
+def test_closed_stdout() -> None:
+    done = subprocess.run(f"{sys.executable} -m forensics analyze {CASE} >&-", shell=True, capture_output=True, timeout=60)
+    assert b"Traceback" not in done.stderr and done.stderr.count(b"\n") <= 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_interrupted(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    output.mkdir()
+    given = subprocess.Popen([*COMMAND, "stdin", "-o", str(output / "r.txt")], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert given.stdin and given.stderr
+    given.stdin.write(b"x\n" * 1_000_000)
+    given.stdin.flush()
+    time.sleep(1.5)
+    given.send_signal(signal.SIGINT)
+    told = given.stderr.read()
+    assert given.wait(30) == 130
+    assert told.startswith(b"forensics: interrupted") and told.count(b"\n") == 1
+    assert not list(output.iterdir())
+
+
+class BrokenError(Exception):
+    pass
+
+
+def broken(*_given: object, **_named: object) -> None:
+    raise BrokenError("a fault made by this test")
+
+
+@pytest.fixture
+def as_users_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORENSICS_DEBUG")
+
+
+PARTS = {
+    "records": (records, "read"),
+    "records together": (records, "together"),
+    "numbers": (series, "numbers"),
+    "series": (series, "read"),
+    "times": (pipeline.timeline, "full_times"),
+    "clocks": (pipeline.timeline, "clock_of"),
+    "common clock": (pipeline.timeline, "settled"),
+    "context": (pipeline.context, "attach"),
+}
+
+
+@pytest.mark.parametrize("part", sorted(PARTS))
+def test_a_fault_in_a_part_costs_that_part(
+    part: str, as_users_have_it: None, monkeypatch: pytest.MonkeyPatch, analyze: Callable[..., Report]
+) -> None:
+    monkeypatch.setattr(*PARTS[part], broken)
+    report = analyze(dmesg_log=OOM, train_log="step 1 loss 2.0\n" * 50)
+    (warning, *_) = [w for w in report.warnings if w.kind == "internal"]
+    assert "BrokenError" in warning.message and "report it" in warning.message
+    if part != "records":  # without these there is no evidence
+        assert report.causes[0].id == CAUSE
+
+
+def test_a_fault_in_one_record_costs_that_record(
+    as_users_have_it: None, monkeypatch: pytest.MonkeyPatch, analyze: Callable[..., Report]
+) -> None:
+    from forensics.records import traceback
+
+    monkeypatch.setattr(traceback, "read", broken)
+    report = analyze(dmesg_log=OOM, train_log='Traceback (most recent call last):\n  File "a.py", line 1\nValueError: x\n')
+    (warning,) = [w for w in report.warnings if w.kind == "internal"]
+    assert (warning.source, warning.line) == ("train.log", 1)
+    assert report.causes[0].id == CAUSE
+
+
+def test_a_fault_while_reading_costs_the_rest_of_that_source(
+    as_users_have_it: None, knowledge: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from forensics.sources.formats import json_records
+
+    monkeypatch.setattr(json_records, "_line", broken)
+    (tmp_path / "a.log").write_bytes(b'{"time":"2026-11-21T08:00:00Z","level":"info","msg":"a"}\n' * 9)
+    (tmp_path / "dmesg.log").write_bytes(OOM)
+    report = pipeline.analyze_paths([tmp_path], "case", knowledge)
+    assert [w.source for w in report.warnings if w.kind == "internal"] == [str(tmp_path / "a.log")]
+    assert report.causes[0].id == CAUSE
+
+
+def test_the_command_line_never_shows_a_traceback(
+    as_users_have_it: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from forensics import cli
+
+    monkeypatch.setattr("forensics.cli.app.build", broken)
+    monkeypatch.setattr(cli.os, "dup2", lambda *_a: 0)
+    monkeypatch.setattr(cli.signal, "signal", lambda *_a: None)
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == 3
+    assert capsys.readouterr().err.startswith("forensics: internal error (BrokenError, test_faults.py:")
+
+
+def test_a_slow_signature_is_given_up(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def slow(_self: object, _line: str) -> None:
+        tried.append(1)
+        raise TimeoutError
+
+    monkeypatch.setattr("forensics.database.Confirmer.search", slow)
+    noted: list[Warning] = []
+    scan(text_source("a.log", "CUDA out of memory. Tried to allocate\n" * 300), knowledge, noted.append)
+    told = [w.message for w in noted if w.kind == "timeout"]
+    names = {message.split()[0] for message in told}
+    assert len(tried) == 3 * len(names) and len(told) == 2 * len(names)
+    assert all("not tried again" in m for m in told[len(names) :])
+
+
+def test_a_file_that_shrinks_and_one_that_vanishes(knowledge: Database, tmp_path: Path) -> None:
+    noted: list[Warning] = []
+    for name in ("a.log", "b.log", "dmesg.log"):
+        (tmp_path / name).write_bytes(OOM * (1 if name == "dmesg.log" else 20))
+    given = pipeline.sources.open_paths([tmp_path], noted.append)
+    (tmp_path / "a.log").unlink()
+    (tmp_path / "b.log").write_bytes(b"")
+    report = pipeline.analyze(given, "case", knowledge, noted)
+    assert report.causes[0].id == CAUSE
+    assert [w.source for w in report.warnings if w.kind == "truncated"] == [str(tmp_path / "a.log")]
+
+
+def test_a_file_that_grows_while_it_is_read(knowledge: Database, tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(OOM)
+    (source,) = pipeline.sources.open_paths([path], lambda _w: None)
+
+    def growing(warn: Warn) -> Iterator[bytes]:
+        for block in source.blocks(warn):
+            with path.open("ab") as file:
+                file.write(b"more\n" * 10 if path.stat().st_size < 1 << 20 else b"")
+            yield block
+
+    report = pipeline.analyze([replace(source, blocks=growing)], "case", knowledge)
+    assert report.causes[0].id == CAUSE
+
+
+def test_reading_errors_in_mid_file(knowledge: Database) -> None:
+    def blocks(warn: Warn) -> Iterator[bytes]:
+        yield OOM
+        warn(Warning("truncated", "reading stopped early: Input/output error", "a.log"))
+
+    assert pipeline.analyze([Source("a.log", blocks)], "case", knowledge).causes[0].id == CAUSE

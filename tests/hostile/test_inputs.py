@@ -1,0 +1,41 @@
+"""Each hostile input gets an answer: the log beside it is still read, what was skipped is told, every format can be written."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from forensics import pipeline
+from forensics.database import Database
+from forensics.report import formats, render
+from forensics.report.style import Style
+from tests.hostile.inputs import CAUSE, ROWS, Row, lay
+
+LIMIT_S = 60
+
+
+@pytest.mark.parametrize("row", [pytest.param(r, id=r.name, marks=[pytest.mark.slow] * r.slow) for r in ROWS])
+def test_an_input_gets_an_answer(row: Row, tmp_path: Path, knowledge: Database) -> None:
+    folder = lay(row, tmp_path / "case")
+    start = time.monotonic()
+    report = pipeline.analyze_paths([folder], "case", knowledge)
+    texts = {form: render(report, form, Style()) for form in formats()}
+    assert time.monotonic() - start < LIMIT_S
+    assert CAUSE in {c.id for c in report.causes}
+    kinds = {w.kind for w in report.warnings}
+    assert "internal" not in kinds
+    assert row.warning is None or row.warning in kinds, kinds
+    said = json.loads(texts["json"])
+    assert not any(str(m["time"]).startswith("1970") for m in said["timeline"])
+    assert not list(Path("/tmp").glob("hostile-out*")), "a member was written to disk"
+    for form, text in texts.items():
+        assert not [c for c in text if (ord(c) < 32 and c not in "\n\t") or c in "\u202e\u2066\x9b\x7f"], form
+
+
+def test_an_input_that_is_nothing_but_hostile_is_one_line(tmp_path: Path, knowledge: Database) -> None:
+    from forensics.errors import SourceError
+
+    (tmp_path / "x.bin").write_bytes(bytes(range(256)) * 40)
+    with pytest.raises(SourceError, match="nothing readable"):
+        pipeline.analyze_paths([tmp_path], "case", knowledge)
