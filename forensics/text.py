@@ -7,6 +7,7 @@ redrawn with carriage returns, one frame counts.
 import re
 
 MAX_TEXT_BYTES = 16 << 10
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 ANSI = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 
 
@@ -42,3 +43,8 @@ def shown(text: str, limit: int = 2000) -> str:
     return "".join(
         c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" for c in text
     )
+
+
+def inert(cell: object) -> object:
+    """A cell of a table that a spreadsheet takes for text: one that would begin a formula gets a quote in front (OWASP)."""
+    return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell

@@ -16,7 +16,7 @@ import typer
 
 from forensics.errors import UsageError
 from forensics.model import Event, Scan, Source, Warning
-from forensics.text import shown
+from forensics.text import inert, shown
 
 if TYPE_CHECKING:
     from forensics.timeline.clock import Clock
@@ -182,7 +182,7 @@ def _csv(given: Iterable["Entry"]) -> None:
     writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for entry in given:
-        writer.writerow(_row(entry))
+        writer.writerow({name: inert(value) for name, value in _row(entry).items()})
 
 
 def _text(given: Iterable["Entry"]) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from forensics.errors import UsageError
 from forensics.layouts import peel
 from forensics.series.base import Series
+from forensics.text import inert
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -51,7 +52,7 @@ def export(found: Iterable[tuple[str, Sequence[Series]]], path: Path) -> int:
     made = frame(found)
     try:
         if path.suffix.lower() == ".csv":
-            made.to_csv(path, index=False)
+            made.map(inert).to_csv(path, index=False)
         elif path.suffix.lower() == ".jsonl":
             made.to_json(path, orient="records", lines=True, double_precision=15)
         else:

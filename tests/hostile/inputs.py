@@ -114,7 +114,13 @@ for _kind, _pack in (("gzip", gzip.compress), ("xz", lzma.compress)):
     simple(f"{_kind}_cut", f"{_kind} cut in half", lambda p=_pack: p(NOISE.randbytes(3 << 16).hex().encode())[:100_000])
     simple(f"{_kind}_head_only", f"the first 8 bytes of {_kind}", lambda p=_pack: p(TEXT)[:8])
     simple(f"{_kind}_flipped", f"{_kind} with bytes overwritten", lambda p=_pack: p(TEXT)[:60] + b"\xff" * 20 + p(TEXT)[80:])
-    simple(f"{_kind}_bomb", f"600 MiB of zeros in {_kind}", lambda p=_pack: p(bytes(600 << 20)), "limit", slow=True)
+    simple(
+        f"{_kind}_bomb",
+        f"text and 600 MiB of zeros in {_kind}",
+        lambda p=_pack: p(TEXT * 9 + bytes(600 << 20)),
+        "limit",
+        slow=True,
+    )
 simple("zip_cut", "zip without its end", lambda: zipped(["a.log"])[:-30])
 simple("zip_wrong_magic", "text that begins like a zip", lambda: b"PK\x03\x04" + TEXT)
 simple("gzip_wrong_magic", "text that begins like gzip", lambda: b"\x1f\x8b\x08" + TEXT)

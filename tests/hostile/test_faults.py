@@ -57,7 +57,7 @@ def test_disk_full_under_the_cache(tiny: Path) -> None:
 def test_disk_full_under_stdout() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full")
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*COMMAND, "analyze", CASE], stdout=full, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 2
     assert done.stderr.decode().splitlines() == ["forensics: No space left on device"]

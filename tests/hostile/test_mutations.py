@@ -35,18 +35,18 @@ def wrong_answers(case: Path, ways: range, knowledge: Database) -> list[str]:
     return wrong
 
 
-def check(ways: range, knowledge: Database) -> None:
-    found = cases()
-    wrong = [w for case in found for w in wrong_answers(case, ways, knowledge)]
-    share = len(wrong) / (len(found) * len(ways))
-    print(f"{len(wrong)} of {len(found) * len(ways)} confidently wrong ({share:.2%})", *wrong, sep="\n")
-    assert share <= 0.01, "\n".join(wrong)
+def check(ways: int, most: float, knowledge: Database) -> None:
+    found = cases()  # of a few ways, each case gets others
+    wrong = [w for i, case in enumerate(found) for w in wrong_answers(case, range(i * ways, (i + 1) * ways), knowledge)]
+    share = len(wrong) / (len(found) * ways)
+    print(f"{len(wrong)} of {len(found) * ways} confidently wrong ({share:.2%})", *wrong, sep="\n")
+    assert share <= most, "\n".join(wrong)
 
 
 def test_three_damages_of_each_case(knowledge: Database) -> None:
-    check(range(3), knowledge)
+    check(3, 0.03, knowledge)  # so few tell a share only roughly; two hundred tell whether it is below one in a hundred
 
 
 @pytest.mark.slow
 def test_two_hundred_damages_of_each_case(knowledge: Database) -> None:
-    check(range(200), knowledge)
+    check(200, 0.01, knowledge)

@@ -42,7 +42,7 @@ NAMED = (
         "password",
         ("passw", "passphrase", "pwd", "requirepass", "_pass"),
         re.compile(
-            r"(?<![A-Za-z0-9])(?:[A-Za-z0-9_.-]{0,60}(?:password|passwd|passphrase|requirepass|_pass|_pwd|(?<![a-z])pwd(?=\W)))"
+            r"(?<![A-Za-z0-9_.-])(?:[A-Za-z0-9_.-]{0,200}(?:password|passwd|passphrase|requirepass|_pass|_pwd|(?<![a-z])pwd(?=\W)))"
             rf"{NAME_END}{VALUE}",
             re.IGNORECASE,
         ),
@@ -51,7 +51,7 @@ NAMED = (
         "secret",
         ("secret", "credential"),
         re.compile(
-            rf"(?<![A-Za-z0-9])[A-Za-z0-9_.-]{{0,60}}(?:secret|credentials?)(?:[_.-]?(?:access)?[_.-]?(?:key|token|value))?{NAME_END}{VALUE}",
+            rf"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{{0,200}}(?:secret|credentials?)(?:[_.-]?(?:access)?[_.-]?(?:key|token|value))?{NAME_END}{VALUE}",
             re.I,
         ),
         weak=True,
@@ -60,7 +60,7 @@ NAMED = (
         "secret",
         ("key",),
         re.compile(
-            r"(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,60}(?:api|access|private|encryption|signing|account|storage|master|license|auth|service|client|ssh|app"
+            r"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,200}(?:api|access|private|encryption|signing|account|storage|master|license|auth|service|client|ssh|app"
             rf"|client-key)[_-]?key(?:[_-]?(?:id|data|b64))?{NAME_END}{VALUE}",
             re.IGNORECASE,
         ),
@@ -76,7 +76,7 @@ NAMED = (
         "token",
         ("token",),
         re.compile(
-            r"(?:(?<![A-Z0-9])[A-Z0-9_]{0,60}_TOKEN|(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,60}(?:auth|access|api|bearer|refresh|session|security|identity|id|csrf"
+            r"(?:(?<![A-Z0-9])[A-Z0-9_]{0,60}_TOKEN|(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,200}(?:auth|access|api|bearer|refresh|session|security|identity|id|csrf"
             rf"|bot|hub|hf|git|github|gitlab|user|login|personal|web|oauth)[_-]?token|(?<![A-Za-z_.-])token){NAME_END}{VALUE}",
             re.IGNORECASE,
         ),
