@@ -52,7 +52,7 @@ def slowest(pattern: Any) -> tuple[float, str]:
     worst, on = 0.0, ""
     for line in LINES:
         subject = line if isinstance(pattern.pattern, str) else line.encode()
-        for way in (pattern.search, pattern.fullmatch):
+        for way in (pattern.search,) if line.endswith(ENDING) else (pattern.search, pattern.fullmatch):
             start = time.thread_time()
             way(subject)
             took = time.thread_time() - start
