@@ -24,9 +24,7 @@ def torchrun_keyerror(stage: Callable[..., Stage]) -> Files:
     """Rank 1's shard lacks a key: it raises KeyError, and rank 0 loses its peer; each rank's output is in a file too."""
     one = stage()
     one.prepare("ddp.py")
-    output = one.run(
-        "torchrun --nnodes=1 --nproc_per_node=2 --master_port=29511 --log-dir=logs --tee=3 ddp.py unlabelled"
-    )
+    output = one.run("torchrun --nnodes=1 --nproc_per_node=2 --master_port=29511 --log-dir=logs --tee=3 ddp.py unlabelled")
     ranks = {path.parent.name: path for path in one.run_dir.glob("logs/*/attempt_0/*/stderr.log")}
     return {"train.log": output} | {f"rank{rank}.log": path.read_text() for rank, path in sorted(ranks.items())}
 
@@ -61,9 +59,7 @@ def torchrun_sigterm(stage: Callable[..., Stage]) -> Files:
 def gloo_collective_timeout(stage: Callable[..., Stage]) -> Files:
     """Rank 1 is busy elsewhere while rank 0 waits in an all-reduce with a timeout of 15 s."""
     return {
-        "train.log": stage().output_of(
-            "torchrun --standalone --nproc_per_node=2 collective_timeout.py", "collective_timeout.py"
-        )
+        "train.log": stage().output_of("torchrun --standalone --nproc_per_node=2 collective_timeout.py", "collective_timeout.py")
     }
 
 

@@ -15,9 +15,7 @@ def oom_cgroup_python(stage: Callable[..., Stage]) -> Files:
     """A script loads shard after shard in a memory cgroup of 600 MiB until the kernel's OOM killer ends it."""
     one, kernel = stage(memory_limit=600 * MIB), KernelLog()
     one.prepare("load_shards.py")
-    output = one.run(
-        'echo "$(date \'+%F %T\') job starts on $(hostname)"\npython load_shards.py\necho "exit status $?"'
-    )
+    output = one.run('echo "$(date \'+%F %T\') job starts on $(hostname)"\npython load_shards.py\necho "exit status $?"')
     return {"train.log": output, "dmesg.log": kernel.lines()}
 
 
@@ -98,9 +96,7 @@ def alloc_refused_torch(stage: Callable[..., Stage]) -> Files:
 def alloc_refused_numpy(stage: Callable[..., Stage]) -> Files:
     """NumPy cannot allocate a distance matrix under `ulimit -v`."""
     files = {"pairs.py": _PAIRS}
-    return {
-        "train.log": stage().output_of("export OPENBLAS_NUM_THREADS=1\nulimit -v 3000000\npython pairs.py", files=files)
-    }
+    return {"train.log": stage().output_of("export OPENBLAS_NUM_THREADS=1\nulimit -v 3000000\npython pairs.py", files=files)}
 
 
 @case("host_memory.shm", ("train.log", "unable to allocate shared memory(shm)"))

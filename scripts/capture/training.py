@@ -53,9 +53,7 @@ def truncated_checkpoint(stage: Callable[..., Stage]) -> Files:
 @case("code.import", ("train.log", "ModuleNotFoundError: No module named 'einops'"))
 def missing_module(stage: Callable[..., Stage]) -> Files:
     """A script imports a package that is not installed."""
-    files = {
-        "train.py": "import torch\nfrom einops import rearrange\n\nprint(rearrange(torch.ones(2, 3), 'a b -> b a'))\n"
-    }
+    files = {"train.py": "import torch\nfrom einops import rearrange\n\nprint(rearrange(torch.ones(2, 3), 'a b -> b a'))\n"}
     return {"train.log": stage().output_of("python train.py", files=files)}
 
 
@@ -69,9 +67,7 @@ def missing_file(stage: Callable[..., Stage]) -> Files:
 @case("gpu_driver.unavailable", ("train.log", "Found no NVIDIA driver on your system"))
 def no_nvidia_driver(stage: Callable[..., Stage]) -> Files:
     """A script moves its model to a GPU on a node without an NVIDIA driver."""
-    files = {
-        "train.py": "import torch\n\nmodel = torch.nn.Linear(10, 10)\nprint(torch.__version__)\nmodel.to('cuda')\n"
-    }
+    files = {"train.py": "import torch\n\nmodel = torch.nn.Linear(10, 10)\nprint(torch.__version__)\nmodel.to('cuda')\n"}
     return {"train.log": stage().output_of("python train.py", files=files)}
 
 

@@ -110,7 +110,9 @@ def test_chunks_lose_nothing_and_end_at_lines(blocks: list[bytes], _size: int) -
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_any_number_of_threads_gives_the_same(knowledge: Database, jobs: int) -> None:
-    lines = [f"step {i} loss 0.{i} RuntimeError: mat1 and mat2 shapes cannot be multiplied ({i % 7}x8 and 16x2)" for i in range(9000)]
+    lines = [
+        f"step {i} loss 0.{i} RuntimeError: mat1 and mat2 shapes cannot be multiplied ({i % 7}x8 and 16x2)" for i in range(9000)
+    ]
     data = "\n".join(lines).encode()
     blocks = [data[i : i + 30_000] for i in range(0, len(data), 30_000)]
     source = Source("log", lambda _warn: iter(blocks))
