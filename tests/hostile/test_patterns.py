@@ -67,6 +67,7 @@ def test_there_are_patterns() -> None:
     assert len(PATTERNS) > 150
 
 
+@pytest.mark.slow  # it times 300 patterns on long lines: a minute, and only on a quiet machine
 @pytest.mark.parametrize("name", sorted(PATTERNS))
 def test_a_pattern_takes_no_longer_than_it_may(name: str) -> None:
     took, line = slowest(PATTERNS[name])

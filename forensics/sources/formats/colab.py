@@ -16,7 +16,8 @@ from forensics.sources.origin import Piece
 from forensics.sources.turning import turned
 
 TIME = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
-ROW = re.compile(rf"\s*\|?\s*{TIME}\s*[\t|]\s*\w+\s*[\t|]")
+# Bounded blanks: unbounded ones beside each other take cubic time on a line of blanks.
+ROW = re.compile(rf"\s{{0,9}}(?:\|\s{{0,9}})?{TIME}\s{{0,9}}[\t|]\s{{0,9}}\w{{1,20}}\s{{0,9}}[\t|]")
 CSV_ROW = re.compile(rf"\"{TIME}\",\"?\w*\"?,")
 RULE = re.compile(rb"\A[\s|:-]*+$")
 NARROW = "\u202f".encode()
