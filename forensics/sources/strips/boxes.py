@@ -21,5 +21,9 @@ def _shows(head: Head) -> bool:
 
 
 SIDE = "|".join(SIDES).encode()
-BORDERS = re.compile(rb"^[ \t]*(?:" + SIDE + rb") ?|(?<![ \t])[ \t]*+(?:" + SIDE + rb")[ \t]*\r?$", re.MULTILINE)
+# A line with nothing between its bars, else the bar in front, else the one behind; each is found in one go over the blanks.
+EMPTY = rb"^[ \t]*+(?:" + SIDE + rb")[ \t]*+(?:" + SIDE + rb")[ \t]*+\r?$"
+FRONT = rb"^[ \t]*+(?:" + SIDE + rb") ?"
+BEHIND = rb"(?<![ \t])[ \t]*+(?:" + SIDE + rb")[ \t]*+\r?$"
+BORDERS = re.compile(rb"|".join((EMPTY, FRONT, BEHIND)), re.MULTILINE)
 STRIPS = (Strip("boxes", _shows, BORDERS),)
