@@ -5,10 +5,11 @@ step 40 rss 1,234.5 MB -> Reading(line 12, value 1294467072.0, step 40) of Serie
 
 from dataclasses import dataclass, replace
 
-# What a series can measure. `memory` is in bytes or percent, times in seconds, rates in units a second.
+# What a series can measure. `memory` is in bytes or percent, times in seconds, rates in units a second,
+# `throttle` is 1 while clocks are held down, `limit` the most memory that is allowed, `events` a count that only rises.
 QUANTITIES = (
     "memory", "loss", "grad_norm", "loss_scale", "lr", "step", "total", "epoch", "step_time", "data_time", "rate",
-    "temperature", "clock",
+    "temperature", "clock", "power", "throttle", "limit", "events",
 )  # fmt: skip
 
 UNEVEN = 64  # readings from which on a series may have been sampled unevenly

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.series import tables
+from forensics.series import gauges, processes, tables
 from forensics.series.base import Reading, Series
 from forensics.series.labels import Meaning, bare_factor, meaning
 from forensics.series.numbers import Token, tokens
@@ -22,7 +22,7 @@ MEMORY = Trigger(
     ("rss=", "rss:", "rss ", "memory us", "mem us", "memory_us", "memory (mb)", "memory (gb)", "memory alloc", "memory_alloc",
      "memory_reserved", "memory_cached", "memory:", "memory=", "mem:", "mem=", "ram us", "ram:", "ram=", "used memory",
      "memallocated", "gpu mem", "gpu_mem", "free gpu", "free memory", "free mem", "available mem", "bytes_in_use", "gb_free",
-     "mem_", "vram", "peak mem", "resident", " ma "),
+     "mem_", "vram", "peak mem", "resident", " ma ", "'peak': "),
     thin=True,
 )  # fmt: skip
 METRICS = Trigger(
@@ -30,15 +30,17 @@ METRICS = Trigger(
     ("loss", "it/s", "s/it", "/step", "grad norm", "gnorm", "elapsed time per", "per second", "/sec", "step time", "step_time"),
     thin=True,
 )
-TRIGGERS = (MEMORY, METRICS, *tables.TRIGGERS)
+TRIGGERS = (MEMORY, METRICS, *tables.TRIGGERS, *processes.TRIGGERS, *gauges.TRIGGERS)
 READ_LINES = 2000  # of each kind; 20 us a line
 MERGED = 16
 # Plain texts, looked for in the line in lower case: much faster than a pattern, and most lines have none of them.
-OF_MEMORY = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma ", "cached", "bytes_in_use")
+OF_MEMORY = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma ", "cached", "bytes_in_use", "'peak': ")
 MESSAGES = ("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process")
 SIDELESS = {"memory", "mem", "memory used", "mem used", "used memory", "memory usage", "memory use", "used", "memory allocated"}
+TABLE = re.compile(r"^\s*(?:[kmgt]ib )?mem ?: +[\d.]+\S* +(?:\d|total)")  # of free and top, which tables.py reads
+FROM_TO = re.compile(r"\b(loss scale )from \S{1,24} (?=to )", re.IGNORECASE)
 SCOPED = ("rank", "gpu", "cuda", "device", "worker", "pid", "node", "host")
-SCOPE = re.compile(r"(?<![\w-])(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b")
+SCOPE = re.compile(r"(?<![\w/-])(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b")
 DEFAULT = re.compile(r"^\[default(\d{1,5})\]:|^\[\d+,(\d{1,5})\]<std|^ {0,4}(\d{1,4}): ")
 OF_TOTAL = re.compile(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-]| \d\d:)")
 HELD_OUT = re.compile(r"\b(?:valid|validation|val|eval|evaluation|test|testing|evaluate|validating)\b", re.IGNORECASE)
@@ -69,7 +71,7 @@ def numbers(scan: Scan) -> Numbers:
     gathered = _Gathered()
     for line in _lines(scan):
         gathered.read(line)
-    series = [*gathered.series(), *tables.series(scan)]
+    series = [*gathered.series(), *(s for form in (tables, processes, gauges) for s in form.series(scan))]
     return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), tuple(gathered.progress))
 
 
@@ -99,12 +101,13 @@ class _Gathered:
         """Take the numbers of one line."""
         low = line.text.lower()
         of_memory = any(w in low for w in OF_MEMORY) and not any(m in low for m in MESSAGES)
-        known = [(t, m) for t in tokens(line.text) if (m := meaning(t.label, t.unit, of_memory))]
+        if of_memory and TABLE.match(low):
+            return
+        text = FROM_TO.sub(r"\1", line.text) if "loss scale from" in low else line.text
+        known = [(t, m) for t in tokens(text) if (m := meaning(t.label, t.unit, of_memory))]
         if not known:
             return
-        step, total = _step_of_total(
-            line.text, {m.quantity: t.value for t, m in reversed(known) if m.quantity in ("step", "epoch")}
-        )
+        step, total = _step_of_total(line.text, _counted(known))
         scopes = _scopes(line.text, low)
         held_out = HELD_OUT.search(line.text) if "val" in low or "test" in low else None
         for token, what in known:
@@ -124,8 +127,10 @@ class _Gathered:
             if value <= 0:
                 return
             value = 1 / value
-        of_gpu = "gpu " in scope or "cuda " in scope
-        key = (what.quantity, name, what.unit, scope, what.sense, what.gpu or (of_gpu and what.name in SIDELESS))
+        unsaid = what.name in SIDELESS and not what.gpu
+        of_gpu = what.gpu or (unsaid and ("gpu " in scope or "cuda " in scope))
+        kept = unsaid and "tflops" in line.text  # torchtitan's `memory:` is the most that PyTorch has reserved
+        key = (what.quantity, name, what.unit, scope, "peak" if kept else what.sense, of_gpu or kept)
         self.found[key].append(Reading(line.number, line.text, value, step))
 
     def series(self) -> list[Series]:
@@ -148,6 +153,14 @@ def _joined_names(found: dict[Key, list[Reading]]) -> dict[Key, list[Reading]]:
             loose[key[0], "memory", *key[2:]] += readings
     kept |= {k: sorted(r, key=lambda x: x.line) for k, r in loose.items() if len(r) >= MERGED}
     return kept
+
+
+def _counted(known: list[tuple[Token, Meaning]]) -> dict[str, float]:
+    """The step and the epoch that a line names, the first of each; whole steps before parts of an epoch (fairseq's `update`)."""
+    told = {m.quantity: t.value for t, m in reversed(known) if m.quantity in ("step", "epoch")}
+    if not told.get("step", 0.0).is_integer():
+        told["step"] = next((t.value for t, m in known if m.quantity == "step" and t.value.is_integer()), told["step"])
+    return told
 
 
 def _step_of_total(text: str, told: Mapping[str, float]) -> tuple[float | None, float | None]:

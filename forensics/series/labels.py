@@ -79,7 +79,13 @@ def _training(label: str, said: list[str], last: set[str], unit: str) -> Meaning
         if per in ("s", "sec") and what not in STEPS:
             return Meaning("rate", unit.lower(), 1.0, unit.lower())
         return Meaning("step_time", "bar's time per step", TIMES.get(what, 1.0), "s", inverse=per in ("s", "sec"))
-    if ("scale" in said[-2:] and ("loss" in last or "grad" in last)) or ("loss" in last and said[-1:] == ["to"]):
+    if "attempted" in last or (said[-1:] == ["to"] and said[-2:] != ["reducing", "to"] and "loss" not in last):
+        return None
+    if (
+        said[-2:] == ["reducing", "to"]
+        or ("scale" in said[-2:] and ("loss" in last or "grad" in last))
+        or ("loss" in last and said[-1:] == ["to"])
+    ):
         return Meaning("loss_scale", "loss scale")
     if ("norm" in said[-2:] and {"grad", "gradient", "gradnorm"} & last) or "gnorm" in said[-1:]:
         return Meaning("grad_norm", "grad norm")
@@ -87,6 +93,8 @@ def _training(label: str, said: list[str], last: set[str], unit: str) -> Meaning
         return Meaning("loss", _loss_name(label), evaluated=bool(EVALUATED & last))
     if PER_SECOND.search(label[-28:]):
         return Meaning("rate", " ".join(said[-4:]), 1.0, "/s")
+    if said[-3:] == ["last", "data", "time"]:  # detectron2 prints the mean beside it
+        return None
     if "data" in said[-2:] and said[-1] in ("data", "time") and label[-5:] != "data=" and unit.lower() in ("", *TIMES):
         return Meaning("data_time", "data time", _time_factor(label, unit), "s")
     if STEP_TIME.search(label.strip(" '\":=([|)").split("(")[0].strip()) and "data" not in last and not {"total", "eta"} & last:
@@ -118,7 +126,12 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
     last = set(said)
-    known = MEMORY & last or HELD & last or said in (["used"], ["available"], ["use"]) or {"bytes", "use"} <= last
+    known = (
+        MEMORY & last
+        or HELD & last
+        or said in (["used"], ["available"], ["use"], ["current"], ["peak"])
+        or {"bytes", "use"} <= last
+    )
     if not known and not {"gb", "free"} <= last and not (unit and said[-1:] in (["ma"], ["ca"])):
         return None
     if NO_MEMORY & last or "/" in unit:
@@ -130,7 +143,8 @@ def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
     watermark = said == ["max", "mem"] or (said == ["memory"] and not unit)  # detectron2 and torchvision; mmengine
     sense = "free" if FREE & last else "peak" if watermark or PEAK & last else "used"
     host = {"rss", "vmrss", "maxrss", "host", "cpu", "system", "pss", "uss", "ram"} & last and "gpu" not in last
-    gpu = watermark or bool(GPU & last) or "gb" in last or {"bytes", "use"} <= last
+    device = said in (["current"], ["peak"]) and not unit  # tf.config.experimental.get_memory_info('GPU:0')
+    gpu = watermark or device or bool(GPU & last) or "gb" in last or {"bytes", "use"} <= last
     name = " ".join(w for w in said if not UNIT.fullmatch(w))
     return Meaning("memory", name, *_scale(told, said), sense=sense, gpu=gpu and not host)
 

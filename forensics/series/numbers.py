@@ -18,7 +18,7 @@ NUMBER = re.compile(
     r"(?<![\w.\-])(?<!\w\()(?:(?P<number>[-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d+)?)"
     r"|(?P<odd>[-+]?(?:nan|inf|infinity))\b)"
     r"(?P<unit> ?(?:[KMGT]i?B?(?:ytes)?|bytes|B|%|percent|ms/(?:step|batch|it)|[mu]?s/(?:step|batch|it|iter)|"
-    r"(?:it|iters?|steps?|samples?|examples?|tokens?|tok|imgs?|images?|batch|batches|sequences|seqs?)/s(?:ec)?|"
+    r"(?:it|iters?|steps?|samples?|examples?|tokens?|tok|imgs?|images?|batch|batches|sequences|seqs?)/s(?:ec)?(?! ?[:=])|"
     r"ms|secs?|seconds|s|C|MHz|W)(?![\w/]))?",
     re.IGNORECASE,
 )

@@ -5,61 +5,66 @@ Mem:       62880028     5909424    55600892       95508     1369712    56381080 
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.series.base import Reading, Series
+from forensics.series.base import Series
+from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled
 
 FREE = Trigger("free table", ("mem: ",), before=1, thin=True)
 SMI = Trigger("nvidia-smi table", ("mib / ",), before=1, thin=True)
-CSV = Trigger("nvidia-smi csv", (" mib,", "memory.used"), thin=True)
-ROWS = Trigger("column table", ("swpd", "kbmemfree", "# gpu "), after=30, thin=True)
-TRIGGERS = (FREE, SMI, CSV, ROWS)
+CSV = Trigger("nvidia-smi csv", (" mib,", " mhz,"), thin=True)
+CSV_HEAD = Trigger(
+    "nvidia-smi csv header",
+    ("memory.used", "temperature.gpu", "clocks_throttle_reasons.", "clocks_event_reasons."),
+    after=100,
+    thin=True,
+)
+ROWS = Trigger("column table", ("swpd", "kbmemfree", "# gpu ", "#date  ", "#time  "), after=100, thin=True)
+TRIGGERS = (FREE, SMI, CSV, CSV_HEAD, ROWS)
 
 SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)([KMGTP]?)i?B?$", re.IGNORECASE)
 USED_OF = re.compile(r"(\d{1,9})MiB / +\d{1,9}MiB")
 HOT = re.compile(r"\b(\d{1,3})C\b")
 INDEX = re.compile(r"^\|\s+(\d{1,3})\s+\S")
 SCALES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-KIB, MIB = 1 << 10, 1 << 20
-# Column of a table -> (name, quantity, unit, factor, sense, of a GPU). vmstat and sar count in KiB, dmon in MHz and degrees.
-COLUMNS: Mapping[str, tuple[str, str, str, float, str, bool]] = {
-    "swpd": ("swap used", "memory", "bytes", KIB, "used", False),
-    "kbmemused": ("memory used and cached", "memory", "bytes", KIB, "peak", False),
-    "kbavail": ("memory available", "memory", "bytes", KIB, "free", False),
-    "gtemp": ("temperature", "temperature", "C", 1, "", True),
-    "pclk": ("SM clock", "clock", "MHz", 1, "", True),
-    "memory.used": ("GPU memory used", "memory", "bytes", MIB, "used", True),
-    "temperature.gpu": ("temperature", "temperature", "C", 1, "", True),
-    "clocks.current.sm": ("SM clock", "clock", "MHz", 1, "", True),
-    "clocks.sm": ("SM clock", "clock", "MHz", 1, "", True),
+TEMPERATURE = Measure("temperature", "temperature", "C", gpu=True)
+CLOCK = Measure("SM clock", "clock", "MHz", gpu=True)
+POWER = Measure("power draw", "power", "W", gpu=True)
+GPU_USED = Measure("GPU memory used", "memory", "bytes", MIB, "used", True)
+USED = Measure("memory used", "memory", "bytes", 1, "used")
+AVAILABLE = Measure("memory available", "memory", "bytes", 1, "free")
+CACHES = ("free", "buff", "cache")  # of vmstat: what a program can have is their sum
+# Column of a table -> what it is. vmstat and sar count in KiB, nvidia-smi in MiB.
+COLUMNS: Mapping[str, Measure] = {
+    "swpd": Measure("swap used", "memory", "bytes", KIB, "used"),
+    "kbmemused": Measure("memory used and cached", "memory", "bytes", KIB, "peak"),
+    "kbavail": Measure("memory available", "memory", "bytes", KIB, "free"),
+    "gtemp": TEMPERATURE,
+    "pclk": CLOCK,
+    "pwr": POWER,
+    "fb": GPU_USED,
+    "memory.used": GPU_USED,
+    "temperature.gpu": TEMPERATURE,
+    "power.draw": POWER,
+    "clocks.current.sm": CLOCK,
+    "clocks.sm": CLOCK,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One number of a table's row."""
-
-    line: Line
-    column: str
-    scope: str
-    value: float
+# Why clocks are held down: the bits of nvmlClocksEventReasons (nvml.h), and the columns that tell them one by one.
+REASONS: Mapping[str, int] = {
+    "sw_power_cap": 0x4,
+    "hw_slowdown": 0x8,
+    "sw_thermal_slowdown": 0x20,
+    "hw_thermal_slowdown": 0x40,
+    "hw_power_brake_slowdown": 0x80,
+}
+THROTTLE = {name: Measure(name.replace("_", " "), "throttle", "", gpu=True) for name in REASONS}
+REASON = re.compile(r"clocks_(?:throttle|event)_reasons\.(\w+)")
 
 
 def series(scan: Scan) -> list[Series]:
     """The series of all tables of `scan`."""
-    found: dict[tuple[str, str], dict[int, Cell]] = defaultdict(dict)
-    for cell in _cells(scan):
-        found[cell.column, cell.scope][cell.line.number] = cell
-    return [_series(column, scope, cells) for (column, scope), cells in found.items()]
-
-
-def _series(column: str, scope: str, cells: dict[int, Cell]) -> Series:
-    name, quantity, unit, factor, sense, gpu = COLUMNS.get(column) or _FREE[column]
-    readings = (Reading(n, cells[n].line.text, cells[n].value * factor) for n in sorted(cells))
-    return Series(name, quantity, unit, scope, tuple(readings), sense, gpu)
+    return assembled(_cells(scan))
 
 
 def _cells(scan: Scan) -> Iterator[Cell]:
@@ -68,14 +73,11 @@ def _cells(scan: Scan) -> Iterator[Cell]:
     for region in scan.regions.get(SMI.kind, ()):
         yield from _smi(region)
     yield from _csv(scan)
-    for region in scan.regions.get(ROWS.kind, ()):
-        yield from _rows(region)
-
-
-_FREE: Mapping[str, tuple[str, str, str, float, str, bool]] = {
-    "used": ("memory used", "memory", "bytes", 1, "used", False),
-    "available": ("memory available", "memory", "bytes", 1, "free", False),
-}
+    heads = scan.regions.get(ROWS.kind, ())
+    for region in heads:
+        yield from _rows(region.text, region.lines_after())
+    if heads:
+        yield from _rows(heads[-1].text, [x for x in scan.tail if x.number > heads[-1].number], at_end=True)
 
 
 def _free(region: Region) -> Iterator[Cell]:
@@ -90,9 +92,9 @@ def _free(region: Region) -> Iterator[Cell]:
     factor = _free_factor(row.get("total", 0.0)) if plain else 1.0
     line = Line(region.number, region.text)
     used = row.get("used", 0.0) - row.get("buffers", 0.0) - row.get("cached", 0.0)
-    yield Cell(line, "used", "", used * factor)
+    yield Cell(line, USED, "", used * factor)
     if "available" in row:
-        yield Cell(line, "available", "", row["available"] * factor)
+        yield Cell(line, AVAILABLE, "", row["available"] * factor)
 
 
 def _size(cell: re.Match[str]) -> float:
@@ -101,7 +103,7 @@ def _size(cell: re.Match[str]) -> float:
 
 def _free_factor(total: float) -> float:
     """`free` prints KiB unless told otherwise; a total below 4 million is a machine of 4 GB, or MiB, or (below 4096) GiB."""
-    return float(KIB if total >= 4_000_000 else MIB if total >= 4096 else 1 << 30)
+    return float(KIB if total >= 4_000_000 else MIB if total >= 4096 else GIB)
 
 
 def _smi(region: Region) -> Iterator[Cell]:
@@ -112,40 +114,62 @@ def _smi(region: Region) -> Iterator[Cell]:
     if not used or not index:
         return
     line = Line(region.number, region.text)
-    yield Cell(line, "memory.used", f"gpu {index[1]}", float(used[1]))
+    yield Cell(line, GPU_USED, f"gpu {index[1]}", float(used[1]))
     if hot:
-        yield Cell(line, "temperature.gpu", f"gpu {index[1]}", float(hot[1]))
+        yield Cell(line, TEMPERATURE, f"gpu {index[1]}", float(hot[1]))
 
 
 def _csv(scan: Scan) -> Iterator[Cell]:
     """`nvidia-smi --query-gpu=... --format=csv -l`: one header, then a row for each GPU and moment."""
+    heads = scan.regions.get(CSV_HEAD.kind, ())
+    if not heads:
+        return
+    rows = {x.number: x.text for head in heads for x in (*head.lines_after(), Line(head.number, head.text))}
+    rows |= {r.number: r.text for r in scan.regions.get(CSV.kind, ())} | {x.number: x.text for x in scan.tail}
     header: list[str] = []
-    regions = scan.regions.get(CSV.kind, ())
-    rows = {r.number: r.text for r in regions} | {x.number: x.text for x in scan.tail if regions}
     for number in sorted(rows):
         cells = [c.strip() for c in rows[number].split(",")]
-        if "memory.used" in rows[number] and len(cells) > 1:
-            header = [c.split(" ")[0] for c in cells]
+        names = [c.split(" ")[0] for c in cells]
+        if COLUMNS.keys() & set(names) or any(map(REASON.match, names)):
+            header = names
         elif header and len(cells) == len(header):
-            row = dict(zip(header, cells, strict=True))
-            scope = f"gpu {row['index']}" if "index" in row else row.get("uuid", row.get("pci.bus_id", ""))
-            for column in COLUMNS.keys() & row.keys():
-                found = re.match(r"\d+(?:\.\d+)?", row[column])
-                if found:
-                    yield Cell(Line(number, rows[number]), column, scope, float(found[0]))
+            yield from _csv_row(Line(number, rows[number]), dict(zip(header, cells, strict=True)))
 
 
-def _rows(region: Region) -> Iterator[Cell]:
-    """vmstat, sar -r, dmon: rows of numbers below a header that is printed again and again."""
-    head = region.text.lstrip("# ").split()
-    for line in region.lines_after():
+def _csv_row(line: Line, row: Mapping[str, str]) -> Iterator[Cell]:
+    scope = f"gpu {row['index']}" if "index" in row else row.get("uuid", row.get("pci.bus_id", ""))
+    for column in COLUMNS.keys() & row.keys():
+        found = re.match(r"\d+(?:\.\d+)?", row[column])
+        if found:
+            yield Cell(line, COLUMNS[column], scope, float(found[0]))
+    for column, value in row.items():
+        reason = REASON.match(column)
+        if reason and reason[1] in REASONS and value in ("Active", "Not Active"):
+            yield Cell(line, THROTTLE[reason[1]], scope, float(value == "Active"))
+        elif reason and reason[1] == "active" and re.fullmatch(r"0x[0-9a-fA-F]{1,16}", value):
+            yield from (Cell(line, THROTTLE[n], scope, float(bool(int(value, 16) & bit))) for n, bit in REASONS.items())
+
+
+def _rows(header: str, lines: Sequence[Line], at_end: bool = False) -> Iterator[Cell]:
+    """vmstat, sar -r, dmon: rows of numbers below a header that is printed once, or again and again.
+
+    `at_end`: the lines do not follow the header at once, so that what is no row is passed over.
+    """
+    head = header.lstrip("# ").split()
+    for line in lines:
         cells = line.text.split()
         if line.text.startswith("#"):
             continue
-        if len(cells) != len(head) or not any(c.isdigit() for c in cells):
+        if len(cells) - len(head) not in (0, 1) or not any(
+            c.isdigit() for c in cells
+        ):  # vmstat -t: "UTC" above a date and a time
+            if at_end:
+                continue
             return
-        row = dict(zip(head, cells, strict=True))
+        row = dict(zip(head, cells, strict=False))
         scope = f"gpu {row['gpu']}" if "gpu" in row else ""
         for column in COLUMNS.keys() & row.keys():
             if re.fullmatch(r"\d+(?:\.\d+)?", row[column]):
-                yield Cell(line, column, scope, float(row[column]))
+                yield Cell(line, COLUMNS[column], scope, float(row[column]))
+        if "swpd" in row and all(row.get(c, "").isdigit() for c in CACHES):
+            yield Cell(line, AVAILABLE, "", KIB * sum(float(row[c]) for c in CACHES))
