@@ -23,6 +23,7 @@ BELOW = {
     "series": {"layouts", "records.units", "model", "errors", "text"},
     "timeline": {"layouts", "model", "errors", "text"},
     "diagnose": {"database", "model", "errors", "text"},
+    "templates": {"layouts", "diagnose.region", "model", "errors", "text"},
     "report": {"model", "errors", "text"},
 }
 

@@ -8,8 +8,10 @@ Every stage takes values of this package and returns values of this package; non
 from forensics.model.answers import (
     Advice,
     Curve,
+    Difference,
     Finding,
     IncidentSummary,
+    Message,
     Moment,
     ProcessMemory,
     Report,
@@ -42,6 +44,7 @@ from forensics.model.logs import (
 __all__ = [
     "Advice",
     "Curve",
+    "Difference",
     "Event",
     "Fields",
     "Finding",
@@ -50,6 +53,7 @@ __all__ = [
     "IncidentSummary",
     "Line",
     "Link",
+    "Message",
     "Moment",
     "Prefix",
     "ProcessMemory",

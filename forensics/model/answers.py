@@ -126,8 +126,43 @@ class ProcessMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """Lines that say the same but for numbers and the like. `text`: the first of them, which stands on `line` of `source`.
+
+    `template`: what they share. `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word that
+    failures use.
+    """
+
+    source: str
+    line: int
+    last_source: str
+    last_line: int
+    count: int
+    text: str
+    template: str
+    alarming: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a bad run says that a good one never did, in order of source and line.
+
+    `good`, `bad`: the names of their sources. `known`: messages of the bad run that the good one knows; `left_out`: new ones
+    that are not in `messages`, which keeps the first ones.
+    """
+
+    good: tuple[str, ...]
+    bad: tuple[str, ...]
+    lines: int
+    known: int
+    messages: tuple[Message, ...]
+    left_out: int
+    warnings: tuple[Warning, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """The finished answer; a reporter only writes it down."""
+    """The finished answer; a reporter only writes it down. `unusual`: the oddest lines, where nothing is proven."""
 
     tool: Mapping[str, str]
     case: str
@@ -141,3 +176,4 @@ class Report:
     environment: tuple[Setting, ...] = ()
     curves: tuple[Curve, ...] = ()
     processes: tuple[ProcessMemory, ...] = ()
+    unusual: tuple[Message, ...] = ()

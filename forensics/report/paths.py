@@ -3,6 +3,7 @@
 data/jobs/4711/node1/dmesg.log, data/jobs/4711/node2/dmesg.log -> in data/jobs/4711/: node1/dmesg.log, node2/dmesg.log
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forensics.model import Report
@@ -19,7 +20,11 @@ class Paths:
     @classmethod
     def of(cls, report: Report) -> "Paths":
         """The folder that all sources of `report` share."""
-        names = [s.name for s in report.sources] or [p.source for f in report.causes for p in f.proofs]
+        return cls.among([s.name for s in report.sources] or [p.source for f in report.causes for p in f.proofs])
+
+    @classmethod
+    def among(cls, names: Sequence[str]) -> "Paths":
+        """The folder that all of `names` share."""
         return cls(_shared(names))
 
     def short(self, name: str) -> str:
@@ -31,7 +36,7 @@ class Paths:
         return f"{self.short(name)}:{line}"
 
 
-def _shared(names: list[str]) -> str:
+def _shared(names: Sequence[str]) -> str:
     folders = [name.split("/")[:-1] for name in names]
     if not folders:
         return ""

@@ -8,14 +8,16 @@ A secret that is recognised once, by the name it stands under, is masked whereve
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from forensics.model import Finding, Line, Proof, Report
 from forensics.report.redaction.names import Names
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, masked
 from forensics.report.redaction.walk import changed, texts
 
-__all__ = ["without_names", "without_secrets"]
+__all__ = ["cleared", "without_names", "without_secrets"]
+
+T = TypeVar("T")
 
 SWEPT = 8  # characters a secret must have to be looked for elsewhere: shorter ones are words, too
 KEY_HEAD = "PRIVATE KEY-----"
@@ -24,15 +26,19 @@ KEY_LINE = re.compile(r"\A\S*+(?<=[A-Za-z0-9+/=]{4})\s*\Z")
 
 def without_secrets(report: Report) -> Report:
     """`report` with every secret masked; the same object where there is none."""
-    report = _without_key_blocks(report)
+    return cleared(_without_key_blocks(report))
+
+
+def cleared(value: T) -> T:
+    """Dataclasses of any kind with the secrets in their texts masked, each line for itself."""
     seen: dict[str, str] = {}
-    clean = {text: masked(text, seen) for text in set(texts(report))}
+    clean = {text: masked(text, seen) for text in set(texts(value))}
     sweep = [s for s in sorted(seen, key=len, reverse=True) if len(s) >= SWEPT]
     if sweep:
         pattern = re.compile("|".join(map(re.escape, sweep)))
         clean = {k: pattern.sub(lambda m: seen[m[0]], v) for k, v in clean.items()}
     touched = {k: v for k, v in clean.items() if k != v}
-    return changed(report, lambda text: touched.get(text, text)) if touched else report
+    return changed(value, lambda text: touched.get(text, text)) if touched else value
 
 
 def without_names(report: Report) -> tuple[Report, dict[str, str]]:

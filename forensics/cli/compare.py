@@ -1,0 +1,46 @@
+"""`forensics compare GOOD BAD`: what the bad run says that the good one never did."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forensics.cli.common import Output, Telling, style, write
+from forensics.errors import UsageError
+from forensics.model import Warning
+
+PASSAGES = 30
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def compare(
+        good: Annotated[Path, typer.Argument(help="Log, folder or archive of a run that went well.")],
+        bad: Annotated[Path, typer.Argument(help="The same of the run that did not.")],
+        form: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
+        output: Output = None,
+        most: Annotated[int, typer.Option(min=1, help="Passages to show; json has all of them.")] = PASSAGES,
+    ) -> None:
+        """Show what the run in BAD says that the one in GOOD never did, in order.
+
+        \b
+        Examples:
+          forensics compare run6.log run7.log
+          forensics compare ./runs/6 ./runs/7.tar.gz -f markdown -o difference.md
+
+        \b
+        Lines that differ only in numbers, addresses, paths, identifiers and times say the same;
+        wrappers such as time stamps and rank prefixes do not count. > marks alarming words.
+        """
+        from forensics import sources
+        from forensics.report.difference import FORMS, render_difference
+        from forensics.templates import difference
+
+        if form not in FORMS:
+            raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(FORMS)}")
+        noted: list[Warning] = []
+        opened = [sources.open_paths([path], noted.append) for path in (good, bad)]
+        found = difference(opened[0], opened[1], noted)
+        write(render_difference(found, form, most, style(Telling(form, output))), output)

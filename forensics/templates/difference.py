@@ -1,0 +1,109 @@
+"""Two runs to what the bad one says that the good one never did, in order, folded by template.
+
+good: step 1 loss 0.9 ...                 bad: step 1 loss 0.8 ... | CUDA error: an illegal memory access ... (rank 3) | ...
+                                          ->   CUDA error: an illegal memory access ..., 1 time, train.log:120
+
+Both are read once, block by block. Of the good one nothing is kept but a number for each template.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from forensics.diagnose.region import sounds_alarmed
+from forensics.model import Difference, Message, Source, Warn, Warning
+from forensics.templates.tally import Group, Templates, rows, whole_lines
+from forensics.text import last_frame
+
+MOST_KNOWN = 2_000_000  # templates of the good run
+MOST_NEW = 20_000  # of the bad run; further ones are counted
+FEW = 0.2  # two runs that share less of what the one that says less says are hardly runs of one program
+
+
+@dataclass(slots=True)
+class _New:
+    template: str
+    text: str
+    source: Source
+    line: int
+    last_source: Source
+    last_line: int
+    count: int = 0
+
+
+def difference(good: Iterable[Source], bad: Iterable[Source], warnings: Iterable[Warning] = ()) -> Difference:
+    """What the sources `bad` say that those of `good` never do. `warnings`: those that came up while they were opened."""
+    noted = list(warnings)
+    templates = Templates()
+    known, names = known_in(good, templates, noted.append)
+    found = _Found(known, templates)
+    read = [source.name for source in bad if found.read(source, noted.append)]
+    messages = tuple(_message(n) for n in found.new.values())
+    if not known or not read:
+        noted.append(Warning("empty", f"the {'bad' if known else 'good'} run has no line that says anything"))
+    elif len(found.shared) < FEW * min(len(known), len(found.shared) + len(messages)):
+        noted.append(Warning("unlike", "the two runs share few of their messages; are they runs of one program?"))
+    told = tuple(dict.fromkeys(noted))
+    return Difference(names, tuple(read), found.lines, len(found.shared), messages, found.left_out, told)
+
+
+def known_in(given: Iterable[Source], templates: Templates, warn: Warn) -> tuple[set[int], tuple[str, ...]]:
+    """A number for each template in `given`, and the names of the sources."""
+    known: set[int] = set()
+    names: list[str] = []
+    for source in given:
+        names.append(source.name)
+        for block in whole_lines(source.blocks(warn)):
+            known.update(hash(group.template) for group in templates.groups(rows(block)))
+        if len(known) > MOST_KNOWN:
+            warn(Warning("limit", "the good run says too many different things; the rest of it was not read", source.name))
+            break
+    return known, tuple(names)
+
+
+class _Found:
+    """What the bad run says: `shared` with the good one, and `new`."""
+
+    def __init__(self, known: set[int], templates: Templates) -> None:
+        self.known, self.templates = known, templates
+        self.shared: set[int] = set()
+        self.new: dict[str, _New] = {}
+        self.left_out = self.lines = 0
+
+    def read(self, source: Source, warn: Warn) -> bool:
+        """Take in one source; was there a line in it?"""
+        before, start = self.lines, 1
+        for block in whole_lines(source.blocks(warn)):
+            lines = rows(block)
+            for group in self.templates.groups(lines):
+                if hash(group.template) in self.known:
+                    self.shared.add(hash(group.template))
+                else:
+                    self._add(group, source, start)
+            start += len(lines)
+            self.lines += len(lines)
+        return self.lines > before
+
+    def _add(self, group: Group, source: Source, start: int) -> None:
+        new = self.new.get(group.template)
+        if new is None:
+            if len(self.new) >= MOST_NEW:
+                self.left_out += 1
+                return
+            first = start + group.first
+            new = self.new[group.template] = _New(group.template, last_frame(group.text), source, first, source, first)
+        new.count += group.count
+        new.last_source, new.last_line = source, max(start + group.last, new.last_line if new.last_source is source else 0)
+
+
+def _message(new: _New) -> Message:
+    first, last = new.source.origin or int, new.last_source.origin or int
+    return Message(
+        new.source.name,
+        first(new.line),
+        new.last_source.name,
+        last(new.last_line),
+        new.count,
+        new.text,
+        new.template,
+        sounds_alarmed(new.text),
+    )

@@ -1,0 +1,44 @@
+"""A line to its template: wrappers peeled off, and what changes from one occurrence to the next replaced by what it is.
+
+    2026-11-21 10:00:07 INFO saved /data/run7/model-0120.pt in 3.2 s  ->  saved <path>/model-<n>.pt in <n> s
+
+Words stay as they are: two messages that differ in a word are two messages.
+"""
+
+import re
+
+from forensics.layouts import peel
+
+MOST_CHARS = 400  # of a message; what stands behind tells the same message apart from nothing
+
+BAR = re.compile(r"(?<=\|)[^\w|()\[\]{}<>]{2,}(?=\|)")  # of a progress bar, the part that grows
+VARIES = re.compile(
+    r"(?P<uuid>(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z]))"
+    r"|(?P<url>(?<![a-z])[a-z][a-z0-9+.]{1,15}://[^'\"<>)\]]+)"
+    r"|(?P<path>(?<![\w.:/])(?:~|[A-Za-z]:)?(?:[/\\][\w.+@%=,-]+){2,}[/\\]?)"
+    r"|(?P<time>(?<!\d)\d{4}[-/]\d\d[-/]\d\d(?:T\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"|(?<![\w:])\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?(?![\w:]))"
+    r"|(?P<address>(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])"
+    r"|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){2,}[0-9a-fA-F:]*[0-9a-fA-F](?:\.\d)?(?![\w:]))"
+    r"|(?P<hex>\b0[xX][0-9a-fA-F]+|(?<![0-9A-Za-z])(?=[a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{6,}(?![0-9A-Za-z]))"
+    r"|(?P<n>(?:(?<![\w.])[+-])?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?)"
+)
+VARYING = re.compile(r"[\d/\\]")  # one of these is in every word that varies
+FILE = re.compile(r"[^/\\]+\.[A-Za-z]\w{0,4}\Z")
+DIGITS = re.compile(r"\d+")
+
+
+def template(text: str) -> str:
+    """The template of a line; empty for one without a word or a number: rules, marks below a line of code."""
+    message = peel(text).message[:MOST_CHARS]
+    if "|" in message:
+        message = BAR.sub("<bar>", message)
+    made = " ".join([VARIES.sub(_kind, word) if VARYING.search(word) else word for word in message.split()])
+    return made if any(map(str.isalnum, made)) else ""
+
+
+def _kind(found: re.Match[str]) -> str:
+    kind = str(found.lastgroup)
+    if kind == "path" and (name := FILE.search(found[0])):  # a module that speaks is worth its name
+        return f"<path>/{DIGITS.sub('<n>', name[0])}"
+    return f"<{kind}>"
