@@ -36,10 +36,10 @@ def database(folders: Iterable[Path] = ()) -> Database:
     return load(triggers=triggers, more=chosen.signatures, cache_folder=chosen.cache)
 
 
-def analyze_paths(paths: Sequence[Path], case: str, knowledge: Database) -> Report:
+def analyze_paths(paths: Sequence[Path], case: str, knowledge: Database, baseline: Sequence[Path] = ()) -> Report:
     """The Report on files and folders; raises UsageError or SourceError when a path is missing or nothing can be read."""
     noted: list[Warning] = []
-    return analyze(sources.open_paths(paths, noted.append), case, knowledge, noted)
+    return analyze(sources.open_paths(paths, noted.append), case, knowledge, noted, baseline=baseline)
 
 
 def analyze_folders(folder: Path, knowledge: Database) -> Iterator[Report]:
@@ -58,10 +58,11 @@ def analyze(
     warnings: Iterable[Warning] = (),
     threads: int | None = None,
     ask: Callable[[Question], object] | None = None,
+    baseline: Sequence[Path] = (),
 ) -> Report:
-    """The Report on `given`, read once each. `warnings`: those that came up while they were opened.
+    """The Report on `given`, read once each, and once more where nothing is proven. `warnings`: those of opening them.
 
-    `ask`: is told what was decided about, for those who train or measure the decision.
+    `ask`: is told what was decided about, for those who train or measure the decision. `baseline`: a run that went well.
     """
     noted = list(warnings)
     scans = _scan_all(given, knowledge, noted, threads)
@@ -70,9 +71,7 @@ def analyze(
     events = {s.source.name: _events(s, numbers[s.source.name], noted) for s in scans}
     events = spared(lambda: records.together(events), events, "what several sources tell together", None, noted.append)
     clocks = clocks_of(scans, events, noted)
-    own = {s.source.name: s.source for s in scans}
-    placed = [renumbered(e, own[e.source]) for e in timeline.place([e for found in events.values() for e in found], clocks)]
-    found = timeline.incidents(placed)
+    found = timeline.incidents(_placed(scans, events, clocks))
     summaries = _sources(scans, clocks, noted)
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
@@ -91,7 +90,24 @@ def analyze(
     )
     curves = {name: found.series for name, found in numbers.items() if found}
     report = spared(lambda: context.attach(report, scans, curves), report, "the context", None, noted.append)
+    report = spared(lambda: _with_unusual(report, scans, baseline, noted), report, "unusual lines", None, noted.append)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
+
+
+def _placed(scans: list[Scan], events: Mapping[str, list[Event]], clocks: dict[str, timeline.Clock]) -> list[Event]:
+    """All events in order of time, their lines numbered as in the originals."""
+    own = {s.source.name: s.source for s in scans}
+    return [renumbered(e, own[e.source]) for e in timeline.place([e for found in events.values() for e in found], clocks)]
+
+
+def _with_unusual(report: Report, scans: list[Scan], baseline: Sequence[Path], noted: list[Warning]) -> Report:
+    """`report` with the oddest lines, where nothing else is there to go by."""
+    if report.verdict != "undetermined":
+        return report
+    from forensics.templates import unusual
+
+    good = sources.open_paths(baseline, noted.append) if baseline else []
+    return replace(report, unusual=unusual(scans, good))
 
 
 def _events(scanned: Scan, numbers: series.Numbers | None, noted: list[Warning]) -> list[Event]:

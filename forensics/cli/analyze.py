@@ -7,6 +7,7 @@ import typer
 
 from forensics.cli.common import (
     ISSUE_CHARS,
+    Baseline,
     ExitCode,
     Format,
     MaxChars,
@@ -16,6 +17,7 @@ from forensics.cli.common import (
     RedactMap,
     Signatures,
     Telling,
+    check_baseline,
     check_format,
     finish,
 )
@@ -34,6 +36,7 @@ def register(app: typer.Typer) -> None:
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
         plot: Plot = None,
+        baseline: Baseline = None,
         signatures: Signatures = None,
     ) -> None:
         """Say why the run died, from the logs in PATHS.
@@ -44,6 +47,7 @@ def register(app: typer.Typer) -> None:
           forensics analyze train.log dmesg.txt -f markdown --redact -o issue.md
           forensics analyze ./logs -f html -o report.html --plot timeline.svg
           forensics analyze ./logs -f json | jq -r '.causes[0].id'
+          forensics analyze ./run7 --baseline ./run6
 
         \b
         The report goes to stdout, progress and notes to stderr. Exit status: 0 analysed, 2 nothing
@@ -55,6 +59,7 @@ def register(app: typer.Typer) -> None:
 
         check_format(form)
         telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot)
+        good = check_baseline(baseline)
         with bar(paths):
-            report = pipeline.analyze_paths(paths, paths[0].resolve().name, pipeline.database(signatures or ()))
+            report = pipeline.analyze_paths(paths, paths[0].resolve().name, pipeline.database(signatures or ()), good)
         finish(report, telling)

@@ -34,6 +34,10 @@ Signatures = Annotated[
     list[Path] | None, typer.Option("--signatures", help="A folder of your own cause files, over the built-in ones; repeatable.")
 ]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the timeline to this file, .png, .svg or .pdf.")]
+Baseline = Annotated[
+    list[Path] | None,
+    typer.Option("--baseline", help="Logs of a run that went well: what it says, too, is not unusual; repeatable."),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,14 @@ def check_format(form: str) -> str:
     if form not in formats():
         raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(formats())}")
     return form
+
+
+def check_baseline(paths: list[Path] | None) -> list[Path]:
+    """`paths`; raises UsageError for one that is not there, before anything is read."""
+    for path in paths or ():
+        if not path.exists():
+            raise UsageError("no such file or folder for the baseline", str(path))
+    return paths or []
 
 
 def write(text: str, output: Path | None) -> None:

@@ -4,6 +4,7 @@ import typer
 
 from forensics.cli.common import (
     ISSUE_CHARS,
+    Baseline,
     ExitCode,
     Format,
     MaxChars,
@@ -13,6 +14,7 @@ from forensics.cli.common import (
     RedactMap,
     Signatures,
     Telling,
+    check_baseline,
     check_format,
     finish,
 )
@@ -31,6 +33,7 @@ def register(app: typer.Typer) -> None:
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
         plot: Plot = None,
+        baseline: Baseline = None,
         signatures: Signatures = None,
     ) -> None:
         """Say why the run died, from the log on standard input.
@@ -45,7 +48,8 @@ def register(app: typer.Typer) -> None:
         from forensics import pipeline, sources
 
         check_format(form)
+        good = check_baseline(baseline)
         noted: list[Warning] = []
         given = sources.open_stdin(noted.append)
-        report = pipeline.analyze(given, "stdin", pipeline.database(signatures or ()), noted)
+        report = pipeline.analyze(given, "stdin", pipeline.database(signatures or ()), noted, baseline=good)
         finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))

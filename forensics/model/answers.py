@@ -129,8 +129,7 @@ class ProcessMemory:
 class Message:
     """Lines that say the same but for numbers and the like. `text`: the first of them, which stands on `line` of `source`.
 
-    `template`: what they share. `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word that
-    failures use.
+    `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word that failures use.
     """
 
     source: str
@@ -139,7 +138,6 @@ class Message:
     last_line: int
     count: int
     text: str
-    template: str
     alarming: bool
 
 

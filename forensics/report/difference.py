@@ -10,7 +10,6 @@ train.log
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from forensics.model import Difference, Message
@@ -30,8 +29,6 @@ LINE_CHARS = 400
 
 def render_difference(found: Difference, form: str, most: int, style: Style) -> str:
     """`found` in one of FORMS, ending with a line end. `most`: passages that people are shown; JSON has everything."""
-    if form != "json":  # which would be looked at for secrets in vain
-        found = replace(found, messages=tuple(replace(m, template="") for m in found.messages))
     found = cleared(found)
     if form == "json":
         return visible(json.dumps(_document(found), indent=2, ensure_ascii=False)) + "\n"
@@ -152,13 +149,12 @@ def _document(found: Difference) -> dict[str, Any]:
         "lines": found.lines,
         "known": found.known,
         "left_out": found.left_out,
-        "messages": [message_document(m) for m in found.messages],
+        "messages": [_message_document(m) for m in found.messages],
         "warnings": [{"source": w.source, "line": w.line, "kind": w.kind, "message": shown(w.message)} for w in found.warnings],
     }
 
 
-def message_document(message: Message) -> dict[str, Any]:
-    """One message as JSON tells it."""
+def _message_document(message: Message) -> dict[str, Any]:
     return {
         "source": message.source,
         "line": message.line,
@@ -166,6 +162,5 @@ def message_document(message: Message) -> dict[str, Any]:
         "last_line": message.last_line,
         "count": message.count,
         "text": shown(message.text),
-        "template": shown(message.template),
         "alarming": message.alarming,
     }

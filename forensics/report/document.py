@@ -36,12 +36,13 @@ def document(report: Report) -> dict[str, Any]:
         "environment": [_plain(s) for s in report.environment],
         "curves": [_plain(c) | {"points": [list(p) for p in c.points]} for c in report.curves],
         "processes": [_plain(p) for p in report.processes],
+        "unusual": [_plain(m) for m in report.unusual],
     }
 
 
 def _plain(value: Any) -> dict[str, Any]:
     """A flat dataclass as a dict under its own names, times written out, text safe to print (names of sources as they are)."""
-    return {f.name: _safe(getattr(value, f.name), f.name in ("source", "name")) for f in fields(value)}
+    return {f.name: _safe(getattr(value, f.name), f.name in ("source", "last_source", "name")) for f in fields(value)}
 
 
 def _safe(value: Any, is_name: bool = False) -> Any:

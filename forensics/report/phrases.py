@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from forensics.model import Finding, Proof, Report, Warning
+from forensics.model import Advice, Finding, Message, Proof, Report, Warning
 
 VERDICTS = {
     "crash": "",
@@ -17,6 +17,11 @@ SURENESS = {
     "strong": "the line marked > nearly always means this cause",
     "hint": "hints only; none of these lines proves it",
 }
+UNUSUAL = "what is not said while the run goes well"
+GUESSED = (
+    "No message that is known to mean a cause stands in what was given. Below are the lines that look least like a run that goes"
+    " well, the known causes whose logs use the most alike words, and what to collect."
+)
 SENTENCES = 4
 LIKELY = 0.03
 SENTENCE_END = re.compile(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
@@ -27,9 +32,31 @@ def percent(probability: float) -> str:
     return f"{min(99, max(1, round(probability * 100)))} %"
 
 
-def what_happened(finding: Finding) -> str:
-    """The summary, cut behind its fourth sentence."""
-    return " ".join(SENTENCE_END.split(finding.summary)[:SENTENCES])
+def guessed(report: Report) -> bool:
+    """Does nothing but the likeness of words speak for the causes?"""
+    return report.verdict == "undetermined" and not report.causes[0].proofs
+
+
+def headline(report: Report) -> str:
+    """What the report says in a few words: the first cause, where there is more than a guess."""
+    return "No cause is proven" if guessed(report) else report.causes[0].title
+
+
+def verdict(report: Report) -> str:
+    """What is to be said of the first cause before anything else."""
+    return "" if guessed(report) else VERDICTS[report.verdict]
+
+
+def what_happened(report: Report) -> str:
+    """The summary of the first cause, cut behind its fourth sentence; of a guess only that it is one."""
+    if guessed(report):
+        return GUESSED
+    return " ".join(SENTENCE_END.split(report.causes[0].summary)[:SENTENCES])
+
+
+def remedies(report: Report) -> tuple[Advice, ...]:
+    """What to do; nothing where the cause is a guess."""
+    return () if guessed(report) else report.causes[0].advice
 
 
 def symptoms(report: Report) -> list[Finding]:
@@ -51,8 +78,14 @@ def as_consequence(title: str) -> str:
 
 
 def also_possible(report: Report) -> list[Finding]:
-    """Other causes that may have a part in it."""
-    return [f for f in report.causes[1:] if f.role != "symptom" and f.probability >= LIKELY]
+    """Other causes that may have a part in it; all of them where they are guesses."""
+    others = report.causes if guessed(report) else report.causes[1:]
+    return [f for f in others if f.role != "symptom" and f.probability >= LIKELY]
+
+
+def others_head(report: Report) -> str:
+    """What `also_possible` is called."""
+    return "Nearest known causes, by their words" if guessed(report) else "Also possible"
 
 
 def _places(proofs: Sequence[Proof]) -> list[tuple[str, int]]:
@@ -72,6 +105,11 @@ def quoted(finding: Finding, most: int) -> list[Proof]:
 def shares_context(finding: Finding) -> bool:
     """Do the lines around the evidence help? They do where it is a single line."""
     return len({(p.source, p.line) for p in finding.proofs}) == 1
+
+
+def times(message: Message) -> str:
+    """`  3 times, last on 120`; nothing for a message that stands there once."""
+    return f"  {message.count:,} times, last on {message.last_line}" if message.count > 1 else ""
 
 
 def apart(earlier: datetime, later: datetime) -> str:

@@ -5,5 +5,6 @@
 
 from forensics.templates.difference import difference
 from forensics.templates.template import template
+from forensics.templates.unusual import unusual
 
-__all__ = ["difference", "template"]
+__all__ = ["difference", "template", "unusual"]

@@ -21,7 +21,6 @@ FEW = 0.2  # two runs that share less of what the one that says less says are ha
 
 @dataclass(slots=True)
 class _New:
-    template: str
     text: str
     source: Source
     line: int
@@ -90,7 +89,7 @@ class _Found:
                 self.left_out += 1
                 return
             first = start + group.first
-            new = self.new[group.template] = _New(group.template, last_frame(group.text), source, first, source, first)
+            new = self.new[group.template] = _New(last_frame(group.text), source, first, source, first)
         new.count += group.count
         new.last_source, new.last_line = source, max(start + group.last, new.last_line if new.last_source is source else 0)
 
@@ -104,6 +103,5 @@ def _message(new: _New) -> Message:
         last(new.last_line),
         new.count,
         new.text,
-        new.template,
         sounds_alarmed(new.text),
     )

@@ -9,6 +9,7 @@ from forensics.model import (
     Finding,
     IncidentSummary,
     Line,
+    Message,
     Moment,
     ProcessMemory,
     Proof,
@@ -77,6 +78,10 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
             Curve("rss", "memory", "B", "logs/run/train.log", None, tuple((i, None if i == 5 else i * 1e8) for i in range(1, 40))),
         ),
         processes=(ProcessMemory("logs/run/train.log", 5, 4711, text, 5 << 30, True), ProcessMemory("logs/run/train.log", 6, 1, "sh", 1, False)),
+        unusual=(
+            Message("logs/run/train.log", 9, "logs/run/train.log", 9, 1, text, True),
+            Message("logs/run/train.log", 11, "logs/run/train.log", 20, 3, text, False),
+        ),
     )  # fmt: skip
 
 

@@ -180,7 +180,7 @@ def test_folders_and_archives_are_compared(runs: tuple[Path, Path], tmp_path: Pa
     status, said = run(*runs, "-f", "json", "-o", tmp_path / "d.json")
     document = json.loads((tmp_path / "d.json").read_text())
     assert (document["schema"], document["known"]) == ("forensics-compare/1", 1)
-    assert [(m["line"], m["count"], m["template"]) for m in document["messages"]] == [(2, 1, "RuntimeError: it broke")]
+    assert [(m["line"], m["count"], m["text"]) for m in document["messages"]] == [(2, 1, "[rank3]: RuntimeError: it broke")]
 
 
 def test_wrong_usage_is_told(runs: tuple[Path, Path], tmp_path: Path) -> None:

@@ -19,7 +19,23 @@ from forensics.report.escape import visible
 from forensics.report.page.charts import HEIGHT, WIDTH, bars, charts
 from forensics.report.page.timeline import NAMES_OF_CLOCKS, drawings
 from forensics.report.paths import Paths
-from forensics.report.phrases import VERDICTS, WHO, also_possible, as_consequence, notes, percent, quoted, symptoms, what_happened
+from forensics.report.phrases import (
+    UNUSUAL,
+    WHO,
+    also_possible,
+    as_consequence,
+    guessed,
+    headline,
+    notes,
+    others_head,
+    percent,
+    quoted,
+    remedies,
+    symptoms,
+    times,
+    verdict,
+    what_happened,
+)
 from forensics.report.steps import steps
 from forensics.report.style import Style
 from forensics.text import shown
@@ -38,13 +54,19 @@ def render(report: Report, _style: Style) -> str:
     return _template().render(
         report=report,
         first=report.causes[0],
-        happened=what_happened(report.causes[0]),
-        verdict=VERDICTS[report.verdict],
+        happened=what_happened(report),
+        verdict=verdict(report),
+        headline=headline(report),
+        odds="" if guessed(report) else percent(report.causes[0].probability),
+        others_head=others_head(report),
+        advised=remedies(report),
         proofs=quoted(report.causes[0], PROOFS),
         steps=steps(report),
         symptoms=symptoms(report),
         others=also_possible(report),
         notes=notes(report),
+        unusual=UNUSUAL,
+        times=times,
         drawings=drawings(report),
         clocks=NAMES_OF_CLOCKS,
         charts=charts(report),

@@ -12,15 +12,21 @@ from forensics.report.curves import bearing, course_of, sparkline
 from forensics.report.escape import address, cell, code, fenced, inside, plain
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
-    VERDICTS,
+    UNUSUAL,
     WHO,
     also_possible,
     as_consequence,
+    guessed,
+    headline,
     notes,
+    others_head,
     percent,
     quoted,
+    remedies,
     shares_context,
     symptoms,
+    times,
+    verdict,
     what_happened,
 )
 from forensics.report.steps import steps
@@ -69,10 +75,12 @@ def _blocks(report: Report) -> Iterator[Block]:
     yield Block("course", 5, tuple(_course(report, paths)))
     yield Block("evidence", 1, tuple(_evidence(first, paths, PROOFS)))
     yield Block("what followed", 4, tuple(_others("What followed from it", symptoms(report), paths, odds=False)))
-    yield Block("other causes", 6, tuple(_others("Also possible", also_possible(report), paths, odds=True)))
-    if first.advice:
+    yield Block("other causes", 6, tuple(_others(others_head(report), also_possible(report), paths, odds=True)))
+    yield Block("unusual lines", 2, tuple(_unusual(report, paths)))
+    advised = remedies(report)
+    if advised:
         yield Block("what to do", 2, ("", "### What to do", ""))
-    for advice in first.advice:
+    for advice in advised:
         yield Block(f"remedy {advice.rank}", 2 + advice.rank, tuple(_remedy(advice)))
     yield Block("what is not known", 7, tuple(_unknown(report)))
     yield Block("environment", 8, tuple(_environment(report, paths)))
@@ -85,11 +93,12 @@ def _blocks(report: Report) -> Iterator[Block]:
 
 def _summary(report: Report) -> Iterator[str]:
     first = report.causes[0]
-    yield f"## {plain(first.title)} ({percent(first.probability)})"
-    yield ""
-    yield f"{code(first.id)} {VERDICTS[report.verdict]}".rstrip()
-    yield ""
-    yield plain(what_happened(first)[:3000])
+    if guessed(report):
+        yield from (f"## {headline(report)}", "")
+    else:
+        yield from (f"## {plain(first.title)} ({percent(first.probability)})", "")
+        yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
+    yield plain(what_happened(report)[:3000])
 
 
 def _course(report: Report, paths: Paths) -> Iterator[str]:
@@ -117,6 +126,12 @@ def _evidence(finding: Finding, paths: Paths, most: int) -> Iterator[str]:
     rest = len({(p.source, p.line) for p in finding.proofs}) - len(proofs)
     if rest > 0:
         yield from ("", f"and {rest} more line{'s' if rest > 1 else ''}")
+
+
+def _unusual(report: Report, paths: Paths) -> Iterator[str]:
+    if report.unusual:
+        lines = [f"{paths.place(m.source, m.line)}: {m.text[:LINE_CHARS]}{times(m)}" for m in report.unusual]
+        yield from ("", "### Most unusual lines", "", plain(UNUSUAL), "", *fenced(lines))
 
 
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:

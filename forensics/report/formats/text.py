@@ -7,16 +7,22 @@ from forensics.report.curves import bearing, course_of, sparkline
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     SURENESS,
-    VERDICTS,
+    UNUSUAL,
     WHO,
     also_possible,
     apart,
     as_consequence,
+    guessed,
+    headline,
     notes,
+    others_head,
     percent,
     quoted,
+    remedies,
     shares_context,
     symptoms,
+    times,
+    verdict,
     what_happened,
 )
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
@@ -47,17 +53,18 @@ class _Text:
         yield from self._strip()
         yield from self._numbers()
         yield from self._evidence()
+        yield from self._unusual()
         yield from self._followed()
         yield from self._remedies()
         yield from self._unknown()
         yield from self._read()
 
     def _head(self) -> Iterator[Row]:
-        share = percent(self.first.probability)
-        title = self.first.title
+        share = "" if guessed(self.report) else percent(self.first.probability)
+        title = headline(self.report)
         style = "fine" if self.report.verdict == "no_crash" else "sure"
         room = self.width - len(share) - 2
-        name = f"   {self.first.id}"
+        name = f"   {self.first.id}" if share else ""
         if len(title) + len(name) > room:
             name = ""
         gap = " " * (self.width - len(title) - len(name) - len(share))
@@ -65,11 +72,11 @@ class _Text:
             yield from wrapped(f"{title}  {share}", self.width, style=style)
         else:
             yield Row((title, style), (name, "dim"), (gap + share, style))
-        if not name:
+        if share and not name:
             yield Row((self.first.id, "dim"))
-        yield from wrapped(VERDICTS[self.report.verdict], self.width, style="title")
+        yield from wrapped(verdict(self.report), self.width, style="title")
         yield Row()
-        yield from wrapped(what_happened(self.first), self.width)
+        yield from wrapped(what_happened(self.report), self.width)
 
     def _strip(self) -> Iterator[Row]:
         course = steps(self.report)
@@ -149,7 +156,8 @@ class _Text:
         rest = also_possible(self.report)
         if rest:
             yield Row()
-            yield Row(("also seen" if self.first.probability >= 0.8 else "also possible", "head"))
+            sure = self.first.probability >= 0.8
+            yield Row(("also seen" if sure else others_head(self.report).lower(), "head"))
             for finding in rest:
                 yield from self._other(finding, percent(finding.probability))
 
@@ -185,8 +193,21 @@ class _Text:
                 link=proof.source,
             )
 
+    def _unusual(self) -> Iterator[Row]:
+        told = self.report.unusual
+        if not told:
+            return
+        yield Row()
+        yield Row(("most unusual lines", "head"), (f"  {UNUSUAL}", "dim"))
+        column = min(PLACE_CHARS, max(len(self.paths.place(m.source, m.line)) for m in told))
+        for message in told:
+            place, again = self.paths.place(message.source, message.line), times(message)
+            said = cut(message.text, self.width - max(column, len(place)) - 4 - len(again), 1)[0]
+            style = "main" if message.alarming else ""
+            yield Row(("  ", ""), (place.ljust(column), "place"), (f"  {said}", style), (again, "dim"), link=message.source)
+
     def _remedies(self) -> Iterator[Row]:
-        advice = self.first.advice
+        advice = remedies(self.report)
         if not advice:
             return
         yield Row()

@@ -48,10 +48,13 @@ def without_names(report: Report) -> tuple[Report, dict[str, str]]:
 
 
 def _without_key_blocks(report: Report) -> Report:
-    """Lines of a private key that the quotation of a log shows beside each other."""
+    """Lines of a private key that the quotations of a log show beside each other."""
     if not any(KEY_HEAD in text or LONE_KEY_LINE.match(text) for text in set(texts(report))):
         return report
-    return replace(report, causes=tuple(_finding(f) for f in report.causes))
+    unusual = report.unusual
+    if any(KEY_HEAD in m.text or LONE_KEY_LINE.match(m.text) for m in unusual):
+        unusual = tuple(replace(m, text=_key_line(m.text)) for m in unusual)
+    return replace(report, causes=tuple(_finding(f) for f in report.causes), unusual=unusual)
 
 
 def _finding(finding: Finding) -> Finding:
