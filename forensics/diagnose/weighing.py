@@ -14,6 +14,7 @@ from forensics.diagnose.relevance import Jobs
 from forensics.diagnose.score import SHOWN, Standing
 from forensics.model import Incident
 
+HINTS_MOST = 0.75  # of hints and words nobody is confident: what would have proven it may be in a part that is missing
 PROVEN = 0.5  # a cause of this probability, with evidence: what words alone suggest is not worth telling beside it
 
 
@@ -57,7 +58,8 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float]) -
     """Standings with these probabilities, most probable first; causes without evidence only where nothing is proven.
 
     What the plain formula puts first by more than hints stays first, as it knows what explains what: where the model gives
-    more to another, the two change their shares.
+    more to another, the two change their shares. What only hints and words speak for gets HINTS_MOST at most; the rest of its
+    share stands for causes that nothing here tells of.
     """
     by_cause = {s.cause: s for s in standings}
     ranked = sorted((c for c in probabilities if c != UNKNOWN), key=lambda c: (-probabilities[c], c))
@@ -66,7 +68,14 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float]) -
     if any(e.weight != "hint" for e in first.events) and ranked[0] != first.cause:
         given[first.cause], given[ranked[0]] = given[ranked[0]], given[first.cause]
         ranked.sort(key=lambda c: (c != first.cause, -given[c], c))
-    made = [replace(by_cause.get(c) or Standing(c, (), 0.0), probability=round(given[c], 4)) for c in ranked]
+    stood = [by_cause.get(c) or Standing(c, (), 0.0) for c in ranked]
+    made = [replace(s, probability=round(min(given[s.cause], _most(s)), 4)) for s in stood]
     proven = made[0].probability >= PROVEN and bool(made[0].events or made[0].cause == HEALTHY)
     kept = [s for i, s in enumerate(made) if i == 0 or (s.cause != HEALTHY and (s.events or not proven))]
     return kept[:SHOWN]
+
+
+def _most(standing: Standing) -> float:
+    """The greatest probability that its evidence allows."""
+    sure = standing.cause == HEALTHY or any(e.weight != "hint" for e in standing.events)
+    return 1.0 if sure else HINTS_MOST

@@ -135,7 +135,9 @@ class _Report:
         if self.kills:
             fields["kills"] = len(self.kills)
         self.quote.sort(key=lambda q: (q[0], q[1].number))
-        weight: Weight = "proof" if sure and (self.kills or "constraint" in fields) else "strong"
+        weight: Weight = "hint"  # cut off before it tells whose limit it was
+        if sure or self.kills:
+            weight = "proof" if sure and (self.kills or "constraint" in fields) else "strong"
         quote = tuple(line for worth, line in self.quote if worth < 9)[:4]
         return Record("kernel_oom", first, max(self.last, first), cause, weight, quote, fields, DECIDES)
 

@@ -120,6 +120,16 @@ def test_evidence_put_first_by_the_formula_stays_first_and_words_do_not_hide_it(
     assert [s.cause for s in ordered(hint, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1})] == ["b", "a"]
 
 
+def test_nobody_is_confident_of_hints_or_words() -> None:
+    hint = Event("h", "a", "hint", "s", 1, 1, (), {})
+    strong = Event("p", "a", "strong", "s", 1, 1, (), {})
+    given = {"a": 0.96, "b": 0.02, UNKNOWN: 0.02}
+    assert ordered([Standing("a", (hint,), 0.4)], given)[0].probability == 0.75
+    assert ordered([Standing("b", (), 0.0)], given)[0].probability == 0.75, "words alone"
+    assert ordered([Standing("a", (hint, strong), 0.8)], given)[0].probability == 0.96
+    assert ordered([Standing(HEALTHY, (), 0.0)], {HEALTHY: 0.99, UNKNOWN: 0.01})[0].probability == 0.99
+
+
 def test_the_region_is_alarms_and_evidence_without_repeats() -> None:
     assert region(None, ["a", "b", "a"]) == ["a", "b"]
 

@@ -7,10 +7,8 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.conftest import ROOT
-
 Logs = dict[str, bytes]
-FOLDER = ROOT / "sample_logs"
+FOLDER = Path(__file__).parents[2] / "sample_logs"
 
 
 def cases() -> list[Path]:
