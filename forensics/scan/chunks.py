@@ -9,16 +9,18 @@ MARGIN_BYTES = 256 << 10
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`data`: whole lines. `before`, `after`: up to MARGIN_BYTES of what stands around them."""
+    """`data`: whole lines. `before`, `after`: the chunks around it; nothing is copied until it is asked for."""
 
     data: bytes
     before: bytes = b""
     after: bytes = b""
 
     def around(self, start: int, end: int) -> bytes:
-        """Bytes start to end, counted from the start of `data`; they may reach into the margins, no further."""
-        left = self.before[max(0, len(self.before) + start) : max(0, len(self.before) + end)] if start < 0 else b""
-        right = self.after[max(0, start - len(self.data)) : end - len(self.data)] if end > len(self.data) else b""
+        """Bytes start to end, counted from the start of `data`; they may reach MARGIN_BYTES to either side, no further."""
+        size, ahead = len(self.data), len(self.before)
+        start, end = max(start, -MARGIN_BYTES), min(end, size + MARGIN_BYTES)
+        left = self.before[max(0, ahead + start) : max(0, ahead + end)] if start < 0 else b""
+        right = self.after[max(0, start - size) : end - size] if end > size else b""
         return left + self.data[max(0, start) : max(0, end)] + right
 
 
@@ -45,16 +47,8 @@ def chunks(blocks: Iterator[bytes]) -> Iterator[Chunk]:
     current: bytes | None = None
     for following in whole_lines(blocks):
         if current is not None:
-            yield Chunk(current, before, following[:MARGIN_BYTES])
-            before = _last_lines(current)
+            yield Chunk(current, before, following)
+            before = current
         current = following
     if current is not None:
         yield Chunk(current, before)
-
-
-def _last_lines(data: bytes) -> bytes:
-    """The last whole lines of `data`, MARGIN_BYTES at most."""
-    start = len(data) - MARGIN_BYTES
-    if start <= 0:
-        return data
-    return data[data.find(b"\n", start) + 1 :]

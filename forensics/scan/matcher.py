@@ -18,6 +18,8 @@ FIRST = 500
 LAST = 32
 DENSE = 1500  # places in a chunk; more are a flood
 WINDOW_BYTES = 256 << 10
+LARGE_CHUNKS = 128  # of a source; from there on, faster ways pay that take time to load
+CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together with what is computed from them
 DENSE_CHUNKS = 128  # of a source; behind them only the start of each chunk is looked at for numbers
 
 
@@ -26,12 +28,13 @@ class Found:
     """Places in one chunk, in order: (offset past the anchor's last byte, index of the anchor).
 
     `places`: of the database's anchors; `counts`: how often each was there, reported or not. `thin`: of the
-    anchors of series, as -1, -2, ... for the first, second, ... of `thin_triggers`.
+    anchors of series, as -1, -2, ... for the first, second, ... of `thin_triggers`. `line_ends`: how many the chunk has.
     """
 
     places: list[tuple[int, int]]
     counts: dict[int, int]
     thin: list[tuple[int, int]]
+    line_ends: int
 
 
 class Matcher:
@@ -51,7 +54,7 @@ class Matcher:
     def find(self, data: bytes, number: int) -> Found:
         """Where the anchors end in `data`, the chunk `number` of its source, counted from 0."""
         places, counts = self._places(data)
-        return Found(places, counts, self._thin(data, number))
+        return Found(places, counts, self._thin(data, number), line_ends(data, number >= LARGE_CHUNKS))
 
     def _places(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
         places: list[tuple[int, int]] = []
@@ -117,6 +120,16 @@ class Matcher:
             scratch = hyperscan.Scratch(matcher)
             setattr(self.local, name, scratch)
         return scratch
+
+
+def line_ends(data: bytes, large: bool) -> int:
+    """How many line ends `data` holds; of a `large` source, numpy counts: three times as fast and outside the lock."""
+    if not large:
+        return data.count(10)  # an integer is counted much faster than bytes
+    import numpy as np  # 0.1 s, which a small source would wait for
+
+    whole = np.frombuffer(data, np.uint8)
+    return sum(int(np.count_nonzero(whole[i : i + CACHED_BYTES] == 10)) for i in range(0, len(whole), CACHED_BYTES))
 
 
 def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[tuple[int, int]]:

@@ -93,7 +93,7 @@ class _Scanner:
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
             self.continued += data.count(b"\n ") + data.count(b"\n\t") + data.startswith((b" ", b"\t"))
         self.bytes += len(data)
-        self.lines = number - 1 + data.count(10, counted) + (not data.endswith(b"\n"))
+        self.lines += found.line_ends + (not data.endswith(b"\n"))
 
     def _look(self, place: Place, anchor: int, tested: set[int]) -> None:
         if anchor < 0:
