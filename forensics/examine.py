@@ -5,12 +5,11 @@ mine/host_memory/oom_cgroup.yaml:14: host_memory.oom_cgroup/hub: does not match 
 
 import ast
 import functools
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from forensics import records, series
+from forensics import lazy, records, series
 from forensics.config import config
 from forensics.database import Cause, builtin_folder, read_folders
 from forensics.database.check import check
@@ -25,7 +24,7 @@ from forensics.errors import UsageError
 from forensics.records.units import typed
 
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
-GROUP = re.compile(r"\(\?P<(\w+)>")
+GROUP = lazy.regex(r"\(\?P<(\w+)>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ A line ends at `\\n`. Its text is decoded as UTF-8 (bad bytes replaced), without
 redrawn with carriage returns, one frame counts.
 """
 
-import re
+from forensics import lazy
 
 MAX_TEXT_BYTES = 16 << 10
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-ANSI = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
+ANSI = lazy.regex(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 
 
 def clean(raw: bytes) -> str:

@@ -7,16 +7,16 @@ For a picture only; what the numbers mean is decided by the series themselves.
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from forensics import lazy
 from forensics.model import Curve, Scan
 from forensics.series import Series, series_of
 
 KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {"memory": "memory", "loss": "loss", "rate": "throughput"}
 UNITS = {"bytes": "B", "1/s": "1/s"}
-RANK = re.compile(r"rank (\d{1,6})")
+RANK = lazy.regex(r"rank (\d{1,6})")
 FEWEST = 8
 MOST_POINTS = 160
 MOST_CURVES = 12

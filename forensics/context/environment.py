@@ -11,6 +11,7 @@ NCCL's banner, collect_env of PyTorch, `pip list` and requirement lines, TensorF
 import re
 from collections.abc import Iterable, Iterator
 
+from forensics import lazy
 from forensics.model import Region, Scan, Setting, Trigger
 
 TRIGGER = Trigger(
@@ -41,24 +42,24 @@ TRIGGER = Trigger(
 )
 VERSION = r"v?\d+(?:\.\d+){1,3}(?:[.+-]?(?:rc|post|dev|a|b|cu|rocm|git|cpu)[\w.+]*)?"
 PATTERNS = (
-    ("driver", re.compile(r"Driver Version:\s*(\d{3}\.\d+(?:\.\d+)?)", re.I)),
-    ("driver", re.compile(r"NVRM version: NVIDIA .*?Kernel Module(?: for \w+)?\s+(\d{3}\.\d+(?:\.\d+)?)")),
-    ("driver", re.compile(r"NVRM: loading NVIDIA .*?Kernel Module(?: for \w+)?\s+(\d{3}\.\d+(?:\.\d+)?)")),
-    ("driver", re.compile(r"Nvidia driver version:\s*(\d{3}\.\d+(?:\.\d+)?)", re.I)),
-    ("CUDA", re.compile(r"\bCUDA Version:\s*(\d+\.\d+)")),
-    ("CUDA", re.compile(r"CUDA used to build PyTorch:\s*(\d+\.\d+)")),
-    ("CUDA runtime", re.compile(r"CUDA runtime version:\s*(\d+(?:\.\d+)+)")),
-    ("kernel", re.compile(r"\bLinux version (\d+\.\d+\S*)")),
-    ("kernel", re.compile(r"\b(?:Not tainted|Tainted: [A-Z ()\[\]=_,-]+?) (\d+\.\d+\.\d+\S*) #\d")),
-    ("machine", re.compile(r"\bHardware name: (\S.{0,100}?)(?:, BIOS|\s*$)")),
-    ("NCCL", re.compile(rf"\bNCCL version ({VERSION})")),
-    ("PyTorch", re.compile(rf"\bPyTorch version:\s*({VERSION})")),
-    ("PyTorch", re.compile(rf"(?<![\w-])torch==({VERSION})")),
-    ("TensorFlow", re.compile(rf"(?<![\w-])tensorflow==({VERSION})|\bTensorFlow version:?\s*({VERSION})", re.I)),
-    ("JAX", re.compile(rf"(?<![\w-])jax==({VERSION})|\bJAX version:?\s*({VERSION})", re.I)),
-    ("Python", re.compile(r"\bPython version: (3\.\d+(?:\.\d+)?)")),
-    ("GPU", re.compile(r"\bGPU \d+: (\S[^\n]{1,60}?) \(UUID: GPU-")),
-    ("GPU", re.compile(r"\bname: ((?:NVIDIA|Tesla|GeForce|Quadro)\b[^,\n]{1,50}), pci bus id")),
+    ("driver", lazy.regex(r"Driver Version:\s*(\d{3}\.\d+(?:\.\d+)?)", re.I)),
+    ("driver", lazy.regex(r"NVRM version: NVIDIA .*?Kernel Module(?: for \w+)?\s+(\d{3}\.\d+(?:\.\d+)?)")),
+    ("driver", lazy.regex(r"NVRM: loading NVIDIA .*?Kernel Module(?: for \w+)?\s+(\d{3}\.\d+(?:\.\d+)?)")),
+    ("driver", lazy.regex(r"Nvidia driver version:\s*(\d{3}\.\d+(?:\.\d+)?)", re.I)),
+    ("CUDA", lazy.regex(r"\bCUDA Version:\s*(\d+\.\d+)")),
+    ("CUDA", lazy.regex(r"CUDA used to build PyTorch:\s*(\d+\.\d+)")),
+    ("CUDA runtime", lazy.regex(r"CUDA runtime version:\s*(\d+(?:\.\d+)+)")),
+    ("kernel", lazy.regex(r"\bLinux version (\d+\.\d+\S*)")),
+    ("kernel", lazy.regex(r"\b(?:Not tainted|Tainted: [A-Z ()\[\]=_,-]+?) (\d+\.\d+\.\d+\S*) #\d")),
+    ("machine", lazy.regex(r"\bHardware name: (\S.{0,100}?)(?:, BIOS|\s*$)")),
+    ("NCCL", lazy.regex(rf"\bNCCL version ({VERSION})")),
+    ("PyTorch", lazy.regex(rf"\bPyTorch version:\s*({VERSION})")),
+    ("PyTorch", lazy.regex(rf"(?<![\w-])torch==({VERSION})")),
+    ("TensorFlow", lazy.regex(rf"(?<![\w-])tensorflow==({VERSION})|\bTensorFlow version:?\s*({VERSION})", re.I)),
+    ("JAX", lazy.regex(rf"(?<![\w-])jax==({VERSION})|\bJAX version:?\s*({VERSION})", re.I)),
+    ("Python", lazy.regex(r"\bPython version: (3\.\d+(?:\.\d+)?)")),
+    ("GPU", lazy.regex(r"\bGPU \d+: (\S[^\n]{1,60}?) \(UUID: GPU-")),
+    ("GPU", lazy.regex(r"\bname: ((?:NVIDIA|Tesla|GeForce|Quadro)\b[^,\n]{1,50}), pci bus id")),
 )
 MOST = 30
 

@@ -7,17 +7,17 @@ Column names of dump_tasks() in mm/oom_kill.c; they differ by version, so the he
 pages, taken as 4 KiB.
 """
 
-import re
 from collections.abc import Iterable
 
+from forensics import lazy
 from forensics.model import Finding, Line, ProcessMemory, Region, Scan
 
 KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
 REACH = 500
 PAGE_BYTES = 4096
-HEADER = re.compile(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
-ROW = re.compile(r"\[\s*(?P<pid>\d+)\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
-KILLED = re.compile(r"Kill(?:ed)? process (\d+)")
+HEADER = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
+ROW = lazy.regex(r"\[\s*(?P<pid>\d+)\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
+KILLED = lazy.regex(r"Kill(?:ed)? process (\d+)")
 MOST = 20
 
 

@@ -3,16 +3,17 @@
 host_memory.oom_cgroup/kernel_memcg   full id of the signature `kernel_memcg` of the cause `host_memory.oom_cgroup`
 """
 
-import re
 from dataclasses import dataclass, field
 from typing import Literal, get_args
+
+from forensics import lazy
 
 Weight = Literal["proof", "strong", "hint"]
 WEIGHTS: tuple[Weight, ...] = get_args(Weight)
 Who = Literal["user", "admin"]
 
 HEALTHY = "none.healthy"
-FIELD = re.compile(r"(?<!\$)\{([a-z]\w*)\}")  # in a template; `${HOME}` and `{{.State}}` of a command are no fields
+FIELD = lazy.regex(r"(?<!\$)\{([a-z]\w*)\}")  # in a template; `${HOME}` and `{{.State}}` of a command are no fields
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -8,12 +8,12 @@ is the error status. A row fits when `word & mask == value` and its error status
 """
 
 import functools
-import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.database.tables import read_rows
 
-LINE = re.compile(
+LINE = lazy.regex(
     r"Xid \([^)]*\): (?P<xid>14[4-9]|150)\b,? (?:pid=[^,]*, )?(?:name=[^,]*, )?(?P<unit>\w+)\s+(?P<severity>Fatal|Non-?fatal)\b"
     r".{0,60}?[(\[](?P<info>0x[0-9a-fA-F]{1,8})(?: (?P<status>0x[0-9a-fA-F]{1,8}))?"
 )

@@ -6,15 +6,15 @@ The region is the lines that evidence stands on and those lines at both ends of 
 and paths say nothing about the cause and are left out, so that two logs of one failure share their words.
 """
 
-import re
 from collections.abc import Iterable
 from itertools import pairwise
 
+from forensics import lazy
 from forensics.database import HEALTHY
 from forensics.model import Incident, Scan
 
-NOISE = re.compile(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
-TOKEN = re.compile(r"[a-z_]{3,30}")
+NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
+TOKEN = lazy.regex(r"[a-z_]{3,30}")
 ALARMS = (
     *("abort", "cannot", "corrupt", "denied", "died", "error", "exception", "exceeded", "fail", "fatal", "invalid", "kill"),
     *("lost", "no such", "not found", "out of memory", "panic", "refused", "signal", "stuck", "timed out", "timeout"),

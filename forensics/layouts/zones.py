@@ -4,8 +4,9 @@
 Source: the tz database's abbreviations in use since 2000.
 """
 
-import re
 from datetime import UTC, timedelta, timezone
+
+from forensics import lazy
 
 HOURS = {
     **dict.fromkeys(("Z", "UTC", "GMT", "WET", "UCT"), 0.0),
@@ -31,7 +32,7 @@ HOURS = {
     **dict.fromkeys(("AKST",), -9.0),
     **dict.fromkeys(("HST",), -10.0),
 }
-OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)?$")
+OFFSET = lazy.regex(r"([+-])(\d\d):?(\d\d)?$")
 ZONE = r"(?P<zone>Z|[+-]\d\d:?\d\d)"
 NAMED_ZONE = r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?|[A-Z]{3,5})"
 

@@ -11,29 +11,28 @@ Wordings of drivers/pci/pcie/aer.c: `id=0010(Receiver ID)` to 4.x, `error receiv
 or a vendor number, tells a GPU. Where nothing does, the class stays open and the lines keep what their signatures say.
 """
 
-import re
-
+from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Record
 
 TRIGGER = Trigger("aer", ("PCIe Bus Error: severity=",), before=4, after=16)
 FOLDS = True
 ADDRESS = r"(?:[0-9a-f]{4,6}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
-ERROR = re.compile(
+ERROR = lazy.regex(
     rf"(?:(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{ADDRESS}): )?(?:AER: )?PCIe Bus Error: "
     r"severity=(?P<severity>[A-Z]\w+(?: \((?:Non-)?Fatal\))?), type=(?P<layer>[\w ]+?)(?: Layer)?,"
     r"(?: id=(?P<id>[0-9a-f]{4}))?\s?\((?P<agent>[\w ]+ ID)\)"
 )
-RECEIVED = re.compile(
+RECEIVED = lazy.regex(
     rf"AER: (?:Multiple )?\w+(?: \([\w-]+\))? error (?:message )?received(?: from)?:? (?:id=)?(?P<origin>{ADDRESS}|[0-9a-f]{{4}})"
 )
-VENDOR = re.compile(r"device \[(?P<vendor>[0-9a-f]{4}):(?P<device_id>[0-9a-f]{4})\] error status/mask=(?P<status>[0-9a-f]{8})")
-NAMED = re.compile(r"\[ ?(?P<bit>\d{1,2})\] (?P<name>[A-Z]\w[\w /-]*?)\s*(?P<first>\(First\))?\s*$")
-BEHIND = re.compile(
+VENDOR = lazy.regex(r"device \[(?P<vendor>[0-9a-f]{4}):(?P<device_id>[0-9a-f]{4})\] error status/mask=(?P<status>[0-9a-f]{8})")
+NAMED = lazy.regex(r"\[ ?(?P<bit>\d{1,2})\] (?P<name>[A-Z]\w[\w /-]*?)\s*(?P<first>\(First\))?\s*$")
+BEHIND = lazy.regex(
     rf"(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{ADDRESS}): (?:AER: )?"
     r"(?:can't recover|device has no AER-aware driver|device has no error_detected)"
 )
-PART = re.compile(rf"{ADDRESS}: |AER:|Hardware Error")
+PART = lazy.regex(rf"{ADDRESS}: |AER:|Hardware Error")
 GPU_DRIVERS = {"nvidia", "amdgpu", "radeon", "nouveau", "i915", "xe", "habanalabs"}
 GPU_VENDORS = {"10de", "1002"}
 PORTS = {"pcieport", "pcieport-driver", "shpchp", ""}

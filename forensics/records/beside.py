@@ -9,18 +9,18 @@ NVIDIA's catalogue of Xids tells them apart by what repeats: the same unit (GPC,
 speaks for the hardware, many units of one program at once for the program.
 """
 
-import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from forensics import lazy
 from forensics.database.nvlink5 import decode_line
 from forensics.model import Value
 from forensics.records.base import Record
 
 PROGRAM_OR_GPU = {13, 31, 32, 69, 137}
-UNIT = re.compile(r"\(GPC (\d+), TPC (\d+)(?:, SM (\d+))?\)")
+UNIT = lazy.regex(r"\(GPC (\d+), TPC (\d+)(?:, SM (\d+))?\)")
 NEAR_LINES = 2000  # beside: what stands further away in a kernel log is another story
 NEAR_RECORDS = 32  # on either side; a flood says no more than its first lines
 

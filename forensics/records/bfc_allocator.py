@@ -14,9 +14,9 @@ that somebody else was there first; regions that stop far below the limit mean t
 reached.
 """
 
-import re
 from collections.abc import Iterable
 
+from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Record
 from forensics.records.units import size_bytes
@@ -36,20 +36,20 @@ TRIGGER = Trigger(
     after=6,
 )
 SIZE = r"([\d.]{1,40} ?[KMGT]?i?B)"
-ASKED = re.compile(rf"Allocator \((?P<name>[^)]{{1,40}})\) ran out of memory trying to allocate {SIZE}")
-ROUNDED = re.compile(r"\(rounded to (\d+)\)")
-REGION = re.compile(r"Next region of size (\d+)")
-SUM = re.compile(rf"Sum Total of in-use chunks: {SIZE}")
-TOTALS = re.compile(r"total_region_allocated_bytes_: (\d+) memory_limit_: (\d+)")
+ASKED = lazy.regex(rf"Allocator \((?P<name>[^)]{{1,40}})\) ran out of memory trying to allocate {SIZE}")
+ROUNDED = lazy.regex(r"\(rounded to (\d+)\)")
+REGION = lazy.regex(r"Next region of size (\d+)")
+SUM = lazy.regex(rf"Sum Total of in-use chunks: {SIZE}")
+TOTALS = lazy.regex(r"total_region_allocated_bytes_: (\d+) memory_limit_: (\d+)")
 STATS = {
-    "limit_bytes": re.compile(r"^\s*Limit:\s+(\d+)"),
-    "allocated_bytes": re.compile(r"^\s*InUse:\s+(\d+)"),
-    "peak_bytes": re.compile(r"^\s*MaxInUse:\s+(\d+)"),
-    "largest_request_bytes": re.compile(r"^\s*MaxAllocSize:\s+(\d+)"),
-    "largest_bytes": re.compile(r"^\s*LargestFreeBlock:\s+(\d+)"),
+    "limit_bytes": lazy.regex(r"^\s*Limit:\s+(\d+)"),
+    "allocated_bytes": lazy.regex(r"^\s*InUse:\s+(\d+)"),
+    "peak_bytes": lazy.regex(r"^\s*MaxInUse:\s+(\d+)"),
+    "largest_request_bytes": lazy.regex(r"^\s*MaxAllocSize:\s+(\d+)"),
+    "largest_bytes": lazy.regex(r"^\s*LargestFreeBlock:\s+(\d+)"),
 }
-CARD = re.compile(rf"totalMemory: {SIZE}")
-GPU = re.compile(r"(?i)gpu[_:]?(\d+)")
+CARD = lazy.regex(rf"totalMemory: {SIZE}")
+GPU = lazy.regex(r"(?i)gpu[_:]?(\d+)")
 BENIGN = "this is not a failure"
 DECIDES = ("gpu_memory.*",)
 NEAR_LINES = 20_000  # a summary of a big model lists that many chunks

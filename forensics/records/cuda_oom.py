@@ -9,6 +9,7 @@ Wordings from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice
 
 import re
 
+from forensics import lazy
 from forensics.model import Region, Trigger, Value
 from forensics.records.base import Record
 from forensics.records.units import size_bytes
@@ -16,17 +17,17 @@ from forensics.records.units import size_bytes
 TRIGGER = Trigger("cuda_oom", ("out of memory. Tried to allocate",), after=6)
 SIZE = r"([\d.]{1,40} (?:[KMGT]i?B|bytes))"
 PARTS = {
-    "request_bytes": re.compile(rf"Tried to allocate {SIZE}"),
-    "total_bytes": re.compile(rf"(?:total capaci?ty of {SIZE}|; {SIZE} total capacity)"),
-    "free_bytes": re.compile(rf"(?:of which {SIZE} is free|; {SIZE} free)"),
-    "allocated_bytes": re.compile(rf"(?:memory {SIZE} is allocated by PyTorch|; {SIZE} already allocated)"),
-    "reserved_bytes": re.compile(rf"; {SIZE} reserved in total by PyTorch"),
-    "unused_bytes": re.compile(rf"(?:and {SIZE} is reserved by PyTorch but unallocated|; {SIZE} cached\))"),
-    "own_bytes": re.compile(rf"this process has {SIZE} memory in use"),
-    "allowed_bytes": re.compile(rf"(?:; {SIZE} allowed|{SIZE} allowed)"),
+    "request_bytes": lazy.regex(rf"Tried to allocate {SIZE}"),
+    "total_bytes": lazy.regex(rf"(?:total capaci?ty of {SIZE}|; {SIZE} total capacity)"),
+    "free_bytes": lazy.regex(rf"(?:of which {SIZE} is free|; {SIZE} free)"),
+    "allocated_bytes": lazy.regex(rf"(?:memory {SIZE} is allocated by PyTorch|; {SIZE} already allocated)"),
+    "reserved_bytes": lazy.regex(rf"; {SIZE} reserved in total by PyTorch"),
+    "unused_bytes": lazy.regex(rf"(?:and {SIZE} is reserved by PyTorch but unallocated|; {SIZE} cached\))"),
+    "own_bytes": lazy.regex(rf"this process has {SIZE} memory in use"),
+    "allowed_bytes": lazy.regex(rf"(?:; {SIZE} allowed|{SIZE} allowed)"),
 }
-OTHER = re.compile(rf"Process (\d+) has {SIZE} memory in use")
-GPU = re.compile(r"\bGPU (\d+)")
+OTHER = lazy.regex(rf"Process (\d+) has {SIZE} memory in use")
+GPU = lazy.regex(r"\bGPU (\d+)")
 HEADROOM_BYTES = 1 << 30  # the CUDA context and libraries of a process itself, which no PyTorch counter shows
 NEGLIGIBLE = 0.1  # of the card: what desktop programs and rounding may hold
 SLACK = 0.05  # of what is reserved: blocks are rounded, so even a full cache has this much unallocated

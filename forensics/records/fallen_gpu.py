@@ -8,14 +8,13 @@ Printed by nv_check_gpu_state and at probe (open-gpu-kernel-modules src/nvidia/a
 behind the first carry no stamp, a journal puts one in front of each, and some collectors join them to one.
 """
 
-import re
-
+from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value
 from forensics.records.base import Record
 
 TRIGGER = Trigger("fallen_gpu", ("installed in this system has",), before=2, after=2)
-GPU = re.compile(r"NVRM: The NVIDIA GPU (?P<pci>(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])")
-MODEL = re.compile(r"\(PCI ID: (?P<device>10de:[0-9a-fA-F]{4})\)")
+GPU = lazy.regex(r"NVRM: The NVIDIA GPU (?P<pci>(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])")
+MODEL = lazy.regex(r"\(PCI ID: (?P<device>10de:[0-9a-fA-F]{4})\)")
 FALLEN = "fallen off the bus"
 DECIDES = ("gpu_hardware.fallen_off_bus",)
 

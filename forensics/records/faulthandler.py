@@ -14,6 +14,7 @@ dump, which somebody runs on a program that hangs.
 
 import re
 
+from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Peeled, Record, peeled
 from forensics.records.traceback import FOREIGN
@@ -24,14 +25,14 @@ TRIGGER = Trigger(
     before=8,
     after=220,
 )
-HEAD = re.compile(
+HEAD = lazy.regex(
     r"(?:(?P<kind>Fatal Python error|Windows fatal exception): (?P<what>\S.{0,160}?)|"
     r"Timeout \((?P<after>\d+:\d\d:\d\d)[\d.]*\)!)\s*$"
 )
-SPY = re.compile(r'Thread (?:0x)?[0-9a-fA-F]+ \((?P<doing>idle|active(?:\+gil)?)\): "MainThread"')
-THREAD = re.compile(r"(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[[^\]]{0,64}\])? \(most recent call first\)")
-FRAME = re.compile(r'File "(?P<file>[^"]{1,500})", line (?P<line_no>\d{1,9}) in (?P<function>\S.{0,200})')
-SPY_FRAME = re.compile(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
+SPY = lazy.regex(r'Thread (?:0x)?[0-9a-fA-F]+ \((?P<doing>idle|active(?:\+gil)?)\): "MainThread"')
+THREAD = lazy.regex(r"(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[[^\]]{0,64}\])? \(most recent call first\)")
+FRAME = lazy.regex(r'File "(?P<file>[^"]{1,500})", line (?P<line_no>\d{1,9}) in (?P<function>\S.{0,200})')
+SPY_FRAME = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
 BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
     ("Segmentation fault", "process.segfault", "proof", 11),
     ("access violation", "process.segfault", "proof", 0),

@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
+from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Peeled, Record, peeled
 from forensics.records.owner import owner
@@ -29,30 +30,30 @@ DECIDES = ("host_memory.oom_global", "host_memory.oom_cgroup")
 CGROUP, GLOBAL = "host_memory.oom_cgroup", "host_memory.oom_global"
 
 LINES = (
-    re.compile(
+    lazy.regex(
         r"(?P<invoker>\S{1,64}) invoked oom-killer: gfp_mask=\S+?,.*?order=(?P<order>-?\d+)"
         r"(?:.*?oom_score_adj=(?P<oom_score_adj>-?\d+))?"
     ),
-    re.compile(
+    lazy.regex(
         r"oom-kill:constraint=(?P<constraint>CONSTRAINT_\w+)(?:.*?,oom_memcg=(?P<limit_path>[^,]*))?"
         r".*?,task_memcg=(?P<cgroup>[^,]*),task=(?P<task>[^,]+),pid=(?P<pid>\d+),uid=(?P<uid>\d+)"
     ),
-    re.compile(r"Task in (?P<cgroup>\S+) killed as a result of limit of (?P<limit_path>\S+)"),
-    re.compile(r"^\s*memory: usage (?P<usage_kb>\d+)kB, limit (?P<limit_kb>\d+)kB"),
-    re.compile(r"^\s*swap: usage (?P<swap_usage_kb>\d+)kB, limit (?P<swap_limit_kb>\d+)kB"),
-    re.compile(r"^\s*(?P<total_ram_pages>\d+) pages RAM"),
-    re.compile(r"^\s*Free swap\s+= (?P<swap_free_kb>\d+)kB"),
-    re.compile(r"^\s*Total swap = (?P<swap_total_kb>\d+)kB"),
+    lazy.regex(r"Task in (?P<cgroup>\S+) killed as a result of limit of (?P<limit_path>\S+)"),
+    lazy.regex(r"^\s*memory: usage (?P<usage_kb>\d+)kB, limit (?P<limit_kb>\d+)kB"),
+    lazy.regex(r"^\s*swap: usage (?P<swap_usage_kb>\d+)kB, limit (?P<swap_limit_kb>\d+)kB"),
+    lazy.regex(r"^\s*(?P<total_ram_pages>\d+) pages RAM"),
+    lazy.regex(r"^\s*Free swap\s+= (?P<swap_free_kb>\d+)kB"),
+    lazy.regex(r"^\s*Total swap = (?P<swap_total_kb>\d+)kB"),
 )
-KILL = re.compile(
+KILL = lazy.regex(
     r"(?P<memcg>Memory cgroup out of memory: )?(?P<plain>Out of memory[^:]*: )?Kill(?P<done>ed)? process (?P<pid>\d+),? "
     r"(?:UID:? ?(?P<uid>\d+),? )?\((?P<task>[^)]*)\)"
     r"(?:.*?total-vm:(?P<total_vm_kb>\d+)kB, anon-rss:(?P<anon_rss_kb>\d+)kB, file-rss:(?P<file_rss_kb>\d+)kB)?"
     r"(?:, shmem-rss:(?P<shmem_rss_kb>\d+)kB)?(?:, UID:(?P<uid2>\d+))?"
 )
-TASK_ROW = re.compile(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)\s.*?(?P<task>\S.*)$")
-STACK_CGROUP = re.compile(r"\b(?:mem_cgroup_out_of_memory|mem_cgroup_oom\w*|try_charge_memcg)\b")
-STACK_GLOBAL = re.compile(r"\b__alloc_pages_slowpath\b")
+TASK_ROW = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)\s.*?(?P<task>\S.*)$")
+STACK_CGROUP = lazy.regex(r"\b(?:mem_cgroup_out_of_memory|mem_cgroup_oom\w*|try_charge_memcg)\b")
+STACK_GLOBAL = lazy.regex(r"\b__alloc_pages_slowpath\b")
 UNLIMITED_BYTES = 1 << 60
 MANY = 5
 

@@ -20,20 +20,21 @@ OOMKilled proves the limit. Code 137 with the reason Error does not: a liveness 
 
 import re
 
+from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Record
 
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True
-CODE = re.compile(r"^(?P<indent>\s*)Exit Code:\s+(?P<code>\d{1,3})\s*$")
-STATE = re.compile(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
-REASON = re.compile(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
-MESSAGE = re.compile(r"^\s*Message:\s+(?P<message>\S.*)")
-NAME = re.compile(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
-POD = re.compile(r"^Name:\s+(?P<pod>\S+)\s*$")
-MEMORY = re.compile(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
-RESTARTS = re.compile(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
-EVICTED = re.compile(
+CODE = lazy.regex(r"^(?P<indent>\s*)Exit Code:\s+(?P<code>\d{1,3})\s*$")
+STATE = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
+REASON = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
+MESSAGE = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
+NAME = lazy.regex(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
+POD = lazy.regex(r"^Name:\s+(?P<pod>\S+)\s*$")
+MEMORY = lazy.regex(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
+RESTARTS = lazy.regex(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
+EVICTED = lazy.regex(
     r"The node was low on resource: (?P<resource>[\w-]+)\.?(?: Threshold quantity: (?P<threshold>[\d.]+\w{0,2}), "
     r"available: (?P<available>[\d.]+\w{0,2})\.)?(?: ?Container (?P<container>\S+) was using (?P<usage>[\d.]+\w{0,2}), "
     r"(?:which exceeds its request of|request is) (?P<request>[\d.]+\w{0,2}))?"

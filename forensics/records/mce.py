@@ -11,9 +11,9 @@ SDM vol. 3B 17.3).
 """
 
 import functools
-import re
 from datetime import UTC, datetime
 
+from forensics import lazy
 from forensics.database import read_rows
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Record
@@ -21,24 +21,24 @@ from forensics.records.base import Record
 TRIGGER = Trigger("mce", ("Machine Check", "_STATUS[", "MCGSTATUS"), before=8, after=14)
 FOLDS = True
 STATUS = (
-    re.compile(
+    lazy.regex(
         r"CPU (?P<cpu>\d{1,5}): Machine Check(?: Exception| Event)?: *[0-9a-f]{1,16} *"
         r"Bank (?P<bank>\d{1,3}): *(?P<status>[0-9a-f]{16})\b"
     ),
-    re.compile(r"CPU:?(?P<cpu>\d{1,5}) \([0-9a-f:]+\) MC(?P<bank>\d{1,3})_STATUS\[[^\]]{0,80}\]: 0x(?P<status>[0-9a-f]{16})\b"),
-    re.compile(r"\bSTATUS (?P<status>[0-9a-f]{1,16}) MCGSTATUS"),
+    lazy.regex(r"CPU:?(?P<cpu>\d{1,5}) \([0-9a-f:]+\) MC(?P<bank>\d{1,3})_STATUS\[[^\]]{0,80}\]: 0x(?P<status>[0-9a-f]{16})\b"),
+    lazy.regex(r"\bSTATUS (?P<status>[0-9a-f]{1,16}) MCGSTATUS"),
 )
-OLD_BANK = re.compile(r"\bCPU (?P<cpu>\d{1,5}) BANK (?P<bank>\d{1,3})\b")
-PROCESSOR = re.compile(r"PROCESSOR (?P<vendor>\d+):[0-9a-f]+ TIME (?P<time>\d{1,12}) SOCKET (?P<socket>\d+)")
-ADDRESS = re.compile(r"\b(?:ADDR|Error Addr:) (?:0x)?(?P<address>[0-9a-f]{1,16})\b")
-IPID = re.compile(r"\bIPID:? (?:0x)?(?P<ipid>[0-9a-f]{1,16})\b")
-DIMM = re.compile(r"EDAC MC\d+: \d+ (?P<kind>CE|UE) .{0,120}?\bon (?P<dimm>[^()]{1,160}?) ?\(")
-AMD_MEMORY = re.compile(r"DRAM ECC error|Unified Memory Controller|ECC/ChipKill ECC error")
-PART = re.compile(
+OLD_BANK = lazy.regex(r"\bCPU (?P<cpu>\d{1,5}) BANK (?P<bank>\d{1,3})\b")
+PROCESSOR = lazy.regex(r"PROCESSOR (?P<vendor>\d+):[0-9a-f]+ TIME (?P<time>\d{1,12}) SOCKET (?P<socket>\d+)")
+ADDRESS = lazy.regex(r"\b(?:ADDR|Error Addr:) (?:0x)?(?P<address>[0-9a-f]{1,16})\b")
+IPID = lazy.regex(r"\bIPID:? (?:0x)?(?P<ipid>[0-9a-f]{1,16})\b")
+DIMM = lazy.regex(r"EDAC MC\d+: \d+ (?P<kind>CE|UE) .{0,120}?\bon (?P<dimm>[^()]{1,160}?) ?\(")
+AMD_MEMORY = lazy.regex(r"DRAM ECC error|Unified Memory Controller|ECC/ChipKill ECC error")
+PART = lazy.regex(
     r"\[Hardware Error\]|\bEDAC\b|^(?:CPU|MCE|TIME|MISC|ADDR|MCG|MCi|MCA|STATUS|"
     r"Hardware event|CPUID|SOCKET|Transaction)\b|microcode"
 )
-VERDICT = re.compile(r"Machine check: (?P<verdict>[A-Z][^\n]{3,80})")
+VERDICT = lazy.regex(r"Machine check: (?P<verdict>[A-Z][^\n]{3,80})")
 DECIDES = ("host_hardware.memory", "host_hardware.cpu")
 AMD = "2"  # x86 vendor number of AMD in the kernel; 0 is Intel
 LEVELS = ("level 0", "level 1", "level 2", "any level")

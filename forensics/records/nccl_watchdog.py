@@ -13,6 +13,7 @@ wrapped and out of order.
 import re
 from collections.abc import Iterable
 
+from forensics import lazy
 from forensics.layouts import peel
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Record
@@ -34,29 +35,29 @@ TRIGGER = Trigger(
     ),
     after=2,
 )
-WORK = re.compile(
+WORK = lazy.regex(
     r"(?:\[Rank (?P<rank>\d+)\] )?(?:Watchdog caught|[Cc]aught) collective operation timeout: Work\w+\((?:SeqNum=(?P<seq>\d+), )?"
     r"OpType=(?P<op>\w+)(?:, TensorShape=\[[^\]]{0,200}\])?(?:, NumelIn=(?P<numel_in>\d+))?(?:, NumelOut=(?P<numel_out>\d+))?"
     r"(?:, Timeout\(ms\)=(?P<timeout_ms>\d+))?"
 )
-STATUS = re.compile(
+STATUS = lazy.regex(
     r"(?:detected by watchdog at work(?: sequence id)?|Timeout at NCCL work): (?P<seq>-?\d+)[, ]{1,3}(?:PG status: )?"
     r"last enqueued (?:NCCL )?work: (?P<last_enqueued>-?\d+)(?:, last started (?:NCCL )?work: -?\d+(?: \(\w+\))?)?"
     r"(?:, last completed (?:NCCL )?work: (?P<last_completed>-?\d+))?"
 )
-DUMP = re.compile(r"dump signal due to a collective timeout from (?:this local rank|\s?rank (?P<first_rank>\d+))")
-DUMPED = re.compile(r"Last enqueued NCCL work: (?P<last_enqueued>-?\d+), last completed NCCL work: (?P<last_completed>-?\d+)")
-ABORTED = re.compile(r"NCCLABORTEDCOMM\S* from rank:? ?(?P<first_rank>\d+)")
-JOINED = re.compile(r"\[(?P<ranks>[\d, ]{1,400})\] joined but didn't finish collective #(?P<seq>\d+)")
-STAYED = re.compile(r"\[(?P<ranks>[\d, ]{1,400})\] finished collective #\d+, but didn't join collective #(?P<seq>\d+)")
-LAGGING = re.compile(r"ranks \[(?P<ranks>[\d, ]{1,400})\] are the lagging ranks that caused this timeout")
-OTHER_ERROR = re.compile(r"watchdog thread terminated with exception: (?!\[Rank \d+\] Watchdog caught)(?P<error>[^\n]{4,160})")
-GROUP = re.compile(
+DUMP = lazy.regex(r"dump signal due to a collective timeout from (?:this local rank|\s?rank (?P<first_rank>\d+))")
+DUMPED = lazy.regex(r"Last enqueued NCCL work: (?P<last_enqueued>-?\d+), last completed NCCL work: (?P<last_completed>-?\d+)")
+ABORTED = lazy.regex(r"NCCLABORTEDCOMM\S* from rank:? ?(?P<first_rank>\d+)")
+JOINED = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] joined but didn't finish collective #(?P<seq>\d+)")
+STAYED = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] finished collective #\d+, but didn't join collective #(?P<seq>\d+)")
+LAGGING = lazy.regex(r"ranks \[(?P<ranks>[\d, ]{1,400})\] are the lagging ranks that caused this timeout")
+OTHER_ERROR = lazy.regex(r"watchdog thread terminated with exception: (?!\[Rank \d+\] Watchdog caught)(?P<error>[^\n]{4,160})")
+GROUP = lazy.regex(
     r"\[PG (?:ID (?P<id>\d+) PG GUID (?P<guid>[\w:.-]+?)(?:\((?P<desc>[^)]{0,60})\))?|"
     r"(?P<old>\w+)(?: \((?P<old_desc>[^)]{0,60})\))?)"
     r" Rank (?P<rank>\d+)\]"
 )
-GLOBAL = re.compile(r"\[rank(\d+)\]:")
+GLOBAL = lazy.regex(r"\[rank(\d+)\]:")
 DECIDES = ("distributed.timeout",)
 APART_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
 QUOTED = 12

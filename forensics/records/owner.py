@@ -3,22 +3,22 @@
 /slurm/uid_1000/job_123/step_0 -> "Slurm step 123.0"
 """
 
-import re
+from forensics import lazy
 
 RULES = (
-    (re.compile(r"/(?:slurm\S*/)?uid_\d+/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
-    (re.compile(r"slurmstepd\.scope/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
-    (re.compile(r"/job_(?P<job>\d+)"), "Slurm job {job}"),
-    (re.compile(r"jupyter-(?P<user>[\w-]+?)(?:-[0-9a-f]{8})?\.(?:service|scope)"), "the notebook of {user}"),
-    (re.compile(r"kubepods.*?pod(?P<uid>[0-9a-f]{8})[0-9a-f_-]*"), "the pod with uid {uid}…"),
+    (lazy.regex(r"/(?:slurm\S*/)?uid_\d+/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
+    (lazy.regex(r"slurmstepd\.scope/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
+    (lazy.regex(r"/job_(?P<job>\d+)"), "Slurm job {job}"),
+    (lazy.regex(r"jupyter-(?P<user>[\w-]+?)(?:-[0-9a-f]{8})?\.(?:service|scope)"), "the notebook of {user}"),
+    (lazy.regex(r"kubepods.*?pod(?P<uid>[0-9a-f]{8})[0-9a-f_-]*"), "the pod with uid {uid}…"),
     (
-        re.compile(r"(?:docker[-/]|containers?/|cri-containerd-|crio-|libpod-)(?P<id>[0-9a-f]{12})[0-9a-f]{52}"),
+        lazy.regex(r"(?:docker[-/]|containers?/|cri-containerd-|crio-|libpod-)(?P<id>[0-9a-f]{12})[0-9a-f]{52}"),
         "the container {id}",
     ),
-    (re.compile(r"/lxc(?:\.payload)?[./](?P<id>[\w-]+)"), "the container {id}"),
-    (re.compile(r"user@(?P<uid>\d+)\.service|user-(?P<uid2>\d+)\.slice"), "the session of user id {uid}"),
-    (re.compile(r"/(?P<unit>[^/]+\.(?:service|scope|slice))$"), "the unit {unit}"),
-    (re.compile(r"^(?P<path>/\S+)$"), "the cgroup {path}"),
+    (lazy.regex(r"/lxc(?:\.payload)?[./](?P<id>[\w-]+)"), "the container {id}"),
+    (lazy.regex(r"user@(?P<uid>\d+)\.service|user-(?P<uid2>\d+)\.slice"), "the session of user id {uid}"),
+    (lazy.regex(r"/(?P<unit>[^/]+\.(?:service|scope|slice))$"), "the unit {unit}"),
+    (lazy.regex(r"^(?P<path>/\S+)$"), "the cgroup {path}"),
 )
 
 

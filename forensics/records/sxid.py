@@ -9,18 +9,18 @@ its severity counts for more than the table's. An unknown code is told as unknow
 """
 
 import functools
-import re
 
+from forensics import lazy
 from forensics.database import HEALTHY, read_table
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Record
 
 TRIGGER = Trigger("sxid", ("SXid (", "NVSwitch fatal error", "NVSwitch non-fatal error"))
-LINE = re.compile(
+LINE = lazy.regex(
     r"nvidia-nvswitch(?P<nvswitch>\d{1,4}): SXid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<sxid>\d{1,6}), "
     r"(?P<severity>Fatal|Non-fatal|Correctable|Severity \d|Data)(?:, Link (?P<link>\d{1,4}))?,? ?(?P<detail>.*)"
 )
-MANAGER = re.compile(
+MANAGER = lazy.regex(
     r"detected NVSwitch (?P<severity>fatal|non-fatal) error (?P<sxid>\d{1,6}) on fid \d+ "
     r"on NVSwitch pci bus id (?P<pci>[0-9a-fA-F:.]+)"
     r"(?: physical id (?P<nvswitch>\d{1,4}))?(?:.{0,20} port (?P<link>\d{1,4}))?"

@@ -13,19 +13,18 @@ First by time only, so it is never proof. Printed by torch/distributed/elastic/m
 ChildFailedError.format_msg.
 """
 
-import re
-
+from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value
 from forensics.records.base import Record, peeled
 
 TRIGGER = Trigger("torchelastic", ("Root Cause (first observed failure)",), before=2, after=14)
 ROWS = {
-    "time": re.compile(r"^\s*time\s*: (?P<time>\S+)"),
-    "host": re.compile(r"^\s*host\s*: (?P<host>\S+)"),
-    "rank": re.compile(r"^\s*rank\s*: (?P<rank>\d+)(?: \(local_rank: (?P<local_rank>\d+)\))?"),
-    "exitcode": re.compile(r"^\s*exitcode\s*: (?P<exit_code>-?\d+) \(pid: (?P<pid>\d+)\)"),
-    "error_file": re.compile(r"^\s*error_file: (?P<error_file>\S+)"),
-    "traceback": re.compile(r"^\s*traceback : Signal (?P<signal>\d+) \((?P<signal_name>\w+)\)"),
+    "time": lazy.regex(r"^\s*time\s*: (?P<time>\S+)"),
+    "host": lazy.regex(r"^\s*host\s*: (?P<host>\S+)"),
+    "rank": lazy.regex(r"^\s*rank\s*: (?P<rank>\d+)(?: \(local_rank: (?P<local_rank>\d+)\))?"),
+    "exitcode": lazy.regex(r"^\s*exitcode\s*: (?P<exit_code>-?\d+) \(pid: (?P<pid>\d+)\)"),
+    "error_file": lazy.regex(r"^\s*error_file: (?P<error_file>\S+)"),
+    "traceback": lazy.regex(r"^\s*traceback : Signal (?P<signal>\d+) \((?P<signal_name>\w+)\)"),
 }
 NUMBERS = ("rank", "local_rank", "exit_code", "pid", "signal")
 # What the death of a child by this signal is called when nothing else tells why.

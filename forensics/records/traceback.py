@@ -6,19 +6,18 @@ Traceback (most recent call last):
 RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 """
 
-import re
-
+from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value
 from forensics.records.base import Peeled, Record, peeled
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=2, after=150)
 HEAD = "Traceback (most recent call last)"
-FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
-NOTEBOOK_FRAME = re.compile(
+FRAME = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
+NOTEBOOK_FRAME = lazy.regex(
     r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|(?P<cell>Cell In\s?\[\d+\]|<ipython-input-[\w-]+>).*)"
 )
-EXCEPTION = re.compile(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
-NOTEBOOK_HEAD = re.compile(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
+EXCEPTION = lazy.regex(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
+NOTEBOOK_HEAD = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
 FOREIGN = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed: they say that, not why.
 REPORTERS = {

@@ -4,9 +4,9 @@
 "pid": 4711}
 """
 
-import re
 from collections.abc import Mapping
 
+from forensics import lazy
 from forensics.model import Value
 
 # Powers of 1024 throughout: the kernel's kB and the frameworks' MB and GB are binary.
@@ -20,7 +20,7 @@ SCALES = {
     "tib": 1 << 40,
     "pages": 4096,
 }
-SIZE = re.compile(r"\A([\d.,]{1,40})\s{0,8}([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
+SIZE = lazy.regex(r"\A([\d.,]{1,40})\s{0,8}([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
 MOST = 1e24  # beyond every memory and every age
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",

@@ -9,17 +9,18 @@ bracket, with pid and name missing or `<unknown>`, with `caused by previous Xid 
 import functools
 import re
 
+from forensics import lazy
 from forensics.database import HEALTHY, read_table
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Record
 
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
-LINE = re.compile(
+LINE = lazy.regex(
     r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?P<mig>[^)]*)\): (?P<xid>\d{1,9})"
     r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
 )
-PREVIOUS = re.compile(r"caused by previous Xid (\d+)")
-NONFATAL = re.compile(r"\bnon-?fatal\b", re.IGNORECASE)
+PREVIOUS = lazy.regex(r"caused by previous Xid (\d+)")
+NONFATAL = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
 DECIDES = ("gpu_hardware.*", "gpu_driver.*", "gpu_program.*")
 
 

@@ -6,13 +6,14 @@
 import html
 import re
 
+from forensics import lazy
 from forensics.text import shown
 
 # `@` and `#` are in it as they would notify somebody or point at another issue, `$` and `{` as they start formulas and macros.
-ACTS = re.compile(r"([\\`*_{}\[\]<>|#~@&$])")
-LEADS = re.compile(r"^(?:([-+=!>])|(\d+)([.)])(?=\s|$))")  # at the start of a line: a list, a heading, a quotation
-UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-ADDRESS = re.compile(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become a link
+ACTS = lazy.regex(r"([\\`*_{}\[\]<>|#~@&$])")
+LEADS = lazy.regex(r"^(?:([-+=!>])|(\d+)([.)])(?=\s|$))")  # at the start of a line: a list, a heading, a quotation
+UNSEEN = lazy.regex("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+ADDRESS = lazy.regex(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become a link
 
 
 def plain(text: str) -> str:

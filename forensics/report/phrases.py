@@ -1,9 +1,9 @@
 """Words and choices that the reports for people share."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from forensics import lazy
 from forensics.model import Advice, Finding, Message, Proof, Report, Warning
 
 VERDICTS = {
@@ -24,7 +24,7 @@ GUESSED = (
 )
 SENTENCES = 4
 LIKELY = 0.03
-SENTENCE_END = re.compile(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
+SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
 
 def percent(probability: float) -> str:

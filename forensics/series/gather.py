@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from forensics import lazy
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.series import gauges, processes, tables
 from forensics.series.base import Reading, Series
@@ -37,13 +38,13 @@ MERGED = 16
 OF_MEMORY = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma ", "cached", "bytes_in_use", "'peak': ")
 MESSAGES = ("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process")
 SIDELESS = {"memory", "mem", "memory used", "mem used", "used memory", "memory usage", "memory use", "used", "memory allocated"}
-TABLE = re.compile(r"^\s*(?:[kmgt]ib )?mem ?: +[\d.]+\S* +(?:\d|total)")  # of free and top, which tables.py reads
-FROM_TO = re.compile(r"\b(loss scale )from \S{1,24} (?=to )", re.IGNORECASE)
+TABLE = lazy.regex(r"^\s*(?:[kmgt]ib )?mem ?: +[\d.]+\S* +(?:\d|total)")  # of free and top, which tables.py reads
+FROM_TO = lazy.regex(r"\b(loss scale )from \S{1,24} (?=to )", re.IGNORECASE)
 SCOPED = ("rank", "gpu", "cuda", "device", "worker", "pid", "node", "host")
-SCOPE = re.compile(r"(?<![\w/-])(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b")
-DEFAULT = re.compile(r"^\[default(\d{1,5})\]:|^\[\d+,(\d{1,5})\]<std|^ {0,4}(\d{1,4}): ")
-OF_TOTAL = re.compile(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-]| \d\d:)")
-HELD_OUT = re.compile(r"\b(?:valid|validation|val|eval|evaluation|test|testing|evaluate|validating)\b", re.IGNORECASE)
+SCOPE = lazy.regex(r"(?<![\w/-])(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b")
+DEFAULT = lazy.regex(r"^\[default(\d{1,5})\]:|^\[\d+,(\d{1,5})\]<std|^ {0,4}(\d{1,4}): ")
+OF_TOTAL = lazy.regex(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-]| \d\d:)")
+HELD_OUT = lazy.regex(r"\b(?:valid|validation|val|eval|evaluation|test|testing|evaluate|validating)\b", re.IGNORECASE)
 
 Key = tuple[str, str, str, str, str, bool]
 

@@ -10,6 +10,7 @@ import functools
 import re
 from dataclasses import dataclass
 
+from forensics import lazy
 from forensics.series.numbers import words
 
 EVALUATED = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
@@ -29,16 +30,16 @@ NO_MEMORY = {
     "needed", "increase", "delta", "difference", "growth", "cgroup", "freed", "saved", "wait",
 }  # fmt: skip
 TIMES = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
-UNIT = re.compile(r"(?<![a-z])(?P<unit>[kmgt]i?b|bytes|percent|%)(?![a-z])")
-PER_SECOND = re.compile(
+UNIT = lazy.regex(r"(?<![a-z])(?P<unit>[kmgt]i?b|bytes|percent|%)(?![a-z])")
+PER_SECOND = lazy.regex(
     r"\b(?:wps|ups|it/s|\w+/s(?:ec)?\b|\w+(?:[ _]per[ _]|/)sec(?:ond)?s?\b|throughput|\w*samplespersec)", re.I
 )
-LOSS = re.compile(
+LOSS = lazy.regex(
     r"(?:\b(train|training|total|lm|batch|running|avg|average|mean|smoothed|val|valid|validation|eval|test|nll|mlm|sop|box|cls|"
     r"obj|dfl) )?([\w./-]{0,80}loss[\w./-]{0,80})",
     re.IGNORECASE,
 )
-STEP_TIME = re.compile(
+STEP_TIME = lazy.regex(
     r"(?:step|iter(?:ation)?|batch|update)[ _]?time|time[ _]?(?:per|/)[ _]?(?:step|iter|batch)|"
     r"sec(?:onds|s)?[ _/]?(?:per|/)?[ _]?(?:step|iter|batch)\b|^time\b|\btime$|^dt$",
     re.IGNORECASE,

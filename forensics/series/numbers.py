@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forensics import lazy
+
 MOST = 60  # numbers of one line that are looked at
 LABEL = 48  # characters of a label that are kept
 
 # A number does not begin inside a word (GPU-0, s0.loss) nor as the argument of a call: memory_allocated(1).
-NUMBER = re.compile(
+NUMBER = lazy.regex(
     r"(?<![\w.\-])(?<!\w\()(?:(?P<number>[-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d+)?)"
     r"|(?P<odd>[-+]?(?:nan|inf|infinity))\b)"
     r"(?P<unit> ?(?:[KMGT]i?B?(?:ytes)?|bytes|B|%|percent|ms/(?:step|batch|it)|[mu]?s/(?:step|batch|it|iter)|"
@@ -22,8 +24,8 @@ NUMBER = re.compile(
     r"ms|secs?|seconds|s|C|MHz|W)(?![\w/]))?",
     re.IGNORECASE,
 )
-CALLS = re.compile(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
-CUT = re.compile(r"[,;|{}\t\r]|\s-\s")
+CALLS = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
+CUT = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from forensics import lazy
 from forensics.model import Line, Scan, Trigger
 from forensics.series.base import Series
 from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled
@@ -28,11 +29,11 @@ READ_TABLES = 500
 RESIDENT = Measure("resident memory", "memory", "bytes", 1, "used")
 USED = Measure("memory used", "memory", "bytes", 1, "used")
 AVAILABLE = Measure("memory available", "memory", "bytes", 1, "free")
-SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([kmgt]?)$", re.IGNORECASE)
-KERNEL_HEAD = re.compile(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
-KERNEL_ROW = re.compile(r"\[\s*(?P<pid>\d{1,10})\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
-TOP_USED = re.compile(r"\b(?P<unit>[KMGT]iB )?Mem ?:.*?(?P<used>\d[\d.]*)(?P<suffix>[kmgt]?) used,\s+\S+ (?P<last>free|buff)")
-TOP_AVAILABLE = re.compile(r"\b(?P<unit>[KMGT]iB )Swap ?:.* (?P<free>\d[\d.]*) avail Mem")
+SIZE = lazy.regex(r"(\d{1,15}(?:\.\d{1,6})?)([kmgt]?)$", re.IGNORECASE)
+KERNEL_HEAD = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
+KERNEL_ROW = lazy.regex(r"\[\s*(?P<pid>\d{1,10})\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
+TOP_USED = lazy.regex(r"\b(?P<unit>[KMGT]iB )?Mem ?:.*?(?P<used>\d[\d.]*)(?P<suffix>[kmgt]?) used,\s+\S+ (?P<last>free|buff)")
+TOP_AVAILABLE = lazy.regex(r"\b(?P<unit>[KMGT]iB )Swap ?:.* (?P<free>\d[\d.]*) avail Mem")
 SCALES = {"": KIB, "k": KIB, "m": MIB, "g": GIB, "t": GIB << 10}
 
 Row = tuple[Line, int, float]  # its process and the bytes it holds

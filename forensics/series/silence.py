@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forensics import lazy
 from forensics.layouts import peel
 from forensics.model import Event, Line, Scan, Stamp, Value, Weight
 from forensics.series.gather import Numbers, Progress
@@ -31,12 +32,12 @@ MANY = 16
 LOOKED_AT = 80
 BEHIND = 10
 DAY_S = 86400.0
-ENDED = re.compile(
+ENDED = lazy.regex(
     r"\b(?:done|finish\w*|complet\w*|ended|exit(?:ing|ed)?|sav(?:ed|ing)|best|total time|shut\w* ?down|success\w*|"
     r"evaluat\w*|test(?:ing)?|results?|accuracy|summary|uploading|goodbye|bye)\b",
     re.IGNORECASE,
 )
-TROUBLE = re.compile(
+TROUBLE = lazy.regex(
     r"Traceback|Error\b|Exception\b|"
     r"\b(?:CANCELLED|core dumped|fatal|panic|Abort\w*|[Kk]ill\w*|SIG[A-Z]+|[Ss]ignal|fail\w*)\b"
 )

@@ -7,6 +7,7 @@ Mem:       62880028     5909424    55600892       95508     1369712    56381080 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from forensics import lazy
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.series.base import Series
 from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled
@@ -23,10 +24,10 @@ CSV_HEAD = Trigger(
 ROWS = Trigger("column table", ("swpd", "kbmemfree", "# gpu ", "#date  ", "#time  "), after=100, thin=True)
 TRIGGERS = (FREE, SMI, CSV, CSV_HEAD, ROWS)
 
-SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)([KMGTP]?)i?B?$", re.IGNORECASE)
-USED_OF = re.compile(r"(\d{1,9})MiB / +\d{1,9}MiB")
-HOT = re.compile(r"\b(\d{1,3})C\b")
-INDEX = re.compile(r"^\|\s+(\d{1,3})\s+\S")
+SIZE = lazy.regex(r"(\d{1,18}(?:\.\d{1,18})?)([KMGTP]?)i?B?$", re.IGNORECASE)
+USED_OF = lazy.regex(r"(\d{1,9})MiB / +\d{1,9}MiB")
+HOT = lazy.regex(r"\b(\d{1,3})C\b")
+INDEX = lazy.regex(r"^\|\s+(\d{1,3})\s+\S")
 SCALES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 TEMPERATURE = Measure("temperature", "temperature", "C", gpu=True)
 CLOCK = Measure("SM clock", "clock", "MHz", gpu=True)
@@ -59,7 +60,7 @@ REASONS: Mapping[str, int] = {
     "hw_power_brake_slowdown": 0x80,
 }
 THROTTLE = {name: Measure(name.replace("_", " "), "throttle", "", gpu=True) for name in REASONS}
-REASON = re.compile(r"clocks_(?:throttle|event)_reasons\.(\w+)")
+REASON = lazy.regex(r"clocks_(?:throttle|event)_reasons\.(\w+)")
 
 
 def series(scan: Scan) -> list[Series]:

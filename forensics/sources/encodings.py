@@ -11,12 +11,14 @@ import codecs
 import re
 from collections.abc import Iterator
 
+from forensics import lazy
+
 BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 PROBE_BYTES = 8192
 MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
 MOST_HOLES = 8  # runs of zeros in PROBE_BYTES; a crash leaves few and long ones, a binary file many
 JOURNAL = b"LPKSHHRH"
-ODD = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
+ODD = lazy.regex("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
 # Recognised so that a message can say what it is.
 FOREIGN = {
     JOURNAL: "binary systemd journal",

@@ -10,15 +10,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
+from forensics import lazy
 from forensics.model import Source
 from forensics.sources.overlap import read_once
 from forensics.sources.turning import Moment, moment
 
-PACKED = re.compile(r"\.(?:gz|xz|bz2|zst|Z)$")
-ROTATED = re.compile(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6})?|\d{4}-\d\d-\d\d))$")
-LOG = re.compile(r"(?:log|messages|dmesg|secure|out|err)$")
-PSTORE_NAME = re.compile(r"(^|[/!])dmesg-[\w-]+-\d+[^/]*$")
-PART = re.compile(r"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
+PACKED = lazy.regex(r"\.(?:gz|xz|bz2|zst|Z)$")
+ROTATED = lazy.regex(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6})?|\d{4}-\d\d-\d\d))$")
+LOG = lazy.regex(r"(?:log|messages|dmesg|secure|out|err)$")
+PSTORE_NAME = lazy.regex(r"(^|[/!])dmesg-[\w-]+-\d+[^/]*$")
+PART = lazy.regex(r"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
 PROBED_LINES = 200
 FRONT = 100
 YEAR_S = 366 * 86400.0

@@ -7,10 +7,10 @@ The order is known by the times in front of the records. Turning needs all of th
 """
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from forensics import lazy
 from forensics.sources.formats.base import Note
 from forensics.sources.origin import Piece
 
@@ -18,10 +18,10 @@ MAX_TURNED = 256 << 20
 PROBED = 200
 LEAST = 2
 MONTHS = {m: i for i, m in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)}
-ISO = re.compile(r"(?:\[[DIWEC] )?[\[<\d>\"' ]{0,8}?(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
-SYSLOG = re.compile(r"(?:<\d+>)?(\w{3}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
-COLAB = re.compile(r"\"?(\w{3}) (\d{1,2}), (\d{4}), (\d{1,2}):(\d\d):(\d\d)\s?([AP])M")
-UPTIME = re.compile(r"(?:<\d+>)?\[\s*(\d+)\.(\d{6})\]")
+ISO = lazy.regex(r"(?:\[[DIWEC] )?[\[<\d>\"' ]{0,8}?(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
+SYSLOG = lazy.regex(r"(?:<\d+>)?(\w{3}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
+COLAB = lazy.regex(r"\"?(\w{3}) (\d{1,2}), (\d{4}), (\d{1,2}):(\d\d):(\d\d)\s?([AP])M")
+UPTIME = lazy.regex(r"(?:<\d+>)?\[\s*(\d+)\.(\d{6})\]")
 
 Moment = tuple[str, float]
 """A kind of clock, and a number that grows with time; of different kinds, they cannot be compared."""

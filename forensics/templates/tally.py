@@ -3,18 +3,18 @@
 Lines that differ in digits alone are found equal as bytes, so that a template is made for few of very many lines.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from forensics import lazy
 from forensics.templates.template import template
 from forensics.text import last_frame
 
 LONG_BYTES = 2000  # lines that agree so far are the same
 MOST_SHAPES = 50_000  # remembered; further ones are made again
 MOST_SHAPE_BYTES = 300
-HEX = re.compile(rb"(?<![0-9A-Za-z])(?:0x[0-9a-fA-F]+|(?=[a-fA-F]*0)(?=0*[a-fA-F])[0a-fA-F]{4,})(?![0-9A-Za-z])")  # in a shape
+HEX = lazy.regex(rb"(?<![0-9A-Za-z])(?:0x[0-9a-fA-F]+|(?=[a-fA-F]*0)(?=0*[a-fA-F])[0a-fA-F]{4,})(?![0-9A-Za-z])")  # in a shape
 ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 

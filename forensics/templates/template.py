@@ -7,12 +7,13 @@ Words stay as they are: two messages that differ in a word are two messages.
 
 import re
 
+from forensics import lazy
 from forensics.layouts import peel
 
 MOST_CHARS = 400  # of a message; what stands behind tells the same message apart from nothing
 
-BAR = re.compile(r"(?<=\|)[^\w|()\[\]{}<>]{2,}(?=\|)")  # of a progress bar, the part that grows
-VARIES = re.compile(
+BAR = lazy.regex(r"(?<=\|)[^\w|()\[\]{}<>]{2,}(?=\|)")  # of a progress bar, the part that grows
+VARIES = lazy.regex(
     r"(?P<uuid>(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z]))"
     r"|(?P<url>(?<![a-z])[a-z][a-z0-9+.]{1,15}://[^'\"<>)\]]+)"
     r"|(?P<path>(?<![\w.:/])(?:~|[A-Za-z]:)?(?:[/\\][\w.+@%=,-]+){2,}[/\\]?)"
@@ -23,9 +24,9 @@ VARIES = re.compile(
     r"|(?P<hex>\b0[xX][0-9a-fA-F]+|(?<![0-9A-Za-z])(?=[a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{6,}(?![0-9A-Za-z]))"
     r"|(?P<n>(?:(?<![\w.])[+-])?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?)"
 )
-VARYING = re.compile(r"[\d/\\]")  # one of these is in every word that varies
-FILE = re.compile(r"[^/\\]+\.[A-Za-z]\w{0,4}\Z")
-DIGITS = re.compile(r"\d+")
+VARYING = lazy.regex(r"[\d/\\]")  # one of these is in every word that varies
+FILE = lazy.regex(r"[^/\\]+\.[A-Za-z]\w{0,4}\Z")
+DIGITS = lazy.regex(r"\d+")
 
 
 def template(text: str) -> str:

@@ -8,11 +8,11 @@ The scanner's few lines of a source (its ends, its hits, those that TRIGGER find
 looked at for the timeline.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from forensics import lazy
 from forensics.layouts import peel
 from forensics.model import Event, Line, Scan, Stamp, Trigger
 from forensics.text import last_frame
@@ -31,8 +31,8 @@ TRIGGER = Trigger(
         *(f"{month} {day}" for month in MONTHS for day in range(1, 10)),
     ),
 )
-BEGINS = re.compile(r"-- (?:Logs|Journal) begins? at (.{10,60}?), ends? at ")
-NEW_BOOT = re.compile(r"-- (?:Boot [0-9a-f]{32}|Reboot) --")
+BEGINS = lazy.regex(r"-- (?:Logs|Journal) begins? at (.{10,60}?), ends? at ")
+NEW_BOOT = lazy.regex(r"-- (?:Boot [0-9a-f]{32}|Reboot) --")
 DISORDER_S = 30.0  # two processors' lines may lie back by less; a boot starts anew at zero
 FALL = timedelta(hours=6)
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from forensics import lazy
 from forensics.model import Report
 from forensics.report.redaction.walk import texts
 
@@ -24,7 +25,7 @@ WORDS = """
 """
 COMMON = frozenset(WORDS.split())
 # Sites that everybody's logs name; they tell nothing about whose log it is.
-PUBLIC = re.compile(
+PUBLIC = lazy.regex(
     r"\A(?:(?:.*\.)?(?:github|gitlab|githubusercontent|google|googleapis|nvidia|amazonaws|microsoft|docker|slack|discord|wandb|anaconda)\.\w+\Z"
     r"|(?:.*\.)?(?:pytorch|tensorflow|python|kernel|gnu|apache|jupyter|readthedocs|numpy|freedesktop|man7|kubernetes)\.(?:org|io)\Z"
     r"|(?:.*\.)?(?:huggingface\.co|hf\.co|wandb\.ai|lightning\.ai|example\.(?:com|org|net))\Z|\w+\.(?:py|log|txt|json|yaml|so|sh|c|h|cpp|cu)\Z)",
@@ -35,42 +36,42 @@ USER = r"(?P<name>[A-Za-z_][\w.-]{1,31}\$?)"
 JOB = r"(?P<name>[A-Za-z0-9][\w.-]{2,120})"
 STAMP = r"(?:[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
 PLACES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("host", re.compile(rf"^(?:<\d+>)?{STAMP} {HOST} [\w./-]+(?:\[\d+\])?: ")),
-    ("host", re.compile(rf"(?:^|\s|\]){HOST}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
+    ("host", lazy.regex(rf"^(?:<\d+>)?{STAMP} {HOST} [\w./-]+(?:\[\d+\])?: ")),
+    ("host", lazy.regex(rf"(?:^|\s|\]){HOST}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
     (
         "host",
-        re.compile(
+        lazy.regex(
             rf"\b(?:hostname|host|node|nodename|node_name|nodelist|master_addr|rdzv_endpoint|server)\s*[=:]\s*[\"']?{HOST}", re.I
         ),
     ),
-    ("host", re.compile(rf"\b(?:on (?:node|host)|from host|to host) {HOST}\b")),
-    ("host", re.compile(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST}(?=[:/])", re.I)),
+    ("host", lazy.regex(rf"\b(?:on (?:node|host)|from host|to host) {HOST}\b")),
+    ("host", lazy.regex(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST}(?=[:/])", re.I)),
     (
         "host",
-        re.compile(
+        lazy.regex(
             r"(?<![\w.-])(?P<name>[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63})*\.(?:local|internal|lan|intra|corp|cluster|private))\b"
         ),
     ),
-    ("host", re.compile(rf"\b[\w.-]{{1,32}}@{HOST}(?=[:\s$#])")),
-    ("user", re.compile(rf"/(?:home|Users)/{USER}(?=[/\s\"':,)\]]|$)")),
-    ("user", re.compile(rf"\b[A-Z]:\\+Users\\+{USER}", re.I)),
-    ("user", re.compile(rf"\b(?:(?:user|username|logname)\s*[=:]\s*|for user\s+)[\"'(]?{USER}(?=[\s\"'),;:]|$)", re.I)),
-    ("user", re.compile(rf"\buid=\d+\({USER}\)")),
-    ("user", re.compile(rf"(?:^|\s){USER}@[A-Za-z][\w.-]*(?=[:\s$#~])")),
+    ("host", lazy.regex(rf"\b[\w.-]{{1,32}}@{HOST}(?=[:\s$#])")),
+    ("user", lazy.regex(rf"/(?:home|Users)/{USER}(?=[/\s\"':,)\]]|$)")),
+    ("user", lazy.regex(rf"\b[A-Z]:\\+Users\\+{USER}", re.I)),
+    ("user", lazy.regex(rf"\b(?:(?:user|username|logname)\s*[=:]\s*|for user\s+)[\"'(]?{USER}(?=[\s\"'),;:]|$)", re.I)),
+    ("user", lazy.regex(rf"\buid=\d+\({USER}\)")),
+    ("user", lazy.regex(rf"(?:^|\s){USER}@[A-Za-z][\w.-]*(?=[:\s$#~])")),
     (
         "job",
-        re.compile(
+        lazy.regex(
             rf"\b(?:job[_-]?name|jobname|--job-name|pod|pod[_-]name|run[_-]name|experiment[_-]name)\s*[=:]\s*[\"']?{JOB}", re.I
         ),
     ),
-    ("job", re.compile(rf"\b(?:pod|job|deployment|statefulset|pytorchjob)s?(?:\.\w+)*/{JOB}")),
+    ("job", lazy.regex(rf"\b(?:pod|job|deployment|statefulset|pytorchjob)s?(?:\.\w+)*/{JOB}")),
 )
-EMAIL = re.compile(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b")
-IPV4 = re.compile(r"(?<![\d.v])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\d]|\.\d)")
-IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{4,39}(?![\w:])")  # a candidate; `ipaddress` decides
+EMAIL = lazy.regex(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b")
+IPV4 = lazy.regex(r"(?<![\d.v])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\d]|\.\d)")
+IPV6 = lazy.regex(r"(?<![\w:.])[0-9A-Fa-f:]{4,39}(?![\w:])")  # a candidate; `ipaddress` decides
 # This machine's own addresses, and what was replaced before.
-KNOWN_TO_ALL = re.compile(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email)-\d+)\Z")
-NAME = re.compile(r"[\w.-]{2,253}")
+KNOWN_TO_ALL = lazy.regex(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email)-\d+)\Z")
+NAME = lazy.regex(r"[\w.-]{2,253}")
 FACTS = {"host": "host", "hostname": "host", "node": "host", "peer_host": "host", "user": "user", "job_name": "job", "pod": "job"}
 
 

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forensics import lazy
 from forensics.report.redaction.forms import FORMS
 
 MASK = "[REDACTED:{}]"
 # What stands where a secret would, and is none.
-EMPTY = re.compile(
+EMPTY = lazy.regex(
     r"\A(?:none|null|nil|true|false|undefined|default|unset|empty|redacted|hidden|required|optional|missing|invalid|expired|incorrect"
     r"|authentication|auth|failed|str|string|bytes|int|bool|yes|no|not|is|was|for|and|or|the|x{3,}|\.{2,}\S*|\*+|-+|[<$%{\[(].*"
     r"|os\.environ\S*|getenv\S*|your[-_ ].*|self\.\S*|args?\.\S*|cfg\.\S*|config\.\S*)\Z",
@@ -41,7 +42,7 @@ NAMED = (
     Rule(
         "password",
         ("passw", "passphrase", "pwd", "requirepass", "_pass"),
-        re.compile(
+        lazy.regex(
             r"(?<![A-Za-z0-9_.-])(?:[A-Za-z0-9_.-]{0,200}(?:password|passwd|passphrase|requirepass|_pass|_pwd|(?<![a-z])pwd(?=\W)))"
             rf"{NAME_END}{VALUE}",
             re.IGNORECASE,
@@ -50,7 +51,7 @@ NAMED = (
     Rule(
         "secret",
         ("secret", "credential"),
-        re.compile(
+        lazy.regex(
             rf"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{{0,200}}(?:secret|credentials?)(?:[_.-]?(?:access)?[_.-]?(?:key|token|value))?{NAME_END}{VALUE}",
             re.I,
         ),
@@ -59,7 +60,7 @@ NAMED = (
     Rule(
         "secret",
         ("key",),
-        re.compile(
+        lazy.regex(
             r"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,200}(?:api|access|private|encryption|signing|account|storage|master|license|auth|service|client|ssh|app"
             rf"|client-key)[_-]?key(?:[_-]?(?:id|data|b64))?{NAME_END}{VALUE}",
             re.IGNORECASE,
@@ -69,44 +70,44 @@ NAMED = (
     Rule(
         "secret",
         ("_key", '"key"', "'key'"),
-        re.compile(rf"(?:(?<![A-Z0-9])[A-Z0-9_]{{1,60}}_KEY|(?<=[\"'])key(?=[\"'])){NAME_END}{VALUE}"),
+        lazy.regex(rf"(?:(?<![A-Z0-9])[A-Z0-9_]{{1,60}}_KEY|(?<=[\"'])key(?=[\"'])){NAME_END}{VALUE}"),
         weak=True,
     ),
     Rule(
         "token",
         ("token",),
-        re.compile(
+        lazy.regex(
             r"(?:(?<![A-Z0-9])[A-Z0-9_]{0,60}_TOKEN|(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,200}(?:auth|access|api|bearer|refresh|session|security|identity|id|csrf"
             rf"|bot|hub|hf|git|github|gitlab|user|login|personal|web|oauth)[_-]?token|(?<![A-Za-z_.-])token){NAME_END}{VALUE}",
             re.IGNORECASE,
         ),
         weak=True,
     ),
-    Rule("session", ("cookie",), re.compile(r"(?:set-)?cookie\s*:\s*(?P<secret>\S.*)", re.IGNORECASE)),
+    Rule("session", ("cookie",), lazy.regex(r"(?:set-)?cookie\s*:\s*(?P<secret>\S.*)", re.IGNORECASE)),
     # Headers, also as a dictionary or a curl command prints them.
     Rule(
         "header",
         ("authorization", "x-api-key", "x-auth-token", "private-token", "api-key"),
-        re.compile(
+        lazy.regex(
             r"(?:authorization|x-[a-z-]{0,40}(?:key|token)|private-token|api-key)[\"']?\s*[:=]\s*[\"']?"
             r"(?:(?:bearer|basic|token|digest|negotiate|aws4-hmac-sha256|apikey)\s+)?(?P<secret>[^\s\"',}\]]{6,4096})",
             re.IGNORECASE,
         ),
     ),
-    Rule("bearer", ("bearer ",), re.compile(r"\bbearer\s+(?P<secret>[\w.~+/=-]{12,4096})", re.IGNORECASE)),
+    Rule("bearer", ("bearer ",), lazy.regex(r"\bbearer\s+(?P<secret>[\w.~+/=-]{12,4096})", re.IGNORECASE)),
     # URLs: the password of user:password@, a token in place of the user, keys among the parameters.
     Rule(
         "password",
         ("://",),
-        re.compile(
+        lazy.regex(
             r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'?#\[]{0,200}:(?P<secret>[^\s/@\"'?#]{1,400}(?:/[^\s/@\"'?#]{1,100})?)@", re.I
         ),
     ),
-    Rule("token", ("://",), re.compile(r"\bhttps?://(?P<secret>[A-Za-z0-9_~.-]{20,400})@", re.IGNORECASE)),
+    Rule("token", ("://",), lazy.regex(r"\bhttps?://(?P<secret>[A-Za-z0-9_~.-]{20,400})@", re.IGNORECASE)),
     Rule(
         "url-key",
         ("?", "&"),
-        re.compile(
+        lazy.regex(
             r"[?&](?:[a-z_-]{0,20}(?:token|secret|passw(?:or)?d|signature|credential|api_?key|access_?key)|sig|key|code|auth)="
             r"(?P<secret>[^\s&\"'#<>]{6,4096})",
             re.IGNORECASE,
@@ -116,22 +117,22 @@ NAMED = (
     Rule(
         "password",
         ("--", "sshpass", "curl ", "mysql"),
-        re.compile(
+        lazy.regex(
             r"(?:--[a-z-]{0,30}(?:password|passwd|token|secret|api-?key|access-?key)(?:\s+|=)|sshpass\s+-p\s*|\bmysql\b[^|;]{0,100}?\s-p(?=\S)"
             r"|curl\b[^|;]{0,200}?\s(?:-u|--user)\s+[^\s:]{1,80}:)[\"']?(?P<secret>[^\s\"']{3,4096})",
             re.IGNORECASE,
         ),
     ),
-    Rule("password", ("machine ", "login "), re.compile(r"\blogin\s+\S+\s+password\s+(?P<secret>\S+)", re.IGNORECASE)),
-    Rule("wandb-key", ("wandb",), re.compile(r"wandb\b.{0,80}?\b(?P<secret>[0-9a-f]{40})\b", re.IGNORECASE)),
+    Rule("password", ("machine ", "login "), lazy.regex(r"\blogin\s+\S+\s+password\s+(?P<secret>\S+)", re.IGNORECASE)),
+    Rule("wandb-key", ("wandb",), lazy.regex(r"wandb\b.{0,80}?\b(?P<secret>[0-9a-f]{40})\b", re.IGNORECASE)),
     Rule(
         "private-key",
         ("private key-----",),
-        re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>(?:(?!-----END).){1,8192})", re.S),
+        lazy.regex(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>(?:(?!-----END).){1,8192})", re.S),
     ),
 )
-RULES = (*(Rule(kind, anchors, re.compile(pattern)) for kind, anchors, pattern in FORMS), *NAMED)
-LONE_KEY_LINE = re.compile(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
+RULES = (*(Rule(kind, anchors, lazy.regex(pattern)) for kind, anchors, pattern in FORMS), *NAMED)
+LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 
 
 def masked(text: str, seen: dict[str, str] | None = None) -> str:

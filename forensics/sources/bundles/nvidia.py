@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
+from forensics import lazy
 from forensics.model import Warn, Warning
 from forensics.sources.blob import PROBE_BYTES, Blob, first_bytes, read_blocks
 from forensics.sources.lines import numbered_blocks
@@ -24,7 +25,7 @@ from forensics.text import shown
 
 START = b"Start of NVIDIA bug report log file"
 RULE = b"____________________________________________"
-TITLE = re.compile(rb"^" + RULE + rb"\r?\n(?:\r?\n)*([^\r\n_][^\r\n]*)", re.MULTILINE)
+TITLE = lazy.regex(rb"^" + RULE + rb"\r?\n(?:\r?\n)*([^\r\n_][^\r\n]*)", re.MULTILINE)
 MAX_SECTIONS = 2000
 FIRST = "the report itself"
 

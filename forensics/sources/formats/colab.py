@@ -10,6 +10,7 @@ the message came through, not the message's own.
 import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
@@ -17,9 +18,9 @@ from forensics.sources.turning import turned
 
 TIME = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
 # Bounded blanks: unbounded ones beside each other take cubic time on a line of blanks.
-ROW = re.compile(rf"\s{{0,9}}(?:\|\s{{0,9}})?{TIME}\s{{0,9}}[\t|]\s{{0,9}}\w{{1,20}}\s{{0,9}}[\t|]")
-CSV_ROW = re.compile(rf"\"{TIME}\",\"?\w*\"?,")
-RULE = re.compile(rb"\A[\s|:-]*+$")
+ROW = lazy.regex(rf"\s{{0,9}}(?:\|\s{{0,9}})?{TIME}\s{{0,9}}[\t|]\s{{0,9}}\w{{1,20}}\s{{0,9}}[\t|]")
+CSV_ROW = lazy.regex(rf"\"{TIME}\",\"?\w*\"?,")
+RULE = lazy.regex(rb"\A[\s|:-]*+$")
 NARROW = "\u202f".encode()
 
 

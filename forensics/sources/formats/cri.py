@@ -9,13 +9,14 @@ A `P` record is a part; `F` ends the line. Text without parts passes block by bl
 import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
-FIRST = re.compile(rf"{ISO_TIME}\.\d+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP](?:\s|$)")
-RECORD = re.compile(rb"(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
-PART = re.compile(rb" std(?:out|err) P ")
+FIRST = lazy.regex(rf"{ISO_TIME}\.\d+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP](?:\s|$)")
+RECORD = lazy.regex(rb"(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
+PART = lazy.regex(rb" std(?:out|err) P ")
 MAX_JOINED = 1 << 20
 
 

@@ -14,14 +14,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from forensics import lazy
 from forensics.sources.formats.base import Note
 
 MAX_DOCUMENT = 256 << 20
 MAX_DEPTH = 200  # a notebook and a pod nest some ten levels deep
 Path = tuple[str | int, ...]
 # A string that is cut short reaches to the end.
-TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
-SPACE = re.compile(r"[\s,]*")
+TOKEN = lazy.regex(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+SPACE = lazy.regex(r"[\s,]*")
 
 
 def parsed(text: str | bytes, strict: bool = True) -> Any:

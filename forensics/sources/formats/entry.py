@@ -9,9 +9,9 @@ message follow as they stood. A change of boot is told by `-- Boot ID --`, as jo
 """
 
 import functools
-import re
 from collections.abc import Iterator, Mapping
 
+from forensics import lazy
 from forensics.sources.formats.stamps import from_usec
 from forensics.sources.origin import Piece
 
@@ -20,7 +20,7 @@ FIELDS = (
     "_BOOT_ID", "_HOSTNAME", "SYSLOG_IDENTIFIER", "_COMM", "SYSLOG_PID", "_PID", "_TRANSPORT",
 )  # fmt: skip
 """Everything of an entry that its line is made of."""
-NO_NAME = re.compile(r"[\s\[\]:]+")
+NO_NAME = lazy.regex(r"[\s\[\]:]+")
 
 
 class Entries:

@@ -5,17 +5,17 @@
 The time goes in front of the first line. (torch.distributed.elastic.multiprocessing.errors: TORCHELASTIC_ERROR_FILE.)
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import parsed, whole
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
-START = re.compile(r'\s*\{\s*"message"\s*:\s*\{')
-STACK = re.compile(r'"py_callstack"')
+START = lazy.regex(r'\s*\{\s*"message"\s*:\s*\{')
+STACK = lazy.regex(r'"py_callstack"')
 
 
 def _recognises(head: Head) -> bool:

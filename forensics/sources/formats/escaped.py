@@ -7,12 +7,13 @@ Aug 22 03:00:07 node-7 kernel: Mem-Info:#012 active_anon:7355653  ->  ... kernel
 import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
-SYSLOG = re.compile(rf"(?:<\d+>)?(?:\w{{3}} [ \d]\d \d\d:\d\d:\d\d|{ISO_TIME}\S*) \S+")
-ESCAPE = re.compile(rb"#0(?:11|12|33)")
+SYSLOG = lazy.regex(rf"(?:<\d+>)?(?:\w{{3}} [ \d]\d \d\d:\d\d:\d\d|{ISO_TIME}\S*) \S+")
+ESCAPE = lazy.regex(rb"#0(?:11|12|33)")
 PLAIN = {b"#011": b"\t", b"#012": b"\n", b"#033": b"\x1b"}
 SHARE = 0.5
 

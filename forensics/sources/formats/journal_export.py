@@ -9,15 +9,15 @@ A field whose value is no plain text is its name, a line end, eight bytes with t
 a line end. (systemd: Journal Export Formats.)
 """
 
-import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import FIELDS, Entries
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
-START = re.compile(rb"\A(?:\w{1,256}=[^\n]*\n){0,4}__REALTIME_TIMESTAMP=\d{10,}\n")
+START = lazy.regex(rb"\A(?:\w{1,256}=[^\n]*\n){0,4}__REALTIME_TIMESTAMP=\d{10,}\n")
 WANTED = {name.encode() for name in FIELDS}
 MAX_FIELD_BYTES = 64 << 20  # a core dump stored in the journal is longer; what follows it is found again at the next entry
 

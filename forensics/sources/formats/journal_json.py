@@ -10,16 +10,16 @@ null where they were too long to print.
 """
 
 import json
-import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import FIELDS, Entries
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-KEY = re.compile(r'"__REALTIME_TIMESTAMP"\s*:\s*"\d{16}"')
-START = re.compile(r"(?:data: |\x1e)?\{")
+KEY = lazy.regex(r'"__REALTIME_TIMESTAMP"\s*:\s*"\d{16}"')
+START = lazy.regex(r"(?:data: |\x1e)?\{")
 DECODE = json.JSONDecoder().decode
 MAX_ENTRY_BYTES = 16 << 20
 

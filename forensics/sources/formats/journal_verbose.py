@@ -11,14 +11,15 @@
 import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import Entries
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-ENTRY = re.compile(r"\w{2,9}\.? \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(s=\w+;[^\]]*)\]")
-HEAD = re.compile(ENTRY.pattern.encode())
-FIELD = re.compile(rb" {4}([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
+ENTRY = lazy.regex(r"\w{2,9}\.? \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(s=\w+;[^\]]*)\]")
+HEAD = lazy.regex(ENTRY.pattern.encode())
+FIELD = lazy.regex(rb" {4}([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
 
 
 def _recognises(head: Head) -> bool:

@@ -9,10 +9,10 @@ Newest-first lists are turned around. A line that is no record passes as it stan
 """
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import objects, parsed
 from forensics.sources.formats.stamps import from_value
@@ -27,7 +27,7 @@ LEVELS = ("level", "severity", "levelname", "loglevel", "log.level", "lvl")
 TRACES = ("traceback", "exc_info", "exc_text", "exception", "stack_trace", "stacktrace", "stack", "py_callstack")
 KNOWN = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
 BUNYAN = {10: "DEBUG", 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR", 60: "FATAL"}
-LIST = re.compile(r'\A\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
+LIST = lazy.regex(r'\A\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
 PROBED = 60
 SHARE = 0.6
 

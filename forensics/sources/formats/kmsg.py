@@ -11,15 +11,16 @@ were lost. (kernel: Documentation/ABI/testing/dev-kmsg.)
 import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import objects
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-RECORD = re.compile(rb"\A(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
-FIRST = re.compile(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
-ESCAPE = re.compile(rb"\\x([0-9a-f]{2})")
-JSON = re.compile(r'\s*\{\s*"dmesg"\s*:\s*\[')
+RECORD = lazy.regex(rb"\A(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
+FIRST = lazy.regex(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
+ESCAPE = lazy.regex(rb"\\x([0-9a-f]{2})")
+JSON = lazy.regex(r'\s*\{\s*"dmesg"\s*:\s*\[')
 
 
 def _recognises(head: Head) -> bool:

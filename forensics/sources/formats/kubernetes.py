@@ -10,18 +10,18 @@ becomes, each line with the number of its own in the file,
           Reason:       OOMKilled
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import Path, values, whole
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-JSON = re.compile(r'"apiVersion"\s*:\s*"')
-YAML = re.compile(r"(?m)^(?:- )?apiVersion: \S")
-KIND = re.compile(r"""["']?kind["']?\s*:\s*["']?(?:List|Pod|PodList|Node|NodeList|Event|EventList|Job|PyTorchJob)\b""")
+JSON = lazy.regex(r'"apiVersion"\s*:\s*"')
+YAML = lazy.regex(r"(?m)^(?:- )?apiVersion: \S")
+KIND = lazy.regex(r"""["']?kind["']?\s*:\s*["']?(?:List|Pod|PodList|Node|NodeList|Event|EventList|Job|PyTorchJob)\b""")
 STATES = {"state": "State:", "lastState": "Last State:"}
 NAMES = {
     "reason": "Reason:", "exitCode": "Exit Code:", "message": "Message:", "signal": "Signal:", "startedAt": "Started:",
@@ -32,8 +32,8 @@ NAMES = {
 TIMES = {"lastTimestamp", "eventTime", "lastTransitionTime", "finishedAt"}
 SKIPPED = {"managedFields", "annotations", "labels", "ownerReferences", "env", "volumes", "volumeMounts", "images", "tolerations"}
 LIMITS = {"limits", "requests"}
-KEY = re.compile(r"( *)((?:- +)*)([\w./-]+):(?: +(.*))?$")
-ITEM = re.compile(r"( *)- +(.*)$")
+KEY = lazy.regex(r"( *)((?:- +)*)([\w./-]+):(?: +(.*))?$")
+ITEM = lazy.regex(r"( *)- +(.*)$")
 
 Leaf = tuple[Path, Any, int]
 

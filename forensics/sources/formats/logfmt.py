@@ -5,17 +5,17 @@ time="2017-02-01T17:58:34.99-08:00" level=error msg="task exited\\n status 137" 
      status 137 id=ab3f
 """
 
-import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import parsed
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-PAIR = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
-FIRST = re.compile(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
+PAIR = lazy.regex(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
+FIRST = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
 SHARE = 0.6
 LEVELS = {
     "debug": "DEBUG",

@@ -6,16 +6,16 @@ Panic#1 Part2                                      ->  Panic#1 Part1
 <6>[   13.801000] ...                                  <6>[   13.826897] RAPL PMU: API unit is 2^-32 Joules
 """
 
-import re
 from collections.abc import Iterator
 
+from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import MAX_DOCUMENT
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-PART = re.compile(rb"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
-TEXT_PART = re.compile(r"\A\w{1,64}#\d{1,18} Part\d{1,18}$")
+PART = lazy.regex(rb"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
+TEXT_PART = lazy.regex(r"\A\w{1,64}#\d{1,18} Part\d{1,18}$")
 
 
 def _recognises(head: Head) -> bool:

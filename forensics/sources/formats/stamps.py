@@ -4,14 +4,15 @@
 """
 
 import functools
-import re
 from datetime import UTC, datetime, timedelta
+
+from forensics import lazy
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_YEAR = 1990  # a number that would be an earlier time is a number of something else
 LAST_YEAR = 2100
-ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?$")
-DIGITS = re.compile(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")
+ISO = lazy.regex(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?$")
+DIGITS = lazy.regex(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")
 
 
 def from_usec(usec: int) -> str | None:

@@ -12,9 +12,9 @@ like a record of its own.
 """
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 
+from forensics import lazy
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
@@ -28,9 +28,9 @@ SLACK = 24  # a line that was wrapped at words is not shorter than the width by 
 MOST_JOINED = 40
 STAMPS = rf"{ISO_TIME}|\w{{3}} [ \d]\d \d\d:\d\d:\d\d|[IWEF]\d{{4}} |\d+:\d\d"
 NAMES = r"Traceback|(?:\w+\.)*\w+(?:Error|Exception|Warning): |(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\S+:\d+:|\w+="
-START = re.compile(rf"\A(?:\s|[\[<{{|>*=+#$-]|{STAMPS}|{NAMES})")
+START = lazy.regex(rf"\A(?:\s|[\[<{{|>*=+#$-]|{STAMPS}|{NAMES})")
 
-TABLE = re.compile(r"\S {3,}\S")
+TABLE = lazy.regex(r"\S {3,}\S")
 
 
 def _cut(width: int, line: str, following: str) -> bool:

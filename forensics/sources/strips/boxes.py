@@ -5,13 +5,14 @@
 
 import re
 
+from forensics import lazy
 from forensics.sources.formats.base import Head
 from forensics.sources.strips.base import Strip
 
 SHARE = 0.3
 LEAST = 3
 SIDES = "│┃║"
-BORDER = re.compile(rf"^\s*[{SIDES}].*[{SIDES}]\s*$")
+BORDER = lazy.regex(rf"^\s*[{SIDES}].*[{SIDES}]\s*$")
 
 
 def _shows(head: Head) -> bool:
@@ -25,5 +26,5 @@ SIDE = "|".join(SIDES).encode()
 EMPTY = rb"^[ \t]*+(?:" + SIDE + rb")[ \t]*+(?:" + SIDE + rb")[ \t]*+\r?$"
 FRONT = rb"^[ \t]*+(?:" + SIDE + rb") ?"
 BEHIND = rb"(?<![ \t])[ \t]*+(?:" + SIDE + rb")[ \t]*+\r?$"
-BORDERS = re.compile(rb"|".join((EMPTY, FRONT, BEHIND)), re.MULTILINE)
+BORDERS = lazy.regex(rb"|".join((EMPTY, FRONT, BEHIND)), re.MULTILINE)
 STRIPS = (Strip("boxes", _shows, BORDERS),)

@@ -2,6 +2,7 @@
 
 import re
 
+from forensics import lazy
 from forensics.sources.formats.base import Head
 from forensics.sources.strips.base import Strip
 
@@ -15,4 +16,4 @@ def _shows(head: Head) -> bool:
     return quoted >= LEAST and quoted >= SHARE * len(lines)
 
 
-STRIPS = (Strip("quotes", _shows, re.compile(rb"^[ \t]*(?:> ?)+", re.MULTILINE)),)
+STRIPS = (Strip("quotes", _shows, lazy.regex(rb"^[ \t]*(?:> ?)+", re.MULTILINE)),)

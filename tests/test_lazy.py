@@ -1,0 +1,50 @@
+"""Patterns that are compiled when they are first used."""
+
+import gc
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+
+import pytest
+
+import forensics
+from forensics import lazy
+
+
+def test_a_lazy_pattern_does_what_the_compiled_one_does() -> None:
+    later = lazy.regex(r"(?P<word>[a-z]+) (\d+)", re.IGNORECASE)
+    now = re.compile(r"(?P<word>[a-z]+) (\d+)", re.IGNORECASE)
+    for text in ("Rank 7", "rank x", "on rank 12 and RANK 13"):
+        assert [m.groups() for m in later.finditer(text)] == [m.groups() for m in now.finditer(text)]
+        assert bool(later.match(text)) is bool(now.match(text))
+        assert later.sub("-", text) == now.sub("-", text)
+    assert (later.pattern, later.flags, later.groups, dict(later.groupindex)) == (now.pattern, now.flags, 2, {"word": 1})
+
+
+def test_what_patterns_do_not_have_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError):
+        lazy.regex("a").no_such_method()  # type: ignore[attr-defined]
+    assert lazy.regex(rb"\x00").search(b"a\x00b")
+
+
+def test_every_pattern_of_the_package_compiles() -> None:
+    for module in pkgutil.walk_packages(forensics.__path__, "forensics."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    waiting = [o for o in gc.get_objects() if type(o).__name__ == "_Regex"]
+    assert len(waiting) > 100
+    for pattern in waiting:
+        assert re.compile(pattern.pattern, pattern.flags)
+
+
+def test_nothing_is_compiled_by_importing_the_pipeline() -> None:
+    counted = (
+        "import re, regex, hyperscan, typing; n = []; old = re.compile\n"
+        "def counting(*a): n.append(a); return old(*a)\n"
+        "re.compile = counting\nimport forensics.pipeline, forensics.cli.analyze\n"
+        "print(len(n))"
+    )
+    printed = subprocess.run([sys.executable, "-c", counted], capture_output=True, text=True, check=True).stdout
+    assert int(printed) < 40  # what other packages compile
