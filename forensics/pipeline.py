@@ -152,8 +152,10 @@ def clocks_of(scans: list[Scan], events: Mapping[str, list[Event]], noted: list[
 
 def _jobs_own(summaries: Sequence[SourceSummary]) -> Jobs:
     """The sources that are no log of a host, where there is one of a host among them."""
-    own = {s.name: s.last_time for s in summaries if not s.format.startswith(HOST_FORMATS)}
-    return Jobs(own if len(own) < len(summaries) else {})
+    own = [s for s in summaries if not s.format.startswith(HOST_FORMATS)]
+    if len(own) == len(summaries):
+        return Jobs({})
+    return Jobs({s.name: s.last_time for s in own}, {s.name: s.first_time for s in own})
 
 
 def _worst_first(found: list[Incident], decided: list[Diagnosis], jobs: Jobs) -> tuple[list[Incident], list[Diagnosis]]:
