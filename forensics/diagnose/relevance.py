@@ -3,9 +3,11 @@
 A kernel log tells of every process of the host: a browser that was killed an hour before a training died of its own error is
 no cause of it. An event of the host's log counts less when the job's log says otherwise: no pid and no moment links the two,
 and the job died of something it names itself, ended well, or simply went on. So it does when the job that failed had not begun
-yet, or when the process that was killed was an earlier attempt: the job's log goes on for more than NEAR_S and names another end.
+yet, when the process that was killed was an earlier attempt (the job's log goes on for more than NEAR_S and names another end),
+when it ran under another job's number or limit, or when both logs agree on another cause.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,10 +17,13 @@ from forensics.model import Event
 
 UNRELATED = 0.2
 SLACK_S = 2.0  # the kernel stamps a kill, the job its first line, by clocks that are read at different moments
+SOON_S = 10.0  # the moment of a death and the moment it is noticed, by clocks that may be off by seconds
 NEAR_S = 60.0  # a killed process is missed by its parent within seconds; a log's last line may be older
 SLOW_S = 3600.0  # hardware and the kernel may ail for a while before the job feels it
 EXCEPTION = "code.exception"
 MISSES = ("BrokenPipeError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError", "EOFError", "TimeoutError")
+OUTPUT = re.compile(r"(?:^|[/!])slurm-(\d+)(?:_\d+)?[^/]*\.(?:out|err|log|txt)\b")  # what sbatch calls a job's output
+JOB = re.compile(r"/job_(\d+)\b")  # a Slurm job's cgroup
 ENDINGS = ("host_memory.", "process.")  # what ends one process, at once
 
 
@@ -40,14 +45,20 @@ class Jobs:
 
 def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Database) -> float:
     """1, or UNRELATED for an event of the host's log that does not concern the job. `events`: of the whole incident."""
-    if not jobs.ends or jobs.is_job(event) or event.time is None or event.cause in (None, HEALTHY):
+    if not jobs.ends or event.cause in (None, HEALTHY):
+        return 1.0
+    if _of_another_job(event, jobs):
+        return UNRELATED
+    if jobs.is_job(event) or event.time is None:
         return 1.0
     own = [e for e in events if jobs.is_job(e)]
     ending = str(event.cause).startswith(ENDINGS)
-    pid = event.fields.get("pid")
-    if pid is not None and any(pid == e.fields.get("pid") for e in own):
+    if _missed(event, own):
         return UNRELATED if ending and _outlived(event, own, database) else 1.0
-    if ending and _before_the_job(event, own, jobs, database):
+    hosts = [e for e in events if not jobs.is_job(e) and e is not event]
+    if _of_another_group(event, own, hosts) or _told_otherwise(event, own, hosts, database):
+        return UNRELATED
+    if ending and _before_the_job(event, own, hosts, jobs, database):
         return UNRELATED
     window = NEAR_S if ending else SLOW_S
     moments = [e.time for e in own if e.time and e.cause != HEALTHY] or [t for t in jobs.ends.values() if t]
@@ -56,13 +67,66 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
     return UNRELATED if not own or any(_says_otherwise(e, database) for e in own) else 1.0
 
 
-def _before_the_job(event: Event, own: Sequence[Event], jobs: Jobs, database: Database) -> bool:
-    """Did every log of the job that speaks of trouble begin after `event`, and one of them tell an end that does not follow from it?"""
+def concerning(
+    found: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: Database
+) -> tuple[tuple[Event, ...], float]:
+    """Those of `found`, events of one cause, that concern the job most, and how much they do.
+
+    Where the job's log misses a process by its pid, the ends of other processes are left out.
+    """
+    told = [relevance(e, events, jobs, database) for e in found]
+    kept = [e for e, r in zip(found, told, strict=True) if r == max(told)]
+    own = [e for e in events if jobs.is_job(e)]
+    if any(not jobs.is_job(e) and _missed(e, own) for e in kept) and str(kept[0].cause).startswith(ENDINGS):
+        kept = [e for e in kept if jobs.is_job(e) or "pid" not in e.fields or _missed(e, own)]
+    return tuple(kept), max(told)
+
+
+def _missed(event: Event, own: Sequence[Event]) -> bool:
+    """Does the job's log speak of the process of `event`?"""
+    pid = event.fields.get("pid")
+    return pid is not None and any(pid == e.fields.get("pid") for e in own)
+
+
+def _of_another_job(event: Event, jobs: Jobs) -> bool:
+    """Is `event` about a Slurm job whose output is not what was given, while that of others was?"""
+    given = {found[1] for source in jobs.ends if (found := OUTPUT.search(source))}
+    if not given:
+        return False
+    named = event.fields.get("job") or next(
+        (found[1] for name in ("limit_path", "cgroup") if (found := JOB.search(str(event.fields.get(name, ""))))), None
+    )
+    return named is not None and str(named) not in given
+
+
+def _of_another_group(event: Event, own: Sequence[Event], hosts: Sequence[Event]) -> bool:
+    """Did the limit of another group end the process, while the job's log misses one of a group that is known?"""
+    limit = event.fields.get("limit_path")
+    ours = {e.fields["limit_path"] for e in hosts if "limit_path" in e.fields and _missed(e, own)}
+    return limit is not None and bool(ours) and limit not in ours
+
+
+def _told_otherwise(event: Event, own: Sequence[Event], hosts: Sequence[Event], database: Database) -> bool:
+    """Do the job's log and the host's agree on a cause that does not follow from `event`?"""
+    if not str(event.cause).startswith((*ENDINGS, "storage.")):
+        return False
+    named = {str(e.cause) for e in own if _says_otherwise(e, database) and e.cause not in (event.cause, HEALTHY)}
+    agreed = named & {str(e.cause) for e in hosts}
+    return any(not database.explains(str(event.cause), cause) for cause in agreed)
+
+
+def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+    """Did every log of the job that speaks of trouble begin after `event`, and does that trouble have another reason?
+
+    Another reason: what the job's log tells does not follow from `event`, or the host's log tells of another end at that moment.
+    """
     loud = [e for e in own if e.weight != "hint" and e.cause is not None]
     starts = [jobs.starts.get(e.source) for e in loud]
     over = (event.time or datetime.min) + timedelta(seconds=(event.uncertainty_s or 0.0) + SLACK_S)
     begun = bool(starts) and all(s is not None and s > over for s in starts)
-    return begun and any(_is_own(e, event, database) for e in loud)
+    others = [h.time for h in hosts if h.time and h.time > over and str(h.cause).startswith(ENDINGS)]
+    at_once = any(e.time and abs((e.time - t).total_seconds()) <= SOON_S for e in loud for t in others)
+    return begun and (at_once or any(_is_own(e, event, database) for e in loud))
 
 
 def _is_own(end: Event, event: Event, database: Database) -> bool:
@@ -74,7 +138,7 @@ def _is_own(end: Event, event: Event, database: Database) -> bool:
 
 def _outlived(event: Event, own: Sequence[Event], database: Database) -> bool:
     """Does a log that misses the process of `event` go on for long and end by something that does not follow from it?"""
-    missed = [e for e in own if e.fields.get("pid") == event.fields.get("pid")]
+    missed = [e for e in own if _missed(event, [e])]
     return any(
         later.source == e.source
         and later.line > e.line

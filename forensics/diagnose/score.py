@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from forensics.database import HEALTHY, Database
-from forensics.diagnose.relevance import Jobs, relevance
+from forensics.diagnose.relevance import Jobs, concerning
 from forensics.model import Event, Incident
 
 W = {"proof": 0.97, "strong": 0.80, "hint": 0.40}
@@ -62,10 +62,11 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
         if event.cause in database.causes:
             by_cause[event.cause or ""].append(event)
     ended_well = by_cause.pop(HEALTHY, [])
-    found = [Standing(c, tuple(e), strength(e)) for c, e in by_cause.items()]
-    for standing in found:
-        concerns = max(relevance(e, events, jobs, database) for e in standing.events)
-        standing.strength *= concerns * (SURVIVED if _survived(standing.events, ended_well) else 1.0)
+    found: list[Standing] = []
+    for cause, told in by_cause.items():
+        ours, concerns = concerning(told, events, jobs, database)
+        survived = SURVIVED if _survived(ours, ended_well) else 1.0
+        found.append(Standing(cause, ours, strength(ours) * concerns * survived))
     for standing in found:
         _explain(standing, found, database)
     _score(found)
