@@ -36,6 +36,9 @@ LATER = 0.8
 HINTS_YIELD = 0.3
 HEALTHY_PRIOR = 0.3
 SURVIVED = 0.2
+LASTING = "series/nan"
+STATUS = "none.healthy/exit_zero"
+CLOSE = 1  # lines
 NOBODY = Jobs({})
 SHOWN = 8  # causes in a report; more are noise
 
@@ -92,10 +95,22 @@ def strength(events: Iterable[Event]) -> float:
 
 
 def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
-    """Does every source of `events` tell behind the last of them, and no less surely, that the run ended well?"""
+    """Does every source of `events` tell behind the last of them, and no less surely, that the run ended well?
+
+    A loss that stayed NaN is not healed by an end without an error, nor is an exception right in front of a shell's status: that
+    is the status of `train.py | tee log`.
+    """
     ends = [w for w in ended_well if w.weight != "hint"]
+    if any(e.kind == LASTING and e.weight != "hint" for e in events):
+        return False
     return all(
-        any(w.source == e.source and w.last_line > e.last_line and RANKS[w.weight] <= RANKS[e.weight] for w in ends)
+        any(
+            w.source == e.source
+            and w.last_line > e.last_line
+            and RANKS[w.weight] <= RANKS[e.weight]
+            and not (w.kind == STATUS and "exc_type" in e.fields and w.line - e.last_line <= CLOSE)
+            for w in ends
+        )
         for e in events
     )
 

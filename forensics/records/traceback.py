@@ -54,6 +54,7 @@ IGNORED_DECIDES = ("code.*", "process.fork_threads")
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
 MESSAGE_LINES = 12
+RULE = re.compile(r"[-=*]{20,}\s*$")
 
 
 def read(region: Region) -> Record | None:
@@ -145,10 +146,11 @@ def _own_frame(rows: list[Peeled]) -> tuple[dict[str, Value], Line | None]:
 
 
 def _message_end(rows: list[Peeled], place: int) -> int:
-    """Number of the message's last line: it may go on for a few lines, up to a blank one or the next stamped one."""
+    """Number of the message's last line: it may go on for a few lines, up to a blank one, the next stamped one, or the rule over a banner."""
     last = rows[place].line.number
     for row in rows[place + 1 : place + 1 + MESSAGE_LINES]:
-        if not row.message.strip() or row.prefix.stamp or HEAD in row.message or row.message.startswith(CHAIN):
+        text = row.message
+        if not text.strip() or row.prefix.stamp or HEAD in text or text.startswith(CHAIN) or RULE.match(text):
             break
         last = row.line.number
     return last
