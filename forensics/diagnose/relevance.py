@@ -7,11 +7,11 @@ yet, when the process that was killed was an earlier attempt (the job's log goes
 when it ran under another job's number or limit, or when both logs agree on another cause.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from forensics import lazy
 from forensics.database import HEALTHY, Database
 from forensics.model import Event
 
@@ -22,8 +22,8 @@ NEAR_S = 60.0  # a killed process is missed by its parent within seconds; a log'
 SLOW_S = 3600.0  # hardware and the kernel may ail for a while before the job feels it
 EXCEPTION = "code.exception"
 MISSES = ("BrokenPipeError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError", "EOFError", "TimeoutError")
-OUTPUT = re.compile(r"(?:^|[/!])slurm-(\d+)(?:_\d+)?[^/]*\.(?:out|err|log|txt)\b")  # what sbatch calls a job's output
-JOB = re.compile(r"/job_(\d+)\b")  # a Slurm job's cgroup
+OUTPUT = lazy.regex(r"(?:^|[/!])slurm-(\d+)(?:_\d+)?[^/]*\.(?:out|err|log|txt)\b")  # what sbatch calls a job's output
+JOB = lazy.regex(r"/job_(\d+)\b")  # a Slurm job's cgroup
 ENDINGS = ("host_memory.", "process.")  # what ends one process, at once
 
 
