@@ -146,7 +146,7 @@ def _own_frame(rows: list[Peeled]) -> tuple[dict[str, Value], Line | None]:
 
 
 def _message_end(rows: list[Peeled], place: int) -> int:
-    """Number of the message's last line: it may go on for a few lines, up to a blank one, the next stamped one, or the rule over a banner."""
+    """Number of the message's last line: it may go on for a few lines, up to a blank or stamped one or the rule over a banner."""
     last = rows[place].line.number
     for row in rows[place + 1 : place + 1 + MESSAGE_LINES]:
         text = row.message
