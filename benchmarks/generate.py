@@ -63,6 +63,23 @@ def mixed(megabytes: int) -> Iterator[str]:
     yield blocks[0][:10_000]
 
 
+def losses(megabytes: int) -> Iterator[str]:
+    """About `megabytes` MB of loss lines and nothing else: what a long healthy run leaves behind."""
+    rng = random.Random(0)
+    size = step = 0
+    while size < megabytes * 1_000_000:
+        lines = []
+        for _ in range(BLOCK_LINES):
+            step += 1
+            clock = f"2026-11-{1 + step // 864_000 % 28:02d} {step // 36_000 % 24:02d}:{step // 600 % 60:02d}:{step // 10 % 60:02d}"
+            lines.append(
+                f"{clock},{step % 10}00 INFO step {step} loss {2 + rng.random():.4f} lr 3.0e-04 grad_norm {rng.random():.3f} time {0.1 + rng.random() / 100:.4f}"
+            )
+        block = "\n".join(lines) + "\n"
+        yield block
+        size += len(block)
+
+
 def xid_flood(count: int) -> Iterator[str]:
     """`count` lines of one Xid, every line with another time and channel."""
     for i in range(count):
@@ -83,6 +100,7 @@ def tracebacks(count: int) -> Iterator[str]:
 
 KINDS: dict[str, Callable[[int], Iterator[str]]] = {
     "mixed": mixed,
+    "losses": losses,
     "xid": xid_flood,
     "nccl": nccl_flood,
     "tracebacks": tracebacks,
