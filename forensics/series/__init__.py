@@ -2,19 +2,27 @@
 
     step 100 rss 1.2 GB ... step 900 rss 9.8 GB -> "memory grew by 10.7 MiB a step and did not flatten"
 
-gather.py and tables.py read the numbers, growth.py finds leaks, finite.py NaN and divergence, pace.py slow-downs, silence.py
-runs that stopped printing; trend.py holds the statistics. The scanner hands over an even sample of the lines of each kind, so
-memory is bounded. numpy and pandas are needed only where a person asks for a file or a picture (export.py).
+gather.py reads the numbers of lines, tables.py, processes.py and gauges.py those that tools print in forms of their own;
+growth.py and evaluation.py find leaks, finite.py NaN and divergence, pace.py slow-downs (heat.py: their reason), waves.py,
+epochs.py and ranks.py uneven ones, silence.py runs that stopped printing; trend.py holds the statistics. The scanner hands over
+an even sample of the lines of each kind, so memory is bounded. numpy and pandas are needed only where a person asks for a file
+or a picture (export.py).
 """
+
+from collections.abc import Sequence
 
 from forensics.model import Event, Scan, Trigger
 from forensics.series.base import Reading, Series
 from forensics.series.curves import curves
+from forensics.series.epochs import epoch_events
+from forensics.series.evaluation import evaluation_events
 from forensics.series.finite import finite_events
 from forensics.series.gather import TRIGGERS, Numbers, numbers
 from forensics.series.growth import growth_events
 from forensics.series.pace import pace_events
+from forensics.series.ranks import straggler_events
 from forensics.series.silence import silence_events
+from forensics.series.waves import wave_events
 
 __all__ = ["Numbers", "Reading", "Series", "curves", "numbers", "read", "series_of", "triggers"]
 
@@ -27,12 +35,21 @@ def triggers() -> tuple[Trigger, ...]:
 def read(scan: Scan, found: Numbers | None = None) -> list[Event]:
     """What the series of one source tell. `found`: its numbers, where they were read before."""
     found = found or numbers(scan)
+    jumps = evaluation_events(scan, found)
+    told = {e.fields["series"] for e in jumps}
     return [
-        *growth_events(scan, found.series),
+        *jumps,
+        *(e for e in growth_events(scan, found.series) if e.fields["series"] not in told),
         *finite_events(scan, found.series),
-        *pace_events(scan, found.series),
+        *_pace(scan, found.series),
         *silence_events(scan, found),
     ]
+
+
+def _pace(scan: Scan, found: Sequence[Series]) -> list[Event]:
+    """What the times tell: a slow-down, else waves; uneven epochs; a straggler."""
+    slower = pace_events(scan, found) or wave_events(scan, found)
+    return [*slower, *epoch_events(scan, found), *straggler_events(scan, found)]
 
 
 def series_of(scan: Scan) -> tuple[Series, ...]:

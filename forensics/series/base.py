@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 # `throttle` is 1 while clocks are held down, `limit` the most memory that is allowed, `events` a count that only rises.
 QUANTITIES = (
     "memory", "loss", "grad_norm", "loss_scale", "lr", "step", "total", "epoch", "step_time", "data_time", "rate",
-    "temperature", "clock", "power", "throttle", "limit", "events",
+    "epoch_time", "temperature", "clock", "power", "throttle", "limit", "events",
 )  # fmt: skip
 
 UNEVEN = 64  # readings from which on a series may have been sampled unevenly

@@ -15,6 +15,7 @@ from forensics import lazy
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.series import gauges, processes, tables
 from forensics.series.base import Reading, Series
+from forensics.series.epoch_time import ANCHORS, epoch_seconds
 from forensics.series.labels import Meaning, bare_factor, meaning
 from forensics.series.numbers import Token, tokens
 
@@ -28,10 +29,31 @@ MEMORY = Trigger(
 )  # fmt: skip
 METRICS = Trigger(
     "metrics",
-    ("loss", "it/s", "s/it", "/step", "grad norm", "gnorm", "elapsed time per", "per second", "/sec", "step time", "step_time"),
+    (
+        "loss",
+        "it/s",
+        "s/it",
+        "/step",
+        "grad norm",
+        "gnorm",
+        "elapsed time per",
+        "per second",
+        "/sec",
+        "step time",
+        "step_time",
+        *ANCHORS,
+    ),
     thin=True,
 )
-TRIGGERS = (MEMORY, METRICS, *tables.TRIGGERS, *processes.TRIGGERS, *gauges.TRIGGERS)
+# Lines that are few beside those of training, so that each has a sample of its own.
+HELD_OUT_LOSS = Trigger(
+    "held-out",
+    ("val_loss", "eval_loss", "valid_loss", "val loss", "validation loss", "valid loss", "test loss", "| valid "),
+    thin=True,
+)
+EPOCHS = Trigger("epoch end", ANCHORS, thin=True)
+OF_LINES = (METRICS, MEMORY, HELD_OUT_LOSS, EPOCHS)
+TRIGGERS = (*OF_LINES, *tables.TRIGGERS, *processes.TRIGGERS, *gauges.TRIGGERS)
 READ_LINES = 2000  # of each kind; 20 us a line
 MERGED = 16
 # Plain texts, looked for in the line in lower case: much faster than a pattern, and most lines have none of them.
@@ -79,8 +101,8 @@ def numbers(scan: Scan) -> Numbers:
 def _lines(scan: Scan) -> Iterator[Line]:
     """Sampled lines of text in order, each once, and the source's last lines."""
     found: dict[int, str] = {}
-    for kind in (METRICS.kind, MEMORY.kind):
-        regions: tuple[Region, ...] = scan.regions.get(kind, ())
+    for trigger in OF_LINES:
+        regions: tuple[Region, ...] = scan.regions.get(trigger.kind, ())
         stride = -(-len(regions) // READ_LINES) or 1
         found |= {r.number: r.text for r in (*regions[::stride], *regions[-1:])}
     if found:
@@ -106,6 +128,10 @@ class _Gathered:
             return
         text = FROM_TO.sub(r"\1", line.text) if "loss scale from" in low else line.text
         known = [(t, m) for t in tokens(text) if (m := meaning(t.label, t.unit, of_memory))]
+        epoch = epoch_seconds(line.text, low)
+        if epoch:
+            name = f"held-out {epoch[1]}" if HELD_OUT.match(low.strip()) else epoch[1]
+            self.found["epoch_time", name, "s", "", "", False].append(Reading(line.number, line.text, epoch[0]))
         if not known:
             return
         step, total = _step_of_total(line.text, _counted(known))

@@ -5,10 +5,11 @@ time: 0.41 ... time: 0.40 ... time: 2.9, data_time: 2.5 -> slower by 7.1 from li
 A slow-down is a change of level (trend.shift) that lasts to the end, by SLOWER at least, with nearly all values behind it
 slower than nearly all before. By itself it is no cause: an Event without one, for the timeline. It becomes a hint where the
 log shows why:
-- `throttled`: temperature at HOT or more, or clocks down by a fifth, in the same log -> gpu_hardware.thermal_power;
+- `throttled`: heat, falling clocks or a reason for low clocks in the same log (heat.py) -> gpu_hardware.thermal_power;
 - `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled;
   strong evidence where it is twice that, MOSTLY of each step, for MANY readings;
-- growth, stalls and messages have Events of their own.
+- a slow-down with half of a step spent waiting for data, where the log tells of trouble with files, or without, where it tells
+  of trouble with the network, is a hint for that trouble: it shows what it cost.
 """
 
 import math
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 
 from forensics.model import Event, Line, Scan, Value
 from forensics.series.base import Reading, Series
+from forensics.series.heat import reason
 from forensics.series.told import event, scope_fields
 from forensics.series.trend import shift
 
@@ -25,12 +27,11 @@ SLOWER = 1.5
 APART = 0.9
 LEAST = 10  # readings on each side
 MOST = 400
-HOT = 85.0
 STARVED_SLOWER = 5.0
 WAITING = 0.8
 MOSTLY = 0.9
+WAITED = 0.5
 MANY = 16
-CLOCK_FALL = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +62,24 @@ def pace_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
         **({} if clearest.at.step is None else {"step_no": int(clearest.at.step)}),
     }
     count = len(clearest.series.readings)
-    heat = _throttled(series)
+    heat = reason(series, clearest.at.line)
     if heat:
-        reading, told = heat
+        reading, told, weight = heat
         lines = [Line(reading.line, reading.text), *lines]
-        return [event(scan, "throttled", "gpu_hardware.thermal_power", "hint", lines, {**fields, **told}, count)]
+        return [event(scan, "throttled", "gpu_hardware.thermal_power", weight, lines, {**fields, **told}, count)]
     share = _waiting(clearest, series)
+    fields |= {"data_share": round(share, 2)} if share else {}
     if share >= WAITING and clearest.factor >= STARVED_SLOWER:
         since = sum(r.line >= clearest.at.line for r in clearest.series.readings)
         clear = since >= MANY and share >= MOSTLY and clearest.factor >= 2 * STARVED_SLOWER
-        return [
-            event(
-                scan,
-                "starved",
-                "process.stalled",
-                "strong" if clear else "hint",
-                lines,
-                {**fields, "data_share": round(share, 2)},
-                count,
-            )
-        ]
-    return [event(scan, "slow-down", None, "hint", lines, fields, count)]
+        return [event(scan, "starved", "process.stalled", "strong" if clear else "hint", lines, fields, count)]
+    return [event(scan, "slow-down", _explained(scan, share), "hint", lines, fields, count)]
+
+
+def _explained(scan: Scan, share: float) -> str | None:
+    """The trouble with files (where steps wait for data) or the network (where they do not) that the same log tells of."""
+    families = ("storage.",) if share >= WAITED else ("distributed.network", "host_hardware.nic")
+    return next((h.cause for h in scan.hits if h.cause.startswith(families) and h.weight != "hint"), None)
 
 
 def slow_down(series: Series) -> SlowDown | None:
@@ -109,20 +107,3 @@ def _waiting(slow: SlowDown, series: Sequence[Series]) -> float:
     waits = (s for s in series if s.quantity == "data_time" and s.scope == slow.series.scope)
     shares = [r.value / steps[r.line] for s in waits for r in s.readings if r.line in steps]
     return statistics.median(shares) if shares else 0.0
-
-
-def _throttled(series: Sequence[Series]) -> tuple[Reading, dict[str, Value]] | None:
-    """The hottest reading where it is HOT or clocks fell."""
-    heat = [r for s in series if s.quantity == "temperature" for r in s.readings]
-    hottest = max(heat, key=lambda r: r.value, default=None)
-    for clock in (s for s in series if s.quantity == "clock" and len(s.readings) >= 2 * LEAST):
-        change = shift(clock.values, LEAST)
-        if (
-            change
-            and change.apart < 1 - APART
-            and change.after < CLOCK_FALL * change.before
-            and hottest
-            and hottest.value >= HOT - 10
-        ):
-            return clock.readings[change.at], {"temperature_c": hottest.value, "reason": "clocks fell"}
-    return (hottest, {"temperature_c": hottest.value}) if hottest and hottest.value >= HOT else None

@@ -77,7 +77,7 @@ def _silence(scan: Scan, found: Numbers) -> Event | None:
     usual = _usual(found)
     if start is None or end is None or usual is None:
         return None
-    silent = end - start if end >= start else end - start + DAY_S
+    silent = end - start + (DAY_S if end < start < DAY_S else 0.0)  # past midnight, where stamps have no date
     needed = max(SILENT * usual[0], LONGEST * usual[1], SILENT_S)
     if silent < needed or not _unexplained(since, start + needed):
         return None

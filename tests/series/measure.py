@@ -9,11 +9,18 @@ from forensics import pipeline, series
 from forensics.database import Database
 from forensics.model import Source
 from forensics.scan import scan
-from tests.series.truth import FAMILIES, made
+from tests.series.families import FAMILIES, made
 
 COUNT = 200
-WANTED = {"leak": {"growth"}, "nan": {"nan"}, "divergence": {"divergence"}, "stall": {"silence"}, "slow-down": {"slow-down"}}
-DETECTORS = ("growth", "nan", "divergence", "explosion", "loss-scale", "silence", "behind", "slow-down", "starved", "throttled")
+WANTED = {
+    "leak": {"growth"}, "nan": {"nan"}, "divergence": {"divergence"}, "stall": {"silence"}, "slow-down": {"slow-down"},
+    "evaluation jump": {"evaluation-jump"}, "uneven epochs": {"uneven-epochs"}, "waves": {"saw-tooth"}, "throttled": {"throttled"},
+    "straggler": {"straggler"},
+}  # fmt: skip
+DETECTORS = (
+    "growth", "evaluation-jump", "nan", "divergence", "explosion", "loss-scale", "silence", "behind", "slow-down", "saw-tooth",
+    "uneven-epochs", "straggler", "starved", "throttled",
+)  # fmt: skip
 PAGE = Path(__file__).parents[2] / "docs" / "series.md"
 MARKS = ("<!-- measured: begin -->\n", "<!-- measured: end -->\n")
 

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from forensics.database import Database
+from tests.series.families import FAMILIES, made
 from tests.series.measure import MARKS, PAGE, WANTED, measure, table
-from tests.series.truth import FAMILIES, made
 
 COUNT = 40
 

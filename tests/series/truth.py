@@ -8,7 +8,7 @@ import datetime
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 START = datetime.datetime(2025, 3, 1, 22, 15)
 GIB = 1 << 30
@@ -16,7 +16,11 @@ GIB = 1 << 30
 
 @dataclass
 class Run:
-    """What happens at each printed step: seconds it took, loss, gradient norm, bytes of memory; `after`: lines behind the last."""
+    """What happens at each printed step: seconds it took, loss, gradient norm, bytes of memory.
+
+    `between`: lines behind a step, `tools`: the same without a stamp, `after`: lines behind the last with the seconds in front of
+    them. `ranks`: how many times as long each rank takes for a step.
+    """
 
     rng: random.Random
     seconds: list[float]
@@ -26,6 +30,8 @@ class Run:
     total: int
     after: list[tuple[float, str]] = field(default_factory=list)
     between: dict[int, str] = field(default_factory=dict)
+    tools: dict[int, str] = field(default_factory=dict)
+    ranks: list[float] = field(default_factory=lambda: [1.0])
 
 
 def base(rng: random.Random, least: int = 40, most: int = 300) -> Run:
@@ -161,12 +167,6 @@ def slow_down(rng: random.Random) -> Run:
     return run
 
 
-FAMILIES: dict[str, Callable[[random.Random], Run]] = {
-    "leak": leak, "saw-tooth": saw_tooth, "warm-up": warm_up, "noise": noise, "nan": nan, "divergence": divergence, "recovered overflow": overflow,
-    "stall": stall, "slow-down": slow_down, "healthy": healthy,
-}  # fmt: skip
-
-
 def _plain(i: int, run: Run) -> str:
     rss, norm = run.memory[i] / (1 << 20), run.norm[i]
     return f"INFO step {i} loss {run.loss[i]:.4g} grad_norm {norm:.4g} step_time {run.seconds[i]:.4g}s rss {rss:,.1f} MB"
@@ -205,20 +205,21 @@ DIALECTS: tuple[Callable[[int, Run], str], ...] = (_plain, _dictionary, _mmengin
 
 
 def printed(run: Run) -> str:
-    """The log of a run in one of the dialects, with stamps."""
+    """The log of a run in one of the dialects, with stamps; by several ranks in turn where it has them."""
     dialect, clock = run.rng.choice(DIALECTS), START
     lines = [f"{clock:%Y-%m-%d %H:%M:%S},000 INFO starting run with seed {run.rng.randint(0, 99)}"]
     for i in range(len(run.loss)):
         clock += datetime.timedelta(seconds=run.seconds[i])
-        lines.append(f"{clock:%Y-%m-%d %H:%M:%S},{clock.microsecond // 1000:03} {dialect(i, run)}")
+        stamp = f"{clock:%Y-%m-%d %H:%M:%S},{clock.microsecond // 1000:03}"
+        for rank, factor in enumerate(run.ranks):
+            front = f"[rank{rank}]: " if len(run.ranks) > 1 else ""
+            pace = [run.seconds[i] * factor * run.rng.lognormvariate(0, 0.03)] if front else run.seconds[i : i + 1]
+            lines.append(f"{front}{stamp} {dialect(i, replace(run, seconds=run.seconds[:i] + pace))}")
         if i in run.between:
-            lines.append(f"{clock:%Y-%m-%d %H:%M:%S},{clock.microsecond // 1000:03} {run.between[i]}")
+            lines += [f"{stamp} {text}" for text in run.between[i].splitlines()]
+        if i in run.tools:
+            lines.append(run.tools[i].format(clock=clock))
     for pause, text in run.after:
         clock += datetime.timedelta(seconds=pause)
         lines.append(f"{clock:%Y-%m-%d %H:%M:%S},000 {text}")
     return "\n".join(lines) + "\n"
-
-
-def made(family: str, number: int) -> str:
-    """Log `number` of a family; always the same text for the same arguments."""
-    return printed(FAMILIES[family](random.Random(f"{family} {number}")))

@@ -1,0 +1,56 @@
+"""Epochs that take now long and now short, to Events: uneven performance of the same work.
+
+1352/1352 [05:25<00:00 ... 1352/1352 [09:41<00:00 ... 1352/1352 [05:30<00:00 -> "epochs of 5:25 to 9:41"
+
+The first epoch is left out: it compiles, fills caches, measures kernels. Of the rest, LEAST or more, an epoch is off when it
+takes OFF times the median, or the median takes OFF times as long; told when OFTEN of them are off, two at least. One slow epoch
+is a pause, and epochs that get slower once and for all are a slow-down (pace.py). It names no cause; it is for the timeline.
+"""
+
+import statistics
+from collections.abc import Sequence
+
+from forensics.model import Event, Scan
+from forensics.series.base import Series
+from forensics.series.told import event, lines_of, scope_fields
+from forensics.series.trend import shift
+
+LEAST = 6
+OFF = 1.3
+OFTEN = 0.2
+SIDE = 3  # epochs on each side of a change of level
+APART = 0.95
+
+
+def epoch_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
+    """At most one Event: the most uneven series of epoch times."""
+    found = [e for s in series if s.quantity == "epoch_time" for e in (_uneven(scan, s),) if e]
+    return sorted(found, key=lambda e: -float(e.fields["slowest_s"]) / float(e.fields["usual_s"]))[:1]
+
+
+def _uneven(scan: Scan, series: Series) -> Event | None:
+    readings = [r for r in series.readings[1:] if r.value > 0]
+    values = [r.value for r in readings]
+    if len(values) < LEAST:
+        return None
+    usual = statistics.median(values)
+    off = [v for v in values if v >= OFF * usual or v * OFF <= usual]
+    if len(off) < max(2, OFTEN * len(values)) or _settled(values):
+        return None
+    slowest, fastest = max(readings, key=lambda r: r.value), min(readings, key=lambda r: r.value)
+    fields = {
+        "series": series.name,
+        "readings": len(readings),
+        "usual_s": round(usual, 3),
+        "slowest_s": slowest.value,
+        "fastest_s": fastest.value,
+        "uneven_epochs": len(off),
+        **scope_fields(series),
+    }
+    return event(scan, "uneven-epochs", None, "hint", lines_of((slowest, fastest)), fields, len(readings))
+
+
+def _settled(values: Sequence[float]) -> bool:
+    """One change of level, and even epochs on both sides of it."""
+    found = shift(values, SIDE)
+    return found is not None and max(found.apart, 1 - found.apart) >= APART

@@ -1,0 +1,115 @@
+"""Memory that steps up at each evaluation and stays up, to Events for the leak causes.
+
+step 190 rss 2.0 GiB / val_loss 1.9 / step 200 rss 2.6 GiB ... step 400 rss 3.2 GiB -> "3 evaluations, 0.6 GiB at each"
+
+Where an evaluation was: readings of a held-out set with no training between them. Memory is looked at between the evaluations
+only, so a peak in one that is given back does not count. The pattern is told when
+- there are STEPS evaluations or more, each with at least two readings of memory in front and behind;
+- nine tenths of the rise (SHARE), without what came before the first evaluation, happens across evaluations, not between them;
+- four of five steps (RISING) are above twice the scatter between evaluations, and the last third of them keeps LAST of the mean
+  step: a pool that fills at the first evaluations and then has enough is healthy;
+- the whole rise is MATERIAL beside the level.
+"""
+
+import bisect
+import itertools
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from forensics.model import Event, Scan, Value, Weight
+from forensics.series.base import Reading, Series
+from forensics.series.gather import Numbers
+from forensics.series.told import event, lines_of, scope_fields
+
+STEPS = 3
+SHARE = 0.9
+RISING = 0.8
+LAST = 0.35
+MATERIAL = 0.05
+EDGE = 3  # readings next to an evaluation of which the median counts
+STRONG_STEPS = 6
+STRONG_READINGS = 16
+STRONG_SHARE = 0.3
+MOST_EVENTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Jumps:
+    """The steps of memory across evaluations; `before` and `after`: readings next to the largest one."""
+
+    series: Series
+    steps: tuple[float, ...]
+    share: float
+    before: Reading
+    after: Reading
+
+
+def evaluation_events(scan: Scan, found: Numbers) -> list[Event]:
+    """An Event for each series of memory that steps up at evaluations, the clearest first."""
+    lines = evaluations(found)
+    if len(lines) < STEPS:
+        return []
+    told = [j for s in found.series if s.quantity == "memory" and s.unit == "bytes" for j in (jumps(s, lines),) if j]
+    told.sort(key=lambda j: (j.series.sense != "used", -j.share))
+    return [_event(scan, j) for j in told[:MOST_EVENTS]]
+
+
+def evaluations(found: Numbers) -> list[int]:
+    """The line of each evaluation: the first of held-out readings that have no line of training progress between them."""
+    held_out = sorted({r.line for s in found.series if s.name.startswith("held-out") for r in s.readings})
+    trained = [p.line.number for p in found.progress]
+    if not held_out:
+        return []
+    apart = (b for a, b in itertools.pairwise(held_out) if bisect.bisect_right(trained, a) < bisect.bisect_left(trained, b))
+    return [held_out[0], *apart]
+
+
+def jumps(series: Series, lines: Sequence[int]) -> Jumps | None:
+    """The steps of `series` across the evaluations on `lines`; None where the pattern does not hold."""
+    if series.sense == "free":
+        return None
+    stretches = [s for s in _between(series.readings, lines) if len(s) >= 2]
+    if len(stretches) <= STEPS:
+        return None
+    first, last = [_edge(s, 0) for s in stretches], [_edge(s, -1) for s in stretches]
+    steps = [b - a for a, b in zip(last, first[1:], strict=False)]
+    drift = sum(b - a for a, b in zip(first[1:-1], last[1:-1], strict=True))
+    whole = sum(steps) + drift
+    if whole < MATERIAL * last[0] or whole <= 0 or sum(steps) < SHARE * whole:
+        return None
+    scatter = statistics.median(abs(r.value - statistics.median(q.value for q in s)) for s in stretches for r in s)
+    tail = steps[-max(1, len(steps) // 3) :]
+    if sum(x > 2 * scatter for x in steps) < RISING * len(steps) or statistics.fmean(tail) < LAST * statistics.fmean(steps):
+        return None
+    largest = max(range(len(steps)), key=steps.__getitem__)
+    return Jumps(series, tuple(steps), whole / (last[0] or 1.0), stretches[largest][-1], stretches[largest + 1][0])
+
+
+def _between(readings: Sequence[Reading], lines: Sequence[int]) -> Iterable[list[Reading]]:
+    """The readings in front of, between and behind the evaluations."""
+    for _, group in itertools.groupby(readings, key=lambda r: bisect.bisect_right(lines, r.line)):
+        yield list(group)
+
+
+def _edge(stretch: Sequence[Reading], side: int) -> float:
+    width = min(EDGE, len(stretch) // 2)
+    return statistics.median(r.value for r in (stretch[:width] if side == 0 else stretch[-width:]))
+
+
+def _event(scan: Scan, found: Jumps) -> Event:
+    series, readings = found.series, found.series.readings
+    many = len(found.steps) >= STRONG_STEPS and len(readings) >= STRONG_READINGS and series.sense == "used"
+    weight: Weight = "strong" if many and found.share >= STRONG_SHARE else "hint"
+    fields: dict[str, Value] = {
+        "series": f"{series.name} {series.scope}".strip(),
+        "readings": len(readings),
+        "evaluations": len(found.steps),
+        "jump_bytes": round(statistics.median(found.steps)),
+        "first_bytes": round(readings[0].value),
+        "last_bytes": round(readings[-1].value),
+        **scope_fields(series),
+    }
+    cause = "gpu_memory.leak" if series.gpu else "host_memory.leak"
+    quoted = lines_of((readings[0], readings[-1], found.before, found.after))
+    return event(scan, "evaluation-jump", cause, weight, quoted, fields, len(readings))

@@ -1,0 +1,59 @@
+"""One rank that is slower than all others, to an Event: a straggler that the others wait for.
+
+[rank3] step_time 0.92 beside [rank0..7] step_time 0.61 -> rank 3, slower by 1.5
+
+Told when, of THREE ranks or more with MANY readings each, one rank's median time per step is SLOWER times the median of the
+others' medians, and lies above APART of all of the others' readings. It names no cause: the GPU, the host, its neighbours or
+its data may be slow.
+"""
+
+import statistics
+from collections.abc import Sequence
+
+from forensics.model import Event, Scan, Value
+from forensics.series.base import Series
+from forensics.series.told import event, lines_of, scope_fields
+
+THREE = 3
+MANY = 10
+SLOWER = 1.25
+APART = 0.9
+MOST = 200
+
+
+def straggler_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
+    """At most one Event: the slowest rank of the first kind of number that shows one."""
+    kinds = dict.fromkeys((s.quantity, s.name) for s in series if s.quantity in ("step_time", "rate"))
+    for kind in kinds:
+        ranks = [s for s in series if (s.quantity, s.name) == kind and s.scope.startswith("rank ") and len(s.readings) >= MANY]
+        if len(ranks) >= THREE and len({s.scope for s in ranks}) == len(ranks):
+            found = _straggler(scan, [s.thinned(MOST) for s in ranks])
+            if found:
+                return [found]
+    return []
+
+
+def _straggler(scan: Scan, ranks: Sequence[Series]) -> Event | None:
+    times = {s.scope: _times(s) for s in ranks}
+    medians = {scope: statistics.median(values) for scope, values in times.items()}
+    slowest = max(ranks, key=lambda s: medians[s.scope])
+    usual = statistics.median(m for scope, m in medians.items() if scope != slowest.scope)
+    factor = medians[slowest.scope] / usual
+    others = [v for scope, values in times.items() if scope != slowest.scope for v in values]
+    if factor < SLOWER or sum(medians[slowest.scope] > v for v in others) < APART * len(others):
+        return None
+    fields: dict[str, Value] = {
+        "series": f"{slowest.name} {slowest.scope}",
+        "slower_by": round(factor, 2),
+        "ranks": len(ranks),
+        **scope_fields(slowest),
+    }
+    other = next(s for s in ranks if s is not slowest)
+    quoted = lines_of((slowest.readings[-1], other.readings[-1]))
+    return event(scan, "straggler", None, "hint", quoted, fields, sum(len(s.readings) for s in ranks))
+
+
+def _times(series: Series) -> list[float]:
+    """Seconds a step, of rates the inverse; what cannot be one is left out."""
+    values = [r.value for r in series.readings if r.value > 0]
+    return ([1 / v for v in values] if series.quantity == "rate" else values) or [1.0]
