@@ -71,7 +71,9 @@ def losses(megabytes: int) -> Iterator[str]:
         lines = []
         for _ in range(BLOCK_LINES):
             step += 1
-            clock = f"2026-11-{1 + step // 864_000 % 28:02d} {step // 36_000 % 24:02d}:{step // 600 % 60:02d}:{step // 10 % 60:02d}"
+            clock = (
+                f"2026-11-{1 + step // 864_000 % 28:02d} {step // 36_000 % 24:02d}:{step // 600 % 60:02d}:{step // 10 % 60:02d}"
+            )
             lines.append(
                 f"{clock},{step % 10}00 INFO step {step} loss {2 + rng.random():.4f} lr 3.0e-04 grad_norm {rng.random():.3f} time {0.1 + rng.random() / 100:.4f}"
             )

@@ -19,12 +19,13 @@ from forensics.series.evaluation import evaluation_events
 from forensics.series.finite import finite_events
 from forensics.series.gather import TRIGGERS, Numbers, numbers
 from forensics.series.growth import growth_events
+from forensics.series.limits import together
 from forensics.series.pace import pace_events
 from forensics.series.ranks import straggler_events
 from forensics.series.silence import silence_events
 from forensics.series.waves import wave_events
 
-__all__ = ["Numbers", "Reading", "Series", "curves", "numbers", "read", "series_of", "triggers"]
+__all__ = ["Numbers", "Reading", "Series", "curves", "numbers", "read", "series_of", "together", "triggers"]
 
 
 def triggers() -> tuple[Trigger, ...]:

@@ -16,7 +16,8 @@ KERAS = re.compile(
 )
 SPOKEN = re.compile(
     r"\bepoch\b[^|]{0,40}?(?:\b|_)(?:took|time|duration|done in|finished in|completed in)\b[^\d|]{0,12}"
-    r"(?:(?P<minutes>\d{1,5}) ?m(?:in)? )?(?P<number>\d{1,9}(?:\.\d{1,9})?) ?(?P<unit>ms|min(?:utes)?|m|h(?:ours)?)?\b"
+    r"(?:(?P<minutes>\d{1,5}) ?m(?:in)? )?(?P<number>\d{1,9}(?:\.\d{1,9})?) ?"
+    r"(?P<unit>ms|s(?:ec(?:ond)?s?)?|min(?:utes)?|m|h(?:ours)?)?\b"
 )
 FACTORS = {"ms": 1e-3, "m": 60.0, "min": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0}
 ANCHORS = ("<00:00", "epoch time", "epoch_time", "epoch duration", " took ")

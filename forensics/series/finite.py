@@ -81,8 +81,10 @@ def _steps_before(before: Sequence[Reading], at: Reading, others: Sequence[Serie
     for other in others:
         if other.quantity in ("grad_norm", "loss_scale") and other.scope == series.scope and other is not series:
             known = [r.value for r in other.readings if r.line <= at.line and math.isfinite(r.value)]
-            if known:
-                told[f"{other.quantity}_before"] = known[-1]
+            if known and other.quantity == "grad_norm":
+                told["grad_norm_before"] = known[-1]
+            elif known:
+                told["loss_scale_before"] = known[-1]
     return told
 
 

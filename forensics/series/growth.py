@@ -24,6 +24,7 @@ SUNK = 0.15
 SLOW = 0.0002
 MOST_EVENTS = 4
 PERCENT_MATERIAL = 0.15
+VISIBLE = 0.02  # of the end; sizes are told with three digits
 
 
 def growth_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
@@ -32,7 +33,7 @@ def growth_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
     found = [(s, r) for s in memory if (r := _rise(s))]
     found += [(s, r) for s in memory if not any(s is f for f, _ in found) and (r := _beside(s, memory) or _sinks(s, scan))]
     found.sort(key=lambda x: (_weight(*x) != "strong", x[0].sense != "used", -x[1].share))
-    return [_event(scan, s, r) for s, r in found[:MOST_EVENTS]]
+    return [_event(scan, s, r, series) for s, r in found[:MOST_EVENTS]]
 
 
 def _upwards(series: Series) -> list[float]:
@@ -76,7 +77,7 @@ def _weight(series: Series, found: Rise) -> Weight:
     return "strong" if many else "hint"
 
 
-def _event(scan: Scan, series: Series, found: Rise) -> Event:
+def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series]) -> Event:
     readings = series.readings
     fields: dict[str, Value] = {
         "series": f"{series.name} {series.scope}".strip(),
@@ -84,7 +85,7 @@ def _event(scan: Scan, series: Series, found: Rise) -> Event:
         **scope_fields(series),
     }
     if series.unit == "bytes":
-        fields |= {"growth_bytes": round(abs(found.slope)), **_from_to(series), **_by_step(readings, scan)}
+        fields |= {"growth_bytes": round(abs(found.slope)), **_from_to(series), **_by_step(series, scan, others)}
     else:
         fields |= {"first_percent": readings[0].value, "last_percent": readings[-1].value}
     return event(
@@ -99,28 +100,34 @@ def _event(scan: Scan, series: Series, found: Rise) -> Event:
 
 
 def _from_to(series: Series) -> dict[str, Value]:
+    """Where it began and ended; nothing where the two are the same to a reader, as in growth of a few MB beside many GB."""
     first, last = round(series.readings[0].value), round(series.readings[-1].value)
+    if abs(last - first) < VISIBLE * abs(last):
+        return {}
     if series.sense == "free":
         return {"first_free_bytes": first, "last_free_bytes": last}
     return {"first_bytes": first, "last_bytes": last}
 
 
-def _by_step(readings: Sequence[Reading], scan: Scan) -> dict[str, Value]:
+def _by_step(series: Series, scan: Scan, others: Sequence[Series]) -> dict[str, Value]:
     """Growth a step, and the step at which a limit that the same log names would be reached; nothing where steps are unknown."""
-    known = [(r.step, r.value) for r in readings if r.step is not None]
+    known = [(r.step, r.value) for r in series.readings if r.step is not None]
     if len(known) < 3 or any(b[0] <= a[0] for a, b in itertools.pairwise(known)):
         return {}
     known = known[:: -(-len(known) // 200)]
     speed = theil_sen([v for _, v in known], [s for s, _ in known])
     fields: dict[str, Value] = {"step_bytes": round(abs(speed)), "last_step": int(known[-1][0])}
-    limit = _limit(scan, readings[-1])
+    limit = None if series.gpu else _limit(scan, series.readings[-1], others)
     if limit and speed > 0:
         fields |= {"limit_bytes": limit, "limit_step": math.ceil(known[-1][0] + (limit - known[-1][1]) / speed)}
     return fields
 
 
-def _limit(scan: Scan, last: Reading) -> int | None:
-    """A memory limit in kB that the kernel's lines in the same log name, where it lies above the last reading."""
+def _limit(scan: Scan, last: Reading, series: Sequence[Series]) -> int | None:
+    """A memory limit that the same log names, where it lies above the last reading: the kernel's, or a control group's file."""
+    for one in series:
+        if one.quantity == "limit" and one.readings[-1].value >= last.value:
+            return round(one.readings[-1].value)
     for hit in scan.hits:
         text = hit.fields.get("limit_kb", "")
         if text.isdigit() and int(text) * 1024 >= last.value:

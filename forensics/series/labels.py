@@ -98,7 +98,7 @@ def _training(label: str, said: list[str], last: set[str], unit: str) -> Meaning
         return None
     if "data" in said[-2:] and said[-1] in ("data", "time") and label[-5:] != "data=" and unit.lower() in ("", *TIMES):
         return Meaning("data_time", "data time", _time_factor(label, unit), "s")
-    if STEP_TIME.search(label.strip(" '\":=([|)").split("(")[0].strip()) and "data" not in last and not {"total", "eta", "epoch"} & last:
+    if STEP_TIME.search(label.strip(" '\":=([|)").split("(")[0].strip()) and not {"data", "total", "eta", "epoch"} & last:
         return Meaning("step_time", "time per step", _time_factor(label, unit), "s")
     if said[-1:] in (["lr"], ["rate"]) and ("lr" in last or "learning" in last):
         return Meaning("lr", "learning rate")

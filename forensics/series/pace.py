@@ -68,7 +68,7 @@ def pace_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
         lines = [Line(reading.line, reading.text), *lines]
         return [event(scan, "throttled", "gpu_hardware.thermal_power", weight, lines, {**fields, **told}, count)]
     share = _waiting(clearest, series)
-    fields |= {"data_share": round(share, 2)} if share else {}
+    fields |= {"data_percent": round(100 * share)} if share else {}
     if share >= WAITING and clearest.factor >= STARVED_SLOWER:
         since = sum(r.line >= clearest.at.line for r in clearest.series.readings)
         clear = since >= MANY and share >= MOSTLY and clearest.factor >= 2 * STARVED_SLOWER

@@ -21,6 +21,27 @@ def leak_memoised(stage: Callable[..., Stage]) -> Files:
     return {"train.log": one.run('python memoised.py\necho "exit status $?"')}
 
 
+@case(
+    "host_memory.leak",
+    ("train.log", "step 0 loss"),
+    accept=("host_memory.oom_cgroup", "process.worker_died"),
+    symptoms=("process.worker_died",),
+)
+def leak_at_evaluation(stage: Callable[..., Stage]) -> Files:
+    """Each evaluation keeps its predictions, so memory steps up there until the cgroup's OOM killer ends the run."""
+    one = stage(memory_limit=700 * MIB, cgroup="series")
+    one.prepare("keeps_predictions.py")
+    return {"train.log": one.run('python keeps_predictions.py 400000\necho "exit status $?"')}
+
+
+@case("process.stalled", ("train.log", "ranks are alive"))
+def stalled_ranks(stage: Callable[..., Stage]) -> Files:
+    """Two of four processes take two locks in opposite order and wait for each other; the launcher says that all are alive."""
+    one = stage()
+    one.prepare("locked_ranks.py")
+    return {"train.log": one.run("python locked_ranks.py 150 &\nsleep 840", timeout=900)}
+
+
 @case("numerics.nan", ("train.log", "'step'"))
 def diverging_loss(stage: Callable[..., Stage]) -> Files:
     """A learning rate that doubles again and again makes the loss explode; it never becomes NaN, and nothing is raised."""

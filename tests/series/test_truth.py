@@ -9,7 +9,7 @@ from forensics.database import Database
 from tests.series.families import FAMILIES, made
 from tests.series.measure import MARKS, PAGE, WANTED, measure, table
 
-COUNT = 40
+COUNT = 20
 
 
 @pytest.fixture(scope="module")

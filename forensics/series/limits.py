@@ -1,0 +1,40 @@
+"""Growth in one source and the limit that another one names, to the step at which it would be reached.
+
+train.log: 15 MiB a step, 30.1 GiB at step 1990 + dmesg: limit 33554432kB -> limit 32 GiB by step 2120
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from forensics.model import Event
+
+GROWTH = "series/growth"
+LIMITED = "host_memory.oom_cgroup"
+
+
+def together(events: Mapping[str, Sequence[Event]]) -> dict[str, list[Event]]:
+    """`events`, by source, with `limit_bytes` and `limit_step` where one source grows and others name one limit above it."""
+    limits = {
+        limit
+        for found in events.values()
+        for e in found
+        if e.cause == LIMITED and isinstance(limit := e.fields.get("limit_bytes"), int)
+    }
+    if len(limits) != 1:
+        return {source: list(found) for source, found in events.items()}
+    (limit,) = limits
+    return {source: [_told(e, limit) for e in found] for source, found in events.items()}
+
+
+def _told(event: Event, limit: int) -> Event:
+    at = limit_step(event, limit) if event.kind == GROWTH and event.cause == "host_memory.leak" else None
+    return event if at is None else replace(event, fields={**event.fields, "limit_bytes": limit, "limit_step": at})
+
+
+def limit_step(event: Event, limit: int) -> int | None:
+    """The step at which the growth of `event` reaches `limit`; None where it tells no steps, has one or is above."""
+    speed, last, held = (event.fields.get(name) for name in ("step_bytes", "last_step", "last_bytes"))
+    if not isinstance(speed, int) or not isinstance(last, int) or not isinstance(held, int) or "limit_bytes" in event.fields:
+        return None
+    return math.ceil(last + (limit - held) / speed) if speed > 0 and limit >= held else None
