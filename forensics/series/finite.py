@@ -74,18 +74,23 @@ def _steps_before(before: Sequence[Reading], at: Reading, others: Sequence[Serie
     finite = [r.value for r in before if math.isfinite(r.value)]
     told: dict[str, Value] = {}
     if finite:
-        told["last_finite"] = finite[-1]
+        told["last_finite"] = _short(finite[-1])
         usual = statistics.median(finite)
         if usual > 0 and finite[-1] > 3 * usual:
-            told["spike"] = round(finite[-1] / usual, 1)
+            told["spike"] = _short(finite[-1] / usual, 3)
     for other in others:
         if other.quantity in ("grad_norm", "loss_scale") and other.scope == series.scope and other is not series:
             known = [r.value for r in other.readings if r.line <= at.line and math.isfinite(r.value)]
             if known and other.quantity == "grad_norm":
-                told["grad_norm_before"] = known[-1]
+                told["grad_norm_before"] = _short(known[-1])
             elif known:
                 told["loss_scale_before"] = known[-1]
     return told
+
+
+def _short(value: float, digits: int = 4) -> float:
+    """`value` with so many significant digits: enough for a sentence."""
+    return float(f"{value:.{digits}g}")
 
 
 def _step(reading: Reading) -> dict[str, Value]:
@@ -108,9 +113,9 @@ def _diverged(scan: Scan, series: Series) -> Event | None:
     fields: dict[str, Value] = {
         "series": series.name,
         "readings": len(values),
-        "lowest": medians[best],
-        "last_finite": values[-1],
-        "ratio": round(ratio, 1),
+        "lowest": _short(medians[best]),
+        "last_finite": _short(values[-1]),
+        "ratio": _short(ratio),
         "onset_step": int(readings[onset].step or 0) if readings[onset].step is not None else -1,
         **scope_fields(series),
     }

@@ -11,6 +11,7 @@ from forensics.model import Event
 
 GROWTH = "series/growth"
 LIMITED = "host_memory.oom_cgroup"
+SHARED = 1.1  # resident memory counts pages of shared files that are not charged to the group
 
 
 def together(events: Mapping[str, Sequence[Event]]) -> dict[str, list[Event]]:
@@ -33,8 +34,8 @@ def _told(event: Event, limit: int) -> Event:
 
 
 def limit_step(event: Event, limit: int) -> int | None:
-    """The step at which the growth of `event` reaches `limit`; None where it tells no steps, has one or is above."""
+    """The step at which the growth of `event` reaches `limit`; None where it tells no steps, has one or is far above."""
     speed, last, held = (event.fields.get(name) for name in ("step_bytes", "last_step", "last_bytes"))
     if not isinstance(speed, int) or not isinstance(last, int) or not isinstance(held, int) or "limit_bytes" in event.fields:
         return None
-    return math.ceil(last + (limit - held) / speed) if speed > 0 and limit >= held else None
+    return math.ceil(last + max(0, limit - held) / speed) if speed > 0 and held <= SHARED * limit else None
