@@ -69,9 +69,7 @@ def analyze(
     scans = [s for s in scans if s.lines]
     numbers = {s.source.name: spared(partial(series.numbers, s), None, "its series", s.source.name, noted.append) for s in scans}
     events = {s.source.name: _events(s, numbers[s.source.name], noted) for s in scans}
-    events = spared(
-        lambda: series.together(records.together(events)), events, "what several sources tell together", None, noted.append
-    )
+    events = spared(lambda: series.together(records.together(events)), events, "what several tell together", None, noted.append)
     clocks = clocks_of(scans, events, noted)
     found = timeline.incidents(_placed(scans, events, clocks))
     summaries = _sources(scans, clocks, noted)
