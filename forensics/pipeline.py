@@ -12,7 +12,7 @@ from pathlib import Path
 from forensics import context, layouts, records, series, sources, timeline
 from forensics.config import config
 from forensics.database import Database, load
-from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose
+from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose, unsettled
 from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.numbers import renumbered
@@ -36,17 +36,23 @@ def database(folders: Iterable[Path] = ()) -> Database:
     return load(triggers=triggers, more=chosen.signatures, cache_folder=chosen.cache)
 
 
-def analyze_paths(paths: Sequence[Path], case: str, knowledge: Database, baseline: Sequence[Path] = ()) -> Report:
+def analyze_paths(
+    paths: Sequence[Path],
+    case: str,
+    knowledge: Database,
+    baseline: Sequence[Path] = (),
+    choice: timeline.Choice = timeline.EVERYTHING,
+) -> Report:
     """The Report on files and folders; raises UsageError or SourceError when a path is missing or nothing can be read."""
     noted: list[Warning] = []
-    return analyze(sources.open_paths(paths, noted.append), case, knowledge, noted, baseline=baseline)
+    return analyze(sources.open_paths(paths, noted.append), case, knowledge, noted, baseline=baseline, choice=choice)
 
 
-def analyze_folders(folder: Path, knowledge: Database) -> Iterator[Report]:
+def analyze_folders(folder: Path, knowledge: Database, choice: timeline.Choice = timeline.EVERYTHING) -> Iterator[Report]:
     """A Report for each sub-folder of `folder`, in order of name; one in which nothing can be read is told as such."""
     for case in sorted(p for p in folder.iterdir() if p.is_dir()):
         try:
-            yield analyze_paths([case], case.name, knowledge)
+            yield analyze_paths([case], case.name, knowledge, choice=choice)
         except SourceError as error:
             yield analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
 
@@ -59,24 +65,26 @@ def analyze(
     threads: int | None = None,
     ask: Callable[[Question], object] | None = None,
     baseline: Sequence[Path] = (),
+    choice: timeline.Choice = timeline.EVERYTHING,
 ) -> Report:
     """The Report on `given`, read once each, and once more where nothing is proven. `warnings`: those of opening them.
 
     `ask`: is told what was decided about, for those who train or measure the decision. `baseline`: a run that went well.
+    `choice`: what of it all is asked about.
     """
     noted = list(warnings)
-    scans = _scan_all(given, knowledge, noted, threads)
-    scans = [s for s in scans if s.lines]
+    scans = [s for s in _scan_all(given, knowledge, noted, threads) if s.lines]
     numbers = {s.source.name: spared(partial(series.numbers, s), None, "its series", s.source.name, noted.append) for s in scans}
-    events = {s.source.name: _events(s, numbers[s.source.name], noted) for s in scans}
-    events = spared(lambda: series.together(records.together(events)), events, "what several tell together", None, noted.append)
-    clocks = clocks_of(scans, events, noted)
-    found = timeline.incidents(_placed(scans, events, clocks))
+    clocks, placed = _placed(scans, numbers, noted)
+    chosen = timeline.choose(placed, choice, clocks, noted.append)
+    found = timeline.last(timeline.incidents(chosen)) if choice.last else timeline.incidents(chosen)
     summaries = _sources(scans, clocks, noted)
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided, jobs)
-    decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarming(scans)), decided[0], knowledge, noted, ask)
+    alarms = alarming(_asked_about(scans, choice, clocks))
+    decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarms), decided[0], knowledge, noted, ask)
+    decided[0] = unsettled(decided[0], timeline.unanswered(chosen, choice, clocks))
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model},
         case=case,
@@ -88,16 +96,41 @@ def analyze(
         missing=decided[0].missing,
         warnings=(),  # below, with what comes up until then
     )
-    curves = {name: found.series for name, found in numbers.items() if found}
-    report = spared(lambda: context.attach(report, scans, curves), report, "the context", None, noted.append)
-    report = spared(lambda: _with_unusual(report, scans, baseline, noted), report, "unusual lines", None, noted.append)
+    report = _beside(report, scans, numbers, baseline, noted)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
-def _placed(scans: list[Scan], events: Mapping[str, list[Event]], clocks: dict[str, timeline.Clock]) -> list[Event]:
-    """All events in order of time, their lines numbered as in the originals."""
+def _beside(
+    report: Report,
+    scans: list[Scan],
+    numbers: Mapping[str, series.Numbers | None],
+    baseline: Sequence[Path],
+    noted: list[Warning],
+) -> Report:
+    """`report` with what helps to understand it: environment, curves, and unusual lines where there is nothing else."""
+    curves = {name: found.series for name, found in numbers.items() if found}
+    report = spared(lambda: context.attach(report, scans, curves), report, "the context", None, noted.append)
+    return spared(lambda: _with_unusual(report, scans, baseline, noted), report, "unusual lines", None, noted.append)
+
+
+def _placed(
+    scans: list[Scan], numbers: Mapping[str, series.Numbers | None], noted: list[Warning]
+) -> tuple[dict[str, timeline.Clock], list[Event]]:
+    """The clock of each source, and all events in order of time, their lines numbered as in the originals."""
+    events = {s.source.name: _events(s, numbers[s.source.name], noted) for s in scans}
+    events = spared(lambda: series.together(records.together(events)), events, "what several tell together", None, noted.append)
+    clocks = clocks_of(scans, events, noted)
     own = {s.source.name: s.source for s in scans}
-    return [renumbered(e, own[e.source]) for e in timeline.place([e for found in events.values() for e in found], clocks)]
+    every = timeline.parted(e for found in events.values() for e in found)
+    return clocks, [renumbered(e, own[e.source]) for e in timeline.place(list(every), clocks)]
+
+
+def _asked_about(scans: list[Scan], choice: timeline.Choice, clocks: Mapping[str, timeline.Clock]) -> list[Scan]:
+    """The scans without lines of another time than that which is asked about."""
+    if not choice.timed:
+        return scans
+    asked = timeline.window(choice, clocks.values())
+    return [timeline.within(s, clocks[s.source.name], asked) for s in scans]
 
 
 def _with_unusual(report: Report, scans: list[Scan], baseline: Sequence[Path], noted: list[Warning]) -> Report:

@@ -10,13 +10,18 @@ from forensics.cli.common import (
     Baseline,
     ExitCode,
     Format,
+    Job,
+    Last,
     MaxChars,
     Output,
+    Pid,
     Plot,
     Redact,
     RedactMap,
     Signatures,
+    Since,
     Telling,
+    Until,
     check_baseline,
     check_format,
     finish,
@@ -37,6 +42,11 @@ def register(app: typer.Typer) -> None:
         max_chars: MaxChars = ISSUE_CHARS,
         plot: Plot = None,
         baseline: Baseline = None,
+        since: Since = None,
+        until: Until = None,
+        pid: Pid = None,
+        job: Job = None,
+        last: Last = False,
         signatures: Signatures = None,
     ) -> None:
         """Say why the run died, from the logs in PATHS.
@@ -45,21 +55,17 @@ def register(app: typer.Typer) -> None:
         Examples:
           forensics analyze ./logs
           forensics analyze train.log dmesg.txt -f markdown --redact -o issue.md
-          forensics analyze ./logs -f html -o report.html --plot timeline.svg
-          forensics analyze ./logs -f json | jq -r '.causes[0].id'
-          forensics analyze ./run7 --baseline ./run6
+          forensics analyze ./run7 -f json | jq -r '.causes[0].id'
+          forensics analyze /var/log slurm-4711.out --job 4711 --since -2h
 
-        \b
-        The report goes to stdout, progress and notes to stderr. Exit status: 0 analysed, 2 nothing
-        could be read or wrong usage; with --exit-code 1 when a crash was found. Secrets are masked
-        in every format. NO_COLOR and FORCE_COLOR are respected.
+        Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
         """
         from forensics import pipeline
         from forensics.cli.progress import bar
+        from forensics.timeline import Choice
 
         check_format(form)
-        telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot)
-        good = check_baseline(baseline)
+        good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)
         with bar(paths):
-            report = pipeline.analyze_paths(paths, paths[0].resolve().name, pipeline.database(signatures or ()), good)
-        finish(report, telling)
+            report = pipeline.analyze_paths(paths, paths[0].resolve().name, pipeline.database(signatures or ()), good, choice)
+        finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,16 +11,24 @@ from forensics.cli.common import (
     ISSUE_CHARS,
     ExitCode,
     Format,
+    Job,
+    Last,
     MaxChars,
     Output,
+    Pid,
     Redact,
     Signatures,
+    Since,
     Telling,
+    Until,
     check_format,
     told,
     write,
 )
 from forensics.errors import SourceError, UsageError
+
+if TYPE_CHECKING:
+    from forensics.timeline import Choice
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +42,11 @@ def register(app: typer.Typer) -> None:
         exit_code: ExitCode = False,
         redact: Redact = False,
         max_chars: MaxChars = ISSUE_CHARS,
+        since: Since = None,
+        until: Until = None,
+        pid: Pid = None,
+        job: Job = None,
+        last: Last = False,
         signatures: Signatures = None,
     ) -> None:
         """Analyse each sub-folder of FOLDER as a case of its own.
@@ -48,9 +61,12 @@ def register(app: typer.Typer) -> None:
         One document a line in order of name; the case and its cause go to stderr. A folder in which
         nothing can be read still gets its line. With --redact each report has stand-ins of its own.
         """
+        from forensics.timeline import Choice
+
         _check(folder, form)
+        choice = Choice.of(since, until, pid, job, last)
         telling = Telling(form, output, exit_code, redact, max_chars=max_chars)
-        crashed = _run(folder, telling, signatures or ())
+        crashed = _run(folder, telling, signatures or (), choice)
         if exit_code and crashed:
             raise typer.Exit(1)
 
@@ -63,13 +79,13 @@ def _check(folder: Path, form: str) -> None:
         raise SourceError("no sub-folders, so no cases", str(folder), "use `forensics analyze` for one case")
 
 
-def _run(folder: Path, telling: Telling, signatures: Sequence[Path]) -> bool:
+def _run(folder: Path, telling: Telling, signatures: Sequence[Path], choice: "Choice") -> bool:
     """Write the reports, each as soon as it is there, or all at once to a file; True when one tells of a crash."""
     from forensics import pipeline
 
     texts: list[str] = []
     crashed = False
-    for report in pipeline.analyze_folders(folder, pipeline.database(signatures)):
+    for report in pipeline.analyze_folders(folder, pipeline.database(signatures), choice):
         crashed = crashed or report.verdict == "crash"
         print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
         if telling.output is None:

@@ -38,6 +38,17 @@ Baseline = Annotated[
     list[Path] | None,
     typer.Option("--baseline", help="Logs of a run that went well: what it says, too, is not unusual; repeatable."),
 ]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        help="Only what happened from then on: 2026-11-21T10:00+01:00; 2026-11-21 10:00 or 10:00 as the log's own clock shows it;"
+        " -2h, before the last time in the logs."
+    ),
+]
+Until = Annotated[str | None, typer.Option(help="Only what happened up to then.")]
+Pid = Annotated[int | None, typer.Option(help="Only what concerns this process.")]
+Job = Annotated[str | None, typer.Option(help="Only what concerns this Slurm job, Kubernetes pod or container.")]
+Last = Annotated[bool, typer.Option("--last", help="Only the last incident; older ones are not listed.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,18 @@ from forensics.cli.common import (
     Baseline,
     ExitCode,
     Format,
+    Job,
+    Last,
     MaxChars,
     Output,
+    Pid,
     Plot,
     Redact,
     RedactMap,
     Signatures,
+    Since,
     Telling,
+    Until,
     check_baseline,
     check_format,
     finish,
@@ -34,6 +39,11 @@ def register(app: typer.Typer) -> None:
         max_chars: MaxChars = ISSUE_CHARS,
         plot: Plot = None,
         baseline: Baseline = None,
+        since: Since = None,
+        until: Until = None,
+        pid: Pid = None,
+        job: Job = None,
+        last: Last = False,
         signatures: Signatures = None,
     ) -> None:
         """Say why the run died, from the log on standard input.
@@ -46,10 +56,11 @@ def register(app: typer.Typer) -> None:
           ssh node17 dmesg -T | forensics stdin --redact
         """
         from forensics import pipeline, sources
+        from forensics.timeline import Choice
 
         check_format(form)
-        good = check_baseline(baseline)
+        good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)
         noted: list[Warning] = []
         given = sources.open_stdin(noted.append)
-        report = pipeline.analyze(given, "stdin", pipeline.database(signatures or ()), noted, baseline=good)
+        report = pipeline.analyze(given, "stdin", pipeline.database(signatures or ()), noted, baseline=good, choice=choice)
         finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))

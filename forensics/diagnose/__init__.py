@@ -1,7 +1,7 @@
 """Decide: which cause is the root, which are its consequences, how sure that is, what to do, and what is missing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.advice import advice, missing
@@ -14,7 +14,7 @@ from forensics.diagnose.weighing import Question, Spoken, weighed
 from forensics.diagnose.words import summary
 from forensics.model import Finding, Incident, Role, Unknown, Verdict
 
-__all__ = ["Diagnosis", "Jobs", "Question", "Spoken", "alarming", "chosen", "diagnose"]
+__all__ = ["Diagnosis", "Jobs", "Question", "Spoken", "alarming", "chosen", "diagnose", "unsettled"]
 
 CRASH_PROBABILITY = 0.5
 CONTRIBUTING = 0.1
@@ -58,6 +58,14 @@ def diagnose(incident: Incident | None, database: Database, jobs: Jobs = NOBODY,
     if top.probability >= CRASH_PROBABILITY and any(e.weight != "hint" for e in top.events):
         return Diagnosis("crash", findings, unknown)
     return Diagnosis("undetermined", findings, unknown if top.events else (*UNPROVEN, *unknown))
+
+
+def unsettled(decided: Diagnosis, open_question: Unknown | None) -> Diagnosis:
+    """`decided`, or where what was asked about is not in the logs, that nothing can be said of it."""
+    if open_question is None:
+        return decided
+    findings = tuple(replace(f, probability=min(f.probability, CRASH_PROBABILITY)) for f in decided.findings)
+    return Diagnosis("undetermined", findings, (open_question,))
 
 
 def _finding(standing: Standing, first: bool, database: Database) -> Finding:

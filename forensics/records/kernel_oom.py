@@ -63,7 +63,8 @@ def read(region: Region) -> Record | None:
     rows = [r for r in peeled([Line(region.number, region.text), *region.lines_after()]) if r.prefix.program in (None, "kernel")]
     report = _Report()
     for i, row in enumerate(rows):
-        if i and "invoked oom-killer" in row.message:
+        again = "constraint" in report.fields and row.message.startswith("oom-kill:")  # a log that holds only such lines
+        if i and (again or "invoked oom-killer" in row.message):
             break
         report.feed(row)
     return report.record(region.number)

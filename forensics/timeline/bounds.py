@@ -1,0 +1,58 @@
+"""What a person types as a time to a moment on a source's own clock.
+
+2026-11-21T10:00:00+01:00   that moment
+2026-11-21 10:00            when the clock of a source shows that, whatever its zone
+10:00                       the same, on the last day that the logs tell of
+-2h, -90min, -1d12h         so long before the last moment that the logs tell of
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+
+from forensics.errors import UsageError
+
+SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+PART = re.compile(r"(\d+(?:\.\d+)?) ?(min|[smhdw])")
+RELATIVE = re.compile(rf"-(?:{PART.pattern} ?){{1,5}}")
+FORMS = "write it as 2026-11-21T10:00:00+01:00, 2026-11-21 10:00, 10:00 or -2h"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One of: `moment`, aware, or without a zone; `clock`, a time of day; `ago`, before the end of the logs."""
+
+    text: str
+    moment: datetime | None = None
+    clock: time | None = None
+    ago: timedelta | None = None
+
+    def on(self, end: datetime | None) -> datetime | None:
+        """The moment, aware or on each source's own clock; None where it depends on `end`, the last moment of the logs, and
+        that is not known."""
+        if self.moment or end is None:
+            return self.moment
+        return end - self.ago if self.ago is not None else datetime.combine(end.date(), self.clock or time())
+
+
+def bound(text: str | None, option: str) -> Bound | None:
+    """What `text` means, None for None; raises UsageError, naming `option`, for what is no time."""
+    if text is None:
+        return None
+    if RELATIVE.fullmatch(text.strip()):
+        seconds = sum(float(n) * SECONDS[unit] for n, unit in PART.findall(text))
+        if seconds < 10 * 365 * 86400:
+            return Bound(text, ago=timedelta(seconds=seconds))
+    try:
+        return Bound(text, moment=datetime.fromisoformat(text.strip()))
+    except ValueError:
+        pass
+    try:
+        return Bound(text, clock=time.fromisoformat(text.strip()).replace(tzinfo=None))
+    except ValueError as error:
+        raise UsageError(f"{option} is no time: {text!r}", advice=FORMS) from error
+
+
+def compared(moment: datetime, limit: datetime) -> float:
+    """Seconds from `limit` to `moment`; a limit without a zone is what the clock of `moment` shows."""
+    return (moment - limit if limit.tzinfo else moment.replace(tzinfo=None) - limit).total_seconds()
