@@ -12,8 +12,13 @@ LAYOUTS = (
     Layout(
         "rank",
         "none",
-        r"\[(?:rank|default|trainer|worker)(?P<rank>\d{1,5})\]: ?",
-        ("[rank0]: RuntimeError: oops", "[default0]:Traceback"),
+        r"\[(?:rank|default|trainer|worker)[ _]?(?P<rank>\d{1,5})\](?:: ?| (?=\[?\d))",
+        (
+            "[rank0]: RuntimeError: oops",
+            "[default0]:Traceback",
+            "[rank0] 2026-11-21 11:58:29,440 INFO step 149",
+            "[rank 1] 10:00:02 x",
+        ),
         first=r"\[[rdtw]",
     ),
     Layout(
@@ -22,6 +27,17 @@ LAYOUTS = (
         r"\[Rank (?P<rank>\d{1,5})\] ",
         ("[Rank 1] Watchdog caught collective operation timeout",),
         first=r"\[R",
+    ),
+    Layout(
+        "name and stamp",
+        "none",
+        # A level must follow: in prose a date is one that is spoken of.
+        r"\[?(?P<program>[A-Za-z][\w.-]{0,40})\]?:? +(?=\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,\d]{0,10}(?:Z|[+-]\d\d:?\d\d)?"
+        r" +[\[|-]? ?(?:INFO|DEBUG|WARN|ERROR|CRITICAL|FATAL))",
+        ("launcher 2026-11-21 11:58:37,743 INFO 4 of 4 ranks are alive", "[trainer] 2026-11-21T11:58:37Z [WARNING] slow"),
+        rank=80,
+        first=r"\[?[A-Za-z][\w.-]",
+        within="-",
     ),
     Layout("lightning rank", "none", r"\[rank: (?P<rank>\d{1,5})\] ", ("[rank: 1] Seed set to 42",), first=r"\[r"),
     Layout("mpirun", "none", r"\[\d+,(?P<rank>\d{1,5})\]<std(?:out|err)>: ?", ("[1,0]<stderr>:text",), first=r"\[\d"),

@@ -110,8 +110,9 @@ def _clock(stamp: Stamp | None) -> float | None:
 
 
 def _usual(found: Numbers) -> tuple[float, float] | None:
-    """The median and the longest interval between progress lines; a step's own time where they have no stamps."""
-    times = [s for p in found.progress[-LOOKED_AT:] if (s := seconds(p.line.text)) is not None]
+    """The median and the longest interval between progress lines of one rank; a step's own time where they have no stamps."""
+    own = [p for p in found.progress if p.scope == found.progress[-1].scope]
+    times = [s for p in own[-LOOKED_AT:] if (s := seconds(p.line.text)) is not None]
     gaps = [b - a for a, b in itertools.pairwise(times) if b >= a]
     if len(gaps) >= 3:
         return statistics.median(gaps), max(gaps)
