@@ -2,21 +2,25 @@
 
     signatures: [~/signatures, /etc/forensics/signatures]      # later folders override earlier ones
     cache: /var/tmp/forensics
+    limits: {files: 500000, document: 1 GiB}                   # names and defaults: SECURITY.md
 
 The file is `$FORENSICS_CONFIG`, else `config.yaml` in the user's configuration folder (~/.config/forensics on Linux) where it
-exists. `$FORENSICS_SIGNATURES` names more folders, separated as in PATH; `$FORENSICS_CACHE` overrides `cache`.
+exists. `$FORENSICS_SIGNATURES` names more folders, separated as in PATH; `$FORENSICS_CACHE` overrides `cache`;
+`$FORENSICS_LIMIT_FILES=500000` overrides a limit.
 """
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from forensics.errors import UsageError
+from forensics.limits import Limits, changed
 
 MAX_BYTES = 64 << 10
-KEYS = {"signatures", "cache"}
+KEYS = {"signatures", "cache", "limits"}
+LIMIT = "FORENSICS_LIMIT_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class Config:
 
     signatures: tuple[Path, ...] = ()
     cache: Path | None = None
+    limits: Limits = field(default_factory=Limits)
 
 
 def config(folders: Iterable[Path] = ()) -> Config:
@@ -40,7 +45,15 @@ def config(folders: Iterable[Path] = ()) -> Config:
     for folder in signatures:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
-    return Config(tuple(dict.fromkeys(signatures)), base.cache)
+    return Config(tuple(dict.fromkeys(signatures)), base.cache, _of_environment(base.limits))
+
+
+def _of_environment(base: Limits) -> Limits:
+    given = {name.removeprefix(LIMIT).lower(): value for name, value in sorted(os.environ.items()) if name.startswith(LIMIT)}
+    try:
+        return changed(base, given)
+    except ValueError as error:
+        raise UsageError(str(error), f"${LIMIT}...") from error
 
 
 def _path() -> Path | None:
@@ -76,11 +89,25 @@ def _said(path: Path, raw: bytes) -> Config:
             return Config()
         keys(data, KEYS, set())
         cache = text(data, "cache") if "cache" in data else ""
-        return Config(tuple(_place(path, p) for p in texts(data, "signatures")), _place(path, cache) if cache else None)
+        folders = tuple(_place(path, p) for p in texts(data, "signatures"))
+        return Config(folders, _place(path, cache) if cache else None, _limits(data))
     except BadFormError as bad:
         raise UsageError(bad.what, f"{path}:{bad.line}") from bad
     except UnicodeDecodeError as error:
         raise UsageError("is no UTF-8 text", f"{path}:1") from error
+
+
+def _limits(data: dict[str, Any]) -> Limits:
+    from forensics.database.form import LINE, BadFormError, keys
+
+    given = data.get("limits")
+    if given is None:
+        return Limits()
+    keys(given, {f.name for f in fields(Limits)}, set(), data[LINE])
+    try:
+        return changed(Limits(), {k: v for k, v in given.items() if k != LINE})
+    except ValueError as error:
+        raise BadFormError(given[LINE], str(error)) from error
 
 
 def _place(config_file: Path, named: str) -> Path:

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from forensics import context, layouts, records, series, sources, timeline
+from forensics import context, layouts, limits, records, series, sources, timeline
 from forensics.config import config
 from forensics.database import Database, load
 from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose, unsettled
@@ -20,8 +20,6 @@ from forensics.scan import Matcher, scan
 from forensics.spare import spared
 from forensics.version import VERSION
 
-MOMENTS = 500  # entries of the timeline in a report
-OLD_INCIDENTS = 50
 TIMES = 5_000_000  # of one source compared with another's
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore")
 
@@ -32,6 +30,7 @@ def database(folders: Iterable[Path] = ()) -> Database:
     Built in, and over it the folders of the configuration, then `folders`; raises UsageError or DatabaseError for faulty ones.
     """
     chosen = config(folders)
+    limits.use(chosen.limits)
     triggers = (*records.triggers(), *series.triggers(), *context.triggers(), *timeline.triggers())
     return load(triggers=triggers, more=chosen.signatures, cache_folder=chosen.cache)
 
@@ -90,8 +89,8 @@ def analyze(
         case=case,
         verdict=decided[0].verdict,
         causes=decided[0].findings,
-        incidents=tuple(_incident(i, n, d) for n, (i, d) in enumerate(zip(found, decided, strict=False), 1))[:OLD_INCIDENTS],
-        timeline=tuple(_moments(found, decided))[:MOMENTS],
+        incidents=_incidents(found, decided),
+        timeline=tuple(_moments(found, decided))[: limits.current.moments],
         sources=summaries,
         missing=decided[0].missing,
         warnings=(),  # below, with what comes up until then
@@ -156,11 +155,18 @@ def _scan_all(given: Iterable[Source], knowledge: Database, noted: list[Warning]
     matcher = Matcher(knowledge)
     threads = threads or os.cpu_count() or 1
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        found = (
-            spared(partial(scan, source, knowledge, noted.append, matcher, pool), None, "all of it", source.name, noted.append)
-            for source in given
-        )
-        return [s for s in found if s]
+        scans: list[Scan] = []
+        try:
+            for source in given:
+                told = partial(scan, source, knowledge, noted.append, matcher, pool)
+                found = spared(told, None, "all of it", source.name, noted.append)
+                scans += [found] if found else []
+        except BaseException as stop:  # Ctrl-C, for one
+            if scans:
+                read, lines = sum(s.bytes for s in scans), sum(s.lines for s in scans)
+                stop.add_note(f"{len(scans):,} whole source{'s' * (len(scans) > 1)}, {lines:,} lines ({read:,} bytes)")
+            raise
+        return scans
 
 
 def clocks_of(scans: list[Scan], events: Mapping[str, list[Event]], noted: list[Warning]) -> dict[str, timeline.Clock]:
@@ -216,6 +222,11 @@ def _weighed(
     if not model:
         return decided, "formula-1"
     return diagnose(question.incident, knowledge, question.jobs, Spoken(model, question.alarms)), model.hash[:16]
+
+
+def _incidents(found: list[Incident], decided: list[Diagnosis]) -> tuple[IncidentSummary, ...]:
+    both = list(zip(found, decided, strict=False))[: limits.current.incidents]
+    return tuple(_incident(i, n, d) for n, (i, d) in enumerate(both, 1))
 
 
 def _incident(incident: Incident, number: int, decision: Diagnosis) -> IncidentSummary:

@@ -4,9 +4,8 @@ A line ends at `\\n`. Its text is decoded as UTF-8 (bad bytes replaced), without
 redrawn with carriage returns, one frame counts.
 """
 
-from forensics import lazy
+from forensics import lazy, limits
 
-MAX_TEXT_BYTES = 16 << 10
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 ANSI = lazy.regex(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 
@@ -18,19 +17,21 @@ def clean(raw: bytes) -> str:
 
 
 def last_frame(raw: bytes) -> str:
-    """Text of a line: what stands behind its last carriage return, MAX_TEXT_BYTES at most."""
+    """Text of a line: what stands behind its last carriage return, `limits.text` bytes at most."""
     raw = raw.rstrip(b"\r")
-    return clean(raw[raw.rfind(b"\r") + 1 :][:MAX_TEXT_BYTES])
+    return clean(raw[raw.rfind(b"\r") + 1 :][: limits.current.text])
 
 
 def frame_at(data: bytes, start: int, end: int, at: int) -> str:
     """Text of the frame that holds byte `at` in the line data[start:end]; a longer one is cut to a window around `at`."""
-    left = max(start, data.rfind(b"\r", start, at) + 1)
-    right = data.find(b"\r", at, end)
-    right = end if right < 0 else right
-    if right - left > MAX_TEXT_BYTES:
-        left = max(left, at - MAX_TEXT_BYTES // 2)
-        right = min(right, at + MAX_TEXT_BYTES // 2)
+    most = limits.current.text
+    near, far = max(start, at - most), min(end, at + most)  # nothing further away is in it; a line may have gigabytes
+    left = max(near, data.rfind(b"\r", near, at) + 1)
+    right = data.find(b"\r", at, far)
+    right = far if right < 0 else right
+    if right - left > most:
+        left = max(left, at - most // 2)
+        right = min(right, at + most // 2)
     return clean(data[left:right])
 
 

@@ -10,9 +10,10 @@ ROOT = Path(__file__).parents[1] / "forensics"
 FILES = sorted(ROOT.rglob("*.py"))
 STAGES = ["sources", "layouts", "scan", "records", "series", "timeline", "diagnose", "report"]
 # Who may be imported by whom, as the levels of the house; `layouts` is a tool of the stages behind it: a line's wrappers.
-EVERYWHERE = {"lazy"}
+EVERYWHERE = {"lazy", "limits"}
 BELOW = {
     "lazy": set(),
+    "limits": set(),
     "text": set(),
     "version": set(),
     "errors": set(),

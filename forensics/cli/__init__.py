@@ -30,8 +30,9 @@ def main() -> None:
     except BrokenPipeError:  # the reader had enough: `forensics ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except (KeyboardInterrupt, _InterruptedError):
-        _leave("forensics: interrupted; nothing was written", 130)
+    except (KeyboardInterrupt, _InterruptedError) as stop:
+        read = " and ".join(reversed(getattr(stop, "__notes__", [])))  # by those who read, the innermost first
+        _leave(f"forensics: interrupted; {f'read until then: {read}; ' if read else ''}nothing was written", 130)
     except OSError as error:  # the disk that stdout goes to is full, the terminal is gone
         _leave(f"forensics: {error.strerror or type(error).__name__}", 2)
     except Exception as error:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from forensics import limits
 from forensics.database.entries import HEALTHY, WEIGHTS, Cause, Example, Missing, Place, Remedy, Signature, Weight, Who
-from forensics.database.files import MAX_FILE_BYTES, MAX_FILES, cause_files, strays
+from forensics.database.files import cause_files, strays
 from forensics.database.form import LINE, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
 
 __all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
@@ -31,8 +32,8 @@ def read_causes(folder: Path, known: Collection[str] = ()) -> tuple[list[Cause],
     causes: list[Cause] = []
     faults = [Fault(str(p), 1, "not read: a cause file is <family>/<cause>.yaml") for p in strays(folder)]
     files = cause_files(folder)
-    if len(files) > MAX_FILES:
-        faults.append(Fault(str(folder), 1, f"{len(files)} cause files; {MAX_FILES} are the most"))
+    if len(files) > limits.current.cause_files:
+        faults.append(Fault(str(folder), 1, f"{len(files)} cause files; {limits.current.cause_files} are the most"))
         files = []
     for path in files:
         cause, found = read_cause(path, known)
@@ -47,8 +48,8 @@ def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, l
     reader = _Reader(str(path))
     cause: Cause | None = None
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise BadFormError(1, f"larger than {MAX_FILE_BYTES} bytes")
+        if path.stat().st_size > limits.current.cause_file:
+            raise BadFormError(1, f"larger than {limits.current.cause_file} bytes")
         cause = reader.cause(parse(path.read_text(encoding="utf-8")), f"{path.parent.name}.{path.stem}", known)
     except BadFormError as bad:
         reader.fault(bad)

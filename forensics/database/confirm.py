@@ -4,9 +4,8 @@ import functools
 
 import regex
 
+from forensics import limits
 from forensics.database.entries import Signature
-
-TIME_LIMIT_S = 0.2
 
 
 @functools.cache
@@ -16,7 +15,7 @@ def compiled(pattern: str) -> "regex.Pattern[str]":
 
 
 class Confirmer:
-    """A signature made ready to confirm lines; raises TimeoutError past TIME_LIMIT_S seconds a pattern."""
+    """A signature made ready to confirm lines; raises TimeoutError past `limits.confirm` seconds a pattern."""
 
     __slots__ = ("anchors", "signature")
 
@@ -26,11 +25,11 @@ class Confirmer:
 
     def search(self, line: str) -> "regex.Match[str] | None":
         """The match in `line`, or None where the pattern is not found or a veto is."""
-        found = compiled(self.signature.pattern).search(line, timeout=TIME_LIMIT_S)
+        found = compiled(self.signature.pattern).search(line, timeout=limits.current.confirm)
         if found is None:
             return None
         for veto in self.signature.unless:
-            if compiled(veto).search(line, timeout=TIME_LIMIT_S):
+            if compiled(veto).search(line, timeout=limits.current.confirm):
                 return None
         return found
 

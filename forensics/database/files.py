@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from forensics import limits
 from forensics.errors import DatabaseError, UsageError
 
-MAX_FILES = 2000  # cause files in one folder
-MAX_FILE_BYTES = 1 << 20
 PACKAGED = Path(__file__).resolve().parents[1] / "_data" / "signatures"  # in a wheel; proven by the tests that it passed
 
 
@@ -51,9 +50,9 @@ def content_hash(folders: Iterable[Path]) -> str:
     for folder in folders:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
-        files = list(itertools.islice(_files(folder), MAX_FILES + 1))
+        files = list(itertools.islice(_files(folder), limits.current.cause_files + 1))
         digest.update(b"folder %d\0" % len(files))
-        for path in files[:MAX_FILES]:
+        for path in files[: limits.current.cause_files]:
             data = _content(path)
             digest.update(b"%s\0%d\0" % (str(path.relative_to(folder)).encode("utf-8", "surrogateescape"), len(data)) + data)
     return digest.hexdigest()
@@ -62,9 +61,9 @@ def content_hash(folders: Iterable[Path]) -> str:
 def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+            data = file.read(limits.current.cause_file + 1)
     except OSError as error:
         raise DatabaseError(f"cannot be read: {error.strerror}", f"{path}:1") from error
-    if len(data) > MAX_FILE_BYTES:
-        raise DatabaseError(f"larger than {MAX_FILE_BYTES} bytes", f"{path}:1")
+    if len(data) > limits.current.cause_file:
+        raise DatabaseError(f"larger than {limits.current.cause_file} bytes", f"{path}:1")
     return data

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from forensics.database.confirm import compiled
 from forensics.database.entries import Signature
-from forensics.text import MAX_TEXT_BYTES
+from forensics.limits import Limits
 
-SLOW_S = 0.1  # of processor time on a line of MAX_TEXT_BYTES: half the limit at which confirmation gives up
+TEXT_BYTES = Limits().text  # of a line, at most, are looked at
+SLOW_S = 0.1  # of processor time on a line of TEXT_BYTES: half the limit at which confirmation gives up
 FIRST_LOOK = 4  # a line of a quarter of that length tells first: quadratic time is SLOW_S / 16 there, linear time far less
 LIMIT_S = 0.5
 TRIALS = 3
@@ -76,7 +77,7 @@ def slowness(signature: Signature) -> Iterator[str]:
         cost = next((c for c in costs if c > SLOW_S), 0.0)
         if cost:
             told = f"{cost * 1000:.0f} ms" if cost < LIMIT_S else f"more than {LIMIT_S * 1000:.0f} ms"
-            yield f"pattern {pattern[:PATTERN_SHOWN]!r} takes {told} on a line of {MAX_TEXT_BYTES >> 10} KiB; bound its repeats"
+            yield f"pattern {pattern[:PATTERN_SHOWN]!r} takes {told} on a line of {TEXT_BYTES >> 10} KiB; bound its repeats"
 
 
 def _long_cost(pattern: str, line: str) -> float:
@@ -94,7 +95,7 @@ def probes(signature: Signature) -> Iterator[str]:
         text = example.text[:2000]
         parts += [text + " ", text[: len(text) * 2 // 3] + " ", text[: len(text) // 3] + " "]
     for part in parts:
-        yield part * (MAX_TEXT_BYTES // len(part)) + " " + "".join(signature.anchors[:1]) + END
+        yield part * (TEXT_BYTES // len(part)) + " " + "".join(signature.anchors[:1]) + END
 
 
 def _cost(pattern: str, line: str, enough: float) -> float:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MAX_LINE_BYTES = 16 << 20
+from forensics import limits
+
 MARGIN_BYTES = 256 << 10
 
 
@@ -25,12 +26,12 @@ class Chunk:
 
 
 def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """`blocks` cut anew behind line ends; a line longer than MAX_LINE_BYTES is cut where it stands."""
+    """`blocks` cut anew behind line ends; a line longer than `limits.line` is cut where it stands."""
     carry: list[bytes] = []
     size = 0
     for block in blocks:
         cut = block.rfind(b"\n") + 1
-        if not cut and size + len(block) < MAX_LINE_BYTES:
+        if not cut and size + len(block) < limits.current.line:
             carry.append(block)
             size += len(block)
             continue

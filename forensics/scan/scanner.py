@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from forensics import limits
 from forensics.database import Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import Ends, Even, HitFold
 from forensics.scan.matcher import FIRST, Found, Matcher, last_of_each
 from forensics.scan.place import Place
-from forensics.text import clean
+from forensics.text import clean, shown
 
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
-PATIENCE = 3  # lines on which a signature may take too long, in one source
 COUNTED_BYTES = 16 << 20  # of a source, in which continuation lines are told from records
 AHEAD = 2  # chunks being matched while one is confirmed
 
@@ -33,8 +33,12 @@ def scan(
     """
     matcher = matcher or Matcher(database)
     scanner = _Scanner(source, database, matcher, warn)
-    for chunk, found in _matched(chunks(source.blocks(warn)), matcher, pool):
-        scanner.feed(chunk, found)
+    try:
+        for chunk, found in _matched(chunks(source.blocks(warn)), matcher, pool):
+            scanner.feed(chunk, found)
+    except BaseException as stop:  # Ctrl-C, for one
+        stop.add_note(f"{scanner.lines:,} lines ({scanner.bytes:,} bytes) of {shown(source.name)}")
+        raise
     return scanner.result()
 
 
@@ -102,7 +106,7 @@ class _Scanner:
         self.tried[anchor] = self.tried.get(anchor, 0) + 1
         for i in self.database.signature_ids[anchor]:
             called = i not in tested and place.holds(self.database.confirmers[i].anchors)
-            if called and self.slow.get(i, 0) < PATIENCE and self._confirm(i, place):
+            if called and self.slow.get(i, 0) < limits.current.slow_lines and self._confirm(i, place):
                 tested.add(i)
                 self.confirmed[anchor, i] = self.confirmed.get((anchor, i), 0) + 1
         for i in self.database.trigger_ids[anchor]:
@@ -143,9 +147,9 @@ class _Scanner:
         except TimeoutError:
             self.slow[i] = self.slow.get(i, 0) + 1
             told = f"{confirmer.signature.id} took too long on this line"
-            if self.slow[i] == PATIENCE:
-                told += f", the {PATIENCE}rd one; it was not tried again in this source"
-            if self.slow[i] in (1, PATIENCE):
+            if self.slow[i] == limits.current.slow_lines:
+                told += f", the {limits.current.slow_lines}rd one; it was not tried again in this source"
+            if self.slow[i] in (1, limits.current.slow_lines):
                 self.warn(Warning("timeout", told, self.source.name, place.number))
             return None
 

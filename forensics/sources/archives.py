@@ -1,7 +1,7 @@
 """Archives to blobs: the regular members of a tar or a zip, named as `bundle.tar.gz!var/log/kern.log`.
 
 Nothing is written to disk. A tar is walked once to find its members; a zip needs its end, so one that cannot be sought in
-(inside another archive, on standard input) is held in memory up to MAX_HELD bytes.
+(inside another archive, on standard input) is held in memory up to a limit.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+from forensics import limits
 from forensics.model import Warn, Warning
 from forensics.sources.blob import PROBE_BYTES, Blob, LimitError, told
 from forensics.sources.slices import Slices
@@ -20,9 +21,6 @@ from forensics.text import shown
 if TYPE_CHECKING:
     import zipfile  # here and below: most inputs are no archives, and the imports take as long as a small log
 
-MAX_MEMBERS = 20_000
-MAX_MEMBER_BYTES = 256 << 30
-MAX_HELD = 64 << 20
 TAR_MAGIC = 257  # where a tar's header says "ustar", in the POSIX and in the GNU form
 SKIPPED = ("__MACOSX/", "PaxHeader/")
 
@@ -39,8 +37,8 @@ def members(blob: Blob, kind: str, warn: Warn) -> Iterator[Blob]:
     asked for, or opened later. Trouble becomes a Warning, and what was found so far stands."""
     try:
         for count, member in enumerate((_tar if kind == "tar" else _zip)(blob)):
-            if count >= MAX_MEMBERS:
-                raise LimitError(f"more than {MAX_MEMBERS} members; the rest was not read")
+            if count >= limits.current.members:
+                raise LimitError(f"more than {limits.current.members} members; the rest was not read")
             yield member
     except (OSError, EOFError) as error:
         warn(Warning("limit" if isinstance(error, LimitError) else "truncated", f"archive: {told(error)}", blob.name))
@@ -82,9 +80,9 @@ def _zip(blob: Blob) -> Iterator[Blob]:
     stream = blob.open()
     if not stream.seekable():
         with contextlib.closing(stream):
-            held = stream.read(MAX_HELD + 1)
-        if len(held) > MAX_HELD:
-            raise LimitError(f"a zip of more than {MAX_HELD >> 20} MiB that cannot be sought in; unpack it first")
+            held = stream.read(limits.current.inner_zip + 1)
+        if len(held) > limits.current.inner_zip:
+            raise LimitError(f"a zip of more than {limits.current.inner_zip >> 20} MiB that cannot be sought in; unpack it first")
         stream = io.BytesIO(held)
     try:
         whole = zipfile.ZipFile(stream)
@@ -130,8 +128,8 @@ class _ZipMember(io.RawIOBase):
         except Exception as error:  # zlib, lzma and zipfile each have their own class, and all mean damage
             raise OSError(f"damaged member ({error})") from error
         self.given += len(data)
-        if self.given > MAX_MEMBER_BYTES:
-            raise LimitError(f"more than {MAX_MEMBER_BYTES >> 30} GiB when unpacked; the rest was not read")
+        if self.given > limits.current.unpacked:
+            raise LimitError(f"more than {limits.current.unpacked >> 30} GiB when unpacked; the rest was not read")
         return data
 
     def close(self) -> None:

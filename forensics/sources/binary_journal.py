@@ -11,13 +11,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from forensics import limits
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import BLOCK_BYTES, Blob, first_bytes, told
 from forensics.sources.formats.journal_json import decode
 from forensics.sources.origin import Origin, lined
 
 MEMORY = Path("/dev/shm")  # a file system in memory: journalctl wants a file with a name, and nothing is unpacked to disk
-MAX_HELD = 256 << 20  # journald's own limit for a file is 128 MiB
 ADVICE = "binary systemd journal; export it where systemd is: journalctl --file {name} -o short-iso-precise > journal.txt"
 
 
@@ -62,11 +62,11 @@ def _printed(tool: str, blob: Blob, packed: bool, warn: Warn) -> Iterator[bytes]
 
 @contextlib.contextmanager
 def _in_memory(blob: Blob) -> Iterator[str]:
-    """The path of a file in memory with what `blob` holds; raises OSError when that is more than MAX_HELD or does not fit."""
+    """The path of a file in memory with what `blob` holds; raises OSError when that is more than may be held or does not fit."""
     with contextlib.closing(blob.open()) as file:
-        data = first_bytes(file, MAX_HELD + 1)
-    if len(data) > MAX_HELD:
-        raise OSError(f"it is larger than {MAX_HELD >> 20} MiB; unpack it first")
+        data = first_bytes(file, limits.current.journal + 1)
+    if len(data) > limits.current.journal:
+        raise OSError(f"it is larger than {limits.current.journal >> 20} MiB; unpack it first")
     with tempfile.NamedTemporaryFile(dir=MEMORY, prefix="forensics-", suffix=".journal") as held:
         held.write(data)
         held.flush()

@@ -10,12 +10,9 @@ import io
 from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
+from forensics import limits
 from forensics.sources.blob import LimitError
 
-MAX_RATIO = 1000  # a real log shrinks 5 to 200 times, with long runs of one line a few hundred times
-FREE_BYTES = 256 << 20  # so much may come out at any ratio
-MAX_UNPACKED = 256 << 30
-MAX_WINDOW = 128 << 20  # the memory that a zstd or xz stream may ask for
 BZIP2_START = b"1AY&SY"
 
 
@@ -62,7 +59,7 @@ def _zlib() -> Any:
 def _xz() -> Any:
     import lzma
 
-    return lzma.LZMADecompressor(memlimit=MAX_WINDOW)
+    return lzma.LZMADecompressor(memlimit=limits.current.window)
 
 
 def _bzip2() -> Any:
@@ -80,7 +77,7 @@ class _Zstd:
     def __init__(self) -> None:
         import zstandard
 
-        self.engine = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
+        self.engine = zstandard.ZstdDecompressor(max_window_size=limits.current.window).decompressobj()
 
     def decompress(self, data: bytes, _most: int) -> bytes:
         return self.engine.decompress(data)
@@ -171,7 +168,7 @@ class Unpacked(io.RawIOBase):
 
     def _count(self, more: int) -> None:
         self.given += more
-        if self.given > FREE_BYTES and self.given > self.taken * MAX_RATIO:
-            self.stopped = LimitError(f"it grows more than {MAX_RATIO} times when unpacked; the rest was not read")
-        if self.given > MAX_UNPACKED:
-            self.stopped = LimitError(f"more than {MAX_UNPACKED >> 30} GiB when unpacked; the rest was not read")
+        if self.given > limits.current.free and self.given > self.taken * limits.current.ratio:
+            self.stopped = LimitError(f"it grows more than {limits.current.ratio} times when unpacked; the rest was not read")
+        if self.given > limits.current.unpacked:
+            self.stopped = LimitError(f"more than {limits.current.unpacked >> 30} GiB when unpacked; the rest was not read")

@@ -5,7 +5,7 @@ b"a\\nb\\nc"  ->  (1, b"a"), (2, b"b"), (3, b"c")
 
 from collections.abc import Iterator
 
-MAX_LINE_BYTES = 16 << 20  # a longer line is cut, so that memory stays bounded; its parts keep its number
+from forensics import limits
 
 
 def numbered_blocks(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -18,7 +18,7 @@ def numbered_blocks(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
         if cut < 0:
             carry.append(block)
             size += len(block)
-            if size >= MAX_LINE_BYTES:
+            if size >= limits.current.line:
                 yield number, b"".join(carry)
                 carry, size = [], 0
             continue

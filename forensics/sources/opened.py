@@ -9,6 +9,7 @@ from dataclasses import replace
 from io import BytesIO
 from typing import BinaryIO, cast
 
+from forensics import limits
 from forensics.errors import unexpected
 from forensics.model import Source, Warn, Warning
 from forensics.sources import bundles
@@ -18,8 +19,6 @@ from forensics.sources.compression import packing, unpacked
 from forensics.sources.encodings import JOURNAL
 from forensics.sources.texts import text_source
 
-MAX_ARCHIVES = 2  # an archive and one inside it
-MAX_PACKED = 4
 FEW_BYTES = 4096
 COUNTED = ("empty", "binary")
 
@@ -66,7 +65,7 @@ def _opened(blob: Blob, warn: Warn, archives: int) -> Iterator[Source]:
 
 
 def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> Iterator[Source]:
-    if len(blob.packing) >= MAX_PACKED:
+    if len(blob.packing) >= limits.current.packings:
         warn(Warning("limit", "compressed too many times over; it was not read", blob.name))
         return
     bare = replace(blob, head=None)
@@ -79,7 +78,7 @@ def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> It
 
 
 def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Source]:
-    if archives >= MAX_ARCHIVES:
+    if archives >= limits.current.archives:
         warn(Warning("limit", "an archive inside an archive inside an archive; it was not opened", blob.name))
         return
     left: Counter[str] = Counter()

@@ -1,13 +1,14 @@
 """Standard input as Sources: text, compressed text, a container of records or an archive, as `dmesg | forensics stdin` sends it.
 
 It can be read once. Its first bytes are kept, so that it can be looked at before it is read; an archive, which has to be read
-twice, is held in memory up to MAX_HELD bytes.
+twice, is held in memory up to a limit.
 """
 
 import io
 import sys
 from typing import BinaryIO, cast
 
+from forensics import limits
 from forensics.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
 from forensics.sources.archives import archive
@@ -17,8 +18,6 @@ from forensics.sources.opened import opened
 
 NAME = "<stdin>"
 KEPT_BYTES = 1 << 20
-MAX_HELD = 512 << 20
-MAX_PACKED = 4
 
 
 def stdin_sources(warn: Warn) -> list[Source]:
@@ -36,9 +35,11 @@ def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
     if len(kept) < KEPT_BYTES:
         blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(kept)))
     elif _is_archive(kept):
-        held = kept + first_bytes(stream, MAX_HELD - KEPT_BYTES)
-        if len(held) >= MAX_HELD:
-            noted.append(Warning("limit", f"an archive of more than {MAX_HELD >> 20} MiB; save it to a file first", name))
+        held = kept + first_bytes(stream, limits.current.stdin - KEPT_BYTES)
+        if len(held) >= limits.current.stdin:
+            noted.append(
+                Warning("limit", f"an archive of more than {limits.current.stdin >> 20} MiB; save it to a file first", name)
+            )
         blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(held)))
     else:
         once = _Once(kept, stream)
@@ -52,7 +53,7 @@ def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
 
 
 def _is_archive(head: bytes) -> bool:
-    for _ in range(MAX_PACKED):
+    for _ in range(limits.current.packings):
         kind = packing(head)
         if kind is None:
             break

@@ -3,18 +3,17 @@
     Dec 9, 2024, 2:29:41 PM | INFO | KernelRestarter: restarting kernel       2:29:39 PM | WARNING | Invalid handle ...
     Dec 9, 2024, 2:29:39 PM | WARNING | Invalid handle ...               ->   2:29:41 PM | INFO | KernelRestarter: ...
 
-The order is known by the times in front of the records. Turning needs all of them in memory, MAX_TURNED bytes at most.
+The order is known by the times in front of the records. Turning needs all of them in memory, `limits.turned` bytes at most.
 """
 
 import itertools
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from forensics import lazy
+from forensics import lazy, limits
 from forensics.sources.formats.base import Note
 from forensics.sources.origin import Piece
 
-MAX_TURNED = 256 << 20
 PROBED = 200
 LEAST = 2
 MONTHS = {m: i for i, m in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)}
@@ -82,8 +81,12 @@ def turned(pieces: Iterable[Piece], note: Note, least: int = LEAST) -> Iterator[
     for piece in pieces:
         held.append(piece)
         size += len(piece[2])
-        if size > MAX_TURNED:
-            note("order", f"its newest lines stand first; beyond {MAX_TURNED >> 20} MiB they were left in that order", None)
+        if size > limits.current.turned:
+            note(
+                "order",
+                f"its newest lines stand first; beyond {limits.current.turned >> 20} MiB they were left in that order",
+                None,
+            )
             yield from held
             yield from pieces
             return

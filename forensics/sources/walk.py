@@ -5,9 +5,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from forensics import limits
 from forensics.model import Warn, Warning
 
-MAX_FILES = 100_000
 SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}
 SKIPPED_FILES = {"expected.yaml", "labels.jsonl"}  # what a labelled case should be answered with is no log of it
 
@@ -25,8 +25,8 @@ def walk(top: Path, warn: Warn) -> Iterator[Path]:
             path = Path(folder) / name
             if _regular(path, warn):
                 count += 1
-                if count > MAX_FILES:
-                    warn(Warning("limit", f"more than {MAX_FILES} files; the rest was not read", str(top)))
+                if count > limits.current.files:
+                    warn(Warning("limit", f"more than {limits.current.files} files; the rest was not read", str(top)))
                     return
                 yield path
 

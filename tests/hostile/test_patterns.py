@@ -1,6 +1,6 @@
 """No line can hold a pattern of the package up: each runs on 16 KiB lines that are bad for backtracking, in bounded time.
 
-16 KiB is what a stage sees of a line at most (`text.MAX_TEXT_BYTES`).
+16 KiB is what a stage sees of a line at most (`limits.text`).
 """
 
 import time
@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from forensics.text import MAX_TEXT_BYTES
+from forensics.limits import Limits
 from tests.hostile.patterns import all_patterns
 
 LIMIT_S = 0.15  # for each pattern and line; a linear one takes less than a millisecond
 PATTERNS = all_patterns()
+MAX_TEXT_BYTES = Limits().text
 UNITS = [
     "(", "()", ")", " ", "\t", "0", "0:", ":", "a", "A", "aA0", "a.", ".", "'", '"', "\\", '\\"', "/", "a/", "=", "a=", "-", "--", "_", "a_",
     "[", "[]", "{", "<", "@", "a@", ",", "0,", "0.", "1 ", "a ", "key=", "token", "://", "a://", "0-", "#", "|", "+", "\n", "\r", "x{", "2026-",

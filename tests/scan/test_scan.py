@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forensics import limits
 from forensics.database import Confirmer, Database
-from forensics.database import confirm as confirm_module
 from forensics.database.entries import Signature
 from forensics.model import Scan, Source, Warning
 from forensics.scan import scan
@@ -89,7 +89,7 @@ def test_a_line_without_end_is_scanned_in_a_window(knowledge: Database) -> None:
 
 def test_a_slow_pattern_is_reported_and_does_not_hang(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Signature("code.shape", "slow", "proof", ("RuntimeError: mat1",), r"(\w|\w\w)+$")
-    monkeypatch.setattr(confirm_module, "TIME_LIMIT_S", 0.05)
+    monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"confirm": 0.05}))
     broken = replace(knowledge, confirmers=tuple(Confirmer(slow) for _ in knowledge.confirmers))
     noted: list[Warning] = []
     line = f"{SHAPE} {'a' * 60}!".encode()

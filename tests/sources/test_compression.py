@@ -14,6 +14,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics import limits
 from forensics.sources import compression
 from tests.sources.helpers import read_bytes, read_path
 
@@ -74,8 +75,7 @@ def test_damage_in_the_middle_is_a_warning(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", PACK)
 def test_a_bomb_is_stopped(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "FREE_BYTES", 1 << 20)
-    monkeypatch.setattr(compression, "MAX_RATIO", 100)
+    monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"free": 1 << 20, "ratio": 100}))
     (tmp_path / "bomb").write_bytes(PACK[kind](b"0" * (64 << 20)))
     (found,), noted = read_path(tmp_path / "bomb")
     assert sum(map(len, found.lines)) < 40 << 20

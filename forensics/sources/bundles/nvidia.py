@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
-from forensics import lazy
+from forensics import lazy, limits
 from forensics.model import Warn, Warning
 from forensics.sources.blob import PROBE_BYTES, Blob, first_bytes, read_blocks
 from forensics.sources.lines import numbered_blocks
@@ -26,7 +26,6 @@ from forensics.text import shown
 START = b"Start of NVIDIA bug report log file"
 RULE = b"____________________________________________"
 TITLE = lazy.regex(rb"^" + RULE + rb"\r?\n(?:\r?\n)*([^\r\n_][^\r\n]*)", re.MULTILINE)
-MAX_SECTIONS = 2000
 FIRST = "the report itself"
 
 
@@ -38,9 +37,9 @@ def recognises(head: bytes) -> bool:
 def sections(blob: Blob, warn: Warn) -> Iterator[tuple[Blob, bytes, int]]:
     """Each section as a blob, its first bytes and the number of its first line."""
     found = _found(blob)
-    if len(found) > MAX_SECTIONS:
-        warn(Warning("limit", f"more than {MAX_SECTIONS} sections; the last ones were read as one", blob.name))
-        del found[MAX_SECTIONS:]
+    if len(found) > limits.current.sections:
+        warn(Warning("limit", f"more than {limits.current.sections} sections; the last ones were read as one", blob.name))
+        del found[limits.current.sections :]
     whole = Slices(blob.open)
     ends = [start for start, _, _ in found[1:]] + [1 << 62]
     seen: Counter[str] = Counter()

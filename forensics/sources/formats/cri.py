@@ -9,7 +9,7 @@ A `P` record is a part; `F` ends the line. Text without parts passes block by bl
 import re
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics import lazy, limits
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
@@ -17,7 +17,6 @@ from forensics.sources.origin import Piece
 FIRST = lazy.regex(rf"{ISO_TIME}\.\d+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP](?:\s|$)")
 RECORD = lazy.regex(rb"(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
 PART = lazy.regex(rb" std(?:out|err) P ")
-MAX_JOINED = 1 << 20
 
 
 def _recognises(head: Head) -> bool:
@@ -37,7 +36,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
                 continue
             start, front, parts = pending.pop(record[2], (number, record[1], []))
             parts.append((record[4] or b"").removesuffix(b"\r"))
-            if record[3] == b"P" and sum(map(len, parts)) < MAX_JOINED:
+            if record[3] == b"P" and sum(map(len, parts)) < limits.current.joined:
                 pending[record[2]] = (start, front, parts)
             else:
                 yield start, 1, front + b"F " + b"".join(parts)

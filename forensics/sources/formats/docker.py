@@ -7,7 +7,7 @@ A line of more than 16 KiB comes in several records of its stream, of which only
 
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import parsed
 from forensics.sources.lines import numbered_lines
@@ -15,7 +15,6 @@ from forensics.sources.origin import Piece
 
 # A whole line without escapes, which most are: no JSON parser is needed, and it takes a tenth of the time.
 PLAIN = lazy.regex(rb'\{"log":"([^"\\]*)(?:\\r)?\\n","stream":"std(?:out|err)","time":"([^"\\]*)"\}$')
-MAX_JOINED = 1 << 20
 
 
 def _recognises(head: Head) -> bool:
@@ -47,7 +46,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         stream, text = str(record["stream"]), record["log"]
         first, time, parts = open_lines.pop(stream, (number, str(record.get("time", "")), []))
         parts.append(text)
-        if text.endswith("\n") or sum(map(len, parts)) > MAX_JOINED:
+        if text.endswith("\n") or sum(map(len, parts)) > limits.current.joined:
             yield _line(first, time, parts)
         else:
             open_lines[stream] = (first, time, parts)

@@ -6,7 +6,7 @@
     ]
 
 and to their single values, each with its path and line, for documents that are one deep tree (a notebook, a pod). A document
-that is cut short gives what it holds. Such a document is held in memory, MAX_DOCUMENT bytes at most.
+that is cut short gives what it holds. Such a document is held in memory, `limits.document` bytes at most.
 """
 
 import json
@@ -14,11 +14,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from forensics import lazy
+from forensics import lazy, limits
 from forensics.sources.formats.base import Note
 
-MAX_DOCUMENT = 256 << 20
-MAX_DEPTH = 200  # a notebook and a pod nest some ten levels deep
 Path = tuple[str | int, ...]
 # A string that is cut short reaches to the end.
 TOKEN = lazy.regex(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
@@ -34,14 +32,14 @@ def parsed(text: str | bytes, strict: bool = True) -> Any:
 
 
 def whole(blocks: Iterator[bytes], note: Note) -> str:
-    """All of `blocks` as text; what lies behind MAX_DOCUMENT is left out with a note."""
+    """All of `blocks` as text; what lies behind its limit is left out with a note."""
     parts: list[bytes] = []
     size = 0
     for block in blocks:
         parts.append(block)
         size += len(block)
-        if size > MAX_DOCUMENT:
-            note("limit", f"a document of more than {MAX_DOCUMENT >> 20} MiB; the rest was not read", None)
+        if size > limits.current.document:
+            note("limit", f"a document of more than {limits.current.document >> 20} MiB; the rest was not read", None)
             break
     return b"".join(parts).decode("utf-8", "replace")
 
@@ -90,7 +88,7 @@ def _rest(text: str) -> dict[str, Any]:
 
 def values(text: str) -> Iterator[tuple[Path, Any, int]]:
     """Every single value of a JSON document with its path (names and places from 0) and line, in order; none that lies deeper
-    than MAX_DEPTH."""
+    than the limit."""
     path: list[str | int] = []
     key: str | None = None
     line, counted = 1, 0
@@ -114,7 +112,7 @@ def values(text: str) -> Iterator[tuple[Path, Any, int]]:
             _enter(path, key)
             line += text.count("\n", counted, token.start())
             counted = token.start()
-            if len(path) <= MAX_DEPTH:
+            if len(path) <= limits.current.depth:
                 yield tuple(path), _value(mark), line
 
 

@@ -11,7 +11,7 @@ a line end. (systemd: Journal Export Formats.)
 
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import FIELDS, Entries
 from forensics.sources.lines import numbered_blocks
@@ -19,7 +19,6 @@ from forensics.sources.origin import Piece
 
 START = lazy.regex(rb"\A(?:\w{1,256}=[^\n]*\n){0,4}__REALTIME_TIMESTAMP=\d{10,}\n")
 WANTED = {name.encode() for name in FIELDS}
-MAX_FIELD_BYTES = 64 << 20  # a core dump stored in the journal is longer; what follows it is found again at the next entry
 
 
 def _recognises(head: Head) -> bool:
@@ -72,7 +71,7 @@ def _binary(lines: Iterator[tuple[int, bytes]]) -> tuple[bytes, bool]:
             data = b"\n".join(parts)
             wanted = 8 + int.from_bytes(data[:8], "little")
             known, parts = True, [data]
-            if wanted > MAX_FIELD_BYTES:
+            if wanted > limits.current.field:
                 return data[8:], False
         if known and size >= wanted:
             return b"\n".join(parts)[8:wanted], True

@@ -12,7 +12,7 @@ null where they were too long to print.
 import json
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import FIELDS, Entries
 from forensics.sources.lines import numbered_lines
@@ -21,7 +21,6 @@ from forensics.sources.origin import Piece
 KEY = lazy.regex(r'"__REALTIME_TIMESTAMP"\s*:\s*"\d{16}"')
 START = lazy.regex(r"(?:data: |\x1e)?\{")
 DECODE = json.JSONDecoder().decode
-MAX_ENTRY_BYTES = 16 << 20
 
 
 def _recognises(head: Head) -> bool:
@@ -52,7 +51,7 @@ def _objects(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
             start = number if line.startswith(b'"MESSAGE"') else start
             parts.append(line)
             size += len(line)
-            if line == b"}" or size > MAX_ENTRY_BYTES:
+            if line == b"}" or size > limits.current.entry:
                 yield start, b"".join(parts)
                 parts, size = [], 0
         elif line == b"{":

@@ -8,9 +8,8 @@ Panic#1 Part2                                      ->  Panic#1 Part1
 
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.documents import MAX_DOCUMENT
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
@@ -31,8 +30,8 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             parts.append((int(found[2]), int(found[3]), number, []) if found else (0, 0, number, []))
         parts[-1][3].append(line)
         size += len(line)
-        if size > MAX_DOCUMENT:
-            note("limit", f"more than {MAX_DOCUMENT >> 20} MiB of a panic; the rest was not read", number)
+        if size > limits.current.document:
+            note("limit", f"more than {limits.current.document >> 20} MiB of a panic; the rest was not read", number)
             break
     for _, _, start, lines in sorted(parts, key=lambda part: (part[0], -part[1])):
         yield start, 1, b"\n".join(lines)

@@ -1,0 +1,22 @@
+"""`forensics limits`: how much of what it is given the program takes in, and how that is changed."""
+
+import typer
+
+from forensics.cli.common import write
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def limits() -> None:
+        """Print every limit as it is in force: its name, its value, and what it bounds.
+
+        A limit is changed by `limits: {files: 500000, document: 1 GiB}` in config.yaml or by FORENSICS_LIMIT_FILES=500000.
+        """
+        from forensics.config import config
+        from forensics.limits import table
+
+        rows = table(config().limits)
+        names, values = (max(len(row[i]) for row in rows) for i in (0, 1))
+        write("".join(f"{name:{names}}  {value:>{values}}  {what}\n" for name, value, what in rows), None)

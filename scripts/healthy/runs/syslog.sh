@@ -1,2 +1,0 @@
-# rsyslog writes what daemons and users tell it.
-bash syslog_session.sh
