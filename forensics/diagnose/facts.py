@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from forensics.model import Event, Proof, Value
 
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container")
+TOGETHER = ({"file", "line_no", "function"}, {"exc_type", "exc_message"})  # one event's place, one event's words
 MOST_PROOFS = 12
 RANKS = {"proof": 0, "strong": 1, "hint": 2}
 
@@ -18,7 +19,8 @@ def facts_of(events: Sequence[Event]) -> dict[str, Value]:
     facts: dict[str, Value] = {}
     for event in _surest_first(events):
         if all(facts.get(name, event.fields[name]) == event.fields[name] for name in IDENTITY if name in event.fields):
-            facts = {**event.fields, **facts}
+            rest = {n for group in TOGETHER if group & facts.keys() for n in group}
+            facts = {**{n: v for n, v in event.fields.items() if n not in rest}, **facts}
     return facts
 
 

@@ -52,10 +52,11 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
     if jobs.is_job(event) or event.time is None:
         return 1.0
     own = [e for e in events if jobs.is_job(e)]
+    pid = event.fields.get("pid")
     ending = str(event.cause).startswith(ENDINGS)
     if _missed(event, own):
         return UNRELATED if ending and _outlived(event, own, database) else 1.0
-    hosts = [e for e in events if not jobs.is_job(e) and e is not event]
+    hosts = [e for e in events if not jobs.is_job(e) and (pid is None or e.fields.get("pid") != pid)]
     if _of_another_group(event, own, hosts) or _told_otherwise(event, own, hosts, database):
         return UNRELATED
     if ending and _before_the_job(event, own, hosts, jobs, database):
@@ -107,11 +108,12 @@ def _of_another_group(event: Event, own: Sequence[Event], hosts: Sequence[Event]
 
 
 def _told_otherwise(event: Event, own: Sequence[Event], hosts: Sequence[Event], database: Database) -> bool:
-    """Do the job's log and the host's agree on a cause that does not follow from `event`?"""
+    """Do the job's log and the host's agree on a cause that does not follow from `event`, or was it stopped by its scheduler?"""
     if not str(event.cause).startswith((*ENDINGS, "storage.")):
         return False
     named = {str(e.cause) for e in own if _says_otherwise(e, database) and e.cause not in (event.cause, HEALTHY)}
-    agreed = named & {str(e.cause) for e in hosts}
+    stopped = {str(e.cause) for e in own if e.weight == "proof" and str(e.cause).startswith("stopped.")}
+    agreed = (named & {str(e.cause) for e in hosts}) | stopped
     return any(not database.explains(str(event.cause), cause) for cause in agreed)
 
 

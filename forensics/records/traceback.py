@@ -14,11 +14,13 @@ TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=2,
 HEAD = "Traceback (most recent call last)"
 FRAME = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
 NOTEBOOK_FRAME = lazy.regex(
-    r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|(?P<cell>Cell In\s?\[\d+\]|<ipython-input-[\w-]+>).*)"
+    r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|"
+    r"(?P<cell>Cell In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d+))?(?:, in (?P<cell_function>[\w.<>]+))?)"
 )
 EXCEPTION = lazy.regex(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
 NOTEBOOK_HEAD = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
 FOREIGN = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
+SCRIPT = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed: they say that, not why.
 REPORTERS = {
     "ChildFailedError",
@@ -27,6 +29,8 @@ REPORTERS = {
     "ProcessExitedException",
     "SystemExit",
     "DeadKernelError",
+    "PapermillExecutionError",
+    "CellExecutionError",
     "RayActorError",
     "ActorDiedError",
     "ActorUnavailableError",
@@ -75,6 +79,8 @@ def read(region: Region) -> Record | None:
     frame, frame_line = _own_frame(rows[:place])
     fields: dict[str, Value] = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()}
     fields |= frame
+    if str(fields.get("exc_message", "")).startswith(HEAD):
+        fields["exc_message"] = _inner_message(rows[place + 1 :])
     if head.prefix.rank is not None:
         fields["rank"] = head.prefix.rank
     last = _message_end(rows, place)
@@ -130,19 +136,32 @@ def _notebook_end(rows: list[Peeled], name: str) -> int | None:
 def _own_frame(rows: list[Peeled]) -> tuple[dict[str, Value], Line | None]:
     """The innermost frame in code that is not an installed library's; else the innermost at all."""
     best: tuple[dict[str, Value], Line | None] = ({}, None)
+    only_foreign = True
     for row in rows:
         found = FRAME.search(row.message) or NOTEBOOK_FRAME.search(row.message)
         if not found:
             continue
         groups = {k: v for k, v in found.groupdict().items() if v}
         fields: dict[str, Value] = {"file": groups.get("file") or groups.get("cell", "")}
-        if "line_no" in groups:
-            fields["line_no"] = int(groups["line_no"][:18])
-        if "function" in groups:
-            fields["function"] = groups["function"].strip(" │")
-        if best[1] is None or not any(f in str(fields["file"]) for f in FOREIGN):
-            best = fields, row.line
+        if number := groups.get("line_no") or groups.get("cell_line"):
+            fields["line_no"] = int(number[:18])
+        if function := groups.get("function") or groups.get("cell_function"):
+            fields["function"] = function.strip(" │")
+        foreign = _foreign(str(fields["file"]))
+        if not foreign or only_foreign:
+            best, only_foreign = (fields, row.line), foreign
     return best
+
+
+def _inner_message(rows: list[Peeled]) -> str:
+    """What a message that is itself a traceback ends with: the exception of another process or thread, raised anew as text."""
+    place = _end(rows)
+    return rows[place].message.strip()[:500] if place is not None else HEAD
+
+
+def _foreign(file: str) -> bool:
+    """Is the file part of an installed package, or the script that starts one?"""
+    return any(part in file for part in FOREIGN) or (SCRIPT.search(file) is not None and not file.endswith(".py"))
 
 
 def _message_end(rows: list[Peeled], place: int) -> int:

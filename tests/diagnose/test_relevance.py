@@ -56,3 +56,56 @@ def test_hardware_may_ail_for_a_while_before_the_job_feels_it(analyze: Callable[
 
 def test_a_hosts_log_alone_concerns_us_whole(analyze: Callable[..., Report]) -> None:
     assert analyze(dmesg_txt=KILL.format(time="03:10:00")).causes[0].id == "host_memory.oom_global"
+
+
+MEMCG = (
+    "[Fri Aug 22 {time} 2025] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg={group},"
+    "task_memcg={group},task=python,pid={pid},uid=1000\n"
+    "[Fri Aug 22 {time} 2025] Memory cgroup out of memory: Killed process {pid} (python) total-vm:9kB, anon-rss:7kB, file-rss:0kB\n"
+)
+KEY_ERROR = (
+    "2025-08-22 03:00:00,000 INFO start\n"
+    'Traceback (most recent call last):\n  File "/home/u/train.py", line 6, in load\n    row["label"]\nKeyError: \'label\'\n'
+)
+
+
+def memcg(time: str, group: str, pid: int = 7) -> str:
+    return MEMCG.format(time=time, group=group, pid=pid)
+
+
+def test_what_was_killed_before_the_job_began_was_another(analyze: Callable[..., Report]) -> None:
+    assert analyze(dmesg_txt=memcg("02:59:30", "/a"), train_log=KEY_ERROR).causes[0].id == "code.exception"
+    assert analyze(dmesg_txt=memcg("03:00:02", "/a"), train_log=KEY_ERROR).causes[0].id == "host_memory.oom_cgroup"
+
+
+def test_an_attempt_that_was_killed_is_not_why_a_later_one_failed(analyze: Callable[..., Report]) -> None:
+    first = "2025-08-22 03:00:00,000 INFO start\njob.sh: line 2:  7 Killed   python train.py\n"
+    later = "2025-08-22 03:{minute}:00,000 ERROR OSError: [Errno 28] No space left on device: '/scratch/ckpt'\n"
+    kill = memcg("03:00:01", "/a")
+    assert analyze(dmesg_txt=kill, train_log=first + later.format(minute="09")).causes[0].id == "storage.full"
+    assert analyze(dmesg_txt=kill, train_log=first).causes[0].id == "host_memory.oom_cgroup"
+
+
+def test_a_job_that_went_over_another_limit_is_another(analyze: Callable[..., Report]) -> None:
+    own = "2025-08-22 03:00:05,000 INFO step 1\njob.sh: line 2:  7 Killed   python train.py\n"
+    report = analyze(dmesg_txt=memcg("03:00:00", "/b", 6) + memcg("03:00:05", "/a"), train_log=own)
+    assert (report.causes[0].id, report.causes[0].facts["pid"]) == ("host_memory.oom_cgroup", 7)
+
+
+def test_what_both_logs_tell_outweighs_what_the_host_alone_tells(analyze: Callable[..., Report]) -> None:
+    own = (
+        "2025-08-22 03:00:05,000 INFO step 1\nslurmstepd: error: Detected 1 oom_kill event in StepId=1.0. "
+        "Some of the step tasks have been OOM Killed.\n"
+    )
+    host = SEGFAULT.format(time="03:00:04") + memcg("03:00:05", "/a")
+    assert analyze(dmesg_txt=host, train_log=own).causes[0].id == "host_memory.oom_cgroup"
+
+
+def test_a_nan_that_stays_is_not_healed_by_a_good_end(analyze: Callable[..., Report]) -> None:
+    steps = [f"step {i} loss {'nan' if i > 20 else 2.0 - i / 100}" for i in range(60)]
+    assert analyze(train_log="\n".join([*steps, "exit status 0", ""])).causes[0].id == "numerics.nan"
+
+
+def test_the_status_behind_a_pipe_does_not_heal_an_exception(analyze: Callable[..., Report]) -> None:
+    failed = KEY_ERROR.replace("KeyError: 'label'", "ModuleNotFoundError: No module named 'einops'")
+    assert analyze(train_log=failed + "exit status 0\n").causes[0].id == "code.import"

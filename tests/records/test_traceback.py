@@ -126,3 +126,34 @@ def test_an_ignored_exception_ends_nothing(
     assert [(e.kind, e.cause, e.weight) for e in told] == [("traceback/ignored", None, "hint")]
     assert analyze(train_log=f"epoch 3 done\n{front}\n{PLAIN}").causes[0].id == "none.healthy"
     assert analyze(train_log=f"epoch 3 done\n{PLAIN}").causes[0].id == "code.exception"
+
+
+def test_a_message_that_is_a_traceback_tells_what_that_one_ends_with(events: Callable[[str], list[Event]]) -> None:
+    first = 'Traceback (most recent call last):\n  File "/home/u/main.py", line 9, in <module>\n    raise RuntimeError(text)\n'
+    found = tracebacks(events(first + "RuntimeError: " + PLAIN))
+    assert found[0].fields["exc_message"] == "mypackage.errors.StrangeError: it did not work"
+    assert found[0].fields["file"] == "/home/u/main.py"
+
+
+def test_a_rule_over_a_banner_ends_the_message(events: Callable[[str], list[Event]]) -> None:
+    banner = "-" * 74 + "\nMPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\n"
+    (event,) = tracebacks(events(PLAIN + banner))
+    assert event.last_line == 7
+
+
+def test_the_script_that_starts_a_package_is_not_the_users(events: Callable[[str], list[Event]]) -> None:
+    text = PLAIN.replace('"/home/u/train.py", line 12, in main', '"/home/u/venv/bin/papermill", line 8, in <module>')
+    (event,) = tracebacks(events(text))
+    assert (event.fields["line_no"], event.fields["function"]) == (1501, "_call_impl")
+
+
+def test_a_runner_of_notebooks_reports_the_cells_exception(events: Callable[[str], list[Event]]) -> None:
+    cell = (
+        "KeyError                                  Traceback (most recent call last)\nCell In[3], line 2, in prepare(rows)\n"
+        "      1 rows = []\n----> 2 rows['label']\n\nKeyError: 'label'\n"
+    )
+    text = PLAIN.replace(
+        "mypackage.errors.StrangeError: it did not work", "papermill.exceptions.PapermillExecutionError: \n" + cell
+    )
+    told = {e.weight: e.fields for e in tracebacks(events(text))}
+    assert (told["strong"]["exc_type"], told["strong"]["file"], told["strong"]["line_no"]) == ("KeyError", "Cell In[3]", 2)
