@@ -14,8 +14,12 @@ from forensics import lazy
 from forensics.model import Curve, Scan
 from forensics.series import Series, series_of
 
-KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {"memory": "memory", "loss": "loss", "rate": "throughput"}
-UNITS = {"bytes": "B", "1/s": "1/s"}
+KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
+    "memory": "memory",
+    "loss": "loss",
+    "rate": "throughput",
+    "step_time": "throughput",  # shown as steps a second, so that slower is lower, as with a rate
+}
 RANK = lazy.regex(r"rank (\d{1,6})")
 FEWEST = 8
 MOST_POINTS = 160
@@ -38,14 +42,17 @@ def _of(scan: Scan, read: Sequence[Series]) -> Iterator[Curve]:
     for series in read:
         if series.quantity in KINDS and len(series.readings) >= FEWEST:
             rank = RANK.fullmatch(series.scope)
-            name = series.name if rank or not series.scope else f"{series.name} {series.scope}"
+            shown = "steps per second" if series.quantity == "step_time" else series.name
+            name = shown if rank or not series.scope else f"{shown} {series.scope}"
             kept = tuple((origin(line), value) for line, value in thinned(_points(series)))
-            unit = UNITS.get(series.unit, "1/s" if series.quantity == "rate" else "")
+            unit = "B" if series.unit == "bytes" else "1/s" if KINDS[series.quantity] == "throughput" else ""
             yield Curve(name, KINDS[series.quantity], unit, scan.source.name, int(rank[1]) if rank else None, kept)
 
 
 def _points(series: Series) -> Points:
-    return tuple((r.line, r.value if math.isfinite(r.value) else None) for r in series.readings)
+    inverse = series.quantity == "step_time"
+    readings = (r for r in series.readings if r.value or not inverse)
+    return tuple((r.line, (1 / r.value if inverse else r.value) if math.isfinite(r.value) else None) for r in readings)
 
 
 def thinned(points: Points) -> Points:

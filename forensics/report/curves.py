@@ -20,16 +20,25 @@ def bearing(report: Report) -> list[Curve]:
     return [c for c in report.curves if c.kind == kind]
 
 
-def sparkline(curve: Curve) -> str:
-    """At most CHARS characters, low to high; a loss that runs over many powers of ten by its logarithm."""
-    step = -(-len(curve.points) // CHARS)
-    values = [v for _, v in curve.points[::step]]
+def sparkline(curve: Curve, chars: int = CHARS) -> str:
+    """At most `chars` characters, low to high, the last of them for the last reading."""
+    step = -(-len(curve.points) // chars)
+    values = scaled(curve)[::-1][::step][::-1]
     known = [v for v in values if v is not None]
-    if curve.kind == "loss" and known and min(known) > 0 and max(known) > WIDE * min(known):
-        values = [None if v is None else math.log(v) for v in values]
-        known = [v for v in values if v is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
     return "".join(LOST if v is None else BARS[level(v, low, high, len(BARS) - 1)] for v in values)
+
+
+def scaled(curve: Curve) -> list[float | None]:
+    """The values as they are drawn: of a loss that runs over many powers of ten its logarithm."""
+    values = [v for _, v in curve.points]
+    return [None if v is None else math.log10(v) for v in values] if is_wide(curve) else values
+
+
+def is_wide(curve: Curve) -> bool:
+    """Does a loss run over so many powers of ten that a plain scale shows nothing but its peak?"""
+    known = [v for _, v in curve.points if v is not None]
+    return curve.kind == "loss" and bool(known) and min(known) > 0 and max(known) > WIDE * min(known)
 
 
 def level(value: float, low: float, high: float, steps: int) -> int:

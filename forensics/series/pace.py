@@ -55,7 +55,7 @@ def pace_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
     lines = [Line(r.line, r.text) for r in (clearest.last, clearest.at, clearest.series.readings[0])]
     fields: dict[str, Value] = {
         "series": clearest.series.name,
-        "slower_by": round(clearest.factor, 2),
+        "slower_by": round(clearest.factor, 1 if clearest.factor >= 10 else 2),
         "before": clearest.before,
         "after": clearest.after,
         **scope_fields(clearest.series),

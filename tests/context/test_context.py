@@ -66,6 +66,13 @@ def test_curves_of_a_run_with_their_units_and_lost_readings(analyze: Analyze) ->
     assert curves["rss"].points[3] == (4, 603 * 2**20)
 
 
+def test_a_time_per_step_is_shown_as_steps_a_second(analyze: Analyze) -> None:
+    lines = [f"step {i} loss 2.0 step_time {0.5 if i < 6 else 0.0 if i == 6 else 2.0}" for i in range(12)]
+    (curve,) = (c for c in analyze(a_log="\n".join(lines)).curves if c.kind == "throughput")
+    assert (curve.name, curve.unit) == ("steps per second", "1/s")
+    assert [v for _, v in curve.points] == [2.0] * 6 + [0.5] * 5
+
+
 def test_ranks_have_curves_of_their_own_and_few_readings_none(analyze: Analyze) -> None:
     lines = [f"[rank {r}] step {i} loss {i}.5" for i in range(10) for r in (0, 1)] + ["val_loss 3.0"] * (FEWEST - 1)
     assert {(c.name, c.rank, len(c.points)) for c in analyze(a_log="\n".join(lines)).curves} == {("loss", 0, 10), ("loss", 1, 10)}

@@ -114,6 +114,13 @@ def test_a_curve_is_drawn_small_with_lost_readings_marked() -> None:
     drawn = sparkline(replace(curve, points=((1, 0.0), (2, None), (3, 7.0))))
     assert drawn == "▁×█"
     assert len(sparkline(curve)) <= 32
+    assert sparkline(replace(curve, points=tuple((i, float(i == 99)) for i in range(100))), 10)[-1] == "█"
+
+
+def test_a_loss_over_many_powers_of_ten_is_drawn_by_its_logarithm() -> None:
+    curve = replace(made.report().curves[0], kind="loss", points=tuple((i, 10.0**i) for i in range(8)))
+    assert sparkline(curve) == "▁▂▃▄▅▆▇█"
+    assert sparkline(replace(curve, kind="memory")) == "▁▁▁▁▁▁▂█"
 
 
 def test_gaps_are_told_in_words() -> None:

@@ -105,4 +105,9 @@ def test_the_usual_interval_is_that_of_one_rank(told: Told) -> None:
     ranks = "".join(f"[rank{r}] {at(10 * i + r)} INFO step {i}/900 loss 2.0\n" for i in range(40) for r in range(4))
     beats = "".join(f"launcher {at(2000 + 60 * i)} INFO 4 of 4 ranks are alive\n" for i in range(20))
     (event,) = told(ranks + beats)
-    assert (event.kind, event.fields["usual_s"], event.fields["step_no"], event.fields["last_step"]) == ("series/silence", 10, 39, 900)
+    assert (event.kind, event.fields["usual_s"], event.fields["step_no"], event.fields["last_step"]) == (
+        "series/silence",
+        10,
+        39,
+        900,
+    )

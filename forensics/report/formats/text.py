@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report.curves import bearing, course_of, sparkline
+from forensics.report.curves import CHARS, bearing, course_of, sparkline
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     SURENESS,
@@ -33,6 +33,7 @@ PROOFS = 5
 IN_FULL = 3  # remedies told with reason, command and reference; the others in a line
 SOURCES = 8
 CURVES = 2
+LEAST_CHARS = 8  # of a curve, however narrow the page
 PLACE_CHARS = 40
 
 
@@ -101,7 +102,8 @@ class _Text:
         """The curves that bear on the cause, small; where each comes from, if there is room for it."""
         for curve in bearing(self.report)[:CURVES]:
             place = f"  {self.paths.short(curve.source)}{f', rank {curve.rank}' if curve.rank is not None else ''}"
-            name, drawn, course = f"{cut(curve.name, 24, 1)[0]}  ", sparkline(curve), f"  {course_of(curve)}"
+            name, course = f"{cut(curve.name, 24, 1)[0]}  ", f"  {course_of(curve)}"
+            drawn = sparkline(curve, min(CHARS, max(LEAST_CHARS, self.width - len(name + course))))
             fits = len(name + drawn + course + place) <= self.width
             yield Row()
             yield Row((name, "head"), (drawn, "main"), (course, ""), (place if fits else "", "dim"))

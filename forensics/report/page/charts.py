@@ -6,7 +6,7 @@ Curve(points=((1, 2.0), (2, None), (3, 4.0))) -> two pieces, as nothing joins th
 from dataclasses import dataclass
 
 from forensics.model import Curve, ProcessMemory, Report
-from forensics.report.curves import amount, course_of
+from forensics.report.curves import amount, bearing, course_of, is_wide, scaled
 
 WIDTH, HEIGHT = 600, 120
 CURVES = 12
@@ -35,8 +35,10 @@ class Bar:
 
 
 def charts(report: Report) -> list[Chart]:
-    """The curves of the report, at most CURVES."""
-    return [_chart(c) for c in report.curves[:CURVES] if any(v is not None for _, v in c.points)]
+    """The curves of the report, at most CURVES; those that bear on the cause first."""
+    first = bearing(report)
+    ordered = [*first, *(c for c in report.curves if c not in first)]
+    return [_chart(c) for c in ordered[:CURVES] if any(v is not None for _, v in c.points)]
 
 
 def bars(report: Report) -> list[Bar]:
@@ -48,7 +50,9 @@ def bars(report: Report) -> list[Bar]:
 
 def _chart(curve: Curve) -> Chart:
     known = [v for _, v in curve.points if v is not None]
-    low, high = min(known), max(known)
+    values = scaled(curve)
+    heights = [v for v in values if v is not None]
+    low, high = min(heights), max(heights)
     first, last = curve.points[0][0], curve.points[-1][0]
 
     def x(line: int) -> str:
@@ -56,12 +60,13 @@ def _chart(curve: Curve) -> Chart:
 
     pieces: list[list[str]] = [[]]
     lost: list[str] = []
-    for line, value in curve.points:
+    for (line, _), value in zip(curve.points, values, strict=True):
         if value is None:
             lost.append(x(line))
             pieces.append([])
         else:
             share = (value - low) / (high - low) if high > low else 0.5
             pieces[-1].append(f"{x(line)},{HEIGHT - 6 - (HEIGHT - 12) * share:.1f}")
+    course = course_of(curve) + (" (logarithmic)" if is_wide(curve) else "")
     drawn = tuple(" ".join(p) for p in pieces if p)
-    return Chart(curve, drawn, tuple(lost), course_of(curve), amount(high, curve.unit), amount(low, curve.unit))
+    return Chart(curve, drawn, tuple(lost), course, amount(max(known), curve.unit), amount(min(known), curve.unit))
