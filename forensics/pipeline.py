@@ -180,7 +180,7 @@ def clocks_of(scans: list[Scan], events: Mapping[str, list[Event]], noted: list[
     clocks: dict[str, timeline.Clock] = {}
     for s in scans:
         name = s.source.name
-        others = [t for n, t in every if n != name]
+        others = [] if times[name] else [t for n, t in every if n != name]  # it tells its year and date itself
         told = partial(timeline.clock_of, s, others, noted.append, events.get(name, ()))
         clocks[name] = spared(told, timeline.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]

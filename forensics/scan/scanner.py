@@ -62,7 +62,6 @@ class _Scanner:
     def __init__(self, source: Source, database: Database, matcher: Matcher, warn: Warn) -> None:
         self.source, self.database, self.matcher, self.warn = source, database, matcher, warn
         self.bytes = self.lines = self.continued = 0
-        self.trigger_anchors = [tuple(a.lower() for a in t.anchors) for t in database.triggers]
         self.folds: dict[int, HitFold] = {}
         self.ends: dict[str, Ends[Region]] = {}
         self.evens: dict[str, Even[Region]] = {}
@@ -110,7 +109,7 @@ class _Scanner:
                 tested.add(i)
                 self.confirmed[anchor, i] = self.confirmed.get((anchor, i), 0) + 1
         for i in self.database.trigger_ids[anchor]:
-            if place.holds(self.trigger_anchors[i]):
+            if place.holds(self.matcher.trigger_anchors[i]):
                 self._trigger(i, place, tested)
 
     def _trigger(self, i: int, place: Place, tested: set[int]) -> None:

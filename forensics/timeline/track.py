@@ -92,6 +92,11 @@ class Track:
 
 def nearest_year(wall: datetime, near: datetime) -> datetime | None:
     """`wall` in the year that brings it nearest to `near`; None for a 29 February that none of them has."""
+    if abs(wall.month - near.month) < 6:  # less than half a year apart within one year: what nearly every line is
+        try:
+            return wall.replace(year=near.year)
+        except ValueError:
+            pass
     found: list[datetime] = []
     for year in (near.year - 1, near.year, near.year + 1):
         try:
