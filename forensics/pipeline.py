@@ -1,22 +1,19 @@
 """analyze(): the stages in order. Sources -> scan -> records and series -> timeline -> diagnosis -> Report."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from forensics import context, layouts, limits, records, series, sources, timeline
+from forensics import context, limits, records, series, sources, timeline
 from forensics.config import config
 from forensics.database import Database, load
 from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose, unsettled
 from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.numbers import renumbered
-from forensics.scan import Matcher, scan
+from forensics.reading import Reading, read_all
 from forensics.spare import spared
 from forensics.version import VERSION
 
@@ -41,10 +38,12 @@ def analyze_paths(
     knowledge: Database,
     baseline: Sequence[Path] = (),
     choice: timeline.Choice = timeline.EVERYTHING,
+    workers: int | None = None,
 ) -> Report:
     """The Report on files and folders; raises UsageError or SourceError when a path is missing or nothing can be read."""
     noted: list[Warning] = []
-    return analyze(sources.open_paths(paths, noted.append), case, knowledge, noted, baseline=baseline, choice=choice)
+    given = sources.open_paths(paths, noted.append)
+    return analyze(given, case, knowledge, noted, workers, baseline=baseline, choice=choice)
 
 
 def analyze_folders(folder: Path, knowledge: Database, choice: timeline.Choice = timeline.EVERYTHING) -> Iterator[Report]:
@@ -61,27 +60,27 @@ def analyze(
     case: str,
     knowledge: Database,
     warnings: Iterable[Warning] = (),
-    threads: int | None = None,
+    workers: int | None = None,
     ask: Callable[[Question], object] | None = None,
     baseline: Sequence[Path] = (),
     choice: timeline.Choice = timeline.EVERYTHING,
 ) -> Report:
     """The Report on `given`, read once each, and once more where nothing is proven. `warnings`: those of opening them.
 
+    `workers`: threads at work at a time (default: one a core); the answer does not depend on it.
     `ask`: is told what was decided about, for those who train or measure the decision. `baseline`: a run that went well.
     `choice`: what of it all is asked about.
     """
     noted = list(warnings)
-    scans = [s for s in _scan_all(given, knowledge, noted, threads) if s.lines]
-    numbers = {s.source.name: spared(partial(series.numbers, s), None, "its series", s.source.name, noted.append) for s in scans}
-    clocks, placed = _placed(scans, numbers, noted)
+    readings = read_all(given, knowledge, noted.append, workers)
+    clocks, placed = _placed(readings, noted)
     chosen = timeline.choose(placed, choice, clocks, noted.append)
     found = timeline.last(timeline.incidents(chosen)) if choice.last else timeline.incidents(chosen)
-    summaries = _sources(scans, clocks, noted)
+    summaries = _sources(readings, clocks, noted)
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided, jobs)
-    alarms = alarming(_asked_about(scans, choice, clocks))
+    alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks))
     decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarms), decided[0], knowledge, noted, ask)
     decided[0] = unsettled(decided[0], timeline.unanswered(chosen, choice, clocks))
     report = Report(
@@ -95,31 +94,24 @@ def analyze(
         missing=decided[0].missing,
         warnings=(),  # below, with what comes up until then
     )
-    report = _beside(report, scans, numbers, baseline, noted)
+    report = _beside(report, readings, baseline, noted)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
-def _beside(
-    report: Report,
-    scans: list[Scan],
-    numbers: Mapping[str, series.Numbers | None],
-    baseline: Sequence[Path],
-    noted: list[Warning],
-) -> Report:
+def _beside(report: Report, readings: list[Reading], baseline: Sequence[Path], noted: list[Warning]) -> Report:
     """`report` with what helps to understand it: environment, curves, and unusual lines where there is nothing else."""
-    curves = {name: found.series for name, found in numbers.items() if found}
+    scans = [r.scan for r in readings]
+    curves = {r.name: r.numbers.series for r in readings if r.numbers}
     report = spared(lambda: context.attach(report, scans, curves), report, "the context", None, noted.append)
     return spared(lambda: _with_unusual(report, scans, baseline, noted), report, "unusual lines", None, noted.append)
 
 
-def _placed(
-    scans: list[Scan], numbers: Mapping[str, series.Numbers | None], noted: list[Warning]
-) -> tuple[dict[str, timeline.Clock], list[Event]]:
+def _placed(readings: list[Reading], noted: list[Warning]) -> tuple[dict[str, timeline.Clock], list[Event]]:
     """The clock of each source, and all events in order of time, their lines numbered as in the originals."""
-    events = {s.source.name: _events(s, numbers[s.source.name], noted) for s in scans}
+    events = {r.name: list(r.events) for r in readings}
     events = spared(lambda: series.together(records.together(events)), events, "what several tell together", None, noted.append)
-    clocks = clocks_of(scans, events, noted)
-    own = {s.source.name: s.source for s in scans}
+    clocks = clocks_of(readings, events, noted)
+    own = {r.name: r.scan.source for r in readings}
     every = timeline.parted(e for found in events.values() for e in found)
     return clocks, [renumbered(e, own[e.source]) for e in timeline.place(list(every), clocks)]
 
@@ -142,46 +134,17 @@ def _with_unusual(report: Report, scans: list[Scan], baseline: Sequence[Path], n
     return replace(report, unusual=unusual(scans, good))
 
 
-def _events(scanned: Scan, numbers: series.Numbers | None, noted: list[Warning]) -> list[Event]:
-    """The events of one source; what fails is left out with a Warning."""
-    name = scanned.source.name
-    none: list[Event] = []
-    found = spared(lambda: records.read(scanned, noted.append), none, "its records", name, noted.append)
-    return [*found, *spared(lambda: series.read(scanned, numbers) if numbers else [], none, "its series", name, noted.append)]
-
-
-def _scan_all(given: Iterable[Source], knowledge: Database, noted: list[Warning], threads: int | None) -> list[Scan]:
-    """Each source scanned, its chunks matched by `threads` threads (default: one a core)."""
-    matcher = Matcher(knowledge)
-    threads = threads or os.cpu_count() or 1
-    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        scans: list[Scan] = []
-        try:
-            for source in given:
-                told = partial(scan, source, knowledge, noted.append, matcher, pool)
-                found = spared(told, None, "all of it", source.name, noted.append)
-                scans += [found] if found else []
-        except BaseException as stop:  # Ctrl-C, for one
-            if scans:
-                read, lines = sum(s.bytes for s in scans), sum(s.lines for s in scans)
-                stop.add_note(f"{len(scans):,} whole source{'s' * (len(scans) > 1)}, {lines:,} lines ({read:,} bytes)")
-            raise
-        return scans
-
-
-def clocks_of(scans: list[Scan], events: Mapping[str, list[Event]], noted: list[Warning]) -> dict[str, timeline.Clock]:
+def clocks_of(readings: list[Reading], events: Mapping[str, list[Event]], noted: list[Warning]) -> dict[str, timeline.Clock]:
     """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
     none: list[datetime] = []
-    times = {
-        s.source.name: spared(partial(timeline.full_times, s), none, "its times", s.source.name, noted.append) for s in scans
-    }
+    times = {r.name: spared(partial(timeline.full_times, r.marks), none, "its times", r.name, noted.append) for r in readings}
     every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
-    every = every[:: 1 + len(every) * len(scans) // TIMES]  # of thousands of sources, some tell the year to the others
+    every = every[:: 1 + len(every) * len(readings) // TIMES]  # of thousands of sources, some tell the year to the others
     clocks: dict[str, timeline.Clock] = {}
-    for s in scans:
-        name = s.source.name
+    for r in readings:
+        name = r.name
         others = [] if times[name] else [t for n, t in every if n != name]  # it tells its year and date itself
-        told = partial(timeline.clock_of, s, others, noted.append, events.get(name, ()))
+        told = partial(timeline.clock_of, r.scan.source, r.marks, others, noted.append)
         clocks[name] = spared(told, timeline.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
     return spared(
@@ -249,24 +212,22 @@ def _moment(event: Event, role: dict[str, Role]) -> Moment:
     return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, told or "noise")
 
 
-def _sources(scans: list[Scan], clocks: Mapping[str, timeline.Clock], noted: list[Warning]) -> tuple[SourceSummary, ...]:
+def _sources(readings: list[Reading], clocks: Mapping[str, timeline.Clock], noted: list[Warning]) -> tuple[SourceSummary, ...]:
     about: dict[str | None, list[Warning]] = {}
     for warning in dict.fromkeys(noted):
         about.setdefault(warning.source, []).append(warning)
-    return tuple(_source(s, clocks[s.source.name], about.get(s.source.name, [])) for s in scans)
+    return tuple(_source(r, clocks[r.name], about.get(r.name, [])) for r in readings)
 
 
-def _source(scanned: Scan, clock: timeline.Clock, noted: list[Warning]) -> SourceSummary:
-    name = scanned.source.name
-    form = layouts.recognise(scanned.head)
-    whole = scanned.lines <= len(scanned.head)
+def _source(reading: Reading, clock: timeline.Clock, noted: list[Warning]) -> SourceSummary:
+    scanned = reading.scan
     return SourceSummary(
-        name=name,
-        format=scanned.source.format or form,
+        name=reading.name,
+        format=scanned.source.format or reading.layout,
         compression=scanned.source.compression,
         bytes=scanned.bytes,
         lines=scanned.lines,
-        records=layouts.count_records(scanned.head, form) if whole else scanned.lines - scanned.continued,
+        records=reading.records,
         first_time=clock.first,
         last_time=clock.last,
         clock=clock.kind,

@@ -6,6 +6,7 @@ import forensics
 from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Report
+from forensics.report.document import document
 from tests.conftest import text_source
 
 JUPYTER = """\
@@ -67,6 +68,13 @@ def test_the_order_of_sources_changes_nothing(knowledge: Database) -> None:
     one, other = pipeline.analyze(given, "case", knowledge), pipeline.analyze(given[::-1], "case", knowledge)
     assert one.causes == other.causes
     assert one.incidents == other.incidents
+
+
+def test_the_number_of_threads_changes_nothing(knowledge: Database) -> None:
+    busy = "".join(f"step {i} loss 0.{i % 97} lr 0.1\nrank {i % 8}: NCCL WARN call to ibv_reg_mr failed\n" for i in range(30_000))
+    given = [text_source("a.log", JUPYTER), text_source("b.log", busy * 2), text_source("c.log", DMESG)]
+    alone, *others = [pipeline.analyze(given, "case", knowledge, workers=n) for n in (1, 2, 7)]
+    assert all(document(other) == document(alone) for other in others)
 
 
 def test_an_empty_input_is_no_crash(knowledge: Database) -> None:

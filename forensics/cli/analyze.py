@@ -11,6 +11,7 @@ from forensics.cli.common import (
     ExitCode,
     Format,
     Job,
+    Jobs,
     Last,
     MaxChars,
     Output,
@@ -47,6 +48,7 @@ def register(app: typer.Typer) -> None:
         pid: Pid = None,
         job: Job = None,
         last: Last = False,
+        jobs: Jobs = None,
         signatures: Signatures = None,
     ) -> None:
         """Say why the run died, from the logs in PATHS.
@@ -66,6 +68,7 @@ def register(app: typer.Typer) -> None:
 
         check_format(form)
         good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)
+        name, knowledge = paths[0].resolve().name, pipeline.database(signatures or ())
         with bar(paths):
-            report = pipeline.analyze_paths(paths, paths[0].resolve().name, pipeline.database(signatures or ()), good, choice)
+            report = pipeline.analyze_paths(paths, name, knowledge, good, choice, jobs)
         finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))

@@ -133,10 +133,10 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
 
 
 def _clocks(scans: list[Scan], found: dict[str, list[Event]], noted: list[Warning]) -> "dict[str, Clock]":
-    from forensics.timeline import full_times, settled
+    from forensics.timeline import full_times, marks, settled
     from forensics.timeline.stream import surveyed
 
-    times = {s.source.name: full_times(s) for s in scans}
+    times = {s.source.name: full_times(marks(s)) for s in scans}
     clocks: dict[str, Clock] = {}
     for scanned in scans:
         name = scanned.source.name

@@ -9,7 +9,7 @@ from forensics.timeline.choose import EVERYTHING, Choice, choose, last, unanswer
 from forensics.timeline.clock import Clock
 from forensics.timeline.incidents import incidents
 from forensics.timeline.links import links
-from forensics.timeline.marks import TRIGGER
+from forensics.timeline.marks import TRIGGER, Mark, marks
 from forensics.timeline.parts import parted
 from forensics.timeline.place import place
 from forensics.timeline.settle import settled
@@ -18,12 +18,14 @@ __all__ = [
     "EVERYTHING",
     "Choice",
     "Clock",
+    "Mark",
     "choose",
     "clock_of",
     "full_times",
     "incidents",
     "last",
     "links",
+    "marks",
     "parted",
     "place",
     "settled",

@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 
-from forensics.model import Event, Scan, Stamp, Warn, Warning
+from forensics.model import Source, Stamp, Warn, Warning
 from forensics.timeline.clock import DRIFT_S, Anchor, Clock
-from forensics.timeline.marks import FALL, Boots, Mark, marks
+from forensics.timeline.marks import FALL, Boots, Mark
 from forensics.timeline.track import Track, nearest_year, span
 
 SLACK = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
@@ -22,19 +22,15 @@ SAME_CLOCK_S = 3600.0  # between a line that `date` printed and the first line o
 LEAST_FALLS = 3
 
 
-def clock_of(scan: Scan, others: list[datetime], warn: Warn, events: Iterable[Event] = ()) -> Clock:
-    """The clock of one source; `others`: full times met in the sources beside it; `events`: what was found in it."""
-    return clock_from(marks(scan, events), scan.source.name, scan.source.modified, others, warn)
-
-
-def full_times(scan: Scan) -> list[datetime]:
+def full_times(known: Iterable[Mark]) -> list[datetime]:
     """Times of a source's known lines that need no assumption but a zone."""
-    walls = [m.stamp.wall for m in marks(scan) if m.stamp and m.stamp.wall and not m.stamp.lacks]
+    walls = [m.stamp.wall for m in known if m.stamp and m.stamp.wall and not m.stamp.lacks]
     return [w if w.tzinfo else w.replace(tzinfo=UTC) for w in walls]
 
 
-def clock_from(known: Sequence[Mark], name: str, modified: datetime | None, others: list[datetime], warn: Warn) -> Clock:
-    """The clock that the marks `known` of the source `name` tell, in order of line."""
+def clock_of(source: Source, known: Sequence[Mark], others: list[datetime], warn: Warn) -> Clock:
+    """The clock of `source`, which the marks `known` of it tell, in order of line; `others`: full times met beside it."""
+    name, modified = source.name, source.modified
     stamps = [m.stamp for m in known if m.stamp and not m.header]
     walls = [s for s in stamps if s.wall]
     if not stamps:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from forensics.layouts import peel
 from forensics.model import Event, Line, Scan, Source, Warn, Warning
 from forensics.text import last_frame
-from forensics.timeline.assume import clock_from
+from forensics.timeline.assume import clock_of
 from forensics.timeline.clock import Clock
 from forensics.timeline.levels import level
 from forensics.timeline.marks import Mark, mark, marks, telling
@@ -65,7 +65,7 @@ def surveyed(scan: Scan, others: list[datetime], warn: Warn, events: Iterable[Ev
     known, source = marks(scan, events), scan.source
     if any(m.stamp and (m.stamp.wall is None or m.stamp.lacks == "date") for m in known):
         known = list(telling(m for m in map(mark, lines(source, _silent)) if m))
-    return clock_from(known, source.name, source.modified, others, warn)
+    return clock_of(source, known, others, warn)
 
 
 def _silent(_: Warning) -> None:

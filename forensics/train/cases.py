@@ -94,7 +94,7 @@ def question_of(paths: list[Path], knowledge: Database) -> Question:
         given = list(sources.open_paths(paths, lambda _w: None))
     except SourceError:
         given = []
-    pipeline.analyze(given, "case", knowledge, threads=1, ask=asked.append)
+    pipeline.analyze(given, "case", knowledge, workers=1, ask=asked.append)
     return asked[0]
 
 

@@ -27,7 +27,7 @@ def wrong_answers(case: Path, ways: range, knowledge: Database) -> list[str]:
     for number in ways:
         way, logs = damaged(case, number)
         start = time.monotonic()
-        report = pipeline.analyze([text_source(n, d) for n, d in logs.items()], case.name, knowledge, threads=1)
+        report = pipeline.analyze([text_source(n, d) for n, d in logs.items()], case.name, knowledge, workers=1)
         assert time.monotonic() - start < LIMIT_S, f"{case.name} {number}"
         first = report.causes[0]
         if first.probability >= CONFIDENT and first.id not in right:

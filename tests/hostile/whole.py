@@ -35,7 +35,7 @@ def check(data: bytes, knowledge: Database) -> None:
     for number, part in enumerate(data[1:].split(SEPARATOR)):
         with contextlib.suppress(SourceError):  # nothing readable: the answer to noise
             given += stream_sources(io.BytesIO(part), f"{number}.log", noted.append)
-    report = pipeline.analyze(given, "case", knowledge, noted, threads=1)
+    report = pipeline.analyze(given, "case", knowledge, noted, workers=1)
     text = render(report, form, Style())
     took = time.thread_time() - start
     _possible(report, {s.name for s in given if s.origin is None})

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from forensics.layouts import peel
 from forensics.model import Event, Line, Proof, Scan, Source, Value, Warning
-from forensics.timeline import Clock, clock_of, full_times
+from forensics.timeline import Clock, clock_of, full_times, marks
 
 
 def source_of(name: str, text: str, modified: datetime | None = None) -> Source:
@@ -23,7 +23,8 @@ def clock_for(
     text: str, modified: datetime | None = None, others: Sequence[datetime] = (), name: str = "a.log"
 ) -> tuple[Clock, list[Warning]]:
     noted: list[Warning] = []
-    return clock_of(scan_of(name, text, modified), list(others), noted.append), noted
+    scan = scan_of(name, text, modified)
+    return clock_of(scan.source, marks(scan), list(others), noted.append), noted
 
 
 def event(source: str, number: int, text: str, cause: str = "process.worker_died", **fields: Value) -> Event:
@@ -35,7 +36,8 @@ def clocks_for(**texts: str) -> dict[str, Clock]:
     """Clocks by name (`dmesg_log` stands for `dmesg.log`), each beside all the others."""
     named = {name.replace("_", "."): text for name, text in texts.items()}
     scans = {name: scan_of(name, text) for name, text in named.items()}
+    times = {name: full_times(marks(scan)) for name, scan in scans.items()}
     return {
-        name: clock_of(scan, [t for n, s in scans.items() if n != name for t in full_times(s)], lambda _: None)
+        name: clock_of(scan.source, marks(scan), [t for n, ts in times.items() if n != name for t in ts], lambda _: None)
         for name, scan in scans.items()
     }
