@@ -54,10 +54,8 @@ def register(app: typer.Typer) -> None:
         """Say why the run died, from the logs in PATHS.
 
         \b
-        Examples:
           forensics analyze ./logs
           forensics analyze train.log dmesg.txt -f markdown --redact -o issue.md
-          forensics analyze ./run7 -f json | jq -r '.causes[0].id'
           forensics analyze /var/log slurm-4711.out --job 4711 --since -2h
 
         Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.

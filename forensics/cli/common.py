@@ -50,7 +50,7 @@ Pid = Annotated[int | None, typer.Option(help="Only what concerns this process."
 Job = Annotated[str | None, typer.Option(help="Only what concerns this Slurm job, Kubernetes pod or container.")]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, max=256, help="Threads at work; one a core by default. The report is the same."),
+    typer.Option("--jobs", "-j", min=1, max=256, help="Threads at work; one a core by default."),
 ]
 Last = Annotated[bool, typer.Option("--last", help="Only the last incident; older ones are not listed.")]
 
