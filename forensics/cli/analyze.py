@@ -54,19 +54,19 @@ def register(app: typer.Typer) -> None:
         """Say why the run died, from the logs in PATHS.
 
         \b
+        Examples:
           forensics analyze ./logs
           forensics analyze train.log dmesg.txt -f markdown --redact -o issue.md
           forensics analyze /var/log slurm-4711.out --job 4711 --since -2h
 
         Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
         """
-        from forensics import pipeline
+        from forensics import pipeline, timeline
         from forensics.cli.progress import bar
-        from forensics.timeline import Choice
 
         check_format(form)
-        good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)
-        name, knowledge = paths[0].resolve().name, pipeline.database(signatures or ())
+        good, choice = check_baseline(baseline), timeline.Choice.of(since, until, pid, job, last)
         with bar(paths):
-            report = pipeline.analyze_paths(paths, name, knowledge, good, choice, jobs)
+            knowledge = pipeline.database(signatures or ())
+            report = pipeline.analyze_paths(paths, paths[0].resolve().name, knowledge, good, choice, jobs)
         finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))
