@@ -76,7 +76,7 @@ def _cgroup(region: Region) -> Iterator[Cell]:
     found = FILE.search(region.text)
     if found:
         value = VALUE.match(found["rest"])
-        if value is None and after and after[0].text.isdigit():
+        if value is None and after and after[0].text.isdecimal():
             value, line = VALUE.match(after[0].text), after[0]
         if value:
             what = IN_CGROUP if found["file"] in ("current", "usage_in_bytes") else LIMIT
@@ -103,5 +103,5 @@ def _yolo(region: Region) -> Iterator[Cell]:
         epoch = float(found["epoch"])
         yield Cell(line, ON_GPU, "", float(found["size"]) * SCALES[found["scale"]], epoch)
         for name, text in zip(head[2:], found["rest"].split(), strict=False):
-            if (name.endswith("_loss") or name in OLD_LOSSES) and re.fullmatch(r"[\d.]+|nan|inf", text):
+            if (name.endswith("_loss") or name in OLD_LOSSES) and re.fullmatch(r"\d+(?:\.\d+)?|nan|inf", text):
                 yield Cell(line, Measure(f"{name.removesuffix('_loss')} loss", "loss", ""), "", float(text), epoch)

@@ -32,8 +32,10 @@ AVAILABLE = Measure("memory available", "memory", "bytes", 1, "free")
 SIZE = lazy.regex(r"(\d{1,15}(?:\.\d{1,6})?)([kmgt]?)$", re.IGNORECASE)
 KERNEL_HEAD = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
 KERNEL_ROW = lazy.regex(r"\[\s*(?P<pid>\d{1,10})\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
-TOP_USED = lazy.regex(r"\b(?P<unit>[KMGT]iB )?Mem ?:.*?(?P<used>\d[\d.]*)(?P<suffix>[kmgt]?) used,\s+\S+ (?P<last>free|buff)")
-TOP_AVAILABLE = lazy.regex(r"\b(?P<unit>[KMGT]iB )Swap ?:.* (?P<free>\d[\d.]*) avail Mem")
+TOP_USED = lazy.regex(
+    r"\b(?P<unit>[KMGT]iB )?Mem ?:.*?(?P<used>\d+(?:\.\d+)?)(?P<suffix>[kmgt]?) used,\s+\S+ (?P<last>free|buff)"
+)
+TOP_AVAILABLE = lazy.regex(r"\b(?P<unit>[KMGT]iB )Swap ?:.* (?P<free>\d+(?:\.\d+)?) avail Mem")
 SCALES = {"": KIB, "k": KIB, "m": MIB, "g": GIB, "t": GIB << 10}
 
 Row = tuple[Line, int, float]  # its process and the bytes it holds
@@ -56,7 +58,7 @@ def _table(header: str, lines: Sequence[Line]) -> Iterator[Row]:
     pid, held = head.index("PID"), head.index(column)
     for line in lines:
         cells = line.text.split()
-        found = SIZE.match(cells[held]) if len(cells) > max(pid, held) and cells[pid].isdigit() else None
+        found = SIZE.match(cells[held]) if len(cells) > max(pid, held) and cells[pid].isdecimal() else None
         if found is None:
             return
         yield line, int(cells[pid][:10]), float(found[1]) * SCALES[found[2].lower()]
@@ -72,7 +74,7 @@ def _kernel(lines: Sequence[Line]) -> Iterator[Row]:
         columns = header["columns"].split() if header else columns
         row = KERNEL_ROW.search(line.text) if columns and not header else None
         cells = row["rest"].split(None, len(columns) - 1) if row else []
-        if row and len(cells) == len(columns) and "rss" in columns and cells[columns.index("rss")].isdigit():
+        if row and len(cells) == len(columns) and "rss" in columns and cells[columns.index("rss")].isdecimal():
             yield line, int(row["pid"]), float(cells[columns.index("rss")]) * PAGE_BYTES
 
 

@@ -162,7 +162,7 @@ def _rows(header: str, lines: Sequence[Line], at_end: bool = False) -> Iterator[
         if line.text.startswith("#"):
             continue
         if len(cells) - len(head) not in (0, 1) or not any(
-            c.isdigit() for c in cells
+            c.isdecimal() for c in cells
         ):  # vmstat -t: "UTC" above a date and a time
             if at_end:
                 continue
@@ -172,5 +172,5 @@ def _rows(header: str, lines: Sequence[Line], at_end: bool = False) -> Iterator[
         for column in COLUMNS.keys() & row.keys():
             if re.fullmatch(r"\d+(?:\.\d+)?", row[column]):
                 yield Cell(line, COLUMNS[column], scope, float(row[column]))
-        if "swpd" in row and all(row.get(c, "").isdigit() for c in CACHES):
+        if "swpd" in row and all(row.get(c, "").isdecimal() for c in CACHES):
             yield Cell(line, AVAILABLE, "", KIB * sum(float(row[c]) for c in CACHES))

@@ -3,7 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from forensics import series
+from forensics.model import Scan
 from forensics.series import Series
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -205,3 +209,15 @@ def test_rows_far_below_their_header_are_read_at_the_end(series_of: OfText) -> N
     values = series_of(text)["swap used"].values
     assert (values[0], values[-1]) == (0, 499 * KIB)
     assert len(values) == 160
+
+
+HEADS = [text for form, _ in FORMS.values() for text in form.splitlines()]
+CELLS = st.lists(st.text("0123456789.,:²٣kmgGMiB%/|[]-+ abeNx", max_size=9), max_size=14).map(" ".join)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(HEADS) | CELLS, max_size=12))
+def test_damaged_tables_break_nothing(scanned: Callable[[str], Scan], lines: list[str]) -> None:
+    found = series.series_of(scanned("\n".join(lines) + "\n"))
+    assert all(isinstance(r.value, float) for s in found for r in s.readings)
+    series.read(scanned("\n".join(lines) + "\n"))
