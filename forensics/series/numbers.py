@@ -25,6 +25,10 @@ NUMBER = lazy.regex(
     re.IGNORECASE,
 )
 CALLS = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
+# What looks like a number from its first character on; NUMBER looks at each character of a line, this only behind these.
+PLAIN = lazy.regex(r"(?<![^\s<=:\['\",|/])([-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d++(?:\.\d++)?+)(?:[eE][-+]?\d++)?+)")
+MOST_PLANS = 4096
+LONG = 1000  # characters of a line from which on it is read for itself
 CUT = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 
 
@@ -38,9 +42,54 @@ class Token:
     at: int
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """The numbers of a line that have a label or a unit, in order, NaN and infinities among them."""
+def tokens(text: str) -> list[Token]:
+    """The numbers of a line that have a label or a unit, in order, NaN and infinities among them.
+
+    Most lines of a log differ in their numbers alone, so where the numbers stand and what they are called is worked out once
+    for each text without its numbers.
+    """
     text = CALLS.sub(" ", text) if "(" in text else text
+    if len(text) > LONG:
+        return list(_tokens(text))
+    parts = PLAIN.split(text)
+    shape = "\0".join(parts[::2])
+    plan = _plans.get(shape)
+    if plan is None:
+        if len(_plans) >= MOST_PLANS:
+            _plans.clear()
+        found = list(_tokens(text))
+        _plans[shape] = _plan(text, parts, found)
+        return found
+    if not plan:
+        return list(_tokens(text))
+    at, ends = -1, []
+    for part in parts:
+        at += len(part)
+        ends.append(at + 1)
+    return [Token(float(parts[i].replace(",", "")), label, unit, ends[i - 1]) for i, label, unit in plan]
+
+
+Plan = tuple[tuple[int, str, str], ...]
+_plans: dict[str, Plan] = {}
+
+
+def _plan(text: str, parts: list[str], found: list[Token]) -> Plan:
+    """Which of `parts` is which token: (index, label, unit); empty where the text without its numbers does not decide it."""
+    starts, at = {}, 0
+    for i, part in enumerate(parts):
+        if i % 2:
+            starts[at] = i
+        at += len(part)
+    numbers = list(itertools.islice(NUMBER.finditer(text), MOST + 1))
+    if len(numbers) > MOST or any(m["odd"] for m in numbers) or {m.start() for m in numbers} != set(starts):
+        return ()
+    if any(parts[starts[m.start()]] != m["number"] for m in numbers):
+        return ()
+    return tuple((starts[x.at], x.label, x.unit) for x in found)
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    """As `tokens`, of a line that is like no other."""
     past = 0
     for found in itertools.islice(NUMBER.finditer(text), MOST):
         start = found.start()
