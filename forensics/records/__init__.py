@@ -20,10 +20,11 @@ from forensics.records.base import Record
 from forensics.records.beside import settle
 from forensics.records.events import to_events
 from forensics.records.fold import fold
+from forensics.records.outlived import outlived
 
 __all__ = ["read", "together", "triggers"]
 
-HELPERS = {"across", "base", "beside", "events", "fold", "initiator", "owner", "units"}
+HELPERS = {"across", "base", "beside", "events", "fold", "initiator", "outlived", "owner", "units"}
 
 
 @functools.cache
@@ -49,7 +50,7 @@ def read(scan: Scan, warn: Warn | None = None) -> list[Event]:
     for kind, records in settle(found).items():
         longer = getattr(_parsers()[kind], "FOLDS", False)
         folded += fold(records, len(scan.regions.get(kind, ())), scan.totals.get(kind, 0), longer)
-    return to_events(scan, folded)
+    return outlived(scan, to_events(scan, folded), folded)
 
 
 def _records(parser: ModuleType, regions: Sequence[Region], warn: Warn | None) -> list[Record]:

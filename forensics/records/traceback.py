@@ -10,7 +10,7 @@ from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value
 from forensics.records.base import Peeled, Record, peeled
 
-TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=2, after=150)
+TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
 HEAD = "Traceback (most recent call last)"
 FRAME = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
 NOTEBOOK_FRAME = lazy.regex(

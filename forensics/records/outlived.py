@@ -1,0 +1,121 @@
+"""Failures that a program told and outlived count as hints: they prove nothing about its end.
+
+    [W 2026-11-21 12:05:15,086] Trial 0 failed with parameters: {'depth': 6} because of ...
+    Traceback (most recent call last):
+    ...
+    [I 2026-11-21 12:05:15,090] Trial 1 finished with value: 3.0
+
+Four things tell it: a record of level warning or lower says it itself; a traceback stands between a warning and a further record
+without alarm; the line in front names a way around it, or is one that only a program which goes on prints; or the log ends as it
+began, with stamped lines of a kind that stood in front of the failure, too. What a kernel, a launcher or a scheduler tells is
+not weighed here: those outlive every job.
+"""
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from forensics import lazy
+from forensics.layouts import peel
+from forensics.model import Event, Prefix, Region, Scan
+from forensics.records.base import Record
+from forensics.records.traceback import CHAIN
+
+FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_memory.capacity")
+# A value that is not finite, or memory that ran out, is itself told as a warning by programs that then end of it.
+NOT_BY_LEVEL = ("numerics.nan", "gpu_memory.capacity")
+WARNING = {"warning", "warn", "w"}
+MILD = {*WARNING, "info", "i", "debug", "d", "trace", "notice"}
+# Printed in front of a traceback by what catches everything and goes on.
+CATCHERS = lazy.regex(
+    r"Exception (?:in ASGI application|occurred during processing of request)|^--- Logging error ---|"
+    r"\bfits? failed with the following error:|\bTrial \d+ failed with parameters"
+)
+# What a line says that tells of a failure and of the way around it.
+GOES_ON = lazy.regex(
+    r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
+    r"using (?:the )?(?:last|previous|default|old))\b"
+)
+REMOTE = lazy.regex(r"^\"\"\"|_RemoteTraceback:")  # in front of a traceback that came from another process
+THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
+LATER = 8  # lines of kinds seen before, behind the end of a thread
+LAST = 3  # lines at the end that must be of kinds seen before
+ALARM = lazy.regex(
+    r"(?i)\b(?:\w*error|\w*exception|fail\w*|fatal|critical|abort\w*|kill\w*|terminat\w*|shut\w*|exit\w*|crash\w*)\b"
+)
+NUMBER = lazy.regex(r"[-+]?\d[\d.,:eE+-]*")
+
+
+def outlived(scan: Scan, events: Sequence[Event], records: Sequence[Record]) -> list[Event]:
+    """`events`, those that the program of this source told and outlived as hints."""
+    if not any(_concerned(e) for e in events):
+        return list(events)
+    spans = _mild_spans(scan, records)
+    return [replace(e, weight="hint") if _concerned(e) and (_told_mildly(e, spans) or _went_on(scan, e)) else e for e in events]
+
+
+def _concerned(event: Event) -> bool:
+    return event.weight != "hint" and str(event.cause).startswith(FAMILIES)
+
+
+def _mild_spans(scan: Scan, records: Sequence[Record]) -> list[tuple[int, int]]:
+    """First and last line of each traceback that was told by a program that went on."""
+    regions = {r.number: r for r in scan.regions.get("traceback", ())}
+    found: list[tuple[int, int]] = []
+    chained = False  # does the one before count, and may the next hang on it?
+    for first, last in sorted(s for r in records if r.kind == "traceback" for s in r.spans if s[0] in regions):
+        region = regions[first]
+        hangs = any(line.text.startswith(CHAIN) for line in region.lines_before())
+        chained = (chained and hangs) or _is_mild_span(scan, region, last)
+        remote = sum(1 for line in region.lines_before()[-2:] if REMOTE.search(line.text))
+        found += [(first - remote, last)] if chained else []
+    return found
+
+
+def _is_mild_span(scan: Scan, region: Region, end: int) -> bool:
+    """`region`: of the traceback; `end`: its last line."""
+    lines = [line for line in region.lines_before() if line.text.strip() and not REMOTE.search(line.text)][-2:]
+    if any(CATCHERS.search(line.text) for line in lines):
+        return True
+    if any(THREAD in line.text for line in lines):
+        later = [peel(line.text) for line in scan.tail if line.number > end]
+        return sum(bool(p.stamp and _shape(p) in _shapes(scan, lines[0].number)) for p in later) >= LATER
+    if lines and GOES_ON.search(lines[-1].text):
+        return True
+    after = next((peel(line.text) for line in region.lines_after() if line.number > end and line.text.strip()), None)
+    warned = bool(lines) and _is_mild(peel(lines[-1].text), WARNING)
+    return warned and after is not None and _is_mild(after) and not ALARM.search(after.message)
+
+
+def _is_mild(prefix: Prefix, levels: Set[str] = MILD) -> bool:
+    return prefix.stamp is not None and (prefix.level or "").lower() in levels
+
+
+def _told_mildly(event: Event, spans: Sequence[tuple[int, int]]) -> bool:
+    by_level = not str(event.cause).startswith(NOT_BY_LEVEL)
+
+    def mild(line: int, text: str) -> bool:
+        if any(first <= line <= last for first, last in spans) or CATCHERS.search(text):
+            return True
+        return by_level and bool(GOES_ON.search(text) or _is_mild(peel(text)))
+
+    return bool(event.proofs) and all(mild(p.line, p.text) for p in event.proofs)
+
+
+def _went_on(scan: Scan, event: Event) -> bool:
+    """Are the last lines of the source stamped, unalarmed, and of kinds that stood in front of `event`?"""
+    last = [line for line in scan.tail if line.text.strip()][-LAST:]
+    if len(last) < LAST or last[0].number <= max(event.last_line, event.line):
+        return False
+    before = _shapes(scan, event.line)
+    ends = [peel(line.text) for line in last]
+    return all(p.stamp and not ALARM.search(p.message) and _shape(p) in before for p in ends)
+
+
+def _shapes(scan: Scan, line: int) -> set[tuple[str | None, str | None, str]]:
+    """The kinds of lines in front of `line`, as far as the ends of the source show them."""
+    return {_shape(peel(known.text)) for known in (*scan.head, *scan.tail) if known.number < line}
+
+
+def _shape(prefix: Prefix) -> tuple[str | None, str | None, str]:
+    """What lines of one kind have in common: who says it at which level, and its words up to the second number."""
+    return prefix.program, prefix.level, "#".join(NUMBER.sub("\x00", prefix.message).split("\x00")[:2])

@@ -1,0 +1,2 @@
+# A local cluster: memory warnings, a task that raises and is retried, workers retired and restarted, a close.
+python dask_session.py

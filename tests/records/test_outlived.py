@@ -1,0 +1,79 @@
+"""What a program told and outlived is a hint; the same words at the end of a run stay proof."""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.model import Report
+
+TRACE = 'Traceback (most recent call last):\n  File "/home/u/train.py", line 7, in load\n    return json.loads(text)\n{}\n'
+MISSING = TRACE.format("FileNotFoundError: [Errno 2] No such file or directory: 'a.csv'")
+STEPS = "".join(f"2026-11-21 08:00:{s:02},120 INFO train: step {s} loss 0.{s}\n" for s in range(20))
+LATER = "".join(f"2026-11-21 08:01:{s:02},120 INFO train: step {20 + s} loss 0.{s}\n" for s in range(20))
+Analyze = Callable[..., Report]
+
+
+def verdict(analyze: Analyze, text: str) -> tuple[str, str]:
+    report = analyze(train_log=text)
+    return report.verdict, report.causes[0].id
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "2026-11-21 08:00:30,120 WARNING train: no cache\n",
+        "2026-11-21 08:00:30,120 ERROR train: mirror 2 is gone, going on without it\n",
+        "ERROR:    Exception in ASGI application\n",
+        "--- Logging error ---\n",
+        "[W 2026-11-21 12:05:15,086] Trial 0 failed with parameters: {} because of the following error: KeyError\n",
+    ],
+)
+def test_a_traceback_that_was_told_mildly_is_no_crash(front: str, analyze: Analyze) -> None:
+    assert verdict(analyze, STEPS + MISSING) == ("crash", "data.missing")
+    after = "2026-11-21 08:00:31,120 INFO train: loaded\n"
+    assert verdict(analyze, STEPS + front + MISSING + after)[0] != "crash"
+
+
+@pytest.mark.parametrize("level", ["INFO", "WARNING"])
+def test_a_record_that_happens_to_stand_in_front_of_an_uncaught_exception_excuses_nothing(level: str, analyze: Analyze) -> None:
+    front = f"2026-11-21 08:00:30,120 {level} train: no cache\n"
+    assert verdict(analyze, STEPS + front + MISSING) == ("crash", "data.missing")
+    died = "2026-11-21 08:00:31,120 ERROR launcher: rank 0 failed\n"
+    assert verdict(analyze, STEPS + front + MISSING + died)[0] == "crash"
+
+
+def test_a_log_that_goes_on_as_before_outlived_what_it_told(analyze: Analyze) -> None:
+    front = "2026-11-21 08:00:30,120 ERROR train: cannot read the table\n"
+    assert verdict(analyze, STEPS + front + MISSING) == ("crash", "data.missing")
+    assert verdict(analyze, STEPS + front + MISSING + LATER)[0] != "crash"
+    assert verdict(analyze, front + MISSING + LATER) == ("crash", "data.missing"), "nothing like it stood before"
+
+
+def test_buffered_output_behind_a_traceback_proves_nothing(analyze: Analyze) -> None:
+    """Standard output of a job in a pipe comes in blocks, the last of them behind the traceback on standard error."""
+    steps = "".join(f"step {s} loss 0.{s}\n" for s in range(40))
+    assert verdict(analyze, steps + MISSING + steps) == ("crash", "data.missing")
+
+
+def test_steps_before_a_teardown_are_no_way_on(analyze: Analyze) -> None:
+    end = "2026-11-21 08:01:30,120 INFO train: shutting down\n2026-11-21 08:01:31,120 INFO train: exit status 1\n"
+    assert verdict(analyze, STEPS + MISSING + LATER + end) == ("crash", "data.missing")
+
+
+def test_a_warning_itself_is_a_hint_an_error_is_not(analyze: Analyze) -> None:
+    said = "2026-11-21 08:00:30,120 {} train: batch 64 failed (DefaultCPUAllocator: can't allocate memory: you tried to allocate 9999999999 bytes.)\n"
+    assert verdict(analyze, STEPS + said.format("ERROR"))[0] == "crash"
+    assert verdict(analyze, STEPS + said.format("WARNING"))[0] != "crash"
+
+
+def test_a_thread_that_the_program_can_do_without(analyze: Analyze) -> None:
+    front = "Exception in thread previews:\n"
+    trace = TRACE.format("TimeoutError: preview upload timed out")
+    assert verdict(analyze, STEPS + front + trace + LATER + "closing\n")[0] != "crash"
+
+
+def test_a_kill_by_the_kernel_is_not_weighed_by_what_other_processes_do(analyze: Analyze) -> None:
+    from tests.hostile.inputs import OOM
+
+    later = OOM.decode() + "[99999.000000] usb 1-1: new device\n" * 5
+    assert analyze(dmesg_log=later).verdict == "crash"
