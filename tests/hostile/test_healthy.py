@@ -49,7 +49,7 @@ def test_no_chunk_of_a_healthy_run_is_a_crash(run: str, knowledge: Database) -> 
     wrong = []
     for name, text in CHUNKS:
         if name.partition(":")[0] == run:
-            report = pipeline.analyze([text_source("run.log", text)], "case", knowledge, threads=1)
+            report = pipeline.analyze([text_source("run.log", text)], "case", knowledge)
             if report.verdict == "crash":
                 first = report.causes[0]
                 wrong.append(f"{name}: {first.id} {first.probability:.2f} {[p.text[:200] for p in first.proofs[:2]]}")
@@ -58,6 +58,6 @@ def test_no_chunk_of_a_healthy_run_is_a_crash(run: str, knowledge: Database) -> 
 
 @pytest.mark.parametrize("run", sorted({name.partition(":")[0] for name, _ in CHUNKS}))
 def test_no_whole_healthy_run_is_a_crash(run: str, knowledge: Database) -> None:
-    report = pipeline.analyze([text_source("run.log", (FOLDER / f"{run}.log").read_bytes())], "case", knowledge, threads=1)
+    report = pipeline.analyze([text_source("run.log", (FOLDER / f"{run}.log").read_bytes())], "case", knowledge)
     first = report.causes[0]
     assert report.verdict != "crash", f"{first.id} {first.probability:.2f} {[p.text[:200] for p in first.proofs[:3]]}"
