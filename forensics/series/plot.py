@@ -86,9 +86,11 @@ def _draw(axis: Any, panel: tuple[str, str], series: Sequence[tuple[str, Series]
         axis.plot([p for p, _ in pairs], [v for _, v in pairs], lw=1, label=label)
     if drawn and max(drawn) > 1000 * min(drawn):
         axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(lambda value, _place: f"{value:g}")  # its own would be mathematics, which is turned off
+        axis.yaxis.set_minor_formatter(lambda _value, _place: "")
     axis.set_ylabel(f"{panel[0].replace('_', ' ')} {unit}".strip())
     axis.grid(alpha=0.25, lw=0.5)
-    axis.legend(fontsize=6, loc="upper left", frameon=False)
+    axis.legend(fontsize=6, loc="best", frameon=False)
 
 
 def _mark(axis: Any, found: Found, timed: bool) -> None:

@@ -57,6 +57,15 @@ def test_pictures(name: str, head: bytes, tmp_path: Path) -> None:
         assert b"growth" in made and b"rss" in made
 
 
+def test_a_logarithmic_axis_has_plain_numbers(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("".join(f"step {i} loss {10.0**i}\n" for i in range(12)))
+    assert run(log, "--plot", tmp_path / "n.svg").returncode == 0
+    drawn = (tmp_path / "n.svg").read_text()
+    assert ">1e+08<" in drawn
+    assert "mathdefault" not in drawn
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
