@@ -9,7 +9,7 @@ from pathlib import Path
 from forensics import context, limits, records, series, sources, timeline
 from forensics.config import config
 from forensics.database import Database, load
-from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose, unsettled
+from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose, foreign, unsettled
 from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.numbers import renumbered
@@ -80,7 +80,7 @@ def analyze(
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided, jobs)
-    alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks))
+    alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), foreign(found[:1], jobs, knowledge))
     decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarms), decided[0], knowledge, noted, ask)
     decided[0] = unsettled(decided[0], timeline.unanswered(chosen, choice, clocks))
     report = Report(
@@ -184,7 +184,8 @@ def _weighed(
     noted += [Warning("model", amiss)] if amiss else []
     if not model:
         return decided, "formula-1"
-    return diagnose(question.incident, knowledge, question.jobs, Spoken(model, question.alarms)), model.hash[:16]
+    spoken = Spoken(model, question.alarms, foreign([question.incident] if question.incident else [], question.jobs, knowledge))
+    return diagnose(question.incident, knowledge, question.jobs, spoken), model.hash[:16]
 
 
 def _incidents(found: list[Incident], decided: list[Diagnosis]) -> tuple[IncidentSummary, ...]:

@@ -6,12 +6,12 @@ The region is the lines that evidence stands on and those lines at both ends of 
 and paths say nothing about the cause and are left out, so that two logs of one failure share their words.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from forensics import lazy
 from forensics.database import HEALTHY
-from forensics.model import Incident, Scan
+from forensics.model import Event, Incident, Scan
 
 NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 TOKEN = lazy.regex(r"[a-z_]{3,30}")
@@ -35,12 +35,17 @@ def words(lines: Iterable[str]) -> set[str]:
     return found
 
 
-def alarming(scans: Iterable[Scan]) -> tuple[str, ...]:
-    """The lines at both ends of each source that sound alarmed, each once; sources by name, so that their order is no matter."""
+def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str, ...]:
+    """The lines at both ends of each source that sound alarmed, each once; sources by name, so that their order is no matter.
+
+    What is known for the noise of healthy runs is left out, and so are the lines of `foreign` events, which are another job's.
+    """
     found: dict[str, None] = {}
     for scan in sorted(scans, key=lambda s: s.source.name):
+        noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
+        noise |= {n for e in foreign if e.source == scan.source.name for n in range(e.line, e.last_line + 1)}
         ends = {line.number: line.text[:MOST_CHARS] for line in (*scan.head, *scan.tail)}
-        loud = [text for _, text in sorted(ends.items()) if sounds_alarmed(text)]
+        loud = [text for number, text in sorted(ends.items()) if number not in noise and sounds_alarmed(text)]
         found.update(dict.fromkeys(loud[-MOST_OF_A_SOURCE:]))
         if len(found) >= MOST_LINES:
             break
@@ -53,8 +58,11 @@ def sounds_alarmed(text: str) -> bool:
     return any(word in low for word in ALARMS)
 
 
-def region(incident: Incident | None, alarms: Iterable[str]) -> list[str]:
-    """The lines of the error region of `incident`: `alarms`, and behind them the lines of its evidence, each once."""
+def region(incident: Incident | None, alarms: Iterable[str], foreign: Sequence[Event] = ()) -> list[str]:
+    """The lines of the error region of `incident`: `alarms`, and behind them the lines of its evidence, each once.
+
+    `foreign`: events of another job, which say nothing.
+    """
     events = incident.events if incident else ()
-    proofs = (p.text for e in events if e.cause not in (None, HEALTHY) for p in e.proofs)
+    proofs = (p.text for e in events if e.cause not in (None, HEALTHY) and e not in foreign for p in e.proofs)
     return list(dict.fromkeys([*alarms, *proofs]))

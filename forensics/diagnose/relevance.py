@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from forensics import lazy
 from forensics.database import HEALTHY, Database
-from forensics.model import Event
+from forensics.model import Event, Incident
 
 UNRELATED = 0.2
 SLACK_S = 2.0  # the kernel stamps a kill, the job its first line, by clocks that are read at different moments
@@ -71,16 +71,24 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
 def concerning(
     found: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: Database
 ) -> tuple[tuple[Event, ...], float]:
-    """Those of `found`, events of one cause, that concern the job most, and how much they do.
+    """Those of `found`, events of one cause, that concern the job, and how much they do: of deaths only those that do most.
 
     Where the job's log misses a process by its pid, the ends of other processes are left out.
     """
     told = [relevance(e, events, jobs, database) for e in found]
+    if not str(found[0].cause).startswith(ENDINGS):
+        return tuple(found), max(told)
     kept = [e for e, r in zip(found, told, strict=True) if r == max(told)]
     own = [e for e in events if jobs.is_job(e)]
-    if any(not jobs.is_job(e) and _missed(e, own) for e in kept) and str(kept[0].cause).startswith(ENDINGS):
+    if any(not jobs.is_job(e) and _missed(e, own) for e in kept):
         kept = [e for e in kept if jobs.is_job(e) or "pid" not in e.fields or _missed(e, own)]
     return tuple(kept), max(told)
+
+
+def foreign(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tuple[Event, ...]:
+    """The deaths in `incidents` that are those of other jobs."""
+    deaths = ((e, i.events) for i in incidents for e in i.events if str(e.cause).startswith(ENDINGS))
+    return tuple(e for e, events in deaths if relevance(e, events, jobs, database) < 1)
 
 
 def _missed(event: Event, own: Sequence[Event]) -> bool:

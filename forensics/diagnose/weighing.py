@@ -12,7 +12,7 @@ from forensics.diagnose.model import Model
 from forensics.diagnose.region import region, words
 from forensics.diagnose.relevance import Jobs
 from forensics.diagnose.score import SHOWN, Standing
-from forensics.model import Incident
+from forensics.model import Event, Incident
 
 HINTS_MOST = 0.75  # of hints and words nobody is confident: what would have proven it may be in a part that is missing
 PROVEN = 0.5  # a cause of this probability, with evidence: what words alone suggest is not worth telling beside it
@@ -29,10 +29,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What the logs say beyond their events: `alarms`, the alarming lines at their ends, and the model that reads them."""
+    """What the logs say beyond their events: `alarms`, the alarming lines at their ends, and the model that reads them.
+
+    `foreign`: events that are another job's, whose words do not count.
+    """
 
     model: Model
     alarms: tuple[str, ...] = ()
+    foreign: tuple[Event, ...] = ()
 
 
 def candidates(
@@ -42,7 +46,7 @@ def candidates(
 
     In logs without an event and without an alarming line nothing but their silence is weighed: no word makes a cause of it.
     """
-    text = spoken.model.text(words(region(incident, spoken.alarms)))
+    text = spoken.model.text(words(region(incident, spoken.alarms, spoken.foreign)))
     offered = features(standings, text, len(spoken.alarms), database)
     if not spoken.alarms and all(s.cause == HEALTHY for s in standings):
         return {c: offered[c] for c in (HEALTHY, UNKNOWN)}

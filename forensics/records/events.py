@@ -107,7 +107,8 @@ def _from_record(scan: Scan, record: Record, hits: list[Hit], absorbed: list[Hit
     for hit in mine:
         fields = {**typed(hit.fields), **fields}
     stamp, prefix = None, peel(record.quote[0].text) if record.quote else Prefix("")
-    for line in (*record.quote, *neighbours.values()):
+    around = sorted(neighbours.values(), key=lambda x: (x.number > record.first, abs(x.number - record.first)))
+    for line in (*record.quote, *around):  # an exception was printed by whoever wrote the line in front of it
         stamp = stamp or peel(line.text).stamp
     return Event(
         kind=record.kind,

@@ -1,15 +1,20 @@
 """Placed events to incidents: silence on the wall clock cuts; events without a time stay with their own source's.
 
+A fault of hardware that comes back is one story however long it was silent: what the same device told of the same cause before
+goes to the last incident in which it tells it.
+
 The incident that `causes` speaks of comes first: the last one that holds more than hints.
 """
 
 from collections import defaultdict
 from datetime import datetime, timedelta
 
-from forensics.model import Event, Incident
+from forensics.model import Event, Incident, Value
 from forensics.timeline.links import links
 
 SILENCE = timedelta(hours=2)
+HARDWARE = ("gpu_hardware.", "host_hardware.")
+DEVICES = ("pci", "uuid", "dimm", "disk")
 
 
 def incidents(events: list[Event]) -> list[Incident]:
@@ -26,7 +31,7 @@ def incidents(events: list[Event]) -> list[Incident]:
     for event in events:
         if event.time is None:
             _join(groups, event)
-    made = [_incident(g) for g in groups]
+    made = [_incident(g) for g in _with_recurring(groups)]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
 
@@ -59,6 +64,26 @@ def _join(groups: list[list[Event]], event: Event) -> None:
         groups[-1].append(event)
     else:
         groups.append([event])
+
+
+def _with_recurring(groups: list[list[Event]]) -> list[list[Event]]:
+    """`groups`, in order, with earlier reports of a hardware fault moved to the last group that has such a report of weight."""
+    last: dict[tuple[str, str, Value], int] = {}
+    for i, group in enumerate(groups):
+        last |= {fault: i for e in group if e.weight != "hint" and (fault := _fault(e))}
+    made: list[list[Event]] = [[] for _ in groups]
+    for i, group in enumerate(groups):
+        for event in group:
+            fault = _fault(event)
+            made[max(i, last.get(fault, i)) if fault else i].append(event)
+    return [group for group in made if group]
+
+
+def _fault(event: Event) -> tuple[str, str, Value] | None:
+    """Cause and device of a hardware fault; None for anything else."""
+    if not str(event.cause).startswith(HARDWARE):
+        return None
+    return next(((str(event.cause), name, event.fields[name]) for name in DEVICES if name in event.fields), None)
 
 
 def _incident(events: list[Event]) -> Incident:

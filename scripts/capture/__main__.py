@@ -8,7 +8,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import distributed, healthy, memory, notebook, process, series, storage, training  # noqa: F401  (each registers its cases)
+from . import (  # noqa: F401  (each registers its cases)
+    distributed,
+    healthy,
+    memory,
+    native,
+    neighbours,
+    notebook,
+    process,
+    series,
+    serving,
+    slurm,
+    storage,
+    training,
+)
 from .case import CASES, SAMPLES, capture, readme
 from .stage import make_venv
 

@@ -144,7 +144,7 @@ def _quoted(text: str) -> str:
 _INTRODUCTION = """# Sample logs
 
 Every log here was captured while the failure really happened; none was written by hand. `scripts/capture` makes them
-again: `python -m scripts.capture` (as root, on Linux with cgroup v1) or `python -m scripts.capture CASE...`.
+again: `python -m scripts.capture` (as root, on Debian with cgroup v1) or `python -m scripts.capture CASE...`.
 
 The victims ran as `user` on `node-1` in namespaces of their own. Changed afterwards: the suffix of the kernel's release
 name and the tokens of notebook servers; `healthy_dmesg` leaves out the lines that name the virtual machine's own

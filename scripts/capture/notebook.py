@@ -125,6 +125,16 @@ def papermill_exception(stage: Callable[..., Stage]) -> Files:
     return {"papermill.log": output, "out.ipynb": one.read("out.ipynb")}
 
 
+@case("host_memory.oom_cgroup", _KILLED, symptoms=("notebook.kernel_died",))
+def papermill_oom(stage: Callable[..., Stage]) -> Files:
+    """Papermill runs a notebook in a cgroup of 400 MiB; a cell fills it, and its kernel is OOM-killed."""
+    one, kernel = stage(memory_limit=400 * MIB, cgroup="job_4714"), KernelLog()
+    one.prepare()
+    one.write("train.ipynb", notebook([IMPORTS, TRAIN, _EXHAUST]))
+    output = one.run("papermill --log-output train.ipynb out.ipynb")
+    return {"papermill.log": output, "out.ipynb": one.read("out.ipynb"), "dmesg.log": kernel.lines("-T")}
+
+
 def _kernelspec(one: Stage, argv: list[str]) -> None:
     spec = {"argv": argv, "display_name": "Python 3", "language": "python"}
     one.write("../.local/share/jupyter/kernels/torch-old/kernel.json", json.dumps(spec))

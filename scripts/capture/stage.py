@@ -33,6 +33,9 @@ PACKAGES = (
     "tqdm",
     "psutil",
     "distributed",
+    "gunicorn",
+    "uvicorn",
+    "mpi4py",
 )
 UID = 1000
 MIB = 1 << 20

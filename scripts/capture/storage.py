@@ -69,6 +69,52 @@ def damaged_ext4(stage: Callable[..., Stage]) -> Files:
     return {"train.log": output, "dmesg.log": kernel.lines("-T")}
 
 
+@case("storage.full", ("train.log", "No space left on device"))
+def inodes_full(stage: Callable[..., Stage]) -> Files:
+    """A file for each sample uses up the inodes of an ext4 of 16 MiB that has room for more bytes; the shell shows both."""
+    image = [line.replace("-F -O", "-F -N 64 -O") for line in _image(16)]
+    program = "for sample in range(1000):\n    with open(f'data/{sample:06}.json', 'w') as file:\n        file.write('{}')\n"
+    script = 'python cache.py\necho "exit status $?"\ndf -h data\ndf -i data'
+    return {"train.log": stage(mounts=image).output_of(script, files={"cache.py": program})}
+
+
+@case("storage.io_error", ("dmesg.log", "I/O error"), symptoms=("process.bus_error",))
+def mmap_io_error(stage: Callable[..., Stage]) -> Files:
+    """The device under a memory-mapped data file loses its second half: the kernel sends SIGBUS instead of an errno."""
+    damage = [
+        *_image(96),
+        f"head -c 60000000 /dev/zero > {_DATA}/tokens.bin",
+        f"sync; umount {_DATA}",
+        f"mount -o loop /home/disk.img {_DATA}",
+        "truncate -s 20m /home/disk.img",
+    ]
+    one, kernel = stage(mounts=damage), KernelLog()
+    program = (
+        "import numpy as np\n\ntokens = np.memmap('data/tokens.bin', dtype=np.uint8, mode='r')\n"
+        "for step in range(len(tokens) >> 20):\n    print('step', step, int(tokens[step << 20 : (step << 20) + 4096].sum()))\n"
+    )
+    output = one.output_of('python train.py\necho "exit status $?"', files={"train.py": program})
+    return {"train.log": output, "dmesg.log": kernel.lines("-T")}
+
+
+def _fuse(seconds: int) -> list[str]:
+    start = f"LD_LIBRARY_PATH=/home/user/python/lib /home/user/python/bin/python3 /home/user/run/fuse_mount.py {_DATA} {seconds}"
+    return [f"mkdir -p {_DATA}", start]
+
+
+@case("storage.network_fs", ("train.log", "data/shard-"))
+def fuse_daemon_died(stage: Callable[..., Stage]) -> Files:
+    """The daemon of the FUSE mount under a data set vanishes while shards are read."""
+    return {"train.log": stage(mounts=_fuse(8)).output_of("python read_mount.py", "read_mount.py", "fuse_mount.py")}
+
+
+@case("storage.network_fs", ("train.log", "data/shard-"), symptoms=("distributed.peer_lost",))
+def fuse_died_torchrun(stage: Callable[..., Stage]) -> Files:
+    """The FUSE mount of rank 1's shards dies under a torchrun job; rank 0 loses its peer."""
+    script = "torchrun --standalone --nproc_per_node=2 read_mount.py"
+    return {"train.log": stage(mounts=_fuse(25)).output_of(script, "read_mount.py", "fuse_mount.py")}
+
+
 @case("host_os.lockup", ("dmesg.log", "blocked for more than"), accept=("storage.io_error", "process.stalled"))
 def hung_task(stage: Callable[..., Stage]) -> Files:
     """A training's file system freezes under it; the logs are taken when the kernel's hung-task watchdog has reported."""

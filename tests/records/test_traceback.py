@@ -157,3 +157,15 @@ def test_a_runner_of_notebooks_reports_the_cells_exception(events: Callable[[str
     )
     told = {e.weight: e.fields for e in tracebacks(events(text))}
     assert (told["strong"]["exc_type"], told["strong"]["file"], told["strong"]["line_no"]) == ("KeyError", "Cell In[3]", 2)
+
+
+def test_a_traceback_is_as_old_as_the_line_in_front_of_it(events: Callable[[str], list[Event]]) -> None:
+    log = (
+        "[2025-03-04 10:00:01 +0000] [71] [INFO] Booting worker with pid: 72\n"
+        "[2025-03-04 10:00:09 +0000] [71] [CRITICAL] WORKER TIMEOUT (pid:72)\n"
+        "[2025-03-04 10:00:09 +0000] [72] [ERROR] Error handling request GET /\n"
+    )
+    (event,) = tracebacks(events(log + PLAIN))
+    assert event.stamp is not None
+    assert event.stamp.wall is not None
+    assert event.stamp.wall.second == 9

@@ -154,3 +154,11 @@ def test_sources_whose_clocks_never_fall_are_merged_by_time() -> None:
     streams = [(c := clock_for(t)[0], entries(source_of(name, t), c)) for name, t in texts.items()]
     got = [e.time for e in merged(streams)]
     assert len(got) == 60 and got == sorted(got)  # type: ignore[type-var]
+
+
+def test_a_hardware_fault_that_comes_back_is_one_incident() -> None:
+    when = {"2025-05-02": "3b", "2025-05-04": "86", "2025-05-06": "3b"}
+    lines_ = [f"{day} 10:00:00 INFO Xid (PCI:0000:{gpu}:00): 95" for day, gpu in when.items()]
+    made = [event("a.log", n, x, cause="gpu_hardware.ecc", pci=x[-11:-5]) for n, x in enumerate(lines_, 1)]
+    got, _ = joined({"a.log": "\n".join(lines_) + "\n"}, made)
+    assert [[e.line for e in i.events] for i in incidents(got)] == [[1, 3], [2]]
