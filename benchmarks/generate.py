@@ -3,12 +3,30 @@
 python benchmarks/generate.py mixed 1000 /tmp/mixed.log      about 1,000 MB, one failure near its end
 """
 
+import json
 import random
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 BLOCK_LINES = 20_000
+NEWLINE = "\n"
+JOURNAL = {  # what systemd adds to every entry of a service
+    "_TRANSPORT": "stdout",
+    "PRIORITY": "6",
+    "_UID": "1000",
+    "_GID": "1000",
+    "_COMM": "python3",
+    "_EXE": "/usr/bin/python3.11",
+    "_CMDLINE": "python3 train.py --config large.yaml",
+    "_CAP_EFFECTIVE": "0",
+    "_SYSTEMD_CGROUP": "/system.slice/training.service",
+    "_SYSTEMD_UNIT": "training.service",
+    "_SYSTEMD_SLICE": "system.slice",
+    "_SYSTEMD_INVOCATION_ID": "0123456789abcdef0123456789abcdef",
+    "_MACHINE_ID": "0123456789abcdef0123456789abcdef",
+    "_STREAM_ID": "0123456789abcdef0123456789abcdef",
+}
 FAILURE = (
     "[rank3]: Traceback (most recent call last):\n"
     '[rank3]:   File "/home/user/run/train.py", line 88, in step\n'
@@ -100,12 +118,51 @@ def tracebacks(count: int) -> Iterator[str]:
         yield f'Traceback (most recent call last):\n  File "/home/user/run/job{i}.py", line {i % 900}, in part{i}\n    work({i})\nValueError: item {i} is of no use\n'
 
 
+def docker(megabytes: int) -> Iterator[str]:
+    """The mixed log as Docker's json-file driver writes it."""
+    for n, line in enumerate(_lines(megabytes)):
+        clock = f"2026-11-21T08:{n // 60 % 60:02d}:{n % 60:02d}.123456789Z"
+        yield f'{{"log":{json.dumps(line + NEWLINE)},"stream":"stderr","time":"{clock}"}}\n'
+
+
+def cri(megabytes: int) -> Iterator[str]:
+    """The mixed log as a container runtime writes it for Kubernetes."""
+    for n, line in enumerate(_lines(megabytes)):
+        yield f"2026-11-21T08:{n // 60 % 60:02d}:{n % 60:02d}.123456789Z stderr F {line}\n"
+
+
+def journal(megabytes: int) -> Iterator[str]:
+    """The mixed log as `journalctl -o json` prints it."""
+    for n, line in enumerate(_lines(megabytes)):
+        yield json.dumps(
+            {
+                "__REALTIME_TIMESTAMP": str(1_795_248_000_000_000 + n * 1000),
+                "__MONOTONIC_TIMESTAMP": str(n * 1000),
+                "_BOOT_ID": "0123456789abcdef0123456789abcdef",
+                "_HOSTNAME": "node-1",
+                "SYSLOG_IDENTIFIER": "python3",
+                "_PID": "4242",
+                "MESSAGE": line,
+                **JOURNAL,
+            },
+            separators=(",", ":"),
+        ) + "\n"
+
+
+def _lines(megabytes: int) -> Iterator[str]:
+    for block in mixed(megabytes):
+        yield from block.replace("\r", " ").removesuffix("\n").split("\n")
+
+
 KINDS: dict[str, Callable[[int], Iterator[str]]] = {
     "mixed": mixed,
     "losses": losses,
     "xid": xid_flood,
     "nccl": nccl_flood,
     "tracebacks": tracebacks,
+    "docker": docker,
+    "cri": cri,
+    "journal": journal,
 }
 
 

@@ -6,7 +6,7 @@ The package has hundreds, and one analysis needs a few tens of them: compiling a
 import re
 from typing import Any, AnyStr, cast
 
-USED = ("search", "match", "fullmatch", "finditer", "findall", "sub", "split", "pattern", "flags", "groups", "groupindex")
+USED = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split", "pattern", "flags", "groups", "groupindex")
 
 
 class _Regex:

@@ -9,7 +9,8 @@ message follow as they stood. A change of boot is told by `-- Boot ID --`, as jo
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from forensics import lazy
 from forensics.sources.formats.stamps import from_usec
@@ -20,6 +21,7 @@ FIELDS = (
     "_BOOT_ID", "_HOSTNAME", "SYSLOG_IDENTIFIER", "_COMM", "SYSLOG_PID", "_PID", "_TRANSPORT",
 )  # fmt: skip
 """Everything of an entry that its line is made of."""
+TEXT = {str}
 NO_NAME = lazy.regex(r"[\s\[\]:]+")
 
 
@@ -43,6 +45,18 @@ class Entries:
         self.boot = boot or self.boot
         text = message.replace("\r\n", "\n").rstrip("\n")
         yield number, step, f"{_front(entry)}{text}".encode("utf-8", "replace")
+
+    def lines(self, entries: Sequence[Mapping[str, object]]) -> bytes | None:
+        """The lines of entries of one line each and of one boot, with the text of every field; None where one is not so."""
+        boot = self.boot or str(entries[0].get("_BOOT_ID"))
+        lines: list[str] = []
+        for entry in entries:
+            message = entry.get("MESSAGE", "\n")
+            if set(map(type, entry.values())) != TEXT or "\n" in str(message) or entry.get("_BOOT_ID") != boot:
+                return None
+            lines.append(f"{_front(cast(Mapping[str, str], entry))}{message}")
+        self.boot = boot
+        return "\n".join(lines).encode("utf-8", "replace")
 
 
 def _front(entry: Mapping[str, str]) -> str:

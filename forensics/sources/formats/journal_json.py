@@ -9,18 +9,28 @@ Values are strings, arrays of byte values where they hold control characters, ar
 null where they were too long to print.
 """
 
+import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypedDict
 
 from forensics import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import FIELDS, Entries
-from forensics.sources.lines import numbered_lines
+from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
 KEY = lazy.regex(r'"__REALTIME_TIMESTAMP"\s*:\s*"\d{16}"')
 START = lazy.regex(r"(?:data: |\x1e)?\{")
 DECODE = json.JSONDecoder().decode
+
+
+@functools.cache
+def _fast() -> Callable[[bytes], dict[str, Any]]:
+    """A decoder of what lines are made of that skips the other fields: a quarter of the time of the standard one."""
+    import msgspec
+
+    return msgspec.json.Decoder(TypedDict("Entry", dict.fromkeys(FIELDS, Any), total=False)).decode  # type: ignore[operator]
 
 
 def _recognises(head: Head) -> bool:
@@ -29,37 +39,73 @@ def _recognises(head: Head) -> bool:
 
 def decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     """Lines of the entries in `blocks`; each stood where its message stands."""
-    entries = Entries()
-    for number, raw in _objects(blocks):
+    entries, objects = Entries(), _Objects()
+    for first, whole in numbered_blocks(blocks):
+        plain = None if objects.parts else _plain(whole, entries)
+        if plain is not None:
+            yield first, 1, plain
+            continue
+        for number, line in enumerate(whole.split(b"\n"), first):
+            yield from _told(objects.feed(number, line), entries, note)
+    yield from _told(objects.end(), entries, note)
+
+
+def _plain(block: bytes, entries: Entries) -> bytes | None:
+    """The lines of a block of entries of one line each, nearly all there are; None where one is anything else."""
+    decode = _fast()
+    try:
+        found = [decode(raw) for raw in block.split(b"\n")]
+    except (ValueError, RecursionError):
+        return None
+    return entries.lines(found)
+
+
+def _told(objects: Iterable[tuple[int, bytes]], entries: Entries, note: Note) -> Iterator[Piece]:
+    for number, raw in objects:
         if not raw.startswith(b"{"):  # a remark between the entries, `-- Boot ... --`
             yield number, 0, raw
             continue
         try:
-            found = DECODE(raw.decode("utf-8", "replace"))
+            found = _entry(raw)
         except (ValueError, RecursionError):
             note("damaged", "an entry of the journal could not be read", number)
             continue
-        yield from entries.pieces({name: _text(v) for name in FIELDS if (v := found.get(name)) is not None}, number)
+        yield from entries.pieces({k: v if v.__class__ is str else _text(v) for k, v in found.items() if v is not None}, number)
 
 
-def _objects(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The objects with the numbers of their messages' lines: one a line, or from a line that opens one to one that closes it."""
-    start, parts, size = 0, list[bytes](), 0
-    for number, line in numbered_lines(blocks):
+def _entry(raw: bytes) -> dict[str, Any]:
+    """The fields of an entry that lines are made of. Raises ValueError or RecursionError for what is no entry."""
+    try:
+        return _fast()(raw)
+    except ValueError:  # bad bytes in a text, or no JSON at all
+        found = DECODE(raw.decode("utf-8", "replace"))
+        return {k: v for k, v in found.items() if k in FIELDS} if isinstance(found, dict) else {}
+
+
+class _Objects:
+    """Lines to objects with the numbers of their messages' lines: one a line, or from one that opens to one that closes it."""
+
+    def __init__(self) -> None:
+        self.start, self.parts, self.size = 0, list[bytes](), 0
+
+    def feed(self, number: int, line: bytes) -> list[tuple[int, bytes]]:
+        """The object that the next line ends, if it ends one."""
         line = line.removeprefix(b"\x1e").removeprefix(b"data: ").strip()
-        if parts:
-            start = number if line.startswith(b'"MESSAGE"') else start
-            parts.append(line)
-            size += len(line)
-            if line == b"}" or size > limits.current.entry:
-                yield start, b"".join(parts)
-                parts, size = [], 0
-        elif line == b"{":
-            start, parts = number, [line]
-        elif line:
-            yield number, line
-    if parts:
-        yield start, b"".join(parts)
+        if self.parts:
+            self.start = number if line.startswith(b'"MESSAGE"') else self.start
+            self.parts.append(line)
+            self.size += len(line)
+            return self.end() if line == b"}" or self.size > limits.current.entry else []
+        if line == b"{":
+            self.start, self.parts = number, [line]
+            return []
+        return [(number, line)] if line else []
+
+    def end(self) -> list[tuple[int, bytes]]:
+        """What is left at the end."""
+        left = [(self.start, b"".join(self.parts))] if self.parts else []
+        self.parts, self.size = [], 0
+        return left
 
 
 def _text(value: object) -> str:
