@@ -35,17 +35,24 @@ NAMES = (
     "unknown weak",  # 1 for UNKNOWN when the formula's first has hints only, or names an ending
     "unknown text",  # for UNKNOWN: log of the share that the words give the formula's first
     "unknown vague",  # for UNKNOWN: log of the greatest share that the words give
+    "unknown alarms",  # for UNKNOWN: log of one more than the number of alarming lines on which no evidence stands
+    "unknown consequence",  # for UNKNOWN: log of one more than the number of causes that would explain the formula's first
+    "unknown other",  # for UNKNOWN: 1 when the words put another cause first, that would explain the formula's first
 )
 UNKNOWN = ""
+OF_UNKNOWN = sum(name.startswith("unknown") for name in NAMES)
 FLOOR = 1e-4
 NEAREST = 3  # causes that the words alone make candidates
 
 
-def features(standings: Sequence[Standing], text: Mapping[str, float], alarms: int, database: Database) -> dict[str, list[float]]:
+def features(
+    standings: Sequence[Standing], text: Mapping[str, float], alarms: int, database: Database, unexplained: int = 0
+) -> dict[str, list[float]]:
     """Candidate -> its features in the order of NAMES.
 
     Candidates: every cause of `standings` (best first, never empty), none.healthy, the NEAREST that the words put first, and
-    UNKNOWN. `text`: cause -> share, 0 to 1. `alarms`: number of alarming lines.
+    UNKNOWN. `text`: cause -> share, 0 to 1. `alarms`: number of alarming lines;
+    `unexplained`: of those on which no evidence stands.
     """
     by_cause = {s.cause: s for s in standings}
     likely = sorted((c for c in text if c in database.causes), key=lambda c: (-text[c], c))[:NEAREST]
@@ -68,9 +75,9 @@ def features(standings: Sequence[Standing], text: Mapping[str, float], alarms: i
             float(healthy and cause in by_cause and any(e.weight != "hint" for e in by_cause[cause].events)),
             float(healthy and silent),
             log(1 + alarms) if healthy and silent else 0.0,
-            *([0.0] * 5),
+            *([0.0] * OF_UNKNOWN),
         ]
-    found[UNKNOWN] = _unknown(standings[0], text, silent, database)
+    found[UNKNOWN] = _unknown(standings[0], text, silent, unexplained, likely[0] if likely else HEALTHY, database)
     return found
 
 
@@ -83,10 +90,14 @@ def _evidence(standing: Standing | None) -> list[float]:
     return [*(float(w in weights) for w in ("proof", "strong", "hint")), kinds, float(not events), explained]
 
 
-def _unknown(first: Standing, text: Mapping[str, float], silent: bool, database: Database) -> list[float]:
+def _unknown(
+    first: Standing, text: Mapping[str, float], silent: bool, unexplained: int, said: str, database: Database
+) -> list[float]:
     weak = not silent and (all(e.weight == "hint" for e in first.events) or database.causes[first.cause].fallback)
     vague = _log(max(text.values(), default=0.0))
+    roots = 0 if silent else sum(database.explains(c, first.cause) for c in database.causes if c != first.cause)
     own = [1.0, float(silent), float(weak), _log(text.get(first.cause, 0.0)), vague]
+    own += [log(1 + unexplained), log(1 + roots), float(said != first.cause and database.explains(said, first.cause))]
     return [*([0.0] * (len(NAMES) - len(own))), *own]
 
 

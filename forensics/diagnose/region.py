@@ -18,7 +18,7 @@ TOKEN = lazy.regex(r"[a-z_]{3,30}")
 ALARMS = (
     *("abort", "cannot", "corrupt", "denied", "died", "error", "exception", "exceeded", "fail", "fatal", "invalid", "kill"),
     *("lost", "no such", "not found", "out of memory", "panic", "refused", "signal", "stuck", "timed out", "timeout"),
-    *("traceback", "unable", "unexpected"),
+    *("traceback", "unable", "unexpected", "segmentation", "core dumped"),
 )
 MOST_LINES = 200
 MOST_CHARS = 400
@@ -66,3 +66,9 @@ def region(incident: Incident | None, alarms: Iterable[str], foreign: Sequence[E
     events = incident.events if incident else ()
     proofs = (p.text for e in events if e.cause not in (None, HEALTHY) and e not in foreign for p in e.proofs)
     return list(dict.fromkeys([*alarms, *proofs]))
+
+
+def unexplained(incident: Incident | None, alarms: Iterable[str]) -> int:
+    """The number of `alarms` on which no evidence of `incident` stands."""
+    known = {p.text[:MOST_CHARS] for e in (incident.events if incident else ()) for p in e.proofs}
+    return len(set(alarms) - known)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.features import UNKNOWN, features
 from forensics.diagnose.model import Model
-from forensics.diagnose.region import region, words
+from forensics.diagnose.region import region, unexplained, words
 from forensics.diagnose.relevance import Jobs
 from forensics.diagnose.score import SHOWN, Standing
 from forensics.model import Event, Incident
@@ -47,7 +47,7 @@ def candidates(
     In logs without an event and without an alarming line nothing but their silence is weighed: no word makes a cause of it.
     """
     text = spoken.model.text(words(region(incident, spoken.alarms, spoken.foreign)))
-    offered = features(standings, text, len(spoken.alarms), database)
+    offered = features(standings, text, len(spoken.alarms), database, unexplained(incident, spoken.alarms))
     if not spoken.alarms and all(s.cause == HEALTHY for s in standings):
         return {c: offered[c] for c in (HEALTHY, UNKNOWN)}
     return offered
@@ -62,15 +62,15 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float]) -
     """Standings with these probabilities, most probable first; causes without evidence only where nothing is proven.
 
     What the plain formula puts first by more than hints stays first, as it knows what explains what: where the model gives
-    more to another, the two change their shares. What only hints and words speak for gets HINTS_MOST at most; the rest of its
-    share stands for causes that nothing here tells of.
+    more to another, each gets half of what the two have together, for one speaks against the other. What only hints and words
+    speak for gets HINTS_MOST at most; the rest of its share stands for causes that nothing here tells of.
     """
     by_cause = {s.cause: s for s in standings}
     ranked = sorted((c for c in probabilities if c != UNKNOWN), key=lambda c: (-probabilities[c], c))
     given = dict(probabilities)
     first = standings[0]
     if any(e.weight != "hint" for e in first.events) and ranked[0] != first.cause:
-        given[first.cause], given[ranked[0]] = given[ranked[0]], given[first.cause]
+        given[first.cause] = given[ranked[0]] = (given[first.cause] + given[ranked[0]]) / 2
         ranked.sort(key=lambda c: (c != first.cause, -given[c], c))
     stood = [by_cause.get(c) or Standing(c, (), 0.0) for c in ranked]
     made = [replace(s, probability=round(min(given[s.cause], _most(s)), 4)) for s in stood]

@@ -6,7 +6,7 @@ forensics train incidents sample_logs -o my.weights
 from collections.abc import Sequence
 from dataclasses import replace
 
-from forensics.database import Database
+from forensics.database import HEALTHY, Database
 from forensics.diagnose.model import Model
 from forensics.diagnose.score import standings
 from forensics.diagnose.weighing import Spoken, candidates
@@ -16,7 +16,10 @@ from forensics.train.cases import Case, without_its_cause
 from forensics.train.weights import Choice
 
 FOLDS = 5
-UNFAMILIAR = 0.15  # weight of a copy whose own cause no signature knew, beside 1 for the case as it is; see docs/model-card.md
+# Weights of a copy whose own cause no signature knew, beside 1 for the case as it is; see docs/model-card.md. Where what is left
+# proves another cause, as a consequence does, the model has to learn most from it.
+UNFAMILIAR = 0.15
+MISLEADING = 0.4
 
 
 def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> Model:
@@ -71,8 +74,14 @@ def choices(cases: Sequence[Case], models: Sequence[Model], knowledge: Database)
     made: list[Choice] = []
     for case, model in zip(cases, models, strict=True):
         made.append(Choice(offered(case, model, knowledge), case.right))
-        made.append(Choice(offered(without_its_cause(case), model, knowledge), case.right, UNFAMILIAR))
+        copy = without_its_cause(case)
+        made.append(Choice(offered(copy, model, knowledge), case.right, _weight(copy, knowledge)))
     return made
+
+
+def _weight(copy: Case, knowledge: Database) -> float:
+    first = standings(copy.question.incident, knowledge, copy.question.jobs)[0].cause
+    return UNFAMILIAR if first == HEALTHY or first in copy.right else MISLEADING
 
 
 def offered(case: Case, model: Model, knowledge: Database) -> dict[str, list[float]]:
