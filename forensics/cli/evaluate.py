@@ -55,7 +55,7 @@ def told(cases: "Sequence[Case]", knowledge: "Database", folds: int, pictures: P
     from forensics.train.cases import without_its_cause
     from forensics.train.measure import by_formula, by_model, by_words
 
-    model, amiss = chosen()
+    model, amiss = (None, "") if folds else chosen()  # what is learned anew needs no weights that fit
     models = fit.cross_validated(cases, knowledge, folds) if folds else [model] * len(cases)
     if amiss or not all(models):
         raise UsageError(amiss or "there is no trained model", advice="make one with forensics train, or use --folds 5")

@@ -16,6 +16,7 @@ from forensics.database import HEALTHY, Database
 from forensics.model import Event, Incident
 
 UNRELATED = 0.2
+DAY = timedelta(days=1)
 SLACK_S = 2.0  # the kernel stamps a kill, the job its first line, by clocks that are read at different moments
 SOON_S = 10.0  # the moment of a death and the moment it is noticed, by clocks that may be off by seconds
 NEAR_S = 60.0  # a killed process is missed by its parent within seconds; a log's last line may be older
@@ -62,10 +63,17 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
     if ending and _before_the_job(event, own, hosts, jobs, database):
         return UNRELATED
     window = NEAR_S if ending else SLOW_S
-    moments = [e.time for e in own if e.time and e.cause != HEALTHY] or [t for t in jobs.ends.values() if t]
+    moments = [e.time for e in own if e.time and e.cause != HEALTHY] or _ends(event, own, jobs)
     if not moments or any(abs((m - event.time).total_seconds()) <= window for m in moments):
         return 1.0
     return UNRELATED if not own or any(_says_otherwise(e, database) for e in own) else 1.0
+
+
+def _ends(event: Event, own: Sequence[Event], jobs: Jobs) -> list[datetime]:
+    """When the job's logs ended: those that tell something, else those of the day of `event`; others are of other runs."""
+    speaking = {e.source for e in own}
+    ends = [t for s, t in jobs.ends.items() if t and (s in speaking or not own)]
+    return [t for t in ends if event.time and (own or abs(t - event.time) <= DAY)]
 
 
 def concerning(

@@ -1,0 +1,81 @@
+"""What must not matter does not: the order in which files are given, and a healthy log of another job beside them."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from forensics import pipeline
+from forensics.database import Database
+from forensics.model import Report, Source
+from tests.conftest import text_source
+from tests.report.samples import CASES, ROOT
+
+
+def logs(case: str) -> list[Source]:
+    return [
+        text_source(p.name, p.read_bytes())
+        for p in sorted((ROOT / "sample_logs" / case).rglob("*"))
+        if p.is_file() and p.name != "expected.yaml"
+    ]
+
+
+SEVERAL = [case for case in CASES if len(logs(case)) > 1]
+
+
+def said(report: Report) -> object:
+    """Everything that is decided; not what was read."""
+    return report.verdict, report.causes, report.missing, report.timeline, report.incidents
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+def test_the_order_of_files_changes_nothing(case: str, knowledge: Database) -> None:
+    given = logs(case)
+    expected = said(pipeline.analyze(given, case, knowledge))
+    for seed in range(3):
+        random.Random(seed).shuffle(given)
+        assert said(pipeline.analyze(given, case, knowledge)) == expected
+    assert said(pipeline.analyze(reversed(given), case, knowledge)) == expected
+
+
+def healthy(megabytes: float) -> Iterator[bytes]:
+    """A made log of a run that goes well, of a day on which nothing else happened."""
+    chance, first, size = random.Random(7), 0, 0
+    while size < megabytes * 1e6:
+        rows = []
+        for step in range(first, first + 2000):
+            loss = 2.3 / (1 + step / 500) + chance.random() / 100
+            clock = f"2026-07-03 {step // 3600 % 24:02d}:{step // 60 % 60:02d}:{step % 60:02d},000"
+            rows.append(f"{clock} INFO trainer: step {step} loss {loss:.4f} lr 3.0e-04 tokens/s {9000 + chance.randrange(50)}\n")
+        first += 2000
+        block = "".join(rows).encode()
+        size += len(block)
+        yield block
+
+
+def beside_a_healthy_log(case: str, knowledge: Database, megabytes: float) -> tuple[Report, Report]:
+    alone = pipeline.analyze(logs(case), case, knowledge)
+    other = Source("zz_other_job.log", lambda _warn: healthy(megabytes))
+    return alone, pipeline.analyze([*logs(case), other], case, knowledge)
+
+
+def evidence(report: Report) -> object:
+    """All but probabilities and times: another log may tell the year that a log leaves out."""
+    return report.verdict, [(f.id, f.role, {(p.source, p.line, p.text) for p in f.proofs}, f.facts) for f in report.causes]
+
+
+def same(alone: Report, beside: Report) -> None:
+    assert evidence(alone) == evidence(beside)
+    # A log of the kernel alone may speak of a job whose log is not there; beside any job's log that is a little less sure.
+    assert [f.probability for f in beside.causes] == pytest.approx([f.probability for f in alone.causes], abs=0.01)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if not c.startswith("healthy")])
+def test_an_unrelated_healthy_log_changes_nothing(case: str, knowledge: Database) -> None:
+    same(*beside_a_healthy_log(case, knowledge, 0.2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["jupyter_oom", "torchrun_keyerror", "dataloader_worker_killed", "leak_memoised"])
+def test_an_unrelated_healthy_log_of_100_mb_changes_nothing(case: str, knowledge: Database) -> None:
+    same(*beside_a_healthy_log(case, knowledge, 100))
