@@ -4,20 +4,21 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from math import log
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.database import HEALTHY
+from forensics.database import HEALTHY, Database
 from forensics.diagnose import model as models
-from forensics.diagnose.features import NAMES, UNKNOWN
+from forensics.diagnose.features import NAMES, UNKNOWN, features
 from forensics.diagnose.model import BUILT_IN, ForeignModelError, Model, dump, read, restore, shares
-from forensics.diagnose.region import region, sounds_alarmed, words
+from forensics.diagnose.region import region, sounds_alarmed, unexplained, words
 from forensics.diagnose.score import Standing
 from forensics.diagnose.weighing import ordered
-from forensics.model import Event, Report
+from forensics.model import Event, Incident, Proof, Report
 
 LOSS = "2025-08-22 03:00:00,000 INFO step 1 loss 0.5\n"
 
@@ -115,7 +116,9 @@ def test_evidence_put_first_by_the_formula_stays_first_and_words_do_not_hide_it(
     event = Event("a/x", "a", "strong", "log", 1, 1, ())
     plain = [Standing("a", (event,), 0.8, probability=0.7)]
     found = ordered(plain, {"a": 0.3, "b": 0.6, HEALTHY: 0.05, UNKNOWN: 0.05})
-    assert [(s.cause, s.probability) for s in found] == [("a", 0.6)]
+    assert [(s.cause, s.probability) for s in found] == [("a", 0.45), ("b", 0.45)]  # and is no surer than the words allow
+    agreed = ordered(plain, {"a": 0.6, "b": 0.3, HEALTHY: 0.05, UNKNOWN: 0.05})
+    assert [(s.cause, s.probability) for s in agreed] == [("a", 0.6)]
     hint = [Standing("a", (Event("a/x", "a", "hint", "log", 1, 1, ()),), 0.4, probability=0.5)]
     assert [s.cause for s in ordered(hint, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1})] == ["b", "a"]
 
@@ -128,6 +131,24 @@ def test_nobody_is_confident_of_hints_or_words() -> None:
     assert ordered([Standing("b", (), 0.0)], given)[0].probability == 0.75, "words alone"
     assert ordered([Standing("a", (hint, strong), 0.8)], given)[0].probability == 0.96
     assert ordered([Standing(HEALTHY, (), 0.0)], {HEALTHY: 0.99, UNKNOWN: 0.01})[0].probability == 0.99
+
+
+def test_alarming_lines_without_evidence_are_unexplained() -> None:
+    proof = Proof("log", 1, "it failed", "a/x", "strong")
+    incident = Incident((Event("a/x", "a", "strong", "log", 1, 1, (proof,)),))
+    assert unexplained(incident, ["it failed", "error: flurb", "error: flurb"]) == 1
+    assert unexplained(None, ["it failed"]) == 1
+
+
+def test_what_nothing_explains_speaks_for_none_of_these(knowledge: Database) -> None:
+    event = Event("distributed.peer_lost/x", "distributed.peer_lost", "strong", "log", 1, 1, ())
+    plain = [Standing("distributed.peer_lost", (event,), 0.8, probability=0.9)]
+    found = features(plain, {"storage.full": 0.9, "distributed.peer_lost": 0.1}, 5, knowledge, unexplained=4)
+    told = dict(zip(NAMES, found[UNKNOWN], strict=True))
+    assert told["unknown alarms"] == pytest.approx(log(5))
+    assert told["unknown consequence"] > 1  # many causes take a peer away
+    assert told["unknown other"] == float(knowledge.explains("storage.full", "distributed.peer_lost"))
+    assert all(row[NAMES.index("unknown consequence")] == 0 for cause, row in found.items() if cause != UNKNOWN)
 
 
 def test_the_region_is_alarms_and_evidence_without_repeats() -> None:
