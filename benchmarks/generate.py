@@ -134,19 +134,22 @@ def cri(megabytes: int) -> Iterator[str]:
 def journal(megabytes: int) -> Iterator[str]:
     """The mixed log as `journalctl -o json` prints it."""
     for n, line in enumerate(_lines(megabytes)):
-        yield json.dumps(
-            {
-                "__REALTIME_TIMESTAMP": str(1_795_248_000_000_000 + n * 1000),
-                "__MONOTONIC_TIMESTAMP": str(n * 1000),
-                "_BOOT_ID": "0123456789abcdef0123456789abcdef",
-                "_HOSTNAME": "node-1",
-                "SYSLOG_IDENTIFIER": "python3",
-                "_PID": "4242",
-                "MESSAGE": line,
-                **JOURNAL,
-            },
-            separators=(",", ":"),
-        ) + "\n"
+        yield (
+            json.dumps(
+                {
+                    "__REALTIME_TIMESTAMP": str(1_795_248_000_000_000 + n * 1000),
+                    "__MONOTONIC_TIMESTAMP": str(n * 1000),
+                    "_BOOT_ID": "0123456789abcdef0123456789abcdef",
+                    "_HOSTNAME": "node-1",
+                    "SYSLOG_IDENTIFIER": "python3",
+                    "_PID": "4242",
+                    "MESSAGE": line,
+                    **JOURNAL,
+                },
+                separators=(",", ":"),
+            )
+            + "\n"
+        )
 
 
 def _lines(megabytes: int) -> Iterator[str]:
