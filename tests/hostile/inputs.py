@@ -246,7 +246,15 @@ def many_files(folder: Path) -> None:
         (folder / f"{i:05}.log").write_bytes(b"2026-11-21 08:00:00 INFO step\n")
 
 
-@row("100,000 small files", slow=True)
+@row("one line of 2 GB without a line end", slow=True)
+def long_line_2gb(folder: Path) -> None:
+    block = (b"loss 1.0 Killed process " * 44_000)[: 1 << 20]
+    with (folder / "hostile.log").open("wb") as file:
+        for _ in range(2000):
+            file.write(block)
+
+
+@row("100,000 small files", "limit", slow=True)
 def very_many_files(folder: Path) -> None:
     for i in range(100_000):
         (folder / f"{i:06}.log").write_bytes(b"2026-11-21 08:00:00 INFO step\n")

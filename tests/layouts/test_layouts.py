@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.layouts import Layout, all_layouts, peel, recognise
@@ -114,3 +114,18 @@ def test_what_saves_time_changes_nothing(one: str, other: str, cut: int) -> None
     slow = next((n for n in all_layouts() if n.compiled.match(text, 0, 1024) and (n.clock == "none" or n.peel(text))), None)
     assert (first.layouts[0] if first else None) == (slow.name if slow else None)
     assert peel(text).layouts[:1] == ((slow.name,) if slow else ())
+
+
+@settings(max_examples=400)
+@given(
+    st.sampled_from([s for _, s in SAMPLES]),
+    st.integers(0, 80),
+    st.sampled_from(["", "0", "9" * 30, "-", ":", "\x00", "70", "1e9", "٣", "\u202e", "."]) | st.text(max_size=4),
+    st.integers(0, 6),
+)
+def test_a_damaged_sample_never_raises_and_unknown_is_never_1970(sample: str, at: int, put: str, taken: int) -> None:
+    text = sample[:at] + put + sample[at + taken :]
+    stamp = peel(text).stamp
+    assert text.endswith(peel(text).message)
+    if stamp is not None and stamp.wall is not None and stamp.wall.year == 1970:
+        assert "70" in text, "a year that nothing tells"

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from forensics import records
 from forensics.model import Region
-from forensics.records import aer, bfc_allocator, fallen_gpu, faulthandler, kubectl_describe, mce, nccl_watchdog, sxid
+from forensics.records import _parsers, _triggers_of
 from tests.records.regions import scan_of
 
-PARSERS = [aer, bfc_allocator, fallen_gpu, faulthandler, kubectl_describe, mce, nccl_watchdog, sxid]
+PARSERS = list(_parsers().values())
 PIECES = [
     "0000:3b:00.0: AER: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)",
     "device [10de:2330] error status/mask=0/0",
@@ -51,13 +51,30 @@ PIECES = [
     "SXid (PCI::): 1, Fatal, Link 1 ",
     "nvidia-nvswitch1: SXid (PCI:0000:84:00.0): 12028, Data {",
     "[rank0]:",
+    "Traceback (most recent call last):",
+    '  File "/a/b.py", line 99999999999999999999, in f',
+    "RuntimeError: x",
+    "During handling of the above exception, another exception occurred:",
+    "Exception ignored in: <function f at 0x1>",
+    "2026-11-21 08:00:00,000 WARNING a: b",
+    "ValueError                                Traceback (most recent call last)",
+    "Root Cause (first observed failure):",
+    "  exitcode  : -99999999999999999999 (pid: 1)",
+    "  rank      : 1 (local_rank: 1)",
+    "  traceback : Signal 9 (SIGKILL) received by PID 1",
+    "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 9999; 1e400 GiB total capacity; nan MiB free)",
+    "Process 1 has 1e999 GiB memory in use.",
+    "a invoked oom-killer: gfp_mask=0x0, order=99999999999999999999, oom_score_adj=0",
+    "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,task_memcg=/a,task=a,pid=1,uid=0",
+    "Killed process 1 (a) total-vm:99999999999999999999kB, anon-rss:1kB, file-rss:1kB",
+    "NVRM: Xid (PCI:0000:01:00): 999999999999, pid=1, name=a, Ch 1",
     "",
 ]
 LINES = st.lists(st.lists(st.sampled_from(PIECES) | st.text(max_size=12), max_size=4).map(" ".join), min_size=1, max_size=12)
 
 
 def region(lines: list[str], at: int, parser: ModuleType) -> Region:
-    trigger = parser.TRIGGER
+    trigger = _triggers_of(parser)[0]
     before = "".join(f"{x}\n" for x in lines[:at]).encode("utf-8", "replace")
     after = "\n".join(lines[at + 1 :]).encode("utf-8", "replace")
     return Region("log", at + 1, lines[at], before, after, trigger.before, trigger.after)
@@ -78,7 +95,7 @@ def test_a_region_gives_a_record_or_nothing(parser: ModuleType, lines: list[str]
 @given(lines=LINES)
 def test_a_source_gives_events_in_order(lines: list[str]) -> None:
     lines = [x.replace("\n", " ") for x in lines]
-    kinds = {p.TRIGGER.kind: [region(lines, i, p) for i in range(len(lines))] for p in PARSERS}
+    kinds = {_triggers_of(p)[0].kind: [region(lines, i, p) for i in range(len(lines))] for p in PARSERS}
     events = records.read(scan_of(kinds))
     assert [e.line for e in events] == sorted(e.line for e in events)
     assert all(e.count >= 1 and e.line <= e.last_line and e.proofs for e in events)
