@@ -52,7 +52,7 @@ def tokens(text: str) -> list[Token]:
     if len(text) > LONG:
         return list(_tokens(text))
     parts = PLAIN.split(text)
-    shape = "\0".join(parts[::2])
+    shape = tuple(parts[::2])
     plan = _plans.get(shape)
     if plan is None:
         if len(_plans) >= MOST_PLANS:
@@ -70,7 +70,7 @@ def tokens(text: str) -> list[Token]:
 
 
 Plan = tuple[tuple[int, str, str], ...]
-_plans: dict[str, Plan] = {}
+_plans: dict[tuple[str, ...], Plan] = {}
 
 
 def _plan(text: str, parts: list[str], found: list[Token]) -> Plan:

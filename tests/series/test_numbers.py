@@ -30,3 +30,10 @@ def test_lines_of_one_shape_share_a_plan() -> None:
     lines = [f"2026-11-01 10:53:{i:02d},000 INFO step {i} loss 2.{i} rss {i}.5 MB {i}.25it/s" for i in range(50)]
     assert [[t.value for t in tokens(line)] for line in lines] == [[i, float(f"2.{i}"), i + 0.5, i + 0.25] for i in range(50)]
     assert len(_plans) == 1
+
+
+def test_a_nul_in_a_line_is_not_taken_for_a_number() -> None:
+    """Found by damaged logs: two lines that differ in a number and a NUL."""
+    assert [t.value for t in tokens("loss 1 acc 2 x")] == [1.0, 2.0]
+    assert [t.value for t in tokens("loss \0 acc 2 x")] == [2.0]
+    assert [t.value for t in tokens("loss 1 acc \0 x")] == [1.0]
