@@ -1,10 +1,11 @@
-"""Measures this project beside other tools on the same logs in one run and prints the table.
+"""Measures this project beside other tools on the same logs in one run and prints the tables.
 
 Each row is the median of several runs of the whole command, start-up included; `memory` is the peak resident set of the largest
 process, as the kernel counted it.
 """
 
 import argparse
+import gzip
 import os
 import platform
 import resource
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import generate
@@ -26,6 +27,7 @@ DRAIN = (
     "import sys; from drain3 import TemplateMiner; m = TemplateMiner()\n"
     "for line in open(sys.argv[1], errors='replace'): m.add_log_message(line)"
 )
+ISAL = "import sys; from isal import igzip\nf = igzip.open(sys.argv[1])\nwhile f.read(1 << 20): pass"
 
 
 @dataclass(frozen=True)
@@ -83,52 +85,121 @@ def anchors() -> list[str]:
     return [a for a in pipeline.database().anchors if a.isprintable()]
 
 
-def table(megabytes: int, runs: int, folder: Path) -> list[Row]:
-    """All rows: this project on every input, the others on the mixed log."""
-    rows: list[Row] = []
+class Table:
+    """Rows as they are measured, printed under a heading."""
 
-    def add(what: str, path: Path, command: list[str], times: int = runs, stdin: Path | None = None) -> None:
-        seconds, memory = measure(command, times, stdin)
-        rows.append(Row(what, seconds, path.stat().st_size / 1e6, memory))
+    def __init__(self, folder: Path, runs: int) -> None:
+        self.folder, self.runs, self.rows = folder, runs, list[Row]()
+
+    def add(self, what: str, path: Path | None, command: list[str], times: int = 0, stdin: Path | None = None) -> Row:
+        """Measure `command`, which reads `path`, and keep the row."""
+        seconds, memory = measure(command, times or self.runs, stdin)
+        files = [path] if path and path.is_file() else path.iterdir() if path else []
+        self.rows.append(Row(what, seconds, sum(f.stat().st_size for f in files) / 1e6, memory))
         print(".", end="", file=sys.stderr, flush=True)
+        return self.rows[-1]
 
-    mixed = generate.write("mixed", megabytes, folder / "mixed.log")
-    small = generate.write("mixed", 5, folder / "small.log")
-    dmesg = folder / "dmesg.txt"
-    dmesg.write_text("\n".join(((ROOT / "sample_logs/healthy_dmesg/dmesg.log").read_text().splitlines() * 20)[:2000]) + "\n")
-    json_report = ["--format", "json"]
-    measure([*FORENSICS, "analyze", str(small)], 1)  # fills the cache
-    add("forensics analyze, mixed", mixed, [*FORENSICS, "analyze", str(mixed), *json_report])
-    add("forensics analyze, mixed, 5 MB", small, [*FORENSICS, "analyze", str(small), *json_report])
-    add("forensics stdin, dmesg of 2,000 lines", dmesg, [*FORENSICS, "stdin", *json_report], stdin=dmesg)
-    for kind, amount in (("xid", 1_000_000), ("nccl", 2_000_000), ("tracebacks", 200_000)):
-        path = generate.write(kind, amount if megabytes >= 1000 else amount // 10, folder / f"{kind}.log")
-        add(f"forensics analyze, {kind} flood", path, [*FORENSICS, "analyze", str(path), *json_report])
-    for name, command in rivals(folder):
-        add(name, mixed, command(mixed))
-    part = generate.write("mixed", 20, folder / "part.log")
-    if subprocess.run([sys.executable, "-c", "import drain3"], capture_output=True, check=False).returncode == 0:
-        add("Drain3, 20 MB of the mixed log", part, [sys.executable, "-c", DRAIN, str(part)], times=1)
-    print(file=sys.stderr)
-    return rows
+    def own(self, what: str, path: Path, *options: str) -> Row:
+        """Measure this project on `path`."""
+        return self.add(f"forensics, {what}", path, [*FORENSICS, "analyze", str(path), "--format", "json", *options])
+
+    def show(self, title: str) -> None:
+        """Print the rows since the last heading; rates are told in relation to the first of them."""
+        first = self.rows[0].megabytes / self.rows[0].seconds
+        print(f"\n**{title}**\n")
+        print("| what | MB | seconds | MB/s | of the first | memory, MiB |\n|---|---:|---:|---:|---:|---:|")
+        for row in self.rows:
+            rate = row.megabytes / row.seconds
+            told = (
+                f"{row.megabytes:.1f} | {row.seconds:.2f} | {rate:.0f} | {rate / first:.2f}"
+                if row.megabytes
+                else f"| {row.seconds:.2f} | |"
+            )
+            print(f"| {row.what} | {told} | {row.memory:.0f} |", flush=True)
+        self.rows = []
+
+
+def large(table: Table, megabytes: int, drain: str) -> None:
+    """The mixed log, this project beside the others on the same file."""
+    mixed = generate.write("mixed", megabytes, table.folder / "mixed.log")
+    table.own("mixed log", mixed)
+    table.own("mixed log, one thread", mixed, "--jobs", "1")
+    for name, command in rivals(table.folder):
+        table.add(name, mixed, command(mixed), times=min(table.runs, 3))
+    if subprocess.run([drain, "-c", "import drain3"], capture_output=True, check=False).returncode == 0:
+        part = generate.write("mixed", 10, table.folder / "part.log")
+        table.add("Drain3, 10 MB of it", part, [drain, "-c", DRAIN, str(part)], times=1)
+    table.show(f"One log of {megabytes:,} MB")
+
+
+def kinds(table: Table, megabytes: int) -> None:
+    """Loss lines, floods, containers of records, gzip and many small files."""
+    part = megabytes // 10
+    table.own("loss lines", generate.write("losses", megabytes, table.folder / "losses.log"))
+    for kind, amount in (("xid", 1000), ("nccl", 2000), ("tracebacks", 200)):
+        table.own(f"{amount * megabytes:,} {kind}", generate.write(kind, amount * megabytes, table.folder / f"{kind}.log"))
+    for kind in ("docker", "cri", "journal"):
+        table.own(kind, generate.write(kind, part, table.folder / f"{kind}.log"))
+    packed = table.folder / "mixed.log.gz"
+    packed.write_bytes(gzip.compress((table.folder / "mixed.log").read_bytes()[: megabytes * 300_000], 6))
+    table.own("gzip", packed)
+    table.add("isal alone, the same gzip", packed, [sys.executable, "-c", ISAL, str(packed)])
+    many = table.folder / "many"
+    many.mkdir()
+    blocks = [generate.mixed_block(seed)[:5000] for seed in range(50)]
+    for i in range(2 * megabytes):
+        (many / f"{i:05d}.log").write_text(blocks[i % len(blocks)])
+    table.own(f"{2 * megabytes:,} files of 5 KB", many)
+    table.show("Other kinds of input")
+
+
+def start(table: Table) -> None:
+    """What every call costs."""
+    dmesg, small = table.folder / "dmesg.txt", table.folder / "small.txt"
+    rows = ((ROOT / "sample_logs/healthy_dmesg/dmesg.log").read_text().splitlines() * 20)[:2000]
+    dmesg.write_text("\n".join(rows) + "\n")
+    small.write_text("\n".join(rows[:50]) + "\n")
+    bare = [sys.executable, "-c", "import typer, rich, yaml, regex, hyperscan"]
+    table.add("a bare interpreter importing typer, rich, yaml, regex, hyperscan", None, bare)
+    table.add("forensics --help", None, [*FORENSICS, "--help"])
+    table.add("forensics stdin, dmesg of 50 lines", None, [*FORENSICS, "stdin", "--format", "json"], stdin=small)
+    table.add("forensics stdin, dmesg of 2,000 lines", None, [*FORENSICS, "stdin", "--format", "json"], stdin=dmesg)
+    table.own("mixed log of 5 MB", generate.write("mixed", 5, table.folder / "five.log"))
+    table.rows[-1] = replace(table.rows[-1], megabytes=0)
+    table.show("Start")
+
+
+def growth(table: Table, sizes: tuple[int, ...]) -> None:
+    """Seconds over size, and over the number of signatures."""
+    for size in sizes:
+        path = generate.write("mixed", size, table.folder / "grown.log")
+        table.own(f"{size:,} MB", path)
+        path.unlink()
+    table.show("Linear in bytes")
+    path = generate.write("mixed", 300, table.folder / "grown.log")
+    for count in (100, 500, 1000, 2000):
+        table.add(f"{count:,} signatures", path, [sys.executable, str(ROOT / "benchmarks/scan_some.py"), str(count), str(path)])
+    table.show("Scanning 300 MB with so many signatures, one thread")
 
 
 def main() -> None:
     """Print the table as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="100 MB instead of 1 GB, 3 runs instead of 5")
+    parser.add_argument("--huge", action="store_true", help="also 10 GB of the mixed log")
+    parser.add_argument("--drain", default=sys.executable, help="an interpreter that has drain3")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    machine = f"{os.cpu_count()} cores, Linux {platform.release().split('-')[0]}, Python {platform.python_version()}"
+    print(f"{time.strftime('%Y-%m-%d')}, {machine}, medians of {3 if options.quick else 5}")
+    megabytes = 100 if options.quick else 1000
     with tempfile.TemporaryDirectory() as folder:
-        rows = table(100 if options.quick else 1000, 3 if options.quick else 5, Path(folder))
-    own = rows[0].megabytes / rows[0].seconds
-    print(
-        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, Linux {platform.release().split('-')[0]}, Python {platform.python_version()}\n"
-    )
-    print("| what | MB | seconds | MB/s | of forensics | memory, MiB |\n|---|---:|---:|---:|---:|---:|")
-    for row in rows:
-        rate = row.megabytes / row.seconds
-        print(f"| {row.what} | {row.megabytes:.1f} | {row.seconds:.2f} | {rate:.0f} | {rate / own:.2f} | {row.memory:.0f} |")
+        table = Table(Path(folder), 3 if options.quick else 5)
+        measure([*FORENSICS, "analyze", str(ROOT / "sample_logs/healthy_dmesg")], 1)  # fills the cache
+        start(table)
+        large(table, megabytes, options.drain)
+        kinds(table, megabytes)
+        growth(table, (10, 100, 300) if options.quick else (10, 100, 1000, 3000, *([10_000] if options.huge else [])))
 
 
 if __name__ == "__main__":
