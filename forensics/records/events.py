@@ -1,7 +1,8 @@
 """Hits and records of one source to Events: noise silenced, hits inside records given to them, each with its stamp."""
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 
 from forensics.database import HEALTHY
@@ -18,14 +19,13 @@ def to_events(scan: Scan, records: list[Record]) -> list[Event]:
     """Events in order of line; every hit and record ends in exactly one, or is silenced, or absorbed by a record."""
     hits = _without_noise(scan.hits)
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
-    cover = Cover(records)
-    absorbed = [hit for hit in hits if cover.absorbs(hit)]
-    taken = set(map(id, absorbed))
-    events = [_from_hit(scan, hit, cover) for hit in hits if id(hit) not in taken]
+    cover, standing = Cover(records), Standing(hits)
+    absorbed = {id(hit) for hit in hits if cover.absorbs(hit)}
+    events = [_from_hit(scan, hit, cover) for hit in hits if id(hit) not in absorbed]
     for record in records:
-        if record.lends and (noisy & {line.number for line in record.quote[:1]} or _named(record, hits)):
+        if record.lends and (noisy & {line.number for line in record.quote[:1]} or _named(record, standing)):
             continue
-        events.append(_from_record(scan, record, hits, absorbed))
+        events.append(_from_record(scan, record, standing, absorbed))
     return sorted(events, key=lambda e: (e.line, e.kind))
 
 
@@ -64,14 +64,29 @@ class Cover:
         return list({id(r): r for line in hit.lines for r in self.at(line.number) if r.lends}.values())
 
 
+class Standing:
+    """Which hits stand on a range of lines, by bisection: there may be hundreds of records, and of hits."""
+
+    def __init__(self, hits: Sequence[Hit]) -> None:
+        places = sorted((line.number, i) for i, hit in enumerate(hits) for line in hit.lines)
+        self.numbers, self.indices, self.hits = [n for n, _ in places], [i for _, i in places], hits
+
+    def on(self, spans: Iterable[tuple[int, int]]) -> list[Hit]:
+        """The hits that have a line in one of `spans` (first and last line), in order, each once."""
+        found: set[int] = set()
+        for first, last in spans:
+            found.update(self.indices[bisect_left(self.numbers, first) : bisect_right(self.numbers, last)])
+        return [self.hits[i] for i in sorted(found)]
+
+
 def _holds(record: Record, line: int) -> bool:
     return any(first <= line <= last for first, last in record.spans)
 
 
-def _named(record: Record, hits: list[Hit]) -> bool:
+def _named(record: Record, standing: Standing) -> bool:
     """Does a signature know the exception of this traceback, so that the traceback itself has nothing to add?"""
-    at = record.quote[0].number
-    return any(at <= x.number <= record.last for h in hits if h.cause not in (record.cause, HEALTHY) for x in h.lines)
+    found = standing.on([(record.quote[0].number, record.last)])
+    return any(h.cause not in (record.cause, HEALTHY) for h in found)
 
 
 def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Event:
@@ -97,12 +112,13 @@ def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Event:
     )
 
 
-def _from_record(scan: Scan, record: Record, hits: list[Hit], absorbed: list[Hit]) -> Event:
-    mine = [h for h in absorbed if record.speaks_for(h.cause) and any(_holds(record, line.number) for line in h.lines)]
+def _from_record(scan: Scan, record: Record, standing: Standing, absorbed: Container[int]) -> Event:
+    inside = standing.on(record.spans)
+    mine = [h for h in inside if id(h) in absorbed and record.speaks_for(h.cause)]
     quoted = {line.number for line in record.quote}
     more = [h for h in mine if h.line not in quoted and h.cause == record.cause and _holds(record, h.line)]
     extra = [Line(h.line, h.text) for h in sorted(more, key=lambda h: WORTH.index(h.weight))]  # a hint, as a stack frame, last
-    neighbours = {line.number: line for h in hits if _holds(record, h.line) for line in h.region.lines()}
+    neighbours = {line.number: line for h in inside if _holds(record, h.line) for line in h.region.lines()}
     fields = dict(record.fields)
     for hit in mine:
         fields = {**typed(hit.fields), **fields}
