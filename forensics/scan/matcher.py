@@ -20,6 +20,7 @@ DENSE = 1500  # places in a chunk; more are a flood
 WINDOW_BYTES = 256 << 10
 LARGE_CHUNKS = 128  # of a source; from there on, faster ways pay that take time to load
 CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together with what is computed from them
+GLANCE_BYTES = 32 << 10
 DENSE_CHUNKS = 128  # of a source; behind them only the start of each chunk is looked at for numbers
 
 
@@ -109,8 +110,9 @@ class Matcher:
             self.thin_all.scan(data, match_event_handler=seen, scratch=self._scratch("thin_all", self.thin_all))
         else:
             scratch = self._scratch("thin_one", self.thin_one)
-            for offset in range(0, len(data) if number < DENSE_CHUNKS else 1, WINDOW_BYTES):
-                self.thin_one.scan(data[offset : offset + WINDOW_BYTES], match_event_handler=seen, scratch=scratch)
+            size, end = (WINDOW_BYTES, len(data)) if number < DENSE_CHUNKS else (GLANCE_BYTES, 1)
+            for offset in range(0, end, size):
+                self.thin_one.scan(data[offset : offset + size], match_event_handler=seen, scratch=scratch)
         found.sort()
         return found
 
