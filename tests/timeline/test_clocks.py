@@ -16,7 +16,7 @@ from forensics.timeline.track import Placed, Track
 from tests.timeline.helpers import clock_for, scan_of, source_of
 
 MODIFIED = datetime(2025, 8, 22, 12, tzinfo=UTC)
-SAMPLES = Path("/work/shared/reference/journal_samples")
+SAMPLES = Path(__file__).parents[3] / "shared/reference/journal_samples"
 
 
 def placed(text: str, clock: Clock) -> list[Placed]:
