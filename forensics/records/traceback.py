@@ -58,7 +58,7 @@ IGNORED_DECIDES = ("code.*", "process.fork_threads")
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
 MESSAGE_LINES = 12
-RULE = lazy.regex(r"[-=*]{20,}\s*$")
+RULE = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
 def read(region: Region) -> Record | None:

@@ -32,12 +32,12 @@ LIMIT = Measure("cgroup limit", "limit", "bytes", 1)
 EVENTS = {n: Measure(f"cgroup {n} events", "events", "") for n in ("high", "max", "oom", "oom_kill")}
 ON_GPU = Measure("GPU_mem", "memory", "bytes", 1, "peak", True)
 SAMPLE = lazy.regex(r"(?:MEM|CHLD (?P<pid>\d{1,10})) (?P<mib>\d+\.\d{6}) \d+\.\d{4}$")
-ENTRY = lazy.regex(r"\s*(?P<line>\d+)\s+(?P<mib>\d+(?:\.\d+)?) MiB\s+(?P<more>\d+(?:\.\d+)?) MiB\s")
+ENTRY = lazy.regex(r"\A\s*(?P<line>\d+)\s+(?P<mib>\d+(?:\.\d+)?) MiB\s+(?P<more>\d+(?:\.\d+)?) MiB\s")
 FILE = lazy.regex(r"memory\.(?P<file>current|usage_in_bytes|max|limit_in_bytes)\b(?P<rest>.*)$")
 VALUE = lazy.regex(r"[^\w.]{0,12}(?P<bytes>\d{1,19})\b(?!\.\d)")
 EVENT = lazy.regex(r"\b(high|max|oom|oom_kill)[ :=]+(\d{1,18})\b")
 UNLIMITED = 1 << 60  # version 1 says "no limit" by the largest multiple of a page
-EPOCH = lazy.regex(r"\s*(?P<epoch>\d{1,7})/\d{1,7}\s+(?P<size>\d+(?:\.\d+)?)(?P<scale>[KMG])\s(?P<rest>.*)$")
+EPOCH = lazy.regex(r"\A\s*(?P<epoch>\d{1,7})/\d{1,7}\s+(?P<size>\d+(?:\.\d+)?)(?P<scale>[KMG])\s(?P<rest>.*)$")
 OLD_LOSSES = ("box", "obj", "cls", "total")  # of YOLOv5, before its columns were called box_loss
 SCALES = {"K": KIB, "M": MIB, "G": GIB}
 

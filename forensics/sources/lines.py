@@ -24,7 +24,7 @@ def numbered_blocks(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
             continue
         whole = b"".join([*carry, block[:cut]])
         yield number, whole
-        number += whole.count(b"\n") + 1
+        number += whole.count(10) + 1  # an integer is counted faster than bytes
         carry, size = ([block[cut + 1 :]], len(block) - cut - 1) if cut + 1 < len(block) else ([], 0)
     if carry:
         yield number, b"".join(carry)

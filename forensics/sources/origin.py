@@ -55,7 +55,7 @@ def lined(pieces: Iterable[Piece], origin: Origin) -> Iterator[bytes]:
     parts: list[bytes] = []
     size = 0
     for number, step, text in pieces:
-        origin.add(number, step, text.count(b"\n") + 1)
+        origin.add(number, step, text.count(10) + 1)
         parts.append(text)
         size += len(text) + 1
         if size >= OUT_BYTES:

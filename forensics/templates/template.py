@@ -20,12 +20,12 @@ VARIES = lazy.regex(
     r"|(?P<time>(?<!\d)\d{4}[-/]\d\d[-/]\d\d(?:T\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|(?<![\w:])\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?(?![\w:]))"
     r"|(?P<address>(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])"
-    r"|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){2,}[0-9a-fA-F:]*[0-9a-fA-F](?:\.\d)?(?![\w:]))"
+    r"|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){2,8}[0-9a-fA-F:]{0,40}[0-9a-fA-F](?:\.\d)?(?![\w:]))"
     r"|(?P<hex>\b0[xX][0-9a-fA-F]+|(?<![0-9A-Za-z])(?=[a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{6,}(?![0-9A-Za-z]))"
     r"|(?P<n>(?:(?<![\w.])[+-])?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?)"
 )
 VARYING = lazy.regex(r"[\d/\\]")  # one of these is in every word that varies
-FILE = lazy.regex(r"[^/\\]+\.[A-Za-z]\w{0,4}\Z")
+FILE = lazy.regex(r"(?<![^/\\])[^/\\]{1,255}\.[A-Za-z]\w{0,4}\Z")
 DIGITS = lazy.regex(r"\d+")
 
 

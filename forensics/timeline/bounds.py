@@ -13,7 +13,7 @@ from datetime import datetime, time, timedelta
 from forensics.errors import UsageError
 
 SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
-PART = re.compile(r"(\d+(?:\.\d+)?) ?(min|[smhdw])")
+PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(min|[smhdw])")
 RELATIVE = re.compile(rf"-(?:{PART.pattern} ?){{1,5}}")
 FORMS = "write it as 2026-11-21T10:00:00+01:00, 2026-11-21 10:00, 10:00 or -2h"
 

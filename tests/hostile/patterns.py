@@ -10,9 +10,10 @@ from typing import Any
 import regex
 
 import forensics
+from forensics import lazy
 
 Pattern = re.Pattern[str] | re.Pattern[bytes]
-KINDS = (re.Pattern, type(regex.compile("")))
+KINDS = (re.Pattern, type(regex.compile("")), type(lazy.regex("")))
 
 
 def all_patterns() -> dict[str, Any]:

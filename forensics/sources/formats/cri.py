@@ -15,7 +15,7 @@ from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
 FIRST = lazy.regex(rf"{ISO_TIME}\.\d+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP](?:\s|$)")
-RECORD = lazy.regex(rb"(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
+RECORD = lazy.regex(rb"\A(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
 PART = lazy.regex(rb" std(?:out|err) P ")
 
 

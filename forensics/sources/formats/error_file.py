@@ -14,7 +14,7 @@ from forensics.sources.formats.documents import parsed, whole
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
-START = lazy.regex(r'\s*\{\s*"message"\s*:\s*\{')
+START = lazy.regex(r'\A\s*\{\s*"message"\s*:\s*\{')
 STACK = lazy.regex(r'"py_callstack"')
 
 

@@ -20,7 +20,7 @@ from forensics.sources.origin import Piece
 RECORD = lazy.regex(rb"\A(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
 FIRST = lazy.regex(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
 ESCAPE = lazy.regex(rb"\\x([0-9a-f]{2})")
-JSON = lazy.regex(r'\s*\{\s*"dmesg"\s*:\s*\[')
+JSON = lazy.regex(r'\A\s*\{\s*"dmesg"\s*:\s*\[')
 
 
 def _recognises(head: Head) -> bool:

@@ -32,8 +32,8 @@ NAMES = {
 TIMES = {"lastTimestamp", "eventTime", "lastTransitionTime", "finishedAt"}
 SKIPPED = {"managedFields", "annotations", "labels", "ownerReferences", "env", "volumes", "volumeMounts", "images", "tolerations"}
 LIMITS = {"limits", "requests"}
-KEY = lazy.regex(r"( *)((?:- +)*)([\w./-]+):(?: +(.*))?$")
-ITEM = lazy.regex(r"( *)- +(.*)$")
+KEY = lazy.regex(r"\A( *)((?:- +)*)([\w./-]+):(?: +(.*))?$")
+ITEM = lazy.regex(r"\A( *)- +(.*)$")
 
 Leaf = tuple[Path, Any, int]
 

@@ -14,7 +14,7 @@ from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-PAIR = lazy.regex(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
+PAIR = lazy.regex(r'(?<![\w.@-])([\w.@-]{1,200})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 FIRST = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
 SHARE = 0.6
 LEVELS = {
