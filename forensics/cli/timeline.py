@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from forensics.cli.common import Since, Until
 from forensics.errors import UsageError
 from forensics.model import Event, Scan, Source, Warning
 from forensics.text import inert, shown
 
 if TYPE_CHECKING:
+    from forensics.timeline import Choice
+    from forensics.timeline.choose import Window
     from forensics.timeline.clock import Clock
     from forensics.timeline.stream import Entry
 
@@ -33,10 +36,8 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def timeline(
         paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read with all below them.")],
-        since: Annotated[
-            str | None, typer.Option(help="Only from this time on: 2026-11-21T08:23, UTC without an offset.")
-        ] = None,
-        until: Annotated[str | None, typer.Option(help="Only up to this time.")] = None,
+        since: Since = None,
+        until: Until = None,
         source: Annotated[
             list[str] | None, typer.Option(help="Only sources with this in their name, or like this pattern; repeatable.")
         ] = None,
@@ -56,7 +57,9 @@ def register(app: typer.Typer) -> None:
         Lines without a time of their own take that of the line before. Sources whose clock cannot be
         joined with the others' follow behind them, each in a lane of its own; stderr says why.
         """
-        wanted = _Wanted(_moment(since, "--since"), _moment(until, "--until"), tuple(source or ()), _level(level))
+        from forensics.timeline import Choice
+
+        wanted = _Wanted(Choice.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
         if form not in FORMS:
             raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(FORMS)}")
         with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
@@ -67,32 +70,19 @@ def register(app: typer.Typer) -> None:
 class _Wanted:
     """What to print of the timeline."""
 
-    since: datetime | None
-    until: datetime | None
+    choice: "Choice"
     sources: tuple[str, ...]
     level: str | None
 
     def source(self, name: str) -> bool:
         return not self.sources or any(part in name or fnmatch(name, part) for part in self.sources)
 
-    def entry(self, entry: "Entry") -> bool:
+    def entry(self, entry: "Entry", asked: "Window") -> bool:
         from forensics.timeline.levels import at_least
 
-        if (self.since or self.until) and entry.time is None:
-            return False
-        if entry.time and ((self.since and entry.time < self.since) or (self.until and entry.time > self.until)):
+        if self.choice.timed and (entry.time is None or not asked.holds(entry.time)):
             return False
         return self.level is None or entry.event is not None or at_least(entry.level, self.level)
-
-
-def _moment(text: str | None, option: str) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"{option} is no time: {text!r}", advice="write it as 2026-11-21T08:23:00 or with +01:00") from error
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _level(text: str | None) -> str | None:
@@ -106,19 +96,19 @@ def _level(text: str | None) -> str | None:
 
 def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entry"]:
     """The wanted entries: first what lies on the one clock, then lane by lane what does not."""
-    from forensics import pipeline, records, series, sources
-    from forensics.scan import Matcher, scan
+    from forensics import pipeline, sources
+    from forensics.reading import read_all
+    from forensics.timeline import window
     from forensics.timeline.spool import spooled
     from forensics.timeline.stream import entries, merged
 
     noted: list[Warning] = []
-    knowledge = pipeline.database()
-    matcher = Matcher(knowledge)
     given = [spooled(s, folder / str(i)) for i, s in enumerate(sources.open_paths(paths, noted.append))]
-    scans = [s for s in (scan(source, knowledge, noted.append, matcher) for source in given) if s.lines]
-    found = {s.source.name: [*records.read(s), *series.read(s)] for s in scans}
+    readings = read_all(given, pipeline.database(), noted.append)
+    scans = [r.scan for r in readings]
+    found = {r.name: list(r.events) for r in readings}
     clocks = _clocks(scans, found, noted)
-    known = _known(scans, found)
+    known, asked = _known(scans, found), window(wanted.choice, clocks.values())
     chosen = [s.source for s in scans if wanted.source(s.source.name)]
     joined = [s for s in chosen if clocks[s.name].first]
     apart = [s for s in chosen if not clocks[s.name].first]
@@ -128,7 +118,7 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
     for entry in chain(one, rest):
         named = known.get((entry.source, entry.line))
         told = replace(entry, event=named) if named else entry
-        if wanted.entry(told):
+        if wanted.entry(told, asked):
             yield told
 
 
@@ -163,7 +153,7 @@ def _note(noted: list[Warning], apart: list[Source], wanted: _Wanted) -> None:
         if warning.kind in TOLD:
             print(f"forensics: note: {warning.source}: {warning.message}", file=sys.stderr)
     for source in apart:
-        left_out = "left out, for --since and --until need times" if wanted.since or wanted.until else "in a lane of its own"
+        left_out = "left out, for --since and --until need times" if wanted.choice.timed else "in a lane of its own"
         print(f"forensics: note: {source.name}: its lines have no times; it is {left_out}", file=sys.stderr)
 
 

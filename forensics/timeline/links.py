@@ -1,4 +1,4 @@
-"""Which events speak of the same thing, and by what it is known: pid, GPU, rank of one host; else time, within uncertainty."""
+"""Which events speak of the same thing, and by what: pid, GPU, notebook kernel, container, job; else time, within uncertainty."""
 
 from collections import defaultdict
 from itertools import combinations
