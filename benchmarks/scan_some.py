@@ -4,8 +4,9 @@ python benchmarks/scan_some.py 500 train.log
 """
 
 import sys
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from forensics.database import builtin_folder, read_folders
 from forensics.database.compiled import assemble

@@ -11,20 +11,20 @@ exists. `$FORENSICS_SIGNATURES` names more folders, separated as in PATH; `$FORE
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+
 from forensics.errors import UsageError
-from forensics.limits import Limits, changed
+from forensics.limits import Limits, changed, names
 
 MAX_BYTES = 64 << 10
 KEYS = {"signatures", "cache", "limits"}
 LIMIT = "FORENSICS_LIMIT_"
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """`signatures`: folders over the built-in database, each over those before it. `cache`: None for the user's cache folder."""
 
     signatures: tuple[Path, ...] = ()
@@ -103,7 +103,7 @@ def _limits(data: dict[str, Any]) -> Limits:
     given = data.get("limits")
     if given is None:
         return Limits()
-    keys(given, {f.name for f in fields(Limits)}, set(), data[LINE])
+    keys(given, set(names()), set(), data[LINE])
     try:
         return changed(Limits(), {k: v for k, v in given.items() if k != LINE})
     except ValueError as error:

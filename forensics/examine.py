@@ -6,8 +6,9 @@ mine/host_memory/oom_cgroup.yaml:14: host_memory.oom_cgroup/hub: does not match 
 import ast
 import functools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from forensics import lazy, records, series
 from forensics.config import config
@@ -27,8 +28,7 @@ PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP = lazy.regex(r"\(\?P<(\w+)>")
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
+class Examination(Struct, frozen=True):
     """What was found: `faults` have to be mended, `notes` are worth a look. `causes`, `signatures`: how many were examined."""
 
     causes: int

@@ -5,7 +5,8 @@
 
 import difflib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics import records
 from forensics.database import Cause, Database, Signature
@@ -21,8 +22,7 @@ MAX_BYTES = 1 << 20
 CAUSES_SHOWN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A signature or record that speaks on a line. `fields` are facts as a report shows them; `silenced`: a healthy message or a
     record on the same line has the word instead."""
 
@@ -35,8 +35,7 @@ class Match:
     silenced: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """A cause as it is explained: the remedies that fit, and what happened in the words of the given lines."""
 
     cause: Cause
@@ -44,8 +43,7 @@ class Told:
     advice: tuple[Advice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """What is known of `asked`; everything empty where nothing is. `near`: ids that look alike."""
 
     asked: str

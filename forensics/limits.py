@@ -65,6 +65,11 @@ def use(limits: Limits) -> None:
     current = limits
 
 
+def names() -> list[str]:
+    """Those of all limits, in order."""
+    return [f.name for f in fields(Limits)]
+
+
 def changed(base: Limits, given: Mapping[str, object]) -> Limits:
     """`base` with the values of `given`; raises ValueError, one sentence, for a name or value that cannot be."""
     known = {f.name: f.type for f in fields(Limits)}

@@ -3,7 +3,7 @@
 a Docker json-file: line 3 of what was decoded stood in line 2 of container.log
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from forensics.model import Event, Line, Proof, Source
 

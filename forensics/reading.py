@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from forensics import layouts, records, series, timeline
 from forensics.database import Database
@@ -17,8 +18,7 @@ from forensics.scan import Matcher, scan
 from forensics.spare import spared
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What one source holds. `numbers`: None where they could not be read. `marks`: what its lines tell of its clock.
 
     `layout`: that of most of its first lines. `records`: how many lines are no continuations.

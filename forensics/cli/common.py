@@ -6,11 +6,11 @@ import os
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
 from forensics.errors import UsageError
 from forensics.model import Report
@@ -55,8 +55,7 @@ Jobs = Annotated[
 Last = Annotated[bool, typer.Option("--last", help="Only the last incident; older ones are not listed.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
+class Telling(Struct, frozen=True):
     """How a report is wanted, and where to."""
 
     form: str

@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from forensics.cli.common import Signatures, write
 from forensics.errors import UsageError
@@ -65,11 +66,12 @@ def as_json(found: "Explanation") -> str:
     import json
 
     def plain(value: Any) -> Any:
+        value = asdict(value) if isinstance(value, Struct) else value
         if isinstance(value, dict):
             return {k: plain(v) for k, v in value.items() if k not in ("place", "match", "no_match")}
         return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
 
-    document = plain(asdict(found))
+    document = plain(found)
     for cause in document["causes"]:
         cause["cause"] = {k: v for k, v in cause["cause"].items() if k not in ("signatures", "remedies")}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

@@ -1,11 +1,11 @@
 """`forensics report REPORT.json`: a saved report again, in another format."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import json
 
 from forensics.cli.common import (
     ISSUE_CHARS,
@@ -77,10 +77,10 @@ def _documents(path: Path) -> list[object]:
         raise UsageError(f"cannot be read ({error.strerror})", str(path)) from error
     text = data.decode("utf-8-sig", "replace")
     try:
-        return [json.loads(text)]
+        return [json.decode(text)]
     except (ValueError, RecursionError):
         pass
     try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [json.decode(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
         raise UsageError("this is no JSON", str(path), "give a file that `forensics analyze --format json` wrote") from error

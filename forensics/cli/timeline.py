@@ -5,7 +5,6 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC
 from fnmatch import fnmatch
 from itertools import chain
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from forensics.cli.common import Since, Until
 from forensics.errors import UsageError
@@ -66,8 +67,7 @@ def register(app: typer.Typer) -> None:
             FORMS[form](_entries(paths, wanted, Path(folder)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """What to print of the timeline."""
 
     choice: "Choice"

@@ -8,7 +8,9 @@ Nothing here takes part in the decision.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.context.curves import curves
 from forensics.context.environment import TRIGGER as ENVIRONMENT
@@ -20,8 +22,7 @@ from forensics.series import Series
 __all__ = ["Context", "attach", "read", "triggers"]
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """What was found around the decision."""
 
     environment: tuple[Setting, ...] = ()

@@ -40,7 +40,7 @@ __all__ = [
     "read_table",
 ]
 
-FORMAT = 4  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 5  # of the cached document; raised when entries.py or stored.py change
 
 
 def load(

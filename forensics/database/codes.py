@@ -6,7 +6,8 @@
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.database.nvlink5 import units
 from forensics.database.tables import read_rows
@@ -16,8 +17,7 @@ SXID_SOURCE = "NVIDIA's fabric manager guide and the driver's NVSwitch error lis
 NVLINK5 = range(144, 151)
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """One coded error. `kind`: `Xid`, `SXid`, `CUDA error`, `exit status`, `signal` or `NTSTATUS`.
 
     `causes`: ids of the causes it may speak for, likeliest first; empty where it speaks for none. `notes`: what else the table

@@ -4,10 +4,10 @@ anchor "CONSTRAINT_MEMCG"  ->  signature host_memory.oom_cgroup/kernel_constrain
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import hyperscan
+from msgspec import Struct
 
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Signature
@@ -16,8 +16,7 @@ from forensics.model import Trigger
 Calls = dict[str, tuple[list[int], list[int]]]  # anchor -> the signatures and the triggers it calls for
 
 
-@dataclass(frozen=True)
-class Database:
+class Database(Struct, frozen=True):
     """All causes, and all anchors compiled.
 
     `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`

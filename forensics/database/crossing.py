@@ -8,14 +8,14 @@ causes that exclude each other are both believed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.database.compiled import Database
 from forensics.database.entries import HEALTHY, Example, Place, Signature
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(Struct, frozen=True):
     """`signature` matches `example` of `owner`. `related`: why that does no harm; empty where it does."""
 
     signature: Signature

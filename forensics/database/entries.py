@@ -3,8 +3,9 @@
 host_memory.oom_cgroup/kernel_memcg   full id of the signature `kernel_memcg` of the cause `host_memory.oom_cgroup`
 """
 
-from dataclasses import dataclass, field
 from typing import Literal, get_args
+
+from msgspec import Struct, field
 
 from forensics import lazy
 
@@ -16,8 +17,7 @@ HEALTHY = "none.healthy"
 FIELD = lazy.regex(r"(?<!\$)\{([a-z]\w*)\}")  # in a template; `${HOME}` and `{{.State}}` of a command are no fields
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(Struct, frozen=True, order=True):
     """Where an entry is written: the path of its cause file and the number of its line; empty for one from the cache."""
 
     path: str = ""
@@ -31,18 +31,16 @@ class Place:
 NOWHERE = Place()
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True, omit_defaults=True):
     """A line, and either the raw groups it must yield (`match`) or why the signature must stay silent on it (`no_match`)."""
 
     text: str
     fields: dict[str, str] = field(default_factory=dict)
     why: str = ""
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: Place = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True, omit_defaults=True):
     """One message that speaks for one cause.
 
     `anchors`: plain texts, one of which must occur in the line (any case): the scanner's literals.
@@ -60,7 +58,7 @@ class Signature:
     source: str = ""
     match: tuple[Example, ...] = ()
     no_match: tuple[Example, ...] = ()
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: Place = NOWHERE
 
     @property
     def id(self) -> str:
@@ -68,8 +66,7 @@ class Signature:
         return f"{self.cause}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True, omit_defaults=True):
     """What to do. `do`, `why` and `commands` may hold {fields} of the case; `when` names fields that must be known for it."""
 
     do: str
@@ -79,22 +76,20 @@ class Remedy:
     when: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     source: str = ""
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: Place = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True, omit_defaults=True):
     """What the logs did not say: asked for unless one of the fields `unless` is known; `command` would settle it."""
 
     what: str
     why: str
     command: str
     unless: tuple[str, ...] = ()
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: Place = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True, omit_defaults=True):
     """Everything known about one cause.
 
     `explains`: ids of causes that follow from this one. `fallback`: named only when nothing deeper shows; any other
@@ -111,4 +106,4 @@ class Cause:
     fallback: bool = False
     summary: tuple[tuple[str, ...], ...] = ()
     missing: tuple[Missing, ...] = ()
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: Place = NOWHERE

@@ -6,18 +6,17 @@ Files are data, also those of strangers: no alias is followed (a file could mult
 """
 
 import reprlib
-from dataclasses import dataclass
 from typing import Any, cast
 
 import yaml
+from msgspec import Struct
 
 LINE = "__line__"
 MAX_DEPTH = 20
 _Base = cast(Any, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Fault:
+class Fault(Struct, frozen=True, order=True):
     """What is wrong in a cause file, and where."""
 
     path: str

@@ -9,7 +9,8 @@ A cause that is new is added. Of a cause that is known, a later file
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics.database.entries import Cause, Signature
 

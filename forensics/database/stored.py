@@ -5,24 +5,25 @@ signature without its examples. Reading it splits lines; a cause or signature is
 thousand signatures, a run uses a few dozen.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from itertools import accumulate
 from typing import Any, TypeVar, overload
+
+from msgspec import Struct, json
+from msgspec.structs import replace
 
 from forensics.database.compiled import Database
 from forensics.database.confirm import Confirmer
-from forensics.database.entries import Cause, Missing, Remedy, Signature
+from forensics.database.entries import NOWHERE, Cause, Signature
 from forensics.model import Trigger
 
 T = TypeVar("T")
-NOT_KEPT = {"place", "match", "no_match"}
 
 
 class Lazy(Sequence[T]):
     """A sequence whose items are made from their lines when they are first asked for."""
 
-    def __init__(self, lines: Sequence[bytes], make: Callable[[Any], T]) -> None:
+    def __init__(self, lines: Sequence[bytes], make: Callable[[bytes], T]) -> None:
         self._lines, self._make = lines, make
         self._made: dict[int, T] = {}
 
@@ -37,7 +38,7 @@ class Lazy(Sequence[T]):
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
         if at not in self._made:
-            self._made[at] = self._make(json.loads(self._lines[at]))
+            self._made[at] = self._make(self._lines[at])
         return self._made[at]
 
 
@@ -61,71 +62,58 @@ class LazyCauses(Mapping[str, Cause]):
         return len(self._at)
 
 
+class _Head(Struct, frozen=True):
+    """The first line. `firsts`: where the signatures of each cause begin, and of a cause after the last."""
+
+    causes: tuple[str, ...]
+    firsts: tuple[int, ...]
+    anchors: tuple[str, ...]
+    signature_ids: tuple[tuple[int, ...], ...]
+    trigger_ids: tuple[tuple[int, ...], ...]
+
+
 def dump(database: Database) -> bytes:
     """The document of `database`."""
     causes = list(database.causes.values())
-    firsts = [0]
-    for cause in causes:
-        firsts.append(firsts[-1] + len(cause.signatures))
-    head = {
-        "causes": [c.id for c in causes],
-        "firsts": firsts,
-        "anchors": database.anchors,
-        "signature_ids": database.signature_ids,
-        "trigger_ids": database.trigger_ids,
-    }
-    lines = [head, *(_kept(c, "signatures") for c in causes), *(_kept(s.signature) for s in database.confirmers)]
-    return b"\n".join(json.dumps(line).encode() for line in lines)
+    firsts = tuple(accumulate((len(c.signatures) for c in causes), initial=0))
+    signature_ids, trigger_ids = tuple(map(tuple, database.signature_ids)), tuple(map(tuple, database.trigger_ids))
+    head = _Head(tuple(c.id for c in causes), firsts, tuple(database.anchors), signature_ids, trigger_ids)
+    bare = [_bare(c) for c in causes]
+    signatures = [replace(c.signature, match=(), no_match=(), place=NOWHERE) for c in database.confirmers]
+    return b"\n".join(map(json.encode, (head, *bare, *signatures)))
 
 
 def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher: Any) -> Database:
-    """The Database of a document; raises ValueError, KeyError or TypeError for one that `dump` did not write."""
+    """The Database of a document; raises ValueError for one that `dump` did not write."""
     first, *lines = document.split(b"\n")
-    head = json.loads(first)
-    ids: list[str] = head["causes"]
-    firsts: list[int] = head["firsts"]
-    if len(lines) != len(ids) + firsts[-1] or len(firsts) != len(ids) + 1:
+    head = json.decode(first, type=_Head)
+    firsts, count = head.firsts, len(head.causes)
+    if len(firsts) != count + 1 or len(lines) != count + firsts[-1]:
         raise ValueError("lines are missing")
-    confirmers = Lazy(lines[len(ids) :], lambda data: Confirmer(_signature(data)))
-    at = {name: i for i, name in enumerate(ids)}
+    signature = json.Decoder(Signature).decode
+    confirmers = Lazy(lines[count:], lambda line: Confirmer(signature(line)))
+    at = {name: i for i, name in enumerate(head.causes)}
+    bare = json.Decoder(Cause).decode
 
-    def cause(data: Any) -> Cause:
-        i = at[data["id"]]
-        return _cause(data, tuple(c.signature for c in confirmers[firsts[i] : firsts[i + 1]]))
+    def cause(line: bytes) -> Cause:
+        made = bare(line)
+        i = at[made.id]
+        return replace(made, signatures=tuple(c.signature for c in confirmers[firsts[i] : firsts[i + 1]]))
 
     return Database(
-        causes=LazyCauses(ids, Lazy(lines[: len(ids)], cause)),
+        causes=LazyCauses(head.causes, Lazy(lines[:count], cause)),
         confirmers=confirmers,
         triggers=triggers,
-        anchors=tuple(head["anchors"]),
-        signature_ids=head["signature_ids"],
-        trigger_ids=head["trigger_ids"],
+        anchors=head.anchors,
+        signature_ids=head.signature_ids,
+        trigger_ids=head.trigger_ids,
         matcher=matcher,
         hash=digest,
     )
 
 
-def _kept(entry: Any, *without: str) -> dict[str, Any]:
-    return {k: v for k, v in asdict(entry, dict_factory=_plain).items() if k not in without}
-
-
-def _plain(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {k: v for k, v in pairs if k not in NOT_KEPT}
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
-
-
-def _signature(data: dict[str, Any]) -> Signature:
-    return Signature(**{k: _tuples(v) for k, v in data.items()})
-
-
-def _cause(data: dict[str, Any], signatures: tuple[Signature, ...]) -> Cause:
-    made = {k: _tuples(v) for k, v in data.items() if k not in ("remedies", "missing")}
-    return Cause(
-        **made,
-        signatures=signatures,
-        remedies=tuple(Remedy(**{k: _tuples(v) for k, v in r.items()}) for r in data["remedies"]),
-        missing=tuple(Missing(**{k: _tuples(v) for k, v in m.items()}) for m in data["missing"]),
-    )
+def _bare(cause: Cause) -> Cause:
+    """`cause` without its signatures, which have lines of their own, and without where it is written."""
+    remedies = tuple(replace(r, place=NOWHERE) for r in cause.remedies)
+    missing = tuple(replace(m, place=NOWHERE) for m in cause.missing)
+    return replace(cause, signatures=(), remedies=remedies, missing=missing, place=NOWHERE)

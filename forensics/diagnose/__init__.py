@@ -1,7 +1,9 @@
 """Decide: which cause is the root, which are its consequences, how sure that is, what to do, and what is missing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.advice import advice, missing
@@ -32,8 +34,7 @@ UNPROVEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """The decision about one incident: findings most probable first, never empty."""
 
     verdict: Verdict

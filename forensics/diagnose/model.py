@@ -19,9 +19,10 @@ import os
 import sys
 from array import array
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import exp, isfinite, sqrt
 from pathlib import Path
+
+from msgspec import Struct
 
 from forensics.diagnose.features import NAMES
 
@@ -34,8 +35,7 @@ class ForeignModelError(ValueError):
     """The file holds no weights that this version can use; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """`vocabulary`: word -> its row. `rareness` [words], `intercepts` [causes], `coefficients` [words * causes], row by row.
 
     `values`: the weight of each feature, in the order of features.NAMES. `hash`: sha256 of the file.

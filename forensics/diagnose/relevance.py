@@ -8,8 +8,9 @@ when it ran under another job's number or limit, or when both logs agree on anot
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
 
 from forensics import lazy
 from forensics.database import HEALTHY, Database
@@ -28,8 +29,7 @@ JOB = lazy.regex(r"/job_(\d+)\b")  # a Slurm job's cgroup
 ENDINGS = ("host_memory.", "process.")  # what ends one process, at once
 
 
-@dataclass(frozen=True, slots=True)
-class Jobs:
+class Jobs(Struct, frozen=True):
     """What is known of the job's own logs: `ends` maps each such source to the time of its last line, `starts` to that of its
     first, None where unknown.
 

@@ -18,8 +18,9 @@ Of two causes that explain each other, the one with the surer evidence does, the
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from math import prod
+
+from msgspec import Struct, field
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.relevance import Jobs, concerning
@@ -43,8 +44,7 @@ NOBODY = Jobs({})
 SHOWN = 8  # causes in a report; more are noise
 
 
-@dataclass(slots=True)
-class Standing:
+class Standing(Struct):
     """Where a cause stands in an incident."""
 
     cause: str

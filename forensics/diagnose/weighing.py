@@ -4,7 +4,9 @@ formula: process.worker_died 0.71   ->   host_memory.oom_global 0.55 (words), pr
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.features import UNKNOWN, features
@@ -18,8 +20,7 @@ HINTS_MOST = 0.75  # of hints and words nobody is confident: what would have pro
 PROVEN = 0.5  # a cause of this probability, with evidence: what words alone suggest is not worth telling beside it
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What is decided about: an incident (None: no event at all), the job's own logs, and the alarming lines of all logs."""
 
     incident: Incident | None
@@ -27,8 +28,7 @@ class Question:
     alarms: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """What the logs say beyond their events: `alarms`, the alarming lines at their ends, and the model that reads them.
 
     `foreign`: events that are another job's, whose words do not count.

@@ -12,7 +12,8 @@ import importlib
 import pkgutil
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics.layouts.base import MAX_PREFIX, Layout, shape
 from forensics.model import Line, Prefix, Stamp

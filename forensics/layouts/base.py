@@ -1,9 +1,10 @@
 """The form of a layout: a name, a clock, one anchored pattern, and samples that it and no other layout must recognise."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_lowercase, ascii_uppercase, digits
+
+from msgspec import Struct
 
 from forensics.layouts import clock
 from forensics.model import Prefix
@@ -11,8 +12,7 @@ from forensics.model import Prefix
 MAX_PREFIX = 1024  # characters; what follows is message, however it looks
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct, frozen=True, dict=True):
     """One way to write the front of a line.
 
     `pattern`: anchored at the line's start; groups y mo mon d h m s frac ampm zone unix mono delta (see clock.stamp), host,

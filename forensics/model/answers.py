@@ -1,18 +1,17 @@
 """What the last stages make: Finding and everything a Report holds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from forensics.model.logs import Fields, Proof, Warning
+from msgspec import Meta, Struct
+
+from forensics.model.logs import Fields, Proof, Time, Warning
 
 Role = Literal["root", "contributing", "symptom"]
 Verdict = Literal["crash", "no_crash", "undetermined"]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSummary:
+class SourceSummary(Struct, frozen=True):
     """What one source turned out to be. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono` or `none`."""
 
     name: str
@@ -21,14 +20,13 @@ class SourceSummary:
     bytes: int
     lines: int
     records: int
-    first_time: datetime | None
-    last_time: datetime | None
+    first_time: Time | None
+    last_time: Time | None
     clock: str
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """One remedy in this case's own words. `rank` counts from 1."""
 
     rank: int
@@ -39,8 +37,7 @@ class Advice:
     reference: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """Something the logs do not say, why it matters, and the command that would settle it."""
 
     what: str
@@ -48,38 +45,35 @@ class Unknown:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One cause as it is reported, most probable first."""
+class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "remediations"}):
+    """One cause as it is reported, most probable first. Renamed in documents as the contract has it."""
 
     id: str
     title: str
     role: Role
-    probability: float
+    probability: Annotated[float, Meta(ge=0, le=1)]
     summary: str
     proofs: tuple[Proof, ...]
     facts: Fields
     advice: tuple[Advice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentSummary:
+class IncidentSummary(Struct, frozen=True):
     """An incident as it is reported."""
 
     id: int
-    start: datetime | None
-    end: datetime | None
+    start: Time | None
+    end: Time | None
     causes: tuple[str, ...]
     events: int
     hosts: tuple[str, ...]
     links: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """One entry of the timeline."""
 
-    time: datetime | None
+    time: Time | None
     lane: str
     source: str
     line: int
@@ -88,8 +82,7 @@ class Moment:
     role: Role | Literal["noise"]
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One thing that a log says of the machine or its software (`driver`: `550.54.15`), and the line that says it."""
 
     name: str
@@ -98,8 +91,7 @@ class Setting:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """A number that a source prints again and again, thinned evenly, in order of lines.
 
     `unit`: `B`, `1/s` or nothing. `points`: (line, value); a value that was NaN or infinite is None.
@@ -113,8 +105,7 @@ class Curve:
     points: tuple[tuple[int, float | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessMemory:
+class ProcessMemory(Struct, frozen=True):
     """One row of the table of processes in the kernel's out-of-memory report. `rss_bytes`: what it held in memory."""
 
     source: str
@@ -125,8 +116,7 @@ class ProcessMemory:
     killed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """Lines that say the same but for numbers and the like. `text`: the first of them, which stands on `line` of `source`.
 
     `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word that failures use.
@@ -141,8 +131,7 @@ class Message:
     alarming: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """What a bad run says that a good one never did, in order of source and line.
 
     `good`, `bad`: the names of their sources. `known`: messages of the bad run that the good one knows; `left_out`: new ones
@@ -158,8 +147,7 @@ class Difference:
     warnings: tuple[Warning, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The finished answer; a reporter only writes it down. `unusual`: the oddest lines, where nothing is proven."""
 
     tool: Mapping[str, str]

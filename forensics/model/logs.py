@@ -1,19 +1,20 @@
 """What the first stages make of bytes: Source, Line, Region, Trigger, Hit, Scan, Stamp, Prefix, Event, Link, Incident."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
 
 from forensics.text import last_frame
 
 Weight = Literal["proof", "strong", "hint"]
 Value = str | int | float
+Time = Annotated[datetime, Meta(tz=True)]
 Fields = Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Warning:
+class Warning(Struct, frozen=True):
     """Trouble in the data, or an assumption that was made about it. `kind` is a short stable word."""
 
     kind: str
@@ -25,8 +26,7 @@ class Warning:
 Warn = Callable[[Warning], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Something readable: its name as the user knows it and a function that yields its bytes in blocks, once.
 
     `modified`: when the file was last written, as an anchor for stamps without a year; None where unknown. `origin`: from the
@@ -43,8 +43,7 @@ class Source:
     format: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True, rename={"number": "line"}):
     """One line of a source: its number from 1, as `grep -n` counts, and its text without line end, colours and the
     overwritten frames of progress bars."""
 
@@ -52,8 +51,7 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """A line of one source with its neighbours, kept as bytes until somebody reads them.
 
     `text`: the line itself, numbered `number`. `before`, `after`: the bytes around it; whole lines next to it, the outermost
@@ -86,8 +84,7 @@ class Region:
         return [*self.lines_before(), Line(self.number, self.text), *self.lines_after()]
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(Struct, frozen=True):
     """What calls for lines that a record or a series reads: one of `anchors` (plain texts, any case) in a line.
 
     `before`, `after`: how many neighbouring lines the reader may need. `thin`: keep an even sample when there are very many
@@ -101,8 +98,7 @@ class Trigger:
     thin: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A signature confirmed on a line. The same message again is the same Hit: `count` times, some of them in `also`.
 
     `span`: first and past-last character of the match in the text of the region's line.
@@ -131,8 +127,7 @@ class Hit:
         return self.region.text
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """What the scanner found in one source.
 
     `regions`: record kind -> the lines around each place where such a record shows. `head` and `tail`: its first and last
@@ -151,8 +146,7 @@ class Scan:
     continued: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """When, as one line tells it, before any assumption.
 
     `wall`: date and time; naive when the line gives no zone; its year (1904) or whole date (1904-01-01) means nothing when
@@ -168,8 +162,7 @@ class Stamp:
     zone: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(Struct, frozen=True):
     """What the wrappers of one line told, outermost first, and the message that is left."""
 
     message: str
@@ -182,8 +175,7 @@ class Prefix:
     level: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True, rename={"uncertainty_s": "time_uncertainty_s"}):
     """One line of evidence, as it stood, with its neighbours for a reader."""
 
     source: str
@@ -193,12 +185,11 @@ class Proof:
     weight: Weight
     before: tuple[Line, ...] = ()
     after: tuple[Line, ...] = ()
-    time: datetime | None = None
+    time: Time | None = None
     uncertainty_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """Something that happened, understood: what it speaks for, where it stands, its fields in plain units.
 
     `kind`: the signature or record that made it. `stamp`: as the line tells; `time`, `uncertainty_s` and `lane` are given by
@@ -215,7 +206,7 @@ class Event:
     fields: Fields = field(default_factory=dict)
     count: int = 1
     stamp: Stamp | None = None
-    time: datetime | None = None
+    time: Time | None = None
     uncertainty_s: float | None = None
     lane: str = ""
 
@@ -225,8 +216,7 @@ class Event:
         return self.source, self.line
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """Two events that speak of the same thing, and by what it is known: `pid 4711`, `time, 0.7 s apart`."""
 
     first: tuple[str, int]
@@ -234,11 +224,10 @@ class Link:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Incident:
+class Incident(Struct, frozen=True):
     """Events that belong together, in order, with the links between them."""
 
     events: tuple[Event, ...]
     links: tuple[Link, ...] = ()
-    start: datetime | None = None
-    end: datetime | None = None
+    start: Time | None = None
+    end: Time | None = None

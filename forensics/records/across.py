@@ -5,7 +5,8 @@ rank_0/stderr.log, rank_1/stderr.log: waits in work 808, last enqueued 811      
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics.model import Event, Value
 from forensics.records.initiator import Report, initiator

@@ -1,14 +1,14 @@
 """What a record parser returns, and the small tools they share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from forensics.layouts import peel
 from forensics.model import Line, Prefix, Value, Weight
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """Several lines understood as one thing.
 
     `first`, `last`: its lines. `cause`: what it decides, None where it only describes. `quote`: numbers of the lines worth
@@ -40,8 +40,7 @@ class Record:
         return cause in self.decides or family in self.decides or (self.lends and cause == self.cause)
 
 
-@dataclass(frozen=True, slots=True)
-class Peeled:
+class Peeled(Struct, frozen=True):
     """A line and what its wrappers tell."""
 
     line: Line

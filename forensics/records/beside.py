@@ -12,7 +12,8 @@ speaks for the hardware, many units of one program at once for the program.
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics import lazy
 from forensics.database.nvlink5 import decode_line

@@ -3,7 +3,8 @@
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics.database import HEALTHY
 from forensics.layouts import peel

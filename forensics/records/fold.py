@@ -8,7 +8,9 @@ stays an event of that day.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forensics.layouts import peel
 from forensics.model import Stamp
@@ -34,8 +36,7 @@ GAP_S = 7200.0
 KEPT_PLACES = 600
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """Equal records in order of their lines; `stamp`: the last one that was told."""
 
     records: list[Record]

@@ -9,15 +9,15 @@ same number, failed in another way, or reports nothing at all.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from forensics.model import Value
 
 WIDE = ("ALLGATHER_BASE", "_ALLGATHER_BASE", "REDUCE_SCATTER_BASE", "_REDUCE_SCATTER_BASE")
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What one line of one rank tells.
 
     `says`: caught, status, dump, joined, stayed_away or error. `rank`: in the job, as far as known; `group_rank`: in the process
@@ -37,8 +37,7 @@ class Report:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Initiator:
+class Initiator(Struct, frozen=True):
     """`fields` to tell and the places in the given reports of the `lines` that show it; both empty where nothing can be told."""
 
     fields: dict[str, Value] = field(default_factory=dict)

@@ -12,7 +12,8 @@ not weighed here: those outlive every job.
 """
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics import lazy
 from forensics.layouts import peel

@@ -1,7 +1,6 @@
 """A Report to the document of schema `forensics-report/1`: plain dicts, RFC 3339 times, text safe to print."""
 
 from collections.abc import Iterable
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -41,8 +40,8 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """A flat dataclass as a dict under its own names, times written out, text safe to print (names of sources as they are)."""
-    return {f.name: _safe(getattr(value, f.name), f.name in ("source", "last_source", "name")) for f in fields(value)}
+    """A flat struct as a dict under its own names, times written out, text safe to print (names of sources as they are)."""
+    return {n: _safe(getattr(value, n), n in ("source", "last_source", "name")) for n in value.__struct_fields__}
 
 
 def _safe(value: Any, is_name: bool = False) -> Any:

@@ -4,15 +4,15 @@ data/jobs/4711/node1/dmesg.log, data/jobs/4711/node2/dmesg.log -> in data/jobs/4
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.model import Report
 
 LONG = 16  # characters of a folder that are worth telling only once
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(Struct, frozen=True):
     """`shared`: the folder left out of every name, ending in `/`; empty where names stay as they are."""
 
     shared: str = ""

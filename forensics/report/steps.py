@@ -3,8 +3,9 @@
 08:23:04 dmesg.log: A memory limit was hit | 2.5 s later jupyter.log: The notebook kernel died
 """
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from forensics.model import Finding, Moment, Report
 from forensics.report.phrases import apart, as_consequence, symptoms
@@ -13,8 +14,7 @@ MOST = 5
 MOMENT_S = 0.05  # less is told as no time at all
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """The first sight of a cause. `gap`: how long after the step before it; empty where no clock tells."""
 
     source: str

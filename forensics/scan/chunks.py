@@ -1,15 +1,15 @@
 """Blocks of any size to chunks of whole lines, each with the neighbourhood that a region may need."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics import limits
 
 MARGIN_BYTES = 256 << 10
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """`data`: whole lines. `before`, `after`: the chunks around it; nothing is copied until it is asked for."""
 
     data: bytes

@@ -2,8 +2,10 @@
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forensics.model import Hit, Line
 
@@ -67,8 +69,7 @@ class Even(Generic[T]):
 Key = tuple[tuple[str, str], ...]
 
 
-@dataclass(slots=True)
-class _Folded:
+class _Folded(Struct):
     hit: Hit
     count: int = 1
     last: Line | None = None

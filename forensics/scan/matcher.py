@@ -7,10 +7,10 @@ scanned apart: all of their places in the first chunk of a source, later the fir
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import hyperscan
+from msgspec import Struct
 
 from forensics.database import Database, compile_anchors
 
@@ -24,8 +24,7 @@ GLANCE_BYTES = 32 << 10
 DENSE_CHUNKS = 128  # of a source; behind them only the start of each chunk is looked at for numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """Places in one chunk, in order: (offset past the anchor's last byte, index of the anchor).
 
     `places`: of the database's anchors; `counts`: how often each was there, reported or not. `thin`: of the

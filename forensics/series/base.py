@@ -3,7 +3,8 @@
 step 40 rss 1,234.5 MB -> Reading(line 12, value 1294467072.0, step 40) of Series("rss", quantity "memory", unit "bytes")
 """
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 # What a series can measure. `memory` is in bytes or percent, times in seconds, rates in units a second,
 # `throttle` is 1 while clocks are held down, `limit` the most memory that is allowed, `events` a count that only rises.
@@ -15,8 +16,7 @@ QUANTITIES = (
 UNEVEN = 64  # readings from which on a series may have been sampled unevenly
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """One number where it was printed. `step`: the step or epoch that its line tells, None where it tells none."""
 
     line: int
@@ -25,8 +25,7 @@ class Reading:
     step: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """Readings of one quantity in order of their lines.
 
     `scope`: what it belongs to (`rank 3`, `gpu 0`), empty where nothing tells. `sense`, of memory: `used`, `free` or `peak`

@@ -5,7 +5,8 @@ A row "0  43  35  1075" below "# gpu  pwr gtemp  pclk" -> Cell(line 3, SM clock 
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.model import Line
 from forensics.series.base import Reading, Series
@@ -13,8 +14,7 @@ from forensics.series.base import Reading, Series
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """What a number is: the name of its series, its quantity and unit, `factor` to that unit; `sense` and `gpu` as of Series."""
 
     name: str
@@ -25,8 +25,7 @@ class Measure:
     gpu: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One number of a tool's output. `step`: the step or epoch of its line."""
 
     line: Line

@@ -15,7 +15,8 @@ import bisect
 import itertools
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.model import Event, Scan, Value, Weight
 from forensics.series.base import Reading, Series
@@ -34,8 +35,7 @@ STRONG_SHARE = 0.3
 MOST_EVENTS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Jumps:
+class Jumps(Struct, frozen=True):
     """The steps of memory across evaluations; `before` and `after`: readings next to the largest one."""
 
     series: Series

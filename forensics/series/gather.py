@@ -9,7 +9,9 @@ lines of the source are added: an even sample may end short of the end, and the 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics import lazy
 from forensics.model import Line, Region, Scan, Trigger
@@ -71,8 +73,7 @@ HELD_OUT = lazy.regex(r"\b(?:valid|validation|val|eval|evaluation|test|testing|e
 Key = tuple[str, str, str, str, str, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """A line that shows how far the run has come: `step` of `total` where it tells them, and the rank that wrote it."""
 
     line: Line
@@ -81,8 +82,7 @@ class Progress:
     scope: str
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(Struct, frozen=True):
     """All series of one source, and the lines that show progress, in order."""
 
     series: tuple[Series, ...]

@@ -8,7 +8,8 @@ detectron2, torchvision, ultralytics, TensorFlow, JAX, psutil, and what scripts 
 
 import functools
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics import lazy
 from forensics.series.numbers import words
@@ -46,8 +47,7 @@ STEP_TIME = lazy.regex(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """What a number is: its quantity, a name for its series, its factor to the plain unit and that unit ('' for none).
 
     `evaluated`: of a held-out set. `inverse`: what counts is one over the number.

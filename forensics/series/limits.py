@@ -5,7 +5,8 @@ train.log: 15 MiB a step, 30.1 GiB at step 1990 + dmesg: limit 33554432kB -> lim
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics.model import Event
 

@@ -8,7 +8,8 @@ import itertools
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics import lazy
 
@@ -32,8 +33,7 @@ LONG = 1000  # characters of a line from which on it is read for itself
 CUT = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A number of a line. `label`: what stands in front of it, up to the number before it. `at`: its first character."""
 
     value: float

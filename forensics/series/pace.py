@@ -15,7 +15,8 @@ log shows why:
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.model import Event, Line, Scan, Value
 from forensics.series.base import Reading, Series
@@ -34,8 +35,7 @@ WAITED = 0.5
 MANY = 16
 
 
-@dataclass(frozen=True, slots=True)
-class SlowDown:
+class SlowDown(Struct, frozen=True):
     """From `at` on a step takes `factor` times as long; seconds a step before and after where the unit is known."""
 
     series: Series

@@ -15,7 +15,8 @@ import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics import lazy
 from forensics.layouts import peel
@@ -43,8 +44,7 @@ TROUBLE = lazy.regex(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Since:
+class Since(Struct, frozen=True):
     """What the log printed after the last progress: its lines with seconds on their own clock, None where they have none."""
 
     lines: tuple[tuple[Line, float | None], ...]

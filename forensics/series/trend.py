@@ -13,7 +13,8 @@ import itertools
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MOST_POINTS = 200
 FEW = 8
@@ -27,8 +28,7 @@ FEW_MATERIAL = 0.1
 FEW_LAST = 0.35
 
 
-@dataclass(frozen=True, slots=True)
-class Rise:
+class Rise(Struct, frozen=True):
     """A rise that has not flattened. `share`: of the first value; `tau`, `z`: Mann and Kendall's; `slope`: a reading."""
 
     share: float
@@ -101,8 +101,7 @@ def theil_sen(values: Sequence[float], at: Sequence[float] | None = None) -> flo
     return statistics.median(slopes) if slopes else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Struct, frozen=True):
     """A change of level. `at`: index of the first value of the new level; the medians of the stretches around it.
 
     `apart`: of all pairs (one value before, one behind), the part in which the later is the greater, 0 to 1 (Mann and

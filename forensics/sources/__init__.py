@@ -8,8 +8,9 @@ inside it. What cannot be read becomes a Warning and the rest is still read; not
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from forensics.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning

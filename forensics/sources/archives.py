@@ -7,10 +7,11 @@ Nothing is written to disk. A tar is walked once to find its members; a zip need
 import contextlib
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from msgspec.structs import replace
 
 from forensics import limits
 from forensics.model import Warn, Warning

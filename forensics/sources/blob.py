@@ -6,10 +6,11 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from forensics.model import Warn, Warning
 
@@ -21,8 +22,7 @@ class LimitError(OSError):
     """Reading on would take more than is promised: a decompression bomb, or simply too much."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(Struct, frozen=True):
     """`packing`: what was peeled off to reach it, outermost first. `head`: its first bytes where they are known already."""
 
     name: str

@@ -5,9 +5,10 @@ bundle.tar.gz -> bundle.tar.gz!kern.log (compression `gzip+tar`), bundle.tar.gz!
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from io import BytesIO
 from typing import BinaryIO, cast
+
+from msgspec.structs import replace
 
 from forensics import limits
 from forensics.errors import unexpected

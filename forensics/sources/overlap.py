@@ -5,7 +5,8 @@ kern.log.1: a b c d      kern.log: c d e f      ->  a b c d, e f   (line 1 of wh
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics.model import Source, Warn, Warning
 from forensics.sources.turning import moment

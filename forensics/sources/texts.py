@@ -4,7 +4,8 @@ Text that needs none of it is passed on as it lies, block by block.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import PROBE_BYTES, Blob, read_blocks

@@ -7,7 +7,8 @@ Both are read once, block by block. Of the good one nothing is kept but a number
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.diagnose.region import sounds_alarmed
 from forensics.model import Difference, Message, Source, Warn, Warning
@@ -19,8 +20,7 @@ MOST_NEW = 20_000  # of the bad run; further ones are counted
 FEW = 0.2  # two runs that share less of what the one that says less says are hardly runs of one program
 
 
-@dataclass(slots=True)
-class _New:
+class _New(Struct):
     text: str
     source: Source
     line: int

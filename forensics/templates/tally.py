@@ -5,7 +5,8 @@ Lines that differ in digits alone are found equal as bytes, so that a template i
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics import lazy
 from forensics.templates.template import template
@@ -18,8 +19,7 @@ HEX = lazy.regex(rb"(?<![0-9A-Za-z])(?:0x[0-9a-fA-F]+|(?=[a-fA-F]*0)(?=0*[a-fA-F
 ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
-@dataclass(slots=True)
-class Group:
+class Group(Struct):
     """The lines of one template in one block. `first`, `last`: their places in it, from 0."""
 
     template: str

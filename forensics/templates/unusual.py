@@ -7,7 +7,8 @@ The logs are read once more, and of a long one only an even sample of blocks and
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.diagnose.region import sounds_alarmed
 from forensics.model import Message, Scan, Source, Warning
@@ -27,8 +28,7 @@ RARE = 3  # times; a word of failure that stands there oftener and early did no 
 LOUD = 2.0  # what such a word is worth, beside 1 for the very end and 1 for a message that stands there once
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     source: Source
     lines: int
     text: str

@@ -5,9 +5,10 @@ Sat Nov 21 00:35:34 PST 2026, then 2026-11-21 00:35:43      -> zone -08:00, one 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from forensics.model import Source, Stamp, Warn, Warning
 from forensics.timeline.clock import DRIFT_S, Anchor, Clock

@@ -7,8 +7,9 @@
 """
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+
+from msgspec import Struct
 
 from forensics.errors import UsageError
 
@@ -18,8 +19,7 @@ RELATIVE = re.compile(rf"-(?:{PART.pattern} ?){{1,5}}")
 FORMS = "write it as 2026-11-21T10:00:00+01:00, 2026-11-21 10:00, 10:00 or -2h"
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """One of: `moment`, aware, or without a zone; `clock`, a time of day; `ago`, before the end of the logs."""
 
     text: str

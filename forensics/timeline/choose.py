@@ -5,8 +5,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.model import Event, Incident, Scan, Unknown, Warn, Warning
 from forensics.timeline.bounds import Bound, bound, compared
@@ -20,8 +22,7 @@ NAMES_OF_JOBS = ("job", "pod", "container", "owner")
 NUMBERED = r"(?i)(?:job|step|array|slurm)[\w-]{{0,20}}?[ =:#_/\[\"'(-]{{0,3}}{}(?!\d)"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """What is asked about; with nothing set, everything. `job`: a Slurm job, a pod or a container. `last`: the last incident."""
 
     since: Bound | None = None
@@ -50,8 +51,7 @@ class Choice:
 EVERYTHING = Choice()
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """From `since` to `until`, either may be open; aware, or as the clock of each source shows it."""
 
     since: datetime | None = None

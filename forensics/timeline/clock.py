@@ -1,15 +1,16 @@
 """How the stamps of one source become times: its kind, zone, first year or date, and when its boots began."""
 
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.timeline.marks import Boots, Mark
 
 DRIFT_S = 1.0  # a line is stamped by its writer a little after the kernel counted
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Struct, frozen=True):
     """A place where both clocks were told: its line, the seconds since boot, the time of second 0, what that may be off by."""
 
     line: int
@@ -18,8 +19,7 @@ class Anchor:
     off_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(Struct, frozen=True):
     """The clock of one source.
 
     `kind`: as told in the report's sources. `start`: its own wall clock, without zone, near its first stamp: years and dates

@@ -9,8 +9,9 @@ looked at for the timeline.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from forensics import lazy
 from forensics.layouts import peel
@@ -37,8 +38,7 @@ DISORDER_S = 30.0  # two processors' lines may lie back by less; a boot starts a
 FALL = timedelta(hours=6)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A line and what it tells. `boot`: here a boot begins. `header`: its stamp is that of no line, but holds for them."""
 
     line: int

@@ -4,7 +4,8 @@ line 12, 03 Nov 10:00, and line 907, 05 Nov 09:12: "slurmstepd: error: Detected 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics.layouts import peel
 from forensics.model import Event, Proof, Stamp

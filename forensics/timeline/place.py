@@ -5,8 +5,9 @@ Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from forensics.model import Event
 from forensics.timeline.clock import Clock

@@ -5,9 +5,10 @@ train.log   2025-05-02T17:15:04Z rank 3 (pid 4242) died             -> dmesg.log
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import timedelta, timezone
 from itertools import product
+
+from msgspec.structs import replace
 
 from forensics.layouts import peel
 from forensics.model import Event, Warn, Warning

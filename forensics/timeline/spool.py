@@ -4,8 +4,9 @@ bundle.tar.gz!var/log/kern.log -> its text in a temporary file, written while it
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from forensics.model import Source, Warn
 

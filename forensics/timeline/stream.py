@@ -11,8 +11,10 @@ import heapq
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.layouts import peel
 from forensics.model import Event, Line, Scan, Source, Warn, Warning
@@ -28,8 +30,7 @@ MOST_LINE_BYTES = 1 << 20
 START = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One entry of the timeline. `line`: its number in the original. `uptime_s`: seconds since boot where that is told."""
 
     time: datetime | None

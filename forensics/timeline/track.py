@@ -4,8 +4,9 @@ Clock(start 2025-12-31 23:59:50): "Dec 31 23:59:58" -> 2025, "Jan  1 00:00:03" -
 Clock(start 2024-05-13 23:50):    "[I 23:59:59 ..." -> the 13th, "[I 00:00:02 ..." -> the 14th
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from forensics.model import Stamp
 from forensics.timeline.clock import Clock
@@ -17,8 +18,7 @@ EARLIER = timedelta(hours=6)  # of stamps without a date, one that lies back by 
 YEAR = timedelta(days=366)
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """Where a line lies: its time and what that may be off by (seconds), None where unknown; the lane; seconds since boot."""
 
     time: datetime | None

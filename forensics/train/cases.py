@@ -5,9 +5,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics import pipeline, sources
 from forensics.database import HEALTHY, Database
@@ -16,8 +18,7 @@ from forensics.errors import SourceError, UsageError
 from forensics.model import Event, Incident
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """`right`: the labelled cause and others that are accepted, the labelled one first. `source`: where it is from; cases of
     one source never stand on both sides of a split."""
 

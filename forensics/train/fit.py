@@ -4,7 +4,8 @@ forensics train incidents sample_logs -o my.weights
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.model import Model

@@ -5,7 +5,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.model import Model
@@ -18,8 +20,7 @@ BINS = 10
 CONFIDENT = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What was said of a case: causes with their probabilities, most probable first."""
 
     case: Case
@@ -45,8 +46,7 @@ class Answer:
         return any(cause in self.case.right for cause, _ in self.said[:most])
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(Struct, frozen=True):
     """`ece`: mean distance of probability and share of right answers over BINS bins; `brier`: mean square of probability minus
     1 or 0. `confident_wrong`: share of all cases that got a wrong cause of CONFIDENT probability or more."""
 

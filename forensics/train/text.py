@@ -8,8 +8,9 @@ of hosts and people do neither.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from forensics.database import builtin_folder, read_folders
 from forensics.diagnose.features import NAMES
@@ -22,8 +23,7 @@ COMMON = 4
 STRENGTH = 10.0  # scikit-learn's C: the inverse of the penalty
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """The words of one text, its cause, and the source it is from; `public` where it is an example of a signature."""
 
     words: frozenset[str]

@@ -5,15 +5,15 @@ probability exp(utility) over the sum of all. The weights make the right candida
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.diagnose.features import NAMES, UNKNOWN
 
 PENALTY = 0.05  # on the square of a weight, for the whole of the choices
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """`candidates`: the features of each. `right`: those that are right; UNKNOWN is where none of them is a candidate."""
 
     candidates: Mapping[str, Sequence[float]]

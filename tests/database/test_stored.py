@@ -3,16 +3,23 @@
 import time
 
 import pytest
+from msgspec.structs import replace
 
 from forensics import pipeline
 from forensics.database import Database, builtin_folder, load, read_folders
 from forensics.database.compiled import assemble
+from forensics.database.entries import NOWHERE, Cause, Missing, Remedy
 from forensics.database.stored import dump, restore
 
 
 @pytest.fixture(scope="module")
 def built() -> Database:
     return assemble(read_folders([builtin_folder()])[0], (), "x")
+
+
+def told(cause: Cause) -> tuple[list[Remedy], list[Missing]]:
+    """The remedies and what is missing, without where they are written, which the cache does not keep."""
+    return [replace(r, place=NOWHERE) for r in cause.remedies], [replace(m, place=NOWHERE) for m in cause.missing]
 
 
 def test_every_cause_and_signature_is_the_same(built: Database) -> None:
@@ -26,7 +33,7 @@ def test_every_cause_and_signature_is_the_same(built: Database) -> None:
             cause.explains,
             cause.fallback,
         )
-        assert (other.summary, other.remedies, other.missing) == (cause.summary, cause.remedies, cause.missing)
+        assert (other.summary, *told(other)) == (cause.summary, *told(cause))
         assert [(s.id, s.anchors, s.pattern, s.unless, s.weight) for s in other.signatures] == [
             (s.id, s.anchors, s.pattern, s.unless, s.weight) for s in cause.signatures
         ]

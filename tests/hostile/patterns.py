@@ -1,6 +1,5 @@
-"""Every compiled pattern of the package, wherever it stands: a constant of a module, in a tuple, a dictionary, a dataclass."""
+"""Every compiled pattern of the package, wherever it stands: a constant of a module, in a tuple, a dictionary, a struct."""
 
-import dataclasses
 import importlib
 import pkgutil
 import re
@@ -8,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import regex
+from msgspec import Struct
 
 import forensics
 from forensics import lazy
@@ -45,9 +45,9 @@ def _inside(value: object, place: str, on_the_way: set[int]) -> Iterator[tuple[s
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _inside(item, f"{place}[{key!r}]", inner)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            yield from _inside(getattr(value, field.name, None), f"{place}.{field.name}", inner)
+    elif isinstance(value, Struct):
+        for name in value.__struct_fields__:
+            yield from _inside(getattr(value, name, None), f"{place}.{name}", inner)
     elif hasattr(value, "__closure__") and not isinstance(value, type):  # a search made by a function that keeps its pattern
         for cell in value.__closure__ or ():
             try:

@@ -1,7 +1,8 @@
 """Reports made for the tests: one with a given text wherever text of a log can stand, and a big one."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from forensics.model import (
     Advice,

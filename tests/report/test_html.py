@@ -86,7 +86,7 @@ def test_the_report_for_machines_is_inside(text: str) -> None:
 
 
 def test_an_address_of_another_scheme_is_no_link() -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     report = made.report()
     first = report.causes[0]

@@ -1,13 +1,13 @@
 """The Markdown report: bounded, and whatever a log says is read as text by a Markdown parser."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.report import Style, render

@@ -1,8 +1,7 @@
 """Stand-ins for names: the same everywhere, everything that tells who and where, and the key for the owner."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from forensics.report import formats, hidden, render
 from tests.report import made

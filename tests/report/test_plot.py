@@ -1,10 +1,10 @@
 """The picture of the timeline."""
 
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from forensics.errors import UsageError
 from forensics.report.plot import plot

@@ -102,11 +102,11 @@ def test_a_secret_known_in_one_place_is_masked_in_every_other() -> None:
 
 
 def _fields(value: object) -> dict[str, object]:
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}  # type: ignore[attr-defined]
+    return {name: getattr(value, name) for name in value.__struct_fields__}  # type: ignore[attr-defined]
 
 
 def test_lines_of_a_private_key_are_masked() -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from forensics.model import Line
 

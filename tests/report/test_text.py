@@ -1,9 +1,9 @@
 """The text report: first screen, width, colours, short names, folded notes."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.model import Warning

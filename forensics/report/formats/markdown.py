@@ -5,7 +5,8 @@ the reader is told.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.model import Advice, Finding, Report
 from forensics.report.curves import bearing, course_of, sparkline
@@ -38,8 +39,7 @@ ROWS = 40  # of a table
 LEFT_OUT = "*Left out to fit: {}. `forensics analyze --format json` has all of it.*"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Some lines of the document. `worth`: 0 stays whatever the limit is; the higher, the earlier it goes."""
 
     name: str

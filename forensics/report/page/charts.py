@@ -3,7 +3,7 @@
 Curve(points=((1, 2.0), (2, None), (3, 4.0))) -> two pieces, as nothing joins them over the reading that was lost
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from forensics.model import Curve, ProcessMemory, Report
 from forensics.report.curves import amount, bearing, course_of, is_wide, scaled
@@ -13,8 +13,7 @@ CURVES = 12
 PROCESSES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """One curve, drawn in WIDTH x HEIGHT. `pieces`: polylines. `lost`: x of readings that were no numbers."""
 
     curve: Curve
@@ -25,8 +24,7 @@ class Chart:
     low: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """One process. `share`: of the biggest one's memory, 0 to 100."""
 
     process: ProcessMemory

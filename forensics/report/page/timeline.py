@@ -5,8 +5,9 @@ compared get drawings of their own.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from forensics.model import Moment, Report
 
@@ -17,8 +18,7 @@ TICKS = 4
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """One moment in the drawing. `at`: 0 to 1 inside the window that is shown first; outside it, less or more."""
 
     at: float
@@ -28,16 +28,14 @@ class Mark:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Struct, frozen=True):
     """One row: the source's name above its line at height `y`."""
 
     name: str
     y: int
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """Everything that shares a clock. `start`, `seconds`: the window that is shown first."""
 
     clock: str

@@ -7,8 +7,9 @@ A secret that is recognised once, by the name it stands under, is masked whereve
 """
 
 import re
-from dataclasses import replace
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from forensics.model import Finding, Line, Proof, Report
 from forensics.report.redaction.names import Names

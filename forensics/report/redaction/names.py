@@ -10,7 +10,8 @@ facts that records gave); then each is replaced wherever it stands as a whole wo
 import ipaddress
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from forensics import lazy
 from forensics.model import Report
@@ -75,8 +76,7 @@ NAME = lazy.regex(r"[\w.-]{2,253}")
 FACTS = {"host": "host", "hostname": "host", "node": "host", "peer_host": "host", "user": "user", "job_name": "job", "pod": "job"}
 
 
-@dataclass(slots=True)
-class Names:
+class Names(Struct):
     """The stand-in of every name, in order of first sight; `host-1` for `gpu-node17`."""
 
     stand_ins: dict[str, str] = field(default_factory=dict)

@@ -9,7 +9,8 @@ anchors occurs, so a text without any costs a few substring searches.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics import lazy
 from forensics.report.redaction.forms import FORMS
@@ -26,8 +27,7 @@ VALUE = r"(?P<quote>\\?[\"'])?(?P<secret>(?(quote)(?:(?!(?P=quote)).){1,4096}|[^
 NAME_END = r"(?P<close>\\?[\"'])?(?:\s{0,3}[=:]\s{0,3}|\s*=>\s*)"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """`kind`: the word in the mask. `anchors`: lower-case texts of which one must occur. `pattern`: its group `secret`, or all
     of the match, is masked. `weak`: the value has to look random to be taken for one."""
 

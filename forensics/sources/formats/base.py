@@ -1,8 +1,9 @@
 """The form of a format: how it is recognised by its first bytes, and how its records become lines."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from forensics.sources.origin import Piece
 
@@ -37,8 +38,7 @@ class Head:
         return next((line for line in self.lines if line.strip()), "")
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(Struct, frozen=True):
     """One way to write records.
 
     `label`: as told in the report's sources; None where it is plain text, which its lines' layout tells better.

@@ -10,8 +10,9 @@ heading begins with that time.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import Path, values, whole
@@ -26,8 +27,7 @@ def _recognises(head: Head) -> bool:
     return text.lstrip().startswith("{") and '"cells"' in text and ('"cell_type"' in text or '"nbformat"' in text)
 
 
-@dataclass
-class _Cell:
+class _Cell(Struct):
     """One code cell while it is read. `said`: has its heading been printed?"""
 
     at: Path

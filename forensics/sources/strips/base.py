@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forensics.sources.formats.base import Head
 from forensics.sources.lines import numbered_blocks
 
 
-@dataclass(frozen=True)
-class Strip:
+class Strip(Struct, frozen=True):
     """`pattern`: what is removed, at any line's start or end (multi-line mode)."""
 
     name: str
