@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from forensics import context, limits, records, series, sources, timeline
+from forensics import context, lazy, limits, records, series, sources, timeline
 from forensics.config import config
 from forensics.database import Database, load
 from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose, foreign, unsettled
@@ -20,6 +20,7 @@ from forensics.version import VERSION
 
 TIMES = 5_000_000  # of one source compared with another's
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore")
+DAEMON = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd)\b[^/]*$")  # what serves every job of a host or cluster
 
 
 def database(folders: Iterable[Path] = ()) -> Database:
@@ -155,7 +156,7 @@ def clocks_of(readings: list[Reading], events: Mapping[str, list[Event]], noted:
 
 def _jobs_own(summaries: Sequence[SourceSummary]) -> Jobs:
     """The sources that are no log of a host, where there is one of a host among them."""
-    own = [s for s in summaries if not s.format.startswith(HOST_FORMATS)]
+    own = [s for s in summaries if not s.format.startswith(HOST_FORMATS) and not DAEMON.search(s.name)]
     if len(own) == len(summaries):
         return Jobs({})
     return Jobs({s.name: s.last_time for s in own}, {s.name: s.first_time for s in own})

@@ -33,6 +33,12 @@ UNPROVEN = (
     ),
 )
 
+UNTIED = Unknown(
+    what="whether the process that died was the job's",
+    why="the job's log has neither its pid nor a consequence at that moment, and does not break off then",
+    command='python train.py > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',
+)
+
 
 class Diagnosis(Struct, frozen=True):
     """The decision about one incident: findings most probable first, never empty."""
@@ -56,6 +62,7 @@ def diagnose(incident: Incident | None, database: Database, jobs: Jobs = NOBODY,
     if top.cause == HEALTHY and (not spoken or not spoken.alarms or top.probability >= CRASH_PROBABILITY):
         return Diagnosis("no_crash", findings, ())
     unknown = missing(database.causes[top.cause], findings[0].facts) if top.cause in database.causes else ()
+    unknown = unknown if top.tied else (UNTIED, *unknown)
     if top.probability >= CRASH_PROBABILITY and any(e.weight != "hint" for e in top.events):
         return Diagnosis("crash", findings, unknown)
     return Diagnosis("undetermined", findings, unknown if top.events else (*UNPROVEN, *unknown))

@@ -24,8 +24,10 @@ NEAR_S = 60.0  # a killed process is missed by its parent within seconds; a log'
 SLOW_S = 3600.0  # hardware and the kernel may ail for a while before the job feels it
 EXCEPTION = "code.exception"
 MISSES = ("BrokenPipeError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError", "EOFError", "TimeoutError")
+RAISED = lazy.regex(r"\b[A-Z]\w*(?:Error|Exception)\b")
 OUTPUT = lazy.regex(r"(?:^|[/!])slurm-(\d+)(?:_\d+)?[^/]*\.(?:out|err|log|txt)\b")  # what sbatch calls a job's output
 JOB = lazy.regex(r"/job_(\d+)\b")  # a Slurm job's cgroup
+WHOSE = ("pid", "limit_path", "job")
 ENDINGS = ("host_memory.", "process.")  # what ends one process, at once
 
 
@@ -55,8 +57,10 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
     own = [e for e in events if jobs.is_job(e)]
     pid = event.fields.get("pid")
     ending = str(event.cause).startswith(ENDINGS)
-    if _missed(event, own):
-        return UNRELATED if ending and _outlived(event, own, database) else 1.0
+    if ending and _outlived(event, own, database):
+        return UNRELATED
+    if missed(event, own):
+        return 1.0
     hosts = [e for e in events if not jobs.is_job(e) and (pid is None or e.fields.get("pid") != pid)]
     if _of_another_group(event, own, hosts) or _told_otherwise(event, own, hosts, database):
         return UNRELATED
@@ -86,11 +90,30 @@ def concerning(
     told = [relevance(e, events, jobs, database) for e in found]
     if not str(found[0].cause).startswith(ENDINGS):
         return tuple(found), max(told)
+    told = [min(r, _with_its_report(e, events, jobs, database)) for e, r in zip(found, told, strict=True)]
     kept = [e for e, r in zip(found, told, strict=True) if r == max(told)]
     own = [e for e in events if jobs.is_job(e)]
-    if any(not jobs.is_job(e) and _missed(e, own) for e in kept):
-        kept = [e for e in kept if jobs.is_job(e) or "pid" not in e.fields or _missed(e, own)]
+    if any(not jobs.is_job(e) and missed(e, own) for e in kept):
+        kept = [e for e in kept if jobs.is_job(e) or "pid" not in e.fields or missed(e, own)]
     return tuple(kept), max(told)
+
+
+def _with_its_report(event: Event, events: Sequence[Event], jobs: Jobs, database: Database) -> float:
+    """The least relevance among the pieces of the report that `event` is a piece of; 1 for one of the job's log.
+
+    The kernel tells one death in many lines at one moment, and few of them say whose it is.
+    """
+    if jobs.is_job(event):
+        return 1.0
+    pieces = [e for e in events if e.source == event.source and str(e.cause).startswith(ENDINGS) and not _differ(e, event)]
+    at_once = [e for e in pieces if e.time and event.time and abs((e.time - event.time).total_seconds()) <= SLACK_S]
+    near = at_once or ([] if event.time else sorted(pieces, key=lambda e: abs(e.line - event.line))[:2])
+    return min((relevance(e, events, jobs, database) for e in near), default=1.0)
+
+
+def _differ(a: Event, b: Event) -> bool:
+    """Do the two name different processes, groups or jobs?"""
+    return any(name in a.fields and name in b.fields and a.fields[name] != b.fields[name] for name in WHOSE)
 
 
 def foreign(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tuple[Event, ...]:
@@ -99,7 +122,7 @@ def foreign(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tu
     return tuple(e for e, events in deaths if relevance(e, events, jobs, database) < 1)
 
 
-def _missed(event: Event, own: Sequence[Event]) -> bool:
+def missed(event: Event, own: Sequence[Event]) -> bool:
     """Does the job's log speak of the process of `event`?"""
     pid = event.fields.get("pid")
     return pid is not None and any(pid == e.fields.get("pid") for e in own)
@@ -107,19 +130,32 @@ def _missed(event: Event, own: Sequence[Event]) -> bool:
 
 def _of_another_job(event: Event, jobs: Jobs) -> bool:
     """Is `event` about a Slurm job whose output is not what was given, while that of others was?"""
-    given = {found[1] for source in jobs.ends if (found := OUTPUT.search(source))}
-    if not given:
-        return False
-    named = event.fields.get("job") or next(
-        (found[1] for name in ("limit_path", "cgroup") if (found := JOB.search(str(event.fields.get(name, ""))))), None
-    )
-    return named is not None and str(named) not in given
+    given, named = _given_jobs(jobs), _job_of(event)
+    return bool(given) and named is not None and named not in given
+
+
+def of_given_job(event: Event, jobs: Jobs) -> bool:
+    """Is `event` about a Slurm job whose output was given?"""
+    return _job_of(event) in _given_jobs(jobs)
+
+
+def _given_jobs(jobs: Jobs) -> set[str]:
+    """The numbers of the Slurm jobs whose output was given."""
+    return {found[1] for source in jobs.ends if (found := OUTPUT.search(source))}
+
+
+def _job_of(event: Event) -> str | None:
+    """The number of the Slurm job that `event` is about."""
+    if "job" in event.fields:
+        return str(event.fields["job"])
+    paths = (str(event.fields.get(name, "")) for name in ("limit_path", "cgroup"))
+    return next((found[1] for path in paths if (found := JOB.search(path))), None)
 
 
 def _of_another_group(event: Event, own: Sequence[Event], hosts: Sequence[Event]) -> bool:
     """Did the limit of another group end the process, while the job's log misses one of a group that is known?"""
     limit = event.fields.get("limit_path")
-    ours = {e.fields["limit_path"] for e in hosts if "limit_path" in e.fields and _missed(e, own)}
+    ours = {e.fields["limit_path"] for e in hosts if "limit_path" in e.fields and missed(e, own)}
     return limit is not None and bool(ours) and limit not in ours
 
 
@@ -144,19 +180,23 @@ def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], 
     begun = bool(starts) and all(s is not None and s > over for s in starts)
     others = [h.time for h in hosts if h.time and h.time > over and str(h.cause).startswith(ENDINGS)]
     at_once = any(e.time and abs((e.time - t).total_seconds()) <= SOON_S for e in loud for t in others)
-    return begun and (at_once or any(_is_own(e, event, database) for e in loud))
+    return begun and (at_once or any(is_own(e, event, database) for e in loud))
 
 
-def _is_own(end: Event, event: Event, database: Database) -> bool:
+def is_own(end: Event, event: Event, database: Database) -> bool:
     """Is `end` no consequence of the death that `event` tells? An exception is one only where it misses somebody."""
     if end.cause == EXCEPTION:
-        return "exc_type" in end.fields and not str(end.fields["exc_type"]).endswith(MISSES)
+        told = (found[0] for proof in end.proofs for found in RAISED.finditer(proof.text))
+        raised = str(end.fields.get("exc_type") or next(told, ""))
+        return bool(raised) and not raised.endswith(MISSES)
     return not database.explains(str(event.cause), str(end.cause))
 
 
 def _outlived(event: Event, own: Sequence[Event], database: Database) -> bool:
-    """Does a log that misses the process of `event` go on for long and end by something that does not follow from it?"""
-    missed = [e for e in own if _missed(event, [e])]
+    """Does a log that misses the process of `event` go on for long and end by something that does not follow from it?
+
+    Where it tells no pid, it misses one that died at the moment at which it tells a consequence; an exception is no end then.
+    """
     return any(
         later.source == e.source
         and later.line > e.line
@@ -165,10 +205,18 @@ def _outlived(event: Event, own: Sequence[Event], database: Database) -> bool:
         and (later.time - event.time).total_seconds() > NEAR_S
         and later.cause != event.cause
         and later.weight != "hint"
-        and _is_own(later, event, database)
-        for e in missed
+        and is_own(later, event, database)
+        and (missed(event, [e]) or not database.causes[str(later.cause)].fallback)
+        for e in own
+        if missed(event, [e]) or _felt(event, e, database)
         for later in own
     )
+
+
+def _felt(event: Event, e: Event, database: Database) -> bool:
+    """Does `e`, of the job's log, tell at the moment of the death `event` what follows from it?"""
+    at_once = event.time and e.time and abs((e.time - event.time).total_seconds()) <= SOON_S
+    return bool(at_once) and database.explains(str(event.cause), str(e.cause))
 
 
 def _says_otherwise(event: Event, database: Database) -> bool:

@@ -24,6 +24,7 @@ from msgspec import Struct, field
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.relevance import Jobs, concerning
+from forensics.diagnose.ties import tied
 from forensics.model import Event, Incident
 
 W = {"proof": 0.97, "strong": 0.80, "hint": 0.40}
@@ -55,6 +56,7 @@ class Standing(Struct):
     score: float = 0.0
     probability: float = 0.0
     order: tuple[int, ...] = field(default=())
+    tied: bool = True  # is it shown to concern the job, see `ties`?
 
 
 def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY) -> list[Standing]:
@@ -69,7 +71,8 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
     for cause, told in by_cause.items():
         ours, concerns = concerning(told, events, jobs, database)
         survived = SURVIVED if _survived(ours, ended_well) else 1.0
-        found.append(Standing(cause, ours, strength(ours) * concerns * survived))
+        shown = concerns == 1.0 and tied(ours, events, jobs, database)
+        found.append(Standing(cause, ours, strength(ours) * concerns * survived, tied=shown))
     for standing in found:
         _explain(standing, found, database)
     _score(found)

@@ -17,6 +17,7 @@ from forensics.diagnose.score import SHOWN, Standing
 from forensics.model import Event, Incident
 
 HINTS_MOST = 0.75  # of hints and words nobody is confident: what would have proven it may be in a part that is missing
+UNTIED_MOST = 0.7  # of another process's death, perhaps
 PROVEN = 0.5  # a cause of this probability, with evidence: what words alone suggest is not worth telling beside it
 
 
@@ -63,7 +64,8 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float]) -
 
     What the plain formula puts first by more than hints stays first, as it knows what explains what: where the model gives
     more to another, each gets half of what the two have together, for one speaks against the other. What only hints and words
-    speak for gets HINTS_MOST at most; the rest of its share stands for causes that nothing here tells of.
+    speak for gets HINTS_MOST at most, and a death that nothing shows to be the job's UNTIED_MOST; the rest of its share stands
+    for causes that nothing here tells of.
     """
     by_cause = {s.cause: s for s in standings}
     ranked = sorted((c for c in probabilities if c != UNKNOWN), key=lambda c: (-probabilities[c], c))
@@ -82,4 +84,4 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float]) -
 def _most(standing: Standing) -> float:
     """The greatest probability that its evidence allows."""
     sure = standing.cause == HEALTHY or any(e.weight != "hint" for e in standing.events)
-    return 1.0 if sure else HINTS_MOST
+    return min(1.0 if sure else HINTS_MOST, 1.0 if standing.tied else UNTIED_MOST)

@@ -10,7 +10,7 @@ from .stage import MIB, KernelLog, Stage
 _KILLED = "Memory cgroup out of memory: Killed process"
 
 
-@case("host_memory.oom_cgroup", ("dmesg.log", _KILLED))
+@case("host_memory.oom_cgroup", ("dmesg.log", _KILLED), symptoms=("process.worker_died",))
 def oom_cgroup_python(stage: Callable[..., Stage]) -> Files:
     """A script loads shard after shard in a memory cgroup of 600 MiB until the kernel's OOM killer ends it."""
     one, kernel = stage(memory_limit=600 * MIB), KernelLog()
@@ -19,7 +19,7 @@ def oom_cgroup_python(stage: Callable[..., Stage]) -> Files:
     return {"train.log": output, "dmesg.log": kernel.lines()}
 
 
-@case("host_memory.oom_cgroup", ("dmesg.log", _KILLED))
+@case("host_memory.oom_cgroup", ("dmesg.log", _KILLED), symptoms=("process.worker_died",))
 def oom_cgroup_wall_clock(stage: Callable[..., Stage]) -> Files:
     """The same failure as oom_cgroup_python, its kernel log taken with `dmesg -T`."""
     one, kernel = stage(memory_limit=500 * MIB, cgroup="job_4711"), KernelLog()
@@ -36,7 +36,7 @@ def oom_kernel_log_only(stage: Callable[..., Stage]) -> Files:
     return {"dmesg.log": kernel.lines("-T")}
 
 
-@case("host_memory.oom_cgroup", ("dmesg.log", _KILLED))
+@case("host_memory.oom_cgroup", ("dmesg.log", _KILLED), symptoms=("process.worker_died",))
 def oom_other_zone(stage: Callable[..., Stage]) -> Files:
     """The same failure, the job's clock being Los Angeles time and the kernel log's UTC; the process id links them."""
     one, kernel = stage(memory_limit=550 * MIB, cgroup="job_4712"), KernelLog()
@@ -79,7 +79,7 @@ def oom_dataloader(stage: Callable[..., Stage]) -> Files:
     return {"train.log": output, "dmesg.log": kernel.lines("-T")}
 
 
-@case("host_memory.oom_daemon", ("train.log", "exceeded 95% memory budget"))
+@case("host_memory.oom_daemon", ("train.log", "exceeded 95% memory budget"), symptoms=("process.worker_died",))
 def dask_nanny(stage: Callable[..., Stage]) -> Files:
     """A Dask worker hoards arrays; its nanny terminates it at 95 % of the worker's memory limit, again and again."""
     return {"train.log": stage().output_of("python dask_hoard.py", "dask_hoard.py")}

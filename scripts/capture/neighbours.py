@@ -40,7 +40,7 @@ def oom_beside_others(stage: Callable[..., Stage]) -> Files:
     return {"job882.log": output, "job883.log": healthy, "dmesg.log": kernel.lines("-T")}
 
 
-@case("storage.full", ("train.log", "requested and"), symptoms=())
+@case("storage.full", ("train.log", "requested and"), earlier=("host_memory.oom_cgroup",))
 def oom_then_disk_full(stage: Callable[..., Stage]) -> Files:
     """The first attempt is OOM-killed; the wrapper halves the batch, and the second trains until the disk is full."""
     disk = "/home/user/run/checkpoints"

@@ -74,7 +74,11 @@ def thread_limit(stage: Callable[..., Stage]) -> Files:
     return {"train.log": stage().output_of("ulimit -u 60\npython train.py", files=files)}
 
 
-@case("process.fork_threads", ("train.log", "An attempt has been made to start a new process before the"))
+@case(
+    "process.fork_threads",
+    ("train.log", "An attempt has been made to start a new process before the"),
+    symptoms=("process.worker_died",),
+)
 def spawn_without_guard(stage: Callable[..., Stage]) -> Files:
     """A script spawns DataLoader workers without `if __name__ == '__main__'`."""
     files = {"train.py": _NO_GUARD}

@@ -1,0 +1,89 @@
+"""Is it shown that a death which only the host's log tells is the job's own?
+
+    dmesg:   12:26:46 Memory cgroup out of memory: Killed process 23278 (python)
+    job.log: 12:27:16 INFO train: step 0 ... KeyError: 'label'            -> not shown: it began half a minute later
+
+Shown it is by the pid, or the number of the Slurm job, that the job's log has, too; by a consequence that the job's log tells
+soon after that moment, or without any time; or where that log breaks off then. What nothing shows may be the cause, for
+somebody put these logs side by side, but nobody should be told so with confidence.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from forensics.database import HEALTHY, Database
+from forensics.diagnose.relevance import (
+    ENDINGS,
+    EXCEPTION,
+    NEAR_S,
+    SLACK_S,
+    SLOW_S,
+    SOON_S,
+    Jobs,
+    is_own,
+    missed,
+    of_given_job,
+)
+from forensics.model import Event
+
+WAITS = "distributed."  # peers wait for long before they give a lost one up
+
+
+def tied(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+    """Is one of `told`, the events of one cause, shown to concern the job? True where no other process's death is told.
+
+    `events`: of the whole incident.
+    """
+    if not jobs.ends or not str(told[0].cause).startswith(ENDINGS):
+        return True
+    own = [e for e in events if jobs.is_job(e) and e.cause not in (None, HEALTHY)]
+    others = [e for e in events if not jobs.is_job(e) and str(e.cause).startswith(ENDINGS)]
+    return any(jobs.is_job(e) or _is_tied(e, own, others, jobs, database) for e in told)
+
+
+def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+    if missed(event, own) or of_given_job(event, jobs):
+        return True
+    return any(_follows(e, event, others, jobs, database) for e in own) or _breaks_off(event, own, jobs, database)
+
+
+def _follows(later: Event, event: Event, others: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+    """Does `later`, of the job's log, tell what follows from the death `event`, as far as their times say?"""
+    if not _is_consequence(later, event, database):
+        return False
+    begun = jobs.starts.get(later.source)
+    if event.time is None or later.time is None:
+        return event.time is None or begun is None or begun <= event.time + timedelta(seconds=SLACK_S)
+    if begun is not None and begun > event.time + timedelta(seconds=SLACK_S + (event.uncertainty_s or 0)):
+        return False
+    gap = _gap(event, later)
+    off = (event.uncertainty_s or 0) + (later.uncertainty_s or 0)
+    if not -SOON_S - off <= gap <= (SLOW_S if str(later.cause).startswith(WAITS) else NEAR_S) + off:
+        return False
+    return not any(abs(_gap(o, later)) <= SOON_S < gap for o in others if o.time and o.cause != event.cause)
+
+
+def _gap(event: Event, later: Event) -> float:
+    """Seconds from one to the other, both of known time."""
+    return (later.time - event.time).total_seconds() if event.time and later.time else 0.0
+
+
+def _is_consequence(later: Event, event: Event, database: Database) -> bool:
+    if later.cause == EXCEPTION:
+        return not is_own(later, event, database)
+    return later.cause == event.cause or database.explains(str(event.cause), str(later.cause))
+
+
+def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+    """Does a log of the job that was running at the moment of `event` have its last line then, and tell no end of its own?"""
+    if event.time is None:
+        return False
+    off = event.uncertainty_s or 0
+    for source, end in jobs.ends.items():
+        begun = jobs.starts.get(source)
+        if end is None or (begun is not None and begun > event.time + timedelta(seconds=SLACK_S + off)):
+            continue
+        ended = -NEAR_S - off <= (end - event.time).total_seconds() <= SOON_S + off
+        if ended and not any(e.source == source and e.weight != "hint" and is_own(e, event, database) for e in own):
+            return True
+    return False

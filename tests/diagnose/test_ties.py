@@ -1,0 +1,108 @@
+"""A death that only the host's log tells is told with confidence where something shows that it is the job's.
+
+All logs here are made for these tests.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.diagnose.weighing import UNTIED_MOST
+from forensics.model import Report
+
+HEAD = "[Fri Aug 22 {time} 2025] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"
+USAGE = "[Fri Aug 22 {time} 2025] memory: usage 307200kB, limit 307200kB, failcnt 90\n"
+KILL = (
+    "[Fri Aug 22 {time} 2025] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg={group},"
+    "task_memcg={group},task=python,pid={pid},uid=1000\n"
+    "[Fri Aug 22 {time} 2025] Memory cgroup out of memory: Killed process {pid} (python) total-vm:9kB, anon-rss:7kB, file-rss:0kB\n"
+)
+SEGFAULT = (
+    "[Fri Aug 22 {time} 2025] python[8]: segfault at 0 ip 00007f9a40970a89 sp 00007ffc1ccf0558 error 4 in libc.so.6[7f9a+1000]\n"
+)
+RAISED = 'Traceback (most recent call last):\n  File "/home/u/train.py", line 6, in load\n    row["label"]\nKeyError: \'label\'\n'
+RESTARTED = "[W 2025-08-22 {time}.100 ServerApp] kernel a029d92a-d966-4ab2-a3e0-fda7ac247091 restarted\n"
+SAVING = "[I 2025-08-22 {time}.508 ServerApp] Saving file at /train.ipynb\n"
+
+
+def killed(time: str, group: str = "/job_7", pid: int = 7) -> str:
+    return (HEAD + USAGE + KILL).format(time=time, group=group, pid=pid)
+
+
+def steps(first: int, last: int) -> str:
+    """A step of training at each second of the minute 03:40."""
+    return "".join(f"2025-08-22 03:40:{s:02d},000 INFO train: step {s} loss 0.5\n" for s in range(first, last + 1))
+
+
+def told(report: Report) -> float:
+    """How probable the kill is."""
+    return max((f.probability for f in report.causes if f.id == "host_memory.oom_cgroup"), default=0.0)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param(steps(30, 40), id="began after it"),
+        pytest.param(steps(30, 40) + RAISED.split("KeyError")[0], id="began after it, its reason cut off"),
+        pytest.param(steps(30, 40) + "KeyError: 'label'\n", id="began after it, and only the last line of its traceback is left"),
+        pytest.param("step 1 loss 0.5\nstep 2 loss 0.4\nKeyError: 'label'\n", id="no times, and an end of its own"),
+        pytest.param("step 1 loss 0.5\nstep 2 loss 0.4\n", id="no times, and no end"),
+        pytest.param("", id="nothing"),
+        pytest.param(steps(0, 59), id="goes on"),
+    ],
+)
+def test_a_death_that_nothing_shows_to_be_the_jobs_is_not_told_with_confidence(analyze: Callable[..., Report], log: str) -> None:
+    assert told(analyze(dmesg_txt=killed("03:40:03"), train_log=log)) <= UNTIED_MOST
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param(steps(0, 40), id="breaks off then"),
+        pytest.param(steps(0, 40) + "Killed\n", id="tells it then"),
+        pytest.param("step 1 loss 0.5\nKilled\n", id="tells it without a time"),
+        pytest.param("step 1\nRuntimeError: DataLoader worker (pid 7) is killed by signal: Killed.\n", id="misses the pid"),
+    ],
+)
+def test_a_death_that_something_shows_to_be_the_jobs_is(analyze: Callable[..., Report], log: str) -> None:
+    report = analyze(dmesg_txt=killed("03:40:41"), train_log=log)
+    assert report.causes[0].id == "host_memory.oom_cgroup"
+    assert told(report) > 0.9
+
+
+def test_what_would_show_it_is_told(analyze: Callable[..., Report]) -> None:
+    report = analyze(dmesg_txt=killed("03:40:03"), train_log="step 1 loss 0.5\nstep 2 loss 0.4\n")
+    assert report.causes[0].id == "host_memory.oom_cgroup"
+    assert "whether the process that died was the job's" in [m.what for m in report.missing]
+
+
+def test_a_hosts_log_alone_needs_no_job(analyze: Callable[..., Report]) -> None:
+    assert told(analyze(dmesg_txt=killed("03:40:03"))) > 0.9
+
+
+def test_of_two_deaths_the_one_at_the_moment_is_the_jobs(analyze: Callable[..., Report]) -> None:
+    server = SAVING.format(time="03:39:00") + RESTARTED.format(time="03:40:30")
+    both = killed("03:40:06") + SEGFAULT.format(time="03:40:30")
+    assert told(analyze(dmesg_txt=both, jupyter_log=server)) <= UNTIED_MOST
+    assert told(analyze(dmesg_txt=killed("03:40:29"), jupyter_log=server)) > 0.9
+
+
+def test_the_pieces_of_a_report_are_one(analyze: Callable[..., Report]) -> None:
+    """A piece that does not say whose death it tells is no evidence of its own against us."""
+    log = steps(0, 40)
+    assert told(analyze(dmesg_txt=killed("03:40:41", "/slurm/uid_1/job_1"), slurm_2_out=log)) > 0.9  # not called slurm-2.out
+    pieces = HEAD + USAGE + KILL.format(time="{time}", group="/slurm/uid_1/job_1", pid=7).splitlines(keepends=True)[0]
+    given = {"dmesg.txt": pieces.format(time="03:40:41"), "slurm-2.out": log}
+    assert told(analyze(**given)) <= UNTIED_MOST
+    assert told(analyze(**{**given, "slurm-1.out": given.pop("slurm-2.out")})) > 0.9
+
+
+def test_an_attempt_that_was_killed_and_followed_by_another_is_not_the_end(analyze: Callable[..., Report]) -> None:
+    later = "".join(
+        f"2025-08-22 03:4{m}:{s:02d},000 INFO train: step {s} loss 0.5\n" for m in range(1, 5) for s in range(0, 60, 9)
+    )
+    full = "OSError: [Errno 28] No space left on device: 'step9.npy'\n"
+    report = analyze(
+        dmesg_txt=killed("03:40:41"), train_log=steps(0, 40) + "the attempt ended with exit status 137\n" + later + full
+    )
+    assert report.causes[0].id == "storage.full"
