@@ -24,7 +24,7 @@ def _limit(default: Any, unit: str, what: str) -> Any:
 class Limits:
     """All bounds; what each is of, and its unit, stand in its metadata and in the table of SECURITY.md."""
 
-    files: int = _limit(20_000, "", "files below one folder")
+    files: int = _limit(20_000, "", "files below one folder; of more, those called like logs first, then the newest")
     members: int = _limit(20_000, "", "members of one archive")
     archives: int = _limit(2, "", "archives inside each other")
     packings: int = _limit(4, "", "compressions over each other, as in a.gz.xz.zst")

@@ -186,10 +186,15 @@ def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], 
 def is_own(end: Event, event: Event, database: Database) -> bool:
     """Is `end` no consequence of the death that `event` tells? An exception is one only where it misses somebody."""
     if end.cause == EXCEPTION:
-        told = (found[0] for proof in end.proofs for found in RAISED.finditer(proof.text))
-        raised = str(end.fields.get("exc_type") or next(told, ""))
-        return bool(raised) and not raised.endswith(MISSES)
+        name = raised(end)
+        return bool(name) and not name.endswith(MISSES)
     return not database.explains(str(event.cause), str(end.cause))
+
+
+def raised(event: Event) -> str:
+    """The exception that `event` tells, by its record or its lines; empty for none."""
+    told = (found[0] for proof in event.proofs for found in RAISED.finditer(proof.text))
+    return str(event.fields.get("exc_type") or next(told, ""))
 
 
 def _outlived(event: Event, own: Sequence[Event], database: Database) -> bool:

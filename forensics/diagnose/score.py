@@ -23,7 +23,7 @@ from math import prod
 from msgspec import Struct, field
 
 from forensics.database import HEALTHY, Database
-from forensics.diagnose.relevance import Jobs, concerning
+from forensics.diagnose.relevance import Jobs, concerning, raised
 from forensics.diagnose.ties import tied
 from forensics.model import Event, Incident
 
@@ -111,7 +111,7 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
             w.source == e.source
             and w.last_line > e.last_line
             and RANKS[w.weight] <= RANKS[e.weight]
-            and not (w.kind == STATUS and "exc_type" in e.fields and w.line - e.last_line <= CLOSE)
+            and not (w.kind == STATUS and raised(e) and w.line - e.last_line <= CLOSE)
             for w in ends
         )
         for e in events

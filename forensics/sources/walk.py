@@ -1,46 +1,82 @@
-"""Folders to files: every regular file below a folder, in order of name, never twice and never through a loop."""
+"""Folders to files: every regular file below a folder, in order of name, never twice and never through a loop.
 
+Of more files than the limit allows, those are read whose names say that they are logs, and among equals the newest: what tells of
+an end was written last.
+
+    100,000 files:  run/train.log, run/rank7.err, data/00001.json, ...  ->  the logs, and the newest of data/
+"""
+
+import heapq
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from forensics import limits
+from forensics import lazy, limits
 from forensics.model import Warn, Warning
 
 SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}
 SKIPPED_FILES = {"expected.yaml", "labels.jsonl"}  # what a labelled case should be answered with is no log of it
+SEEN = 50  # times as many files as may be read are looked at
+LOG = lazy.regex(
+    r"(?i)(?:^|[._-])(?:logs?|out|err|errors?|stdout|stderr|dmesg|messages|syslog|kern|kmsg|journal|console|crash|ipynb)(?:[._-]|\d*$)"
+)
+Rank = tuple[bool, float]  # called like a log, time of the last change
 
 
 def walk(top: Path, warn: Warn) -> Iterator[Path]:
     """The regular files at or below `top`; links to folders are not followed, pipes and devices are not opened."""
     if not top.is_dir():
-        if _regular(top, warn):
+        if _rank(top, warn):
             yield top
         return
-    count = 0
+    most = limits.current.files
+    kept: list[tuple[Rank, int, str]] = []  # a heap, the least worth reading first; the place in order, negative
+    seen, left = 0, ""
+    for rank, path in _below(top, warn):
+        seen += 1
+        if seen > most * SEEN:
+            break
+        if len(kept) < most:
+            heapq.heappush(kept, (rank, -seen, path))
+        else:
+            left = heapq.heappushpop(kept, (rank, -seen, path))[2]
+    if left:
+        warn(Warning("limit", _told(seen, most, os.path.relpath(left, top)), str(top)))
+    yield from (Path(path) for _, _, path in sorted(kept, key=lambda k: -k[1]))
+
+
+def _told(seen: int, most: int, left: str) -> str:
+    """What was left out, with an example, and how to have it read."""
+    stopped = f"; the folder holds more than {seen - 1:,}" if seen > most * SEEN else ""
+    return (
+        f"{most:,} of {min(seen, most * SEEN):,} files were read, those called like logs first, then the newest{stopped}; "
+        f"left out was {left}, for one. Give the folders that matter, or set FORENSICS_LIMIT_FILES={seen}"
+    )
+
+
+def _below(top: Path, warn: Warn) -> Iterator[tuple[Rank, str]]:
+    """The regular files below `top`."""
     for folder, names, files in os.walk(top, onerror=lambda e: warn(_unreadable(e))):
         names[:] = sorted(n for n in names if n not in SKIPPED_FOLDERS)
         for name in sorted(set(files) - SKIPPED_FILES):
-            path = Path(folder) / name
-            if _regular(path, warn):
-                count += 1
-                if count > limits.current.files:
-                    warn(Warning("limit", f"more than {limits.current.files} files; the rest was not read", str(top)))
-                    return
-                yield path
+            path = Path(folder, name)
+            rank = _rank(path, warn)
+            if rank:
+                yield rank, str(path)
 
 
-def _regular(path: Path, warn: Warn) -> bool:
+def _rank(path: Path, warn: Warn) -> Rank | None:
+    """How much a regular file is worth reading; None for what is no regular file, with a warning."""
     try:
-        mode = path.stat().st_mode
+        status = path.stat()
     except OSError as error:
         warn(_unreadable(error))
-        return False
-    if not stat.S_ISREG(mode):
+        return None
+    if not stat.S_ISREG(status.st_mode):
         warn(Warning("skipped", "not a regular file; it was not opened", str(path)))
-        return False
-    return True
+        return None
+    return bool(LOG.search(path.name)), status.st_mtime
 
 
 def _unreadable(error: OSError) -> Warning:
