@@ -7,10 +7,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from forensics import context, lazy, limits, records, series, sources, timeline
+from forensics import context, identity, lazy, limits, records, series, sources, timeline
 from forensics.config import config
 from forensics.database import Database, load
-from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose, foreign, unsettled
+from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose, foreign, linked, unsettled
 from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.numbers import renumbered
@@ -30,7 +30,7 @@ def database(folders: Iterable[Path] = ()) -> Database:
     """
     chosen = config(folders)
     limits.use(chosen.limits)
-    triggers = (*records.triggers(), *series.triggers(), *context.triggers(), *timeline.triggers())
+    triggers = (*records.triggers(), *series.triggers(), *context.triggers(), *identity.triggers(), *timeline.triggers())
     return load(triggers=triggers, more=chosen.signatures, cache_folder=chosen.cache)
 
 
@@ -77,7 +77,7 @@ def analyze(
     readings = read_all(given, knowledge, noted.append, workers)
     clocks, placed = _placed(readings, noted)
     chosen = timeline.choose(placed, choice, clocks, noted.append)
-    found = timeline.last(timeline.incidents(chosen)) if choice.last else timeline.incidents(chosen)
+    found = _found(chosen, readings, choice, noted)
     summaries = _sources(readings, clocks, noted)
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
@@ -89,12 +89,12 @@ def analyze(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model},
         case=case,
         verdict=decided[0].verdict,
-        causes=decided[0].findings,
+        causes=linked(decided[0].findings, found[0] if found else None),
         incidents=_incidents(found, decided),
         timeline=tuple(_moments(found, decided))[: limits.current.moments],
         sources=summaries,
         missing=decided[0].missing,
-        warnings=(),  # below, with what comes up until then
+        warnings=(),  # below
     )
     report = _beside(report, readings, baseline, noted)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
@@ -116,6 +116,14 @@ def _placed(readings: list[Reading], noted: list[Warning]) -> tuple[dict[str, ti
     own = {r.name: r.scan.source for r in readings}
     every = timeline.parted(e for found in events.values() for e in found)
     return clocks, [renumbered(e, own[e.source]) for e in timeline.place(list(every), clocks)]
+
+
+def _found(events: list[Event], readings: list[Reading], choice: timeline.Choice, noted: list[Warning]) -> list[Incident]:
+    """The incidents that `events` make, linked also by the lines that name one rank, process or GPU in several ways."""
+    none: list[identity.Tie] = []
+    ties = spared(lambda: identity.ties(r.scan for r in readings), none, "tables of ranks and GPUs", None, noted.append)
+    found = timeline.incidents(events, ties)
+    return timeline.last(found) if choice.last else found
 
 
 def _asked_about(scans: list[Scan], choice: timeline.Choice, clocks: Mapping[str, timeline.Clock]) -> list[Scan]:

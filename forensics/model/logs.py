@@ -175,8 +175,11 @@ class Prefix(Struct, frozen=True):
     level: str | None = None
 
 
-class Proof(Struct, frozen=True, rename={"uncertainty_s": "time_uncertainty_s"}):
-    """One line of evidence, as it stood, with its neighbours for a reader."""
+class Proof(Struct, frozen=True, rename={"uncertainty_s": "time_uncertainty_s", "link": "linked_by"}):
+    """One line of evidence, as it stood, with its neighbours for a reader.
+
+    `link`: what ties it to the first evidence line of a report, where that stands in another source: `pid 4711`.
+    """
 
     source: str
     line: int
@@ -187,6 +190,7 @@ class Proof(Struct, frozen=True, rename={"uncertainty_s": "time_uncertainty_s"})
     after: tuple[Line, ...] = ()
     time: Time | None = None
     uncertainty_s: float | None = None
+    link: str | None = None
 
 
 class Event(Struct, frozen=True):

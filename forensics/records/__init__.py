@@ -24,7 +24,7 @@ from forensics.records.outlived import outlived
 
 __all__ = ["read", "together", "triggers"]
 
-HELPERS = {"across", "base", "beside", "events", "fold", "initiator", "outlived", "owner", "units"}
+HELPERS = {"across", "base", "beside", "events", "fold", "initiator", "outlived", "units"}
 
 
 @functools.cache

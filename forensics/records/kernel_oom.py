@@ -14,9 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from forensics import lazy
+from forensics.identity.groups import owner
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.records.base import Peeled, Record, peeled
-from forensics.records.owner import owner
 from forensics.records.units import typed
 
 TRIGGERS = (

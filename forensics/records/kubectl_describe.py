@@ -31,6 +31,9 @@ STATE = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
 REASON = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
 MESSAGE = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
 NAME = lazy.regex(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
+NODE = lazy.regex(r"^Node:\s+(?P<node>[\w.-]+)(?:/\S*)?\s*$")
+CONTAINER = lazy.regex(r"^\s*Container ID:\s+\S{1,40}://(?P<id>[0-9a-f]{64})\s*$")
+POD_UID = lazy.regex(r"\bin pod \S{1,400}\((?P<uid>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\)")
 POD = lazy.regex(r"^Name:\s+(?P<pod>\S+)\s*$")
 MEMORY = lazy.regex(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
 RESTARTS = lazy.regex(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
@@ -92,6 +95,7 @@ def _terminated(region: Region) -> Record | None:
     own = _deeper(after, indent)
     rows = [*before[at:], Line(region.number, region.text), *own]
     fields: dict[str, Value] = {"exit_code": code, **_names(before[:at], indent), **_container(after[len(own) :], indent)}
+    fields |= _ids(before[:at], after, STATE.match(before[at].text)["name"] == "State")  # type: ignore[index]
     reason = next((m["reason"] for row in rows if (m := REASON.match(row.text))), "")
     if reason:
         fields["reason"] = reason
@@ -131,6 +135,21 @@ def _names(before: list[Line], indent: int) -> dict[str, Value]:
             names["pod"] = pod["pod"]
             break
     return names
+
+
+def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, Value]:
+    """The node, the pod's uid and the container's id; a container that was started anew has another id than the dead one."""
+    ids: dict[str, Value] = {}
+    for line in reversed(before):
+        if is_current and "container_id" not in ids and (found := CONTAINER.match(line.text)):
+            ids["container_id"] = found["id"]
+        if NAME.match(line.text):
+            is_current = False  # what stands further up is of another container
+        if found := NODE.match(line.text):
+            ids["node"] = found["node"]
+            break
+    uid = next((m["uid"] for line in after if (m := POD_UID.search(line.text))), "")
+    return {**ids, "pod_uid": uid} if uid else ids
 
 
 def _deeper(after: list[Line], indent: int) -> list[Line]:

@@ -17,7 +17,7 @@ BEARS = {"host_memory": "memory", "gpu_memory": "memory", "numerics": "loss", "p
 def bearing(report: Report) -> list[Curve]:
     """The curves of the kind that the first cause is about: memory for a memory limit, the loss for NaN."""
     kind = BEARS.get(report.causes[0].id.split(".")[0])
-    return [c for c in report.curves if c.kind == kind]
+    return [c for c in report.curves if c.kind == kind and c.points]
 
 
 def sparkline(curve: Curve, chars: int = CHARS) -> str:

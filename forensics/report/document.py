@@ -74,6 +74,7 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "time_uncertainty_s": proof.uncertainty_s,
         "signature": proof.signature,
         "weight": proof.weight,
+        "linked_by": shown(proof.link) if proof.link else None,
         "before": _lines(proof.before),
         "after": _lines(proof.after),
     }

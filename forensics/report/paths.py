@@ -35,6 +35,10 @@ class Paths(Struct, frozen=True):
         """`name:line`, short."""
         return f"{self.short(name)}:{line}"
 
+    def within(self, text: str) -> str:
+        """`text` with the names in it short."""
+        return text.replace(self.shared, "") if self.shared else text
+
 
 def _shared(names: Sequence[str]) -> str:
     folders = [name.split("/")[:-1] for name in names]

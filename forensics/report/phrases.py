@@ -107,6 +107,13 @@ def shares_context(finding: Finding) -> bool:
     return len({(p.source, p.line) for p in finding.proofs}) == 1
 
 
+def linked(link: str) -> str:
+    """What ties a line to the first evidence line, for a reader who is told how far apart they are."""
+    if not link.startswith("time, "):
+        return f"linked by {link}"
+    return "linked by time alone" + "".join(f"; {more}" for more in link.split("; ")[1:])
+
+
 def times(message: Message) -> str:
     """`  3 times, last on 120`; nothing for a message that stands there once."""
     return f"  {message.count:,} times, last on {message.last_line}" if message.count > 1 else ""

@@ -7,8 +7,10 @@ The incident that `causes` speaks of comes first: the last one that holds more t
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from forensics.identity import Tie
 from forensics.model import Event, Incident, Value
 from forensics.timeline.links import links
 
@@ -17,8 +19,12 @@ HARDWARE = ("gpu_hardware.", "host_hardware.")
 DEVICES = ("pci", "uuid", "dimm", "disk")
 
 
-def incidents(events: list[Event]) -> list[Incident]:
-    """Incidents, the one the job died of first; none for no events. `events`: in order, as `place` gives them."""
+def incidents(events: list[Event], told: Iterable[Tie] = ()) -> list[Incident]:
+    """Incidents, the one the job died of first; none for no events. `events`: in order, as `place` gives them.
+
+    `told`: lines that name one thing in several ways, for the links.
+    """
+    told = tuple(told)
     timed = [e for e in events if e.time]
     groups: list[list[Event]] = []
     spans: list[tuple[datetime, datetime]] = []
@@ -31,7 +37,7 @@ def incidents(events: list[Event]) -> list[Incident]:
     for event in events:
         if event.time is None:
             _join(groups, event)
-    made = [_incident(g) for g in _with_recurring(groups)]
+    made = [_incident(g, told) for g in _with_recurring(groups)]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
 
@@ -86,8 +92,8 @@ def _fault(event: Event) -> tuple[str, str, Value] | None:
     return next(((str(event.cause), name, event.fields[name]) for name in DEVICES if name in event.fields), None)
 
 
-def _incident(events: list[Event]) -> Incident:
+def _incident(events: list[Event], told: tuple[Tie, ...]) -> Incident:
     times = [e.time for e in events if e.time]
     ordered = [e for e in events if e.time]
     ordered += sorted((e for e in events if not e.time), key=lambda e: (e.source, e.line))
-    return Incident(tuple(ordered), tuple(links(ordered)), min(times, default=None), max(times, default=None))
+    return Incident(tuple(ordered), tuple(links(ordered, told)), min(times, default=None), max(times, default=None))

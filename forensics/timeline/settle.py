@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from forensics.layouts import peel
 from forensics.model import Event, Warn, Warning
 from forensics.timeline.clock import DRIFT_S, Anchor, Clock
-from forensics.timeline.links import SAME, near
+from forensics.timeline.links import near
 from forensics.timeline.marks import Boots, Mark
 from forensics.timeline.track import Placed, Track, span
 
+SAME = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # what two sources tell of one moment
 ZONE_STEP_S = 1800
 MOST_ZONE_S = 14 * 3600
 SAME_NUMBER_S = 30.0  # a program tells of a child's death when it gets to it

@@ -9,8 +9,8 @@ import pytest
 
 from forensics import pipeline, records
 from forensics.database import Database
+from forensics.identity.groups import owner
 from forensics.model import Report
-from forensics.records.owner import owner
 from forensics.scan import scan
 from tests.conftest import text_source
 

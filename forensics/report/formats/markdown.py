@@ -123,6 +123,12 @@ def _evidence(finding: Finding, paths: Paths, most: int) -> Iterator[str]:
         lines.append(f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}")
         lines += [f"{' ' * 4}{x.number}: {x.text[:LINE_CHARS]}" for x in (proof.after if around else ())]
     yield from ("", "### Evidence" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced(lines))
+    links = {p.source: p.link for p in reversed(proofs) if p.link}
+    if links:
+        yield ""
+    yield from (
+        f"- {code(paths.short(source))} is linked by {plain(paths.within(link))}" for source, link in reversed(links.items())
+    )
     rest = len({(p.source, p.line) for p in finding.proofs}) - len(proofs)
     if rest > 0:
         yield from ("", f"and {rest} more line{'s' if rest > 1 else ''}")
@@ -144,6 +150,8 @@ def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Ite
         yield f"- {plain(as_consequence(finding.title))} ({code(finding.id)}{chance})"
         for proof in finding.proofs[:1]:
             yield from ("", *(f"  {x}" for x in fenced([f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}"])))
+            if proof.link:
+                yield from ("", f"  linked by {plain(paths.within(proof.link))}")
     yield from ("", "</details>")
 
 

@@ -14,6 +14,7 @@ from forensics.report.phrases import (
     as_consequence,
     guessed,
     headline,
+    linked,
     notes,
     others_head,
     percent,
@@ -117,8 +118,12 @@ class _Text:
         yield Row()
         yield Row(("evidence", "head"), (f"  {folder}{SURENESS[best.weight]}", "dim"))
         column = min(PLACE_CHARS, max(len(self._place(p)) for p in proofs))
+        told: set[str] = set()
         for proof in proofs:
             yield from self._proof(proof, column, proof == best and best.weight != "hint")
+            if proof.link and proof.source not in told:
+                yield from self._linked(f"linked by {proof.link}", column + 4)
+                told.add(proof.source)
         more = len({(p.source, p.line) for p in self.first.proofs}) - len(proofs)
         if more > 0:
             yield Row((f"  and {more} more line{'s' if more > 1 else ''}, all in --format json", "dim"))
@@ -143,6 +148,9 @@ class _Text:
             yield from (Row((" " * (column + 4) + text, "main" if main else "")) for text in lines[1:])
         for line in proof.after if context else ():
             yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
+
+    def _linked(self, link: str, indent: int) -> Iterator[Row]:
+        yield from wrapped(self.paths.within(link), self.width, min(indent, self.width // 2), style="dim")
 
     def _line(self, label: str, text: str, column: int, most: int, style: str) -> Iterator[Row]:
         for i, piece in enumerate(cut(text, self.width - column - 4, most)):
@@ -194,6 +202,8 @@ class _Text:
                 ("  " + cut(proof.text, self.width - len(self._place(proof)) - 6, 1)[0], ""),
                 link=proof.source,
             )
+            if finding.role == "symptom" and proof.link:
+                yield from self._linked(linked(proof.link), 6 + len(self._place(proof)))
 
     def _unusual(self) -> Iterator[Row]:
         told = self.report.unusual

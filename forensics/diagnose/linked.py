@@ -1,0 +1,55 @@
+"""Evidence of other sources with the link that ties it to the first evidence line: `pid 15372`, `time, 2.4 s apart`.
+
+dmesg.log:83 Killed process 15372      train.log:28 ... (pid: 15372)        -> linked by pid 15372
+                                       train.log:50 exit status 137         -> linked by pid 15372 in train.log:28, the same log
+
+What stands in the same source as the first evidence line needs no link, and what nothing ties to it gets none.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from forensics.model import Event, Finding, Incident, Link, Proof
+
+Place = tuple[str, int]
+TIME = "time"  # what nothing but time links
+
+
+def linked(findings: Sequence[Finding], incident: Incident | None) -> tuple[Finding, ...]:
+    """`findings`, their evidence and that of their symptoms with what links it to the first line of the first one."""
+    if incident is None or not findings or not findings[0].proofs or not incident.links:
+        return tuple(findings)
+    main = findings[0].proofs[0]
+    owners = {(p.source, p.line): e for e in reversed(incident.events) for p in e.proofs if e.cause}
+    roots = _events((p for p in findings[0].proofs if p.source == main.source), owners)
+    ways = _ways(incident.links, {e.place for e in roots})
+    return tuple(
+        replace(f, proofs=tuple(_with_link(p, main, owners, ways) for p in f.proofs)) if i == 0 or f.role == "symptom" else f
+        for i, f in enumerate(findings)
+    )
+
+
+def _events(proofs: Iterable[Proof], owners: dict[Place, Event]) -> list[Event]:
+    return [owners[p.source, p.line] for p in proofs if (p.source, p.line) in owners]
+
+
+def _ways(links: Iterable[Link], roots: set[Place]) -> dict[Place, str]:
+    """The surest link of each event with one of `roots`; `links` come surest first."""
+    ways: dict[Place, str] = {}
+    for link in links:
+        for here, there in ((link.first, link.second), (link.second, link.first)):
+            if there in roots and here not in roots:
+                ways.setdefault(here, link.by)
+    return ways
+
+
+def _with_link(proof: Proof, main: Proof, owners: dict[Place, Event], ways: dict[Place, str]) -> Proof:
+    event = owners.get((proof.source, proof.line))
+    if event is None or proof.source == main.source:
+        return proof
+    own = ways.get(event.place)
+    if own and not own.startswith(TIME):
+        return replace(proof, link=own)
+    sure = ((s, n, by) for (s, n), by in ways.items() if s == proof.source and not by.startswith(TIME))
+    return replace(proof, link=next((f"{by} in {s}:{n}, the same log" for s, n, by in sure), own))

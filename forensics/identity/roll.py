@@ -1,0 +1,103 @@
+"""Events to their Subjects, completed by what all of them tell together: hosts of sources, boots, and tables that join numbers.
+
+node-2/dmesg.log beside a line that names node-2        -> its events are of host node-2
+rank 3 of a watchdog, torchrun's row "rank 3 ... pid 4711" -> the watchdog's event is also known by pid 4711, by that row
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics import lazy
+from forensics.identity.keys import LOCAL, Key, hosts_differ, keys, of_others, words
+from forensics.identity.roster import Tie
+from forensics.identity.spelling import same_host
+from forensics.identity.subject import Subject, subject
+from forensics.model import Event
+
+JOINED = ("pid", "kernel", "uuid", "pci", "rank", "local_rank", "gpu")
+PART = lazy.regex(r"[/!]")
+SLACK = timedelta(seconds=60)
+
+
+class Derived(Struct, frozen=True):
+    """`key`, which is that of `via` as the line at `line` of `told` tells."""
+
+    key: Key
+    via: Key
+    told: Subject
+    line: int
+
+    def __str__(self) -> str:
+        """`pid 4711 of rank 3 (train.log:58)`."""
+        return f"{words(self.key)} of {words(self.via)} ({self.told.source}:{self.line})"
+
+
+class Person(Struct, frozen=True):
+    """An event and by what it is known: `own` keys, and those that tables join with them."""
+
+    event: Event
+    subject: Subject
+    own: tuple[Key, ...]
+    derived: tuple[Derived, ...] = ()
+
+
+class Roll:
+    """All of some events. `people`: in the order of the events."""
+
+    def __init__(self, events: Sequence[Event], told: Iterable[Tie] = ()) -> None:
+        subjects = _with_hosts([subject(e) for e in events])
+        own = [tuple(keys(s)) for s in subjects]
+        self.boots = sorted({_boot(e) for e in events} - {None}, key=lambda t: t.timestamp() if t else 0.0)
+        self.table: dict[Key, list[tuple[Subject, Key, int]]] = defaultdict(list)
+        for s, line in (*((s, e.line) for s, e in zip(subjects, events, strict=True)), *((t.subject, t.line) for t in told)):
+            self._join(s, line)
+        everybody = zip(events, subjects, own, strict=True)
+        self.people = [Person(e, s, k, tuple(self._derived(s, k))) for e, s, k in everybody]
+
+    def _join(self, told: Subject, line: int) -> None:
+        names = [k for k in keys(told) if k[0] in JOINED]
+        for one in names:
+            self.table[one] += [(told, other, line) for other in names if other[0] != one[0]]
+
+    def _derived(self, who: Subject, own: Sequence[Key]) -> Iterator[Derived]:
+        """What a table joins with its keys, as far as it is one thing: a rank that had two pids has none."""
+        known = {kind for kind, _ in own}
+        for via in own:
+            by_kind: dict[str, dict[str, Derived]] = defaultdict(dict)
+            for told, key, line in self.table.get(via, ()):
+                if key[0] not in known and not (via[0] in LOCAL and hosts_differ(who, told)) and not of_others(who, told):
+                    by_kind[key[0]].setdefault(key[1], Derived(key, via, told, line))
+            yield from (d for found in by_kind.values() if len(found) == 1 for d in found.values())
+
+    def boot_between(self, a: Event, b: Event) -> bool:
+        """Was the machine started anew between two events, as far as lines that count seconds since a boot tell?"""
+        if a.time is None or b.time is None:
+            return False
+        first, last = sorted((a.time, b.time))
+        return any(boot and first + SLACK < boot + SLACK / 2 <= last for boot in self.boots)
+
+
+def _boot(event: Event) -> datetime | None:
+    """When the machine was started, to the minute, where the line tells both clocks."""
+    if event.time is None or event.stamp is None or event.stamp.mono is None:
+        return None
+    return (event.time - timedelta(seconds=event.stamp.mono)).replace(second=0, microsecond=0)
+
+
+def _with_hosts(subjects: Sequence[Subject]) -> list[Subject]:
+    """`subjects` with the host of their source: that which its lines all name, or a folder that is called like a known host."""
+    wrote: dict[str, set[str]] = defaultdict(set)
+    for s in subjects:
+        wrote[s.source] |= {s.wrote_on} - {""}
+    known = {s.host for s in subjects} | {h for found in wrote.values() for h in found}
+    of_source: dict[str, str] = {}
+    for source, found in wrote.items():
+        parts = [p.lower() for p in PART.split(source)]
+        parts += [parts[-1].split(".")[0]]
+        by_name = next((p for p in reversed(parts) if any(h and same_host(p, h) for h in known)), "")
+        of_source[source] = next(iter(found)) if len(found) == 1 else by_name if not found else ""
+    return [s if s.host else replace(s, host=s.wrote_on or of_source[s.source]) for s in subjects]

@@ -1,0 +1,56 @@
+"""One spelling for what logs spell in many ways: PCI addresses, host names, names of processes.
+
+65:00.0, 0000:65:00, 00000000:65:00.0, NCCL's 65000   -> 0000:65:00
+gpu-7.cluster.example, GPU-7                           -> one host
+ray::train_worker                                      -> ray::train_worke, as the kernel has it
+"""
+
+from forensics import lazy
+
+COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16, one of them the end
+ADDRESS = lazy.regex(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-9a-fA-F])?")
+NUMBER = lazy.regex(r"[0-9a-fA-F]{1,16}")
+IP = lazy.regex(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]*")
+# Names that a host has many processes of: interpreters, shells, launchers, the threads that PyTorch names.
+COMMON = lazy.regex(
+    r"(?:python[\d.]*|pypy[\d.]*|pt_\w*|ipython\d?|java|node|perl|ruby|R|(?:ba|da|z|k|tc|c|fi)?sh|sudo|conda|mamba|uv|pip\d?|"
+    r"srun|slurmstepd|torchrun|mpirun|mpiexec|orterun|accelerate|deepspeed|launcher|systemd|containerd-shim|tini|main|worker)"
+)
+
+
+def pci(text: str) -> str:
+    """A PCI address as domain:bus:device, without its function; empty for what is none."""
+    text = text.strip()
+    found = ADDRESS.fullmatch(text)
+    if found:
+        return f"{int(found[1] or '0', 16):04x}:{int(found[2], 16):02x}:{int(found[3], 16):02x}"
+    return ""
+
+
+def bus_id(text: str) -> str:
+    """NCCL's number of a PCI address, its digits without colons and point: `65000` -> `0000:65:00`."""
+    if not NUMBER.fullmatch(text):
+        return ""
+    number = int(text, 16)
+    return f"{number >> 20:04x}:{number >> 12 & 0xFF:02x}:{number >> 4 & 0xFF:02x}"
+
+
+def host(text: str) -> str:
+    """A host's name in small letters; empty for an address or a name that every host has."""
+    name = text.strip().rstrip(".").lower()
+    return "" if IP.fullmatch(name) or name.isdigit() or name.split(".")[0] in ("localhost", "kernel", "") else name
+
+
+def same_host(a: str, b: str) -> bool:
+    """Are two host names one host's, where one may lack its domain?"""
+    return a == b or a.startswith(b + ".") or b.startswith(a + ".")
+
+
+def comm(name: str) -> str:
+    """The name of a process as the kernel keeps it."""
+    return name.strip().encode()[:COMM_BYTES].decode("utf-8", "ignore")
+
+
+def is_telling(name: str) -> bool:
+    """Is it a name that few processes of a host have?"""
+    return len(name) > 2 and not COMMON.fullmatch(name)
