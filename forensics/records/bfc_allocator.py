@@ -117,12 +117,11 @@ def _summary(group: list[Record], card: int) -> Iterable[Record]:
         fields["total_bytes"] = card
     if gpu := GPU.search(allocator):
         fields["gpu"] = int(gpu[1][:4])
-    cut = "request_bytes" not in fields
     # Without the statistics nothing is decided; the signature of the line alone says what is left to say.
     if ("limit_bytes" not in fields and not regions) or "gpu" not in allocator.lower() or not group:
         return
     decided = decide({k: int(v) for k, v in fields.items() if k.endswith("_bytes")})
-    if decided is None or (cut and decided[0] == "gpu_memory.capacity"):
+    if decided is None:
         return
     cause, weight, reason = decided
     quote = sorted(group, key=lambda r: _worth(r, cause))
@@ -155,7 +154,8 @@ def decide(sizes: dict[str, int]) -> tuple[str, Weight, str] | None:
     if regions is not None and limit is None and regions < TINY_BYTES and not used and request is None:
         return other, "strong", "the card gave this process almost nothing, so something else held it"
     if limit is None or request is None:
-        return ("gpu_memory.capacity", "strong", "") if request is not None else None
+        full = limit is not None and used is not None and used >= limit * GROWN
+        return ("gpu_memory.capacity", "strong", "") if request is not None or full else None
     largest = sizes.get("largest_bytes", 0)
     if used is not None and limit - used >= 2 * request and largest < request:
         return "gpu_memory.fragmentation", "strong", "enough was free in all, but in no piece as large as the request"

@@ -31,6 +31,7 @@ GPU = lazy.regex(r"\bGPU (\d+)")
 HEADROOM_BYTES = 1 << 30  # the CUDA context and libraries of a process itself, which no PyTorch counter shows
 NEGLIGIBLE = 0.1  # of the card: what desktop programs and rounding may hold
 SLACK = 0.05  # of what is reserved: blocks are rounded, so even a full cache has this much unallocated
+SLACK_BYTES = 2 << 30  # and no card, however large, more than this
 FEW = 3  # several ranks of one job on one card print a list of similar processes
 DECIDES = ("gpu_memory.*",)
 
@@ -86,7 +87,7 @@ def decide(sizes: dict[str, int], others: list[int]) -> str:
         foreign = total - free - _own(sizes.get("own_bytes"), reserved, others)
         if foreign >= max(request - free, HEADROOM_BYTES, total * NEGLIGIBLE):
             return "gpu_memory.other_process"
-    if reserved - allocated >= max(request, reserved * SLACK):
+    if reserved - allocated >= max(request, min(reserved * SLACK, SLACK_BYTES)):
         return "gpu_memory.fragmentation"
     return "gpu_memory.capacity"
 

@@ -64,6 +64,13 @@ def test_enough_free_in_pieces_is_fragmentation() -> None:
     assert record.cause == "gpu_memory.fragmentation"
 
 
+def test_a_cut_summary_that_ends_at_its_limit_is_a_full_card() -> None:
+    head, _, cut = summary("2.00GiB", GIB, GIB, GIB - (4 << 20)).partition("InUse at")
+    assert "ran out of memory" in head
+    (record,) = records(cut)
+    assert (record.cause, record.weight) == ("gpu_memory.capacity", "strong")
+
+
 def test_a_cut_summary_with_a_tiny_region_still_tells() -> None:
     at = "2019-07-21 19:26:45.086394: I tensorflow/core/common_runtime/bfc_allocator.cc:793] "
     (record,) = records(f"{at}Next region of size 72080128\n{at}InUse at 0x7fa5400093a0 next 1 of size 1280")

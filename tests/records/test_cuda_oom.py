@@ -29,6 +29,12 @@ def read(text: str, after: str = "") -> tuple[str, dict[str, object]]:
             "already allocated; 1.66 GiB free; 19.84 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory",
             "gpu_memory.fragmentation",
         ),
+        (  # a share of a large card that would be rounding on a small one
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 300.00 MiB. GPU 0 has a total capacity of 79.10 GiB of which "
+            "90.00 MiB is free. Process 4711 has 79.00 GiB memory in use. Of the allocated memory 74.50 GiB is allocated by PyTorch, "
+            "and 3.60 GiB is reserved by PyTorch but unallocated.",
+            "gpu_memory.fragmentation",
+        ),
         (  # another program holds half of the card
             "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 10.76 GiB total capacity; 2.42 GiB already allocated; "
             "26.12 MiB free; 2.75 GiB reserved in total by PyTorch)",
