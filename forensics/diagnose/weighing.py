@@ -3,7 +3,7 @@
 formula: process.worker_died 0.71   ->   host_memory.oom_global 0.55 (words), process.worker_died 0.31
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -56,22 +56,25 @@ def candidates(
 
 def weighed(standings: Sequence[Standing], incident: Incident | None, spoken: Spoken, database: Database) -> list[Standing]:
     """`standings` as the model weighs them, most probable first; never empty."""
-    return ordered(standings, spoken.model.weigh(candidates(standings, spoken, incident, database)))
+    endings = frozenset(c for c, cause in database.causes.items() if cause.fallback)
+    return ordered(standings, spoken.model.weigh(candidates(standings, spoken, incident, database)), endings)
 
 
-def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float]) -> list[Standing]:
+def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float], endings: Set[str] = frozenset()) -> list[Standing]:
     """Standings with these probabilities, most probable first; causes without evidence only where nothing is proven.
 
     What the plain formula puts first by more than hints stays first, as it knows what explains what: where the model gives
-    more to another, each gets half of what the two have together, for one speaks against the other. What only hints and words
-    speak for gets HINTS_MOST at most, and a death that nothing shows to be the job's UNTIED_MOST; the rest of its share stands
+    more to another, each gets half of what the two have together, for one speaks against the other. By hints it stays before
+    what words alone say, unless it is one of `endings`, the names of what has a reason. What only hints and words speak for gets
+    HINTS_MOST at most, and a death that nothing shows to be the job's UNTIED_MOST; the rest of its share stands
     for causes that nothing here tells of.
     """
     by_cause = {s.cause: s for s in standings}
     ranked = sorted((c for c in probabilities if c != UNKNOWN), key=lambda c: (-probabilities[c], c))
     given = dict(probabilities)
     first = standings[0]
-    if any(e.weight != "hint" for e in first.events) and ranked[0] != first.cause:
+    sure = any(e.weight != "hint" for e in first.events)
+    if ranked[0] != first.cause and (sure or _only_words(ranked[0], first, by_cause, endings)):
         given[first.cause] = given[ranked[0]] = (given[first.cause] + given[ranked[0]]) / 2
         ranked.sort(key=lambda c: (c != first.cause, -given[c], c))
     stood = [by_cause.get(c) or Standing(c, (), 0.0) for c in ranked]
@@ -79,6 +82,13 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float]) -
     proven = made[0].probability >= PROVEN and bool(made[0].events or made[0].cause == HEALTHY)
     kept = [s for i, s in enumerate(made) if i == 0 or (s.cause != HEALTHY and (s.events or not proven))]
     return kept[:SHOWN]
+
+
+def _only_words(said: str, first: Standing, by_cause: Mapping[str, Standing], endings: Set[str]) -> bool:
+    """Do words alone say `said`, where evidence speaks for `first` and that is more than the name of an ending?"""
+    if said == HEALTHY or not first.events or first.cause in (HEALTHY, *endings):
+        return False
+    return said not in by_cause or not by_cause[said].events
 
 
 def _most(standing: Standing) -> float:

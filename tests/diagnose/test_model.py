@@ -120,7 +120,10 @@ def test_evidence_put_first_by_the_formula_stays_first_and_words_do_not_hide_it(
     agreed = ordered(plain, {"a": 0.6, "b": 0.3, HEALTHY: 0.05, UNKNOWN: 0.05})
     assert [(s.cause, s.probability) for s in agreed] == [("a", 0.6)]
     hint = [Standing("a", (Event("a/x", "a", "hint", "log", 1, 1, ()),), 0.4, probability=0.5)]
-    assert [s.cause for s in ordered(hint, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1})] == ["b", "a"]
+    assert [s.cause for s in ordered(hint, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1})] == ["a", "b"]
+    assert [s.cause for s in ordered(hint, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1}, {"a"})] == ["b", "a"]  # an ending has a reason
+    both = [*hint, Standing("b", (Event("b/x", "b", "hint", "log", 2, 2, ()),), 0.4, probability=0.4)]
+    assert [s.cause for s in ordered(both, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1})] == ["b", "a"]
 
 
 def test_nobody_is_confident_of_hints_or_words() -> None:
