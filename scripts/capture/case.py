@@ -29,7 +29,8 @@ class Case:
     """A capture: the function that makes it, and what a right diagnosis of it says.
 
     `evidence` holds (file, text) pairs: a line of that file that contains the text is evidence of the first cause.
-    `earlier`: causes of what went wrong before, in the same logs, and was overcome.
+    `earlier`: causes of what went wrong before, in the same logs, and was overcome. `series`: the lines with these texts prove
+    the cause together, as numbers that grow do, none of them alone.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Case:
     evidence: tuple[tuple[str, str], ...] = ()
     about: str = field(default="")
     earlier: tuple[str, ...] = ()
+    series: bool = False
 
     @property
     def verdict(self) -> str:
@@ -56,6 +58,7 @@ def case(
     accept: tuple[str, ...] = (),
     symptoms: tuple[str, ...] = (),
     earlier: tuple[str, ...] = (),
+    series: bool = False,
 ) -> Callable[[Callable[[Callable[..., Stage]], Files]], Callable[[Callable[..., Stage]], Files]]:
     """Register the decorated function as a case of its own name."""
 
@@ -64,7 +67,7 @@ def case(
         if name in CASES:
             raise ValueError(f"two cases are called {name}")
         about = " ".join((make.__doc__ or "").split())
-        CASES[name] = Case(name, make, cause, accept, symptoms, evidence, about, earlier)
+        CASES[name] = Case(name, make, cause, accept, symptoms, evidence, about, earlier, series)
         return make
 
     return register
@@ -122,6 +125,7 @@ def expected(one: Case) -> str:
         f"verdict: {one.verdict}",
         f"symptoms: [{', '.join(one.symptoms)}]",
         *([f"earlier: [{', '.join(one.earlier)}]"] if one.earlier else []),
+        *(["series: true"] if one.series else []),
         "evidence:" + ("" if one.evidence else " []"),
         *(f"  - {{file: {file}, text: {_quoted(text)}}}" for file, text in one.evidence),
         f"made_by: {one.name}",
@@ -157,7 +161,8 @@ The victims ran as `user` on `node-1` in namespaces of their own. Changed afterw
 name and the tokens of notebook servers; `healthy_dmesg` leaves out the lines that name the virtual machine's own
 set-up. Process ids and times are as they were. `expected.yaml` beside the logs says what a right diagnosis contains:
 `cause` comes first (or one of `accept`), `symptoms` are present with that role, and each `evidence` text stands in a
-line that the first cause shows. `earlier` are causes of what was overcome before; they must not come first.
+line that the first cause shows. `earlier` are causes of what was overcome before; they must not come first. `series`
+says that all lines with these texts prove the cause together, as numbers that grow do.
 
 | case | what was made to happen | cause |
 | --- | --- | --- |

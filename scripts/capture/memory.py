@@ -52,7 +52,7 @@ def oom_job_log_only(stage: Callable[..., Stage]) -> Files:
     return {"train.log": one.run('python load_shards.py\necho "exit status $?"')}
 
 
-@case("host_memory.leak", ("train.log", "rss"), symptoms=("host_memory.oom_cgroup",))
+@case("host_memory.leak", ("train.log", "rss"), symptoms=("host_memory.oom_cgroup",), series=True)
 def oom_leak(stage: Callable[..., Stage]) -> Files:
     """A training loop keeps every step's graph, prints its growing RSS, and is OOM-killed in its cgroup."""
     one, kernel = stage(memory_limit=900 * MIB), KernelLog()

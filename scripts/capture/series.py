@@ -34,7 +34,7 @@ def leak_at_evaluation(stage: Callable[..., Stage]) -> Files:
     return {"train.log": one.run('python keeps_predictions.py 400000\necho "exit status $?"')}
 
 
-@case("process.stalled", ("train.log", "ranks are alive"))
+@case("process.stalled", ("train.log", "ranks are alive"), series=True)
 def stalled_ranks(stage: Callable[..., Stage]) -> Files:
     """Two of four processes take two locks in opposite order and wait for each other; the launcher says that all are alive."""
     one = stage()
@@ -42,7 +42,7 @@ def stalled_ranks(stage: Callable[..., Stage]) -> Files:
     return {"train.log": one.run("python locked_ranks.py 150 &\nsleep 840", timeout=900)}
 
 
-@case("numerics.nan", ("train.log", "'step'"))
+@case("numerics.nan", ("train.log", "'step'"), series=True)
 def diverging_loss(stage: Callable[..., Stage]) -> Files:
     """A learning rate that doubles again and again makes the loss explode; it never becomes NaN, and nothing is raised."""
     one = stage()
@@ -50,7 +50,7 @@ def diverging_loss(stage: Callable[..., Stage]) -> Files:
     return {"train.log": one.run("python diverge.py")}
 
 
-@case("process.stalled", ("train.log", "data_time"))
+@case("process.stalled", ("train.log", "data_time"), series=True)
 def starving_loader(stage: Callable[..., Stage]) -> Files:
     """A DataLoader's storage becomes fifty times slower: each step waits for its data; nothing is raised."""
     one = stage()
