@@ -96,3 +96,9 @@ def test_a_leak_in_a_large_log_whose_beginning_is_sampled_more_densely(told: Tol
     (event,) = told(text)
     assert (event.cause, event.weight) == ("host_memory.leak", "strong")
     assert event.fields["step_bytes"] == pytest.approx(0.05 * 2**20, rel=0.05)
+
+
+def test_steps_that_two_handlers_print_count_once(told: Told) -> None:
+    lines = rss([1000 + 20 * i for i in range(40)]).splitlines(keepends=True)
+    (event,) = told("".join(line * (1 + n % 2) for n, line in enumerate(lines)))
+    assert (event.kind, event.weight, event.fields["readings"]) == ("series/growth", "strong", 40)
