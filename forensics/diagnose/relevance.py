@@ -7,14 +7,17 @@ yet, when the process that was killed was an earlier attempt (the job's log goes
 when it ran under another job's number or limit, or when both logs agree on another cause.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forensics import lazy
 from forensics.database import HEALTHY, Database
-from forensics.model import Event, Incident
+from forensics.diagnose.same import things
+from forensics.identity import Group, group, of_file
+from forensics.model import Event, Incident, Link
 
 UNRELATED = 0.2
 DAY = timedelta(days=1)
@@ -25,8 +28,7 @@ SLOW_S = 3600.0  # hardware and the kernel may ail for a while before the job fe
 EXCEPTION = "code.exception"
 MISSES = ("BrokenPipeError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError", "EOFError", "TimeoutError")
 RAISED = lazy.regex(r"\b[A-Z]\w*(?:Error|Exception)\b")
-OUTPUT = lazy.regex(r"(?:^|[/!])slurm-(\d+)(?:_\d+)?[^/]*\.(?:out|err|log|txt)\b")  # what sbatch calls a job's output
-JOB = lazy.regex(r"/job_(\d+)\b")  # a Slurm job's cgroup
+PATHS = ("limit_path", "cgroup")
 WHOSE = ("pid", "limit_path", "job")
 ENDINGS = ("host_memory.", "process.")  # what ends one process, at once
 
@@ -35,15 +37,20 @@ class Jobs(Struct, frozen=True):
     """What is known of the job's own logs: `ends` maps each such source to the time of its last line, `starts` to that of its
     first, None where unknown.
 
-    Empty when only logs of hosts were given: then everything concerns us.
+    Empty when only logs of hosts were given: then everything concerns us. `things`: see `same`.
     """
 
     ends: Mapping[str, datetime | None]
     starts: Mapping[str, datetime | None] = field(default_factory=dict)
+    things: Mapping[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
 
     def is_job(self, event: Event) -> bool:
         """Does the event stand in a log of the job?"""
         return event.source in self.ends
+
+    def knowing(self, links: Iterable[Link]) -> "Jobs":
+        """The same with what the links of an incident tell."""
+        return replace(self, things=things(links)) if self.ends else self
 
 
 def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Database) -> float:
@@ -57,12 +64,12 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
     own = [e for e in events if jobs.is_job(e)]
     pid = event.fields.get("pid")
     ending = str(event.cause).startswith(ENDINGS)
-    if ending and _outlived(event, own, database):
+    if ending and _outlived(event, own, jobs, database):
         return UNRELATED
-    if missed(event, own):
+    if missed(event, own, jobs):
         return 1.0
     hosts = [e for e in events if not jobs.is_job(e) and (pid is None or e.fields.get("pid") != pid)]
-    if _of_another_group(event, own, hosts) or _told_otherwise(event, own, hosts, database):
+    if _of_another_group(event, own, hosts, jobs) or _told_otherwise(event, own, hosts, database):
         return UNRELATED
     if ending and _before_the_job(event, own, hosts, jobs, database):
         return UNRELATED
@@ -93,8 +100,8 @@ def concerning(
     told = [min(r, _with_its_report(e, events, jobs, database)) for e, r in zip(found, told, strict=True)]
     kept = [e for e, r in zip(found, told, strict=True) if r == max(told)]
     own = [e for e in events if jobs.is_job(e)]
-    if any(not jobs.is_job(e) and missed(e, own) for e in kept):
-        kept = [e for e in kept if jobs.is_job(e) or "pid" not in e.fields or missed(e, own)]
+    if any(not jobs.is_job(e) and missed(e, own, jobs) for e in kept):
+        kept = [e for e in kept if jobs.is_job(e) or "pid" not in e.fields or missed(e, own, jobs)]
     return tuple(kept), max(told)
 
 
@@ -118,44 +125,49 @@ def _differ(a: Event, b: Event) -> bool:
 
 def foreign(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tuple[Event, ...]:
     """The deaths in `incidents` that are those of other jobs."""
-    deaths = ((e, i.events) for i in incidents for e in i.events if str(e.cause).startswith(ENDINGS))
-    return tuple(e for e, events in deaths if relevance(e, events, jobs, database) < 1)
+    found: list[Event] = []
+    for incident in incidents:
+        knowing = jobs.knowing(incident.links)
+        deaths = (e for e in incident.events if str(e.cause).startswith(ENDINGS))
+        found += (e for e in deaths if relevance(e, incident.events, knowing, database) < 1)
+    return tuple(found)
 
 
-def missed(event: Event, own: Sequence[Event]) -> bool:
-    """Does the job's log speak of the process of `event`?"""
-    pid = event.fields.get("pid")
-    return pid is not None and any(pid == e.fields.get("pid") for e in own)
+def missed(event: Event, own: Iterable[Event], jobs: Jobs) -> bool:
+    """Does the job's log speak of the process of `event`, by its pid, its container or its job's step?"""
+    thing = jobs.things.get(event.place)
+    return thing is not None and any(thing == jobs.things.get(e.place) for e in own)
 
 
 def _of_another_job(event: Event, jobs: Jobs) -> bool:
-    """Is `event` about a Slurm job whose output is not what was given, while that of others was?"""
-    given, named = _given_jobs(jobs), _job_of(event)
-    return bool(given) and named is not None and named not in given
+    """Is `event` about a Slurm job or a container whose output is not what was given, while that of others was?"""
+    files, told = [of_file(source) for source in jobs.ends], _group_of(event)
+    if told.job and told.job not in _given_jobs(jobs):
+        return any(f.job for f in files) and not any(f.array for f in files)
+    containers = {f.container for f in files}
+    return bool(told.container) and "" not in containers and told.container not in containers
 
 
 def of_given_job(event: Event, jobs: Jobs) -> bool:
     """Is `event` about a Slurm job whose output was given?"""
-    return _job_of(event) in _given_jobs(jobs)
+    return _group_of(event).job in _given_jobs(jobs)
 
 
 def _given_jobs(jobs: Jobs) -> set[str]:
     """The numbers of the Slurm jobs whose output was given."""
-    return {found[1] for source in jobs.ends if (found := OUTPUT.search(source))}
+    return {of_file(source).job for source in jobs.ends} - {""}
 
 
-def _job_of(event: Event) -> str | None:
-    """The number of the Slurm job that `event` is about."""
-    if "job" in event.fields:
-        return str(event.fields["job"])
-    paths = (str(event.fields.get(name, "")) for name in ("limit_path", "cgroup"))
-    return next((found[1] for path in paths if (found := JOB.search(path))), None)
+def _group_of(event: Event) -> Group:
+    """The Slurm job and the container that `event` is about."""
+    found = group(" ".join(str(event.fields[name]) for name in PATHS if name in event.fields))
+    return replace(found, job=str(event.fields["job"])) if "job" in event.fields else found
 
 
-def _of_another_group(event: Event, own: Sequence[Event], hosts: Sequence[Event]) -> bool:
+def _of_another_group(event: Event, own: Sequence[Event], hosts: Sequence[Event], jobs: Jobs) -> bool:
     """Did the limit of another group end the process, while the job's log misses one of a group that is known?"""
     limit = event.fields.get("limit_path")
-    ours = {e.fields["limit_path"] for e in hosts if "limit_path" in e.fields and missed(e, own)}
+    ours = {e.fields["limit_path"] for e in hosts if "limit_path" in e.fields and missed(e, own, jobs)}
     return limit is not None and bool(ours) and limit not in ours
 
 
@@ -197,7 +209,7 @@ def raised(event: Event) -> str:
     return str(event.fields.get("exc_type") or next(told, ""))
 
 
-def _outlived(event: Event, own: Sequence[Event], database: Database) -> bool:
+def _outlived(event: Event, own: Sequence[Event], jobs: Jobs, database: Database) -> bool:
     """Does a log that misses the process of `event` go on for long and end by something that does not follow from it?
 
     Where it tells no pid, it misses one that died at the moment at which it tells a consequence; an exception is no end then.
@@ -211,9 +223,9 @@ def _outlived(event: Event, own: Sequence[Event], database: Database) -> bool:
         and later.cause != event.cause
         and later.weight != "hint"
         and is_own(later, event, database)
-        and (missed(event, [e]) or not database.causes[str(later.cause)].fallback)
+        and (missed(event, [e], jobs) or not database.causes[str(later.cause)].fallback)
         for e in own
-        if missed(event, [e]) or _felt(event, e, database)
+        if missed(event, [e], jobs) or _felt(event, e, database)
         for later in own
     )
 

@@ -62,7 +62,7 @@ class Standing(Struct):
 def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY) -> list[Standing]:
     """Every cause of the incident and none.healthy where it has a share, most probable first; never empty."""
     by_cause: dict[str, list[Event]] = defaultdict(list)
-    events = incident.events if incident else ()
+    events, jobs = (incident.events, jobs.knowing(incident.links)) if incident else ((), jobs)
     for event in events:
         if event.cause in database.causes:
             by_cause[event.cause or ""].append(event)

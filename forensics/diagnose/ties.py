@@ -42,7 +42,7 @@ def tied(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: D
 
 
 def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: Jobs, database: Database) -> bool:
-    if missed(event, own) or of_given_job(event, jobs):
+    if missed(event, own, jobs) or of_given_job(event, jobs):
         return True
     return any(_follows(e, event, others, jobs, database) for e in own) or _breaks_off(event, own, jobs, database)
 

@@ -4,6 +4,7 @@
 """
 
 from forensics.identity.files import of_file
+from forensics.identity.groups import Group, group
 from forensics.identity.keys import DEVICES, LOCAL, Key, hosts_differ, keys, of_others, words
 from forensics.identity.roster import TRIGGERS, Tie, ties
 from forensics.identity.spelling import is_telling, same_host
@@ -13,9 +14,11 @@ from forensics.model import Trigger
 __all__ = [
     "DEVICES",
     "LOCAL",
+    "Group",
     "Key",
     "Subject",
     "Tie",
+    "group",
     "hosts_differ",
     "is_telling",
     "keys",

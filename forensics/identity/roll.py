@@ -100,4 +100,9 @@ def _with_hosts(subjects: Sequence[Subject]) -> list[Subject]:
         parts += [parts[-1].split(".")[0]]
         by_name = next((p for p in reversed(parts) if any(h and same_host(p, h) for h in known)), "")
         of_source[source] = next(iter(found)) if len(found) == 1 else by_name if not found else ""
-    return [s if s.host else replace(s, host=s.wrote_on or of_source[s.source]) for s in subjects]
+    made = [s if s.host else replace(s, host=s.wrote_on or of_source[s.source]) for s in subjects]
+    of_process: dict[tuple[str, int], set[str]] = defaultdict(set)  # one log calls one process by one number
+    for s in made:
+        of_process[s.source, s.pid] |= {s.host} - {""}
+    alone = {who: next(iter(found)) for who, found in of_process.items() if len(found) == 1 and who[1]}
+    return [s if s.host else replace(s, host=alone.get((s.source, s.pid), "")) for s in made]

@@ -221,11 +221,16 @@ class Event(Struct, frozen=True):
 
 
 class Link(Struct, frozen=True):
-    """Two events that speak of the same thing, and by what it is known: `pid 4711`, `time, 0.7 s apart`."""
+    """Two events that speak of the same thing, and by what it is known: `pid 4711`, `time, 0.7 s apart`.
+
+    `kind`: the first word of that for programs: pid, kernel, uuid, pci, step, container, pod_uid, pod, unit, job, cgroup, rank,
+    local_rank, gpu, name or time.
+    """
 
     first: tuple[str, int]
     second: tuple[str, int]
     by: str
+    kind: str = ""
 
 
 class Incident(Struct, frozen=True):

@@ -29,6 +29,7 @@ SMALL_PID = 300  # the first ones of every container, and of every host's kernel
 WEIGHTS = {"proof": 0, "strong": 1, "hint": 2}
 HEALTHY = "none.healthy"
 Pair = tuple[Person, Person]
+Told = tuple[Pair, str, str]  # two, by what they are linked, in words and as Link.kind
 Places = tuple[tuple[str, int], tuple[str, int]]
 
 
@@ -38,11 +39,11 @@ def links(events: Sequence[Event], told: Iterable[Tie] = ()) -> list[Link]:
     kept = {id(e) for e in chosen}
     roll = Roll([e for e in events if id(e) in kept], told)
     found: dict[Places, Link] = {}
-    for pair, by in (*_by_key(roll), *_by_table(roll), *_by_name(roll.people)):
-        _note(found, pair, by)
-    shared = {frozenset((k.first[0], k.second[0])) for k in found.values() if k.by.startswith("pid ")}
-    for pair, by in islice(_by_time(roll.people, shared), BY_TIME):
-        _note(found, pair, by)
+    for pair, by, kind in (*_by_key(roll), *_by_table(roll), *_by_name(roll.people)):
+        _note(found, pair, by, kind)
+    shared = {frozenset((k.first[0], k.second[0])) for k in found.values() if k.kind == "pid"}
+    for pair, by, kind in islice(_by_time(roll.people, shared), BY_TIME):
+        _note(found, pair, by, kind)
     return list(found.values())
 
 
@@ -50,13 +51,13 @@ def _worth(event: Event) -> tuple[bool, int]:
     return event.cause == HEALTHY, WEIGHTS[event.weight]
 
 
-def _note(found: dict[Places, Link], pair: Pair, by: str) -> None:
+def _note(found: dict[Places, Link], pair: Pair, by: str, kind: str) -> None:
     first, second = pair[0].event.place, pair[1].event.place
     if first != second and (second, first) not in found:
-        found.setdefault((first, second), Link(first, second, by))
+        found.setdefault((first, second), Link(first, second, by, kind))
 
 
-def _by_key(roll: Roll) -> Iterator[tuple[Pair, str]]:
+def _by_key(roll: Roll) -> Iterator[Told]:
     groups: dict[Key, list[Person]] = defaultdict(list)
     for person in roll.people:
         for key in person.own:
@@ -65,10 +66,10 @@ def _by_key(roll: Roll) -> Iterator[tuple[Pair, str]]:
         for pair in _pairs(groups[key]):
             same = pair[0].subject.source == pair[1].subject.source
             if not (same and key[0] in WHOLE) and _agree(key[0], pair, roll):
-                yield pair, words(key)
+                yield pair, words(key), key[0]
 
 
-def _by_table(roll: Roll) -> Iterator[tuple[Pair, str]]:
+def _by_table(roll: Roll) -> Iterator[Told]:
     """One of the two has the number itself, the other by a line that joins it with one of its own."""
     groups: dict[Key, tuple[list[Person], list[tuple[Person, Derived]]]] = defaultdict(lambda: ([], []))
     for person in roll.people:
@@ -80,7 +81,7 @@ def _by_table(roll: Roll) -> Iterator[tuple[Pair, str]]:
         having, joined = groups[key]
         for person, derived in joined:
             fits = [h for h in having[:PAIRS] if not hosts_differ(h.subject, derived.told) and _agree(key[0], (person, h), roll)]
-            yield from (((person, h), str(derived)) for h in fits)
+            yield from (((person, h), str(derived), key[0]) for h in fits)
 
 
 def _pairs(group: Sequence[Person]) -> Iterator[Pair]:
@@ -111,7 +112,7 @@ def _agree(kind: str, pair: Pair, roll: Roll) -> bool:
     return near(first, second, 60.0 if small else DAY_S) is not None
 
 
-def _by_name(people: Iterable[Person]) -> Iterator[tuple[Pair, str]]:
+def _by_name(people: Iterable[Person]) -> Iterator[Told]:
     """A name that few processes have; the kernel cuts it, so it is compared as cut."""
     groups: dict[str, list[Person]] = defaultdict(list)
     for person in people:
@@ -123,10 +124,10 @@ def _by_name(people: Iterable[Person]) -> Iterator[tuple[Pair, str]]:
             apart = a.event.time and b.event.time and near(a.event, b.event) is None
             pids = one.pid and other.pid and one.pid != other.pid
             if not (apart or pids or hosts_differ(one, other) or of_others(one, other)):
-                yield (a, b), f"process name {name}"
+                yield (a, b), f"process name {name}", "name"
 
 
-def _by_time(people: Iterable[Person], shared: set[frozenset[str]]) -> Iterator[tuple[Pair, str]]:
+def _by_time(people: Iterable[Person], shared: set[frozenset[str]]) -> Iterator[Told]:
     """Each event with the nearest one of each other source. `shared`: pairs of sources in which a pid means the same process."""
     timed = sorted((p for p in people if p.event.time and p.event.cause != HEALTHY), key=_moment)
     sources: dict[str, list[Person]] = defaultdict(list)
@@ -143,7 +144,7 @@ def _by_time(people: Iterable[Person], shared: set[frozenset[str]]) -> Iterator[
             if gap is None:
                 break
             if not of_others(person.subject, other.subject) and not _told_apart(person, other, shared):
-                yield (person, other), _time(person, other, gap)
+                yield (person, other), _time(person, other, gap), "time"
                 break
 
 

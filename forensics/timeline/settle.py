@@ -10,6 +10,7 @@ from itertools import product
 
 from msgspec.structs import replace
 
+from forensics.identity import spelling
 from forensics.layouts import peel
 from forensics.model import Event, Warn, Warning
 from forensics.timeline.clock import DRIFT_S, Anchor, Clock
@@ -111,7 +112,7 @@ def _shift(one: list[Event], other: list[Event], of_one: Clock, of_other: Clock)
     for a, b in product(reversed(one), reversed(other)):
         shared = next((f"{n} {a.fields[n]}" for n in SAME if n in a.fields and a.fields[n] == b.fields.get(n)), "")
         killed = (a.cause in KILLS and b.cause in DEATHS) or (a.cause in DEATHS and b.cause in KILLS)
-        if a.time is None or b.time is None or not (shared or killed):
+        if a.time is None or b.time is None or not (shared or killed) or _elsewhere(a, b):
             continue
         gap = (a.time - b.time).total_seconds()
         steps = round(gap / ZONE_STEP_S)
@@ -121,6 +122,12 @@ def _shift(one: list[Event], other: list[Event], of_one: Clock, of_other: Clock)
             where = f"its line {b.line} and {a.source}:{a.line} {what}"
             return timedelta(seconds=steps * ZONE_STEP_S), where
     return None
+
+
+def _elsewhere(a: Event, b: Event) -> bool:
+    """Do the two name different hosts, each with processes and a clock of its own?"""
+    one, other = (spelling.host(str(e.fields.get("host", ""))) for e in (a, b))
+    return bool(one and other) and not spelling.same_host(one, other)
 
 
 def _moved(clock: Clock, shift: timedelta) -> Clock:

@@ -4,7 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.model import Report
+from forensics import pipeline
+from forensics.database import Database
+from forensics.diagnose.same import things
+from forensics.model import Link, Report
+from tests.conftest import text_source
 
 KILL = (
     "[Fri Aug 22 {time} 2025] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,"
@@ -109,3 +113,48 @@ def test_a_nan_that_stays_is_not_healed_by_a_good_end(analyze: Callable[..., Rep
 def test_the_status_behind_a_pipe_does_not_heal_an_exception(analyze: Callable[..., Report]) -> None:
     failed = KEY_ERROR.replace("KeyError: 'label'", "ModuleNotFoundError: No module named 'einops'")
     assert analyze(train_log=failed + "exit status 0\n").causes[0].id == "code.import"
+
+
+ID, OTHER = ("3f2a91c07d55" + "0" * 52), ("77aa91c07d55" + "0" * 52)
+
+
+def step(minute: int, second: int) -> str:
+    return f"2025-08-22 03:{minute:02d}:{second:02d},000 INFO step {minute} loss 0.5\n"
+
+
+def test_a_task_of_an_array_has_a_number_that_its_file_does_not_tell(knowledge: Database) -> None:
+    sources = [text_source("dmesg.txt", memcg("03:40:00", "/slurm/uid_1000/job_127/step_0"))]
+    sources += [text_source("slurm-123_4.out", step(39, 58) + "Killed\n")]
+    report = pipeline.analyze(sources, "case", knowledge)
+    assert report.causes[0].id == "host_memory.oom_cgroup"
+
+
+@pytest.mark.parametrize(("group", "cause"), [(f"/docker/{ID}", "host_memory.oom_cgroup"), (f"/docker/{OTHER}", "none.healthy")])
+def test_a_kill_in_another_container_is_not_ours(analyze: Callable[..., Report], group: str, cause: str) -> None:
+    report = analyze(**{"dmesg.txt": memcg("03:40:00", group), f"{ID}-json.log": step(39, 58) + step(39, 59)})
+    assert report.causes[0].id == cause
+
+
+@pytest.mark.parametrize(("host", "is_ours"), [("gpu-1", True), ("gpu-2", False)])
+def test_a_pid_of_another_host_is_another_process(analyze: Callable[..., Report], host: str, is_ours: bool) -> None:
+    kernel = memcg("03:11:00", "/a", 4711).replace("[Fri Aug 22 03:11:00 2025]", f"Aug 22 03:11:00 {host} kernel:")
+    table = (
+        "Root Cause (first observed failure):\n[0]:\n  time      : 2025-08-22_03:40:00\n  host      : gpu-1.cluster\n"
+        "  rank      : 1 (local_rank: 1)\n  exitcode  : -9 (pid: 4711)\n  error_file: <N/A>\n"
+        "  traceback : Signal 9 (SIGKILL) received by PID 4711\n"
+    )
+    report = analyze(kern_log=kernel, train_log=job() + table)
+    killed = max((f.probability for f in report.causes if f.id == "host_memory.oom_cgroup"), default=0.0)
+    assert (killed > 0.9) == is_ours
+
+
+def test_lines_that_a_table_joins_are_of_one_process_and_time_joins_none() -> None:
+    kill, row, watchdog, near = ("dmesg", 82), ("train", 58), ("train", 90), ("jupyter", 20)
+    links = [
+        Link(kill, row, "pid 7", "pid"),
+        Link(row, watchdog, "pid 7 of rank 3 (nccl:4)", "pid"),
+        Link(kill, near, "time", "time"),
+    ]
+    told = things(links)
+    assert told[kill] == told[row] == told[watchdog]
+    assert near not in told
