@@ -158,9 +158,7 @@ class _Gathered:
         of_gpu = what.gpu or (unsaid and ("gpu " in scope or "cuda " in scope))
         kept = unsaid and "tflops" in line.text  # torchtitan's `memory:` is the most that PyTorch has reserved
         key = (what.quantity, name, what.unit, scope, "peak" if kept else what.sense, of_gpu or kept)
-        readings = self.found[key]
-        if step is None or not readings or readings[-1].text != line.text:  # two handlers print each step twice
-            readings.append(Reading(line.number, line.text, value, step))
+        self.found[key].append(Reading(line.number, line.text, value, step))
 
     def series(self) -> list[Series]:
         """The series found, scattered ones joined, sizes in bytes."""

@@ -13,6 +13,8 @@ import itertools
 import math
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from forensics.model import Event, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.told import event, lines_of, scope_fields
@@ -29,11 +31,21 @@ VISIBLE = 0.02  # of the end; sizes are told with three digits
 
 def growth_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
     """An Event for each series of memory that grows, the clearest first."""
-    memory = [s.evened(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
+    memory = [_once(s).evened(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
     found = [(s, r) for s in memory if (r := _rise(s))]
     found += [(s, r) for s in memory if not any(s is f for f, _ in found) and (r := _beside(s, memory) or _sinks(s, scan))]
     found.sort(key=lambda x: (_weight(*x) != "strong", x[0].sense != "used", -x[1].share))
     return [_event(scan, s, r, series) for s, r in found[:MOST_EVENTS]]
+
+
+def _once(series: Series) -> Series:
+    """`series` without the readings of steps that were printed twice, as two handlers of one logger do."""
+    kept = [r for r, before in zip(series.readings, (None, *series.readings), strict=False) if not _repeats(r, before)]
+    return series if len(kept) == len(series.readings) else replace(series, readings=tuple(kept))
+
+
+def _repeats(reading: Reading, before: Reading | None) -> bool:
+    return before is not None and reading.step is not None and reading.text == before.text
 
 
 def _upwards(series: Series) -> list[float]:
