@@ -36,6 +36,7 @@ TELLING = (
     lazy.regex(r"\b(?:StepId=|[Ss]tep )(?P<job>\d{1,12})\.(?P<step>\w{1,20})"),
     lazy.regex(r"\b(?:JobId=|JOB )(?P<job>\d{1,12})(?![\d_])"),
     lazy.regex(rf"kubepods[^\s,]{{0,300}}?pod(?P<pod_uid>{UID})(?:\.slice)?(?:/(?P<container>{HEX}))?"),
+    lazy.regex(rf"\bin pod \S{{1,400}}?\((?P<pod_uid>{UID})\)"),
     lazy.regex(rf"(?i)\bpod[ _-]?uid[\"']?[ :=]+[\"']?(?P<pod_uid>{UID})"),
     lazy.regex(rf"\b(?:docker|containerd|cri-o|podman)://(?P<container>{HEX})"),
     lazy.regex(rf"\b(?:docker[-/]|containers/|cri-containerd-|crio-|libpod-|container (?:\w+ )?)(?P<container>{HEX})"),

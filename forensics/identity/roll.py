@@ -20,6 +20,7 @@ from forensics.model import Event
 
 JOINED = ("pid", "kernel", "uuid", "pci", "rank", "local_rank", "gpu")
 PART = lazy.regex(r"[/!]")
+HOST = lazy.regex(r"(?:node|host|compute|nid|cn|dgx|hgx)[a-z-]{0,20}\d{1,6}(?:\.[\w.-]{1,200})?")
 SLACK = timedelta(seconds=60)
 
 
@@ -49,7 +50,8 @@ class Roll:
     """All of some events. `people`: in the order of the events."""
 
     def __init__(self, events: Sequence[Event], told: Iterable[Tie] = ()) -> None:
-        subjects = _with_hosts([subject(e) for e in events])
+        told = tuple(told)
+        subjects = _with_hosts([subject(e) for e in events], {t.subject.host for t in told})
         own = [tuple(keys(s)) for s in subjects]
         self.boots = sorted({_boot(e) for e in events} - {None}, key=lambda t: t.timestamp() if t else 0.0)
         self.table: dict[Key, list[tuple[Subject, Key, int]]] = defaultdict(list)
@@ -88,17 +90,20 @@ def _boot(event: Event) -> datetime | None:
     return (event.time - timedelta(seconds=event.stamp.mono)).replace(second=0, microsecond=0)
 
 
-def _with_hosts(subjects: Sequence[Subject]) -> list[Subject]:
-    """`subjects` with the host of their source: that which its lines all name, or a folder that is called like a known host."""
+def _with_hosts(subjects: Sequence[Subject], more: Iterable[str]) -> list[Subject]:
+    """`subjects` with the host of their source: that which its lines all name, or one that a folder is called after.
+
+    `more`: names of hosts that other lines tell.
+    """
     wrote: dict[str, set[str]] = defaultdict(set)
     for s in subjects:
         wrote[s.source] |= {s.wrote_on} - {""}
-    known = {s.host for s in subjects} | {h for found in wrote.values() for h in found}
+    known = {s.host for s in subjects} | set(more) | {h for found in wrote.values() for h in found}
     of_source: dict[str, str] = {}
     for source, found in wrote.items():
         parts = [p.lower() for p in PART.split(source)]
         parts += [parts[-1].split(".")[0]]
-        by_name = next((p for p in reversed(parts) if any(h and same_host(p, h) for h in known)), "")
+        by_name = next((p for p in reversed(parts) if HOST.fullmatch(p) or any(h and same_host(p, h) for h in known)), "")
         of_source[source] = next(iter(found)) if len(found) == 1 else by_name if not found else ""
     made = [s if s.host else replace(s, host=s.wrote_on or of_source[s.source]) for s in subjects]
     of_process: dict[tuple[str, int], set[str]] = defaultdict(set)  # one log calls one process by one number

@@ -31,6 +31,7 @@ STATE = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
 REASON = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
 MESSAGE = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
 NAME = lazy.regex(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
+FINISHED = lazy.regex(r"^\s*Finished:\s+\S")
 NODE = lazy.regex(r"^Node:\s+(?P<node>[\w.-]+)(?:/\S*)?\s*$")
 CONTAINER = lazy.regex(r"^\s*Container ID:\s+\S{1,40}://(?P<id>[0-9a-f]{64})\s*$")
 POD_UID = lazy.regex(r"\bin pod \S{1,400}\((?P<uid>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\)")
@@ -105,7 +106,7 @@ def _terminated(region: Region) -> Record | None:
     if decided is None:
         return None
     cause, weight, telling = decided
-    quote = [row for row in rows if REASON.match(row.text) or CODE.match(row.text)]
+    quote = [row for row in rows if REASON.match(row.text) or CODE.match(row.text) or FINISHED.match(row.text)]
     quote += [row for row in after if row.number in telling]
     decides = ("host_memory.oom_cgroup", "process.worker_died") if cause == "host_memory.oom_cgroup" else (cause,)
     return Record("kubectl_describe", rows[0].number, rows[-1].number, cause, weight, tuple(quote), fields, decides)

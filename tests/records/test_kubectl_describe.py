@@ -57,7 +57,7 @@ def test_a_memory_kill_names_container_pod_and_its_own_limit() -> None:
     assert record.weight == "proof"
     wanted = {"container": "main", "pod": "train-0", "exit_code": 137, "limit_bytes": 512 << 20, "restarts": 5}
     assert {k: record.fields[k] for k in wanted} == wanted
-    assert [line.text.split()[-1] for line in record.quote] == ["OOMKilled", "137"]
+    assert [line.text.split()[0] for line in record.quote] == ["Reason:", "Exit", "Finished:"]
 
 
 def test_code_137_alone_proves_no_shortage_of_memory() -> None:
