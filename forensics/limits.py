@@ -8,52 +8,62 @@ The names are those of the table in SECURITY.md.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Annotated, get_type_hints
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZE = re.compile(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
 UNITS = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": GIB << 10}
 
 
-def _limit(default: Any, unit: str, what: str) -> Any:
-    return field(default=default, metadata={"unit": unit, "what": what})
+class Bound(Struct, frozen=True):
+    """Of a limit: its unit, and what it bounds."""
+
+    unit: str
+    what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """All bounds; what each is of, and its unit, stand in its metadata and in the table of SECURITY.md."""
+class Limits(Struct, frozen=True):
+    """All bounds; what each is of, and its unit, stand beside it and in the table of SECURITY.md."""
 
-    files: int = _limit(20_000, "", "files below one folder; of more, those called like logs first, then the newest")
-    members: int = _limit(20_000, "", "members of one archive")
-    archives: int = _limit(2, "", "archives inside each other")
-    packings: int = _limit(4, "", "compressions over each other, as in a.gz.xz.zst")
-    ratio: int = _limit(
-        1000,
-        "times",
-        "growth when unpacked, past `free`; real logs shrink 5 to 200 times",
+    files: Annotated[int, Bound("", "files below one folder; of more, those called like logs first, then the newest")] = 20_000
+    members: Annotated[int, Bound("", "members of one archive")] = 20_000
+    archives: Annotated[int, Bound("", "archives inside each other")] = 2
+    packings: Annotated[int, Bound("", "compressions over each other, as in a.gz.xz.zst")] = 4
+    ratio: Annotated[int, Bound("times", "growth when unpacked, past `free`; real logs shrink 5 to 200 times")] = 1000
+    free: Annotated[int, Bound("bytes", "may be unpacked at any ratio")] = 256 * MIB
+    unpacked: Annotated[int, Bound("bytes", "one stream or member when unpacked")] = 256 * GIB
+    window: Annotated[int, Bound("bytes", "memory that a zstd or xz stream may ask for")] = 128 * MIB
+    stdin: Annotated[int, Bound("bytes", "an archive on standard input, held in memory")] = 512 * MIB
+    inner_zip: Annotated[int, Bound("bytes", "a zip that cannot be sought in, as inside another archive, held in memory")] = (
+        64 * MIB
     )
-    free: int = _limit(256 * MIB, "bytes", "may be unpacked at any ratio")
-    unpacked: int = _limit(256 * GIB, "bytes", "one stream or member when unpacked")
-    window: int = _limit(128 * MIB, "bytes", "memory that a zstd or xz stream may ask for")
-    stdin: int = _limit(512 * MIB, "bytes", "an archive on standard input, held in memory")
-    inner_zip: int = _limit(64 * MIB, "bytes", "a zip that cannot be sought in, as inside another archive, held in memory")
-    document: int = _limit(256 * MIB, "bytes", "a JSON document or a panic from the firmware's store, held in memory")
-    depth: int = _limit(200, "", "levels of a JSON document whose values are looked at; a notebook and a pod nest some ten deep")
-    journal: int = _limit(256 * MIB, "bytes", "a packed binary journal, held in memory; journald's own limit is 128 MiB")
-    turned: int = _limit(256 * MIB, "bytes", "a log whose newest lines stand first, held in memory to be turned around")
-    entry: int = _limit(16 * MIB, "bytes", "one entry of a journal as JSON")
-    field: int = _limit(64 * MIB, "bytes", "one field of a journal's export; a core dump stored there is longer, and passed over")
-    joined: int = _limit(MIB, "bytes", "one line that a container runtime cut into records")
-    sections: int = _limit(2000, "", "sections of an nvidia-bug-report")
-    line: int = _limit(16 * MIB, "bytes", "part of a line that is held together; a longer line is read in such parts")
-    text: int = _limit(16 * KIB, "bytes", "part of a line that is looked at, around what was found in it")
-    confirm: float = _limit(0.2, "s", "confirmation of one pattern on one line")
-    slow_lines: int = _limit(3, "", "lines of one source on which a signature may run out of time before it is given up there")
-    cause_files: int = _limit(2000, "", "files of one folder of signatures")
-    cause_file: int = _limit(MIB, "bytes", "one file of signatures")
-    moments: int = _limit(500, "", "entries of a report's timeline")
-    incidents: int = _limit(50, "", "incidents of a report")
+    document: Annotated[int, Bound("bytes", "a JSON document or a panic from the firmware's store, held in memory")] = 256 * MIB
+    depth: Annotated[
+        int, Bound("", "levels of a JSON document whose values are looked at; a notebook and a pod nest some ten deep")
+    ] = 200
+    journal: Annotated[int, Bound("bytes", "a packed binary journal, held in memory; journald's own limit is 128 MiB")] = (
+        256 * MIB
+    )
+    turned: Annotated[int, Bound("bytes", "a log whose newest lines stand first, held in memory to be turned around")] = 256 * MIB
+    entry: Annotated[int, Bound("bytes", "one entry of a journal as JSON")] = 16 * MIB
+    field: Annotated[
+        int, Bound("bytes", "one field of a journal's export; a core dump stored there is longer, and passed over")
+    ] = 64 * MIB
+    joined: Annotated[int, Bound("bytes", "one line that a container runtime cut into records")] = MIB
+    sections: Annotated[int, Bound("", "sections of an nvidia-bug-report")] = 2000
+    line: Annotated[int, Bound("bytes", "part of a line that is held together; a longer line is read in such parts")] = 16 * MIB
+    text: Annotated[int, Bound("bytes", "part of a line that is looked at, around what was found in it")] = 16 * KIB
+    confirm: Annotated[float, Bound("s", "confirmation of one pattern on one line")] = 0.2
+    slow_lines: Annotated[
+        int, Bound("", "lines of one source on which a signature may run out of time before it is given up there")
+    ] = 3
+    cause_files: Annotated[int, Bound("", "files of one folder of signatures")] = 2000
+    cause_file: Annotated[int, Bound("bytes", "one file of signatures")] = MIB
+    moments: Annotated[int, Bound("", "entries of a report's timeline")] = 500
+    incidents: Annotated[int, Bound("", "incidents of a report")] = 50
 
 
 current = Limits()
@@ -67,24 +77,25 @@ def use(limits: Limits) -> None:
 
 def names() -> list[str]:
     """Those of all limits, in order."""
-    return [f.name for f in fields(Limits)]
+    return list(Limits.__struct_fields__)
 
 
 def changed(base: Limits, given: Mapping[str, object]) -> Limits:
     """`base` with the values of `given`; raises ValueError, one sentence, for a name or value that cannot be."""
-    known = {f.name: f.type for f in fields(Limits)}
+    known = get_type_hints(Limits)
     values: dict[str, float] = {}
     for name, value in given.items():
         if name not in known:
             raise ValueError(f"unknown limit {name[:40]}; known are {', '.join(sorted(known))}")
         number = _number(name, value)
         values[name] = number if known[name] is float else int(number)
-    return replace(base, **values)  # type: ignore[arg-type]
+    return replace(base, **values)
 
 
 def table(limits: Limits) -> list[tuple[str, str, str]]:
     """(name, value with its unit, what it bounds) of each, in order: `("line", "16 MiB", "part of a line that ...")`."""
-    return [(f.name, told(getattr(limits, f.name), f.metadata["unit"]), f.metadata["what"]) for f in fields(limits)]
+    bounds = {name: hint.__metadata__[0] for name, hint in get_type_hints(Limits, include_extras=True).items()}
+    return [(name, told(getattr(limits, name), bound.unit), bound.what) for name, bound in bounds.items()]
 
 
 def told(value: float, unit: str) -> str:

@@ -5,8 +5,6 @@ One source after the other; the chunks of each are matched by threads. What come
 
 import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 
 from msgspec import Struct
@@ -14,7 +12,7 @@ from msgspec import Struct
 from forensics import layouts, records, series, timeline
 from forensics.database import Database
 from forensics.model import Event, Scan, Source, Warn
-from forensics.scan import Matcher, scan
+from forensics.scan import Matcher, Workers, scan
 from forensics.spare import spared
 
 
@@ -39,13 +37,12 @@ class Reading(Struct, frozen=True):
 
 def read_all(given: Iterable[Source], knowledge: Database, warn: Warn, workers: int | None = None) -> list[Reading]:
     """A Reading of each source that has lines, in order. `workers`: threads at work at a time (default: one a core)."""
-    workers = workers or os.cpu_count() or 1
     matcher = Matcher(knowledge)
-    with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
+    with Workers(workers or os.cpu_count() or 1) as threads:
         done: list[Reading] = []
         try:
             for source in given:
-                found = read(source, knowledge, matcher, warn, pool)
+                found = read(source, knowledge, matcher, warn, threads)
                 done += [found] if found else []
         except BaseException as stop:  # Ctrl-C, for one
             if done:
@@ -55,14 +52,12 @@ def read_all(given: Iterable[Source], knowledge: Database, warn: Warn, workers: 
         return done
 
 
-def read(
-    source: Source, knowledge: Database, matcher: Matcher, warn: Warn, pool: ThreadPoolExecutor | None = None
-) -> Reading | None:
+def read(source: Source, knowledge: Database, matcher: Matcher, warn: Warn, threads: Workers | None = None) -> Reading | None:
     """The Reading of one source, None where it has no lines; what fails is left out with a Warning."""
     name = source.name
     none: list[Event] = []
     unmarked: list[timeline.Mark] = []
-    scanned = spared(partial(scan, source, knowledge, warn, matcher, pool), None, "all of it", name, warn)
+    scanned = spared(partial(scan, source, knowledge, warn, matcher, threads), None, "all of it", name, warn)
     if not scanned or not scanned.lines:
         return None
     numbers = spared(lambda: series.numbers(scanned), None, "its series", name, warn)

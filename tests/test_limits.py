@@ -1,6 +1,5 @@
 """The bounds: one table, told in SECURITY.md, changed by the configuration and the environment, kept by the stages."""
 
-import dataclasses
 import gzip
 import io
 import re
@@ -11,12 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forensics import limits, pipeline
 from forensics.config import config
 from forensics.database import Database
 from forensics.errors import UsageError
-from forensics.limits import Limits, changed, table, told
+from forensics.limits import Limits, changed, names, table, told
 from forensics.model import Warning
 
 SECURITY = Path(__file__).parents[1] / "SECURITY.md"
@@ -62,7 +62,7 @@ def test_the_file_and_the_environment_change_limits(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("FORENSICS_CONFIG", str(path))
     monkeypatch.setenv("FORENSICS_LIMIT_FILES", "8")
     found = config().limits
-    assert found == dataclasses.replace(Limits(), files=8, document=1 << 30, confirm=0.5)
+    assert found == replace(Limits(), files=8, document=1 << 30, confirm=0.5)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_command_prints_those_in_force(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("FORENSICS_LIMIT_MEMBERS", "9")
     done = subprocess.run([sys.executable, "-m", "forensics", "limits"], capture_output=True, timeout=60)
     rows = [line.split() for line in done.stdout.decode().splitlines()]
-    assert [r[0] for r in rows] == [f.name for f in dataclasses.fields(Limits)]
+    assert [r[0] for r in rows] == names()
     assert rows[1][:2] == ["members", "9"]
 
 

@@ -6,5 +6,6 @@ signatures are confirmed on them. Bytes without an anchor are never looked at by
 
 from forensics.scan.matcher import Matcher
 from forensics.scan.scanner import scan
+from forensics.scan.workers import Workers
 
-__all__ = ["Matcher", "scan"]
+__all__ = ["Matcher", "Workers", "scan"]

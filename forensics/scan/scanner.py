@@ -1,12 +1,9 @@
 """One pass over one Source: places from the matcher, lines confirmed by `regex`, regions for records and series.
 
-Chunks are matched by threads ahead of the one that confirms, in order, so the answer does not depend on how many there are.
+Chunks come in order, so the answer does not depend on how many threads match them.
 """
 
 import heapq
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from forensics import limits
@@ -16,46 +13,28 @@ from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import Ends, Even, HitFold
 from forensics.scan.matcher import FIRST, Found, Matcher, last_of_each
 from forensics.scan.place import Place
+from forensics.scan.workers import Workers, matched
 from forensics.text import clean, shown
 
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
 COUNTED_BYTES = 16 << 20  # of a source, in which continuation lines are told from records
-AHEAD = 2  # chunks being matched while one is confirmed
 
 
-def scan(
-    source: Source, database: Database, warn: Warn, matcher: Matcher | None = None, pool: ThreadPoolExecutor | None = None
-) -> Scan:
+def scan(source: Source, database: Database, warn: Warn, matcher: Matcher | None = None, workers: Workers | None = None) -> Scan:
     """Everything that the database's signatures and triggers find in `source`.
 
-    `matcher`: made from `database` once for many sources. `pool`: threads to match chunks in; without one it happens in turn.
+    `matcher`: made from `database` once for many sources. `workers`: threads to match chunks in; without them it happens in turn.
     """
     matcher = matcher or Matcher(database)
     scanner = _Scanner(source, database, matcher, warn)
     try:
-        for chunk, found in _matched(chunks(source.blocks(warn)), matcher, pool):
+        for chunk, found in matched(chunks(source.blocks(warn)), matcher, workers):
             scanner.feed(chunk, found)
     except BaseException as stop:  # Ctrl-C, for one
         stop.add_note(f"{scanner.lines:,} lines ({scanner.bytes:,} bytes) of {shown(source.name)}")
         raise
     return scanner.result()
-
-
-def _matched(given: Iterator[Chunk], matcher: Matcher, pool: ThreadPoolExecutor | None) -> Iterator[tuple[Chunk, Found]]:
-    """Each chunk with what the matcher found in it, in order."""
-    if pool is None:
-        for number, chunk in enumerate(given):
-            yield chunk, matcher.find(chunk.data, number)
-        return
-    waiting: deque[tuple[Chunk, Future[Found]]] = deque()
-    for number, chunk in enumerate(given):
-        waiting.append((chunk, pool.submit(matcher.find, chunk.data, number)))
-        if len(waiting) > AHEAD:
-            ready, future = waiting.popleft()
-            yield ready, future.result()
-    for ready, future in waiting:
-        yield ready, future.result()
 
 
 class _Scanner:

@@ -9,21 +9,11 @@ an even sample of the lines of each kind, so memory is bounded. numpy and pandas
 or a picture (export.py).
 """
 
-from collections.abc import Sequence
-
 from forensics.model import Event, Scan, Trigger
 from forensics.series.base import Reading, Series
 from forensics.series.curves import curves
-from forensics.series.epochs import epoch_events
-from forensics.series.evaluation import evaluation_events
-from forensics.series.finite import finite_events
 from forensics.series.gather import TRIGGERS, Numbers, numbers
-from forensics.series.growth import growth_events
 from forensics.series.limits import together
-from forensics.series.pace import pace_events
-from forensics.series.ranks import straggler_events
-from forensics.series.silence import silence_events
-from forensics.series.waves import wave_events
 
 __all__ = ["Numbers", "Reading", "Series", "curves", "numbers", "read", "series_of", "together", "triggers"]
 
@@ -36,21 +26,11 @@ def triggers() -> tuple[Trigger, ...]:
 def read(scan: Scan, found: Numbers | None = None) -> list[Event]:
     """What the series of one source tell. `found`: its numbers, where they were read before."""
     found = found or numbers(scan)
-    jumps = evaluation_events(scan, found)
-    told = {e.fields["series"] for e in jumps}
-    return [
-        *jumps,
-        *(e for e in growth_events(scan, found.series) if e.fields["series"] not in told),
-        *finite_events(scan, found.series),
-        *_pace(scan, found.series),
-        *silence_events(scan, found),
-    ]
+    if not found.series and not found.progress:
+        return []
+    from forensics.series.events import events  # half of this package, which a log without numbers does not need
 
-
-def _pace(scan: Scan, found: Sequence[Series]) -> list[Event]:
-    """What the times tell: a slow-down, else waves; uneven epochs; a straggler."""
-    slower = pace_events(scan, found) or wave_events(scan, found)
-    return [*slower, *epoch_events(scan, found), *straggler_events(scan, found)]
+    return events(scan, found)
 
 
 def series_of(scan: Scan) -> tuple[Series, ...]:

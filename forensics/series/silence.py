@@ -74,10 +74,12 @@ def _silence(scan: Scan, found: Numbers) -> Event | None:
     end = since.last_s()
     start = seconds(last.line.text)
     start = since.first_s() if start is None else start
-    usual = _usual(found)
-    if start is None or end is None or usual is None:
+    if start is None or end is None:
         return None
     silent = end - start + (DAY_S if end < start < DAY_S else 0.0)  # past midnight, where stamps have no date
+    usual = _usual(found) if silent >= SILENT_S else None
+    if usual is None:
+        return None
     needed = max(SILENT * usual[0], LONGEST * usual[1], SILENT_S)
     if silent < needed or not _unexplained(since, start + needed):
         return None

@@ -1,7 +1,6 @@
 """Hits stand on the right lines whatever the blocks are, repeats fold, colours and bars do not hide a message."""
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,7 @@ from forensics import limits
 from forensics.database import Confirmer, Database
 from forensics.database.entries import Signature
 from forensics.model import Scan, Source, Warning
-from forensics.scan import scan
+from forensics.scan import Workers, scan
 from forensics.scan.chunks import Chunk, chunks, whole_lines
 from forensics.scan.fold import Ends, Even
 
@@ -117,8 +116,8 @@ def test_any_number_of_threads_gives_the_same(knowledge: Database, jobs: int) ->
     blocks = [data[i : i + 30_000] for i in range(0, len(data), 30_000)]
     source = Source("log", lambda _warn: iter(blocks))
     alone = scan(source, knowledge, lambda _w: None)
-    with ThreadPoolExecutor(jobs) as pool:
-        together = scan(source, knowledge, lambda _w: None, pool=pool)
+    with Workers(jobs) as threads:
+        together = scan(source, knowledge, lambda _w: None, workers=threads)
     assert replace(together, source=source) == replace(alone, source=source)
 
 

@@ -1,0 +1,60 @@
+"""Chunks of a source, each with what the matcher found in it; those of a large source are matched by threads, ahead and in order.
+
+A source of one chunk is matched where it stands: handing it over would take longer, and many a run has no other.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from forensics.scan.chunks import Chunk
+from forensics.scan.matcher import Found, Matcher
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+AHEAD = 2  # chunks being matched while one is confirmed
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Workers:
+    """So many threads, started when there is work for them."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool:
+            self._pool.shutdown()
+
+    def submit(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
+        """What `work` will return."""
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # imports logging, which a small log would wait for
+
+            self._pool = ThreadPoolExecutor(self.count)
+        return self._pool.submit(work, *args, **kwargs)
+
+
+def matched(given: Iterator[Chunk], matcher: Matcher, workers: Workers | None) -> Iterator[tuple[Chunk, Found]]:
+    """Each chunk with what the matcher found in it, in order."""
+    first = list(islice(given, 2))
+    given = chain(first, given)
+    if len(first) < 2 or workers is None or workers.count < 2:
+        for number, chunk in enumerate(given):
+            yield chunk, matcher.find(chunk.data, number)
+        return
+    waiting: deque[tuple[Chunk, Future[Found]]] = deque()
+    for number, chunk in enumerate(given):
+        waiting.append((chunk, workers.submit(matcher.find, chunk.data, number)))
+        if len(waiting) > AHEAD:
+            ready, future = waiting.popleft()
+            yield ready, future.result()
+    for ready, future in waiting:
+        yield ready, future.result()
