@@ -21,9 +21,10 @@ HEADER = lazy.regex(r"^-- (?:Boot [0-9a-f]{32}|Reboot) --")
 KERNEL = lazy.regex(r"\bLinux version \d")
 ORDERLY = lazy.regex(
     r"(?i)\bReached target (?:System )?(?:shutdown|power-?off|reboot|halt|final step|unmount)|\bsystemd-shutdow|"
-    r"\bsystem (?:is|will) (?:now )?(?:be )?(?:rebooting|reboot|powering|power|going down|halt)|\bshutting down\b|Power key pressed|"
-    r"\bjournal stopped|(?:exiting|terminating|terminated) on signal 15|Received SIGTERM from PID 1 |\breboot: |Stopping User Manager|"
-    r"\bshutdown\[\d+\]|\brunlevel (?:0|6)\b|\bkexec\b|[Ss]tarting (?:Reboot|Power-Off|kexec)|Stopped target|Deactivat(?:ing|ed) swap"
+    r"\bsystem (?:is|will) (?:now )?(?:be )?(?:rebooting|reboot|powering|power|going down|halt)|\bshutting down\b|"
+    r"Power key pressed|\bjournal stopped|(?:exiting|terminating|terminated) on signal 15|Received SIGTERM from PID 1 |"
+    r"\breboot: |Stopping User Manager|\bshutdown\[\d+\]|\brunlevel (?:0|6)\b|\bkexec\b|starting (?:Reboot|Power-Off)|"
+    r"Stopped target|Deactivat(?:ing|ed) swap"
 )
 LAST = 5  # lines in front of the boot, one of which a program must have written
 PROGRAMS = {"kernel", None}
