@@ -49,12 +49,12 @@ class Layout(Struct, frozen=True, dict=True):
 
     def read(self, found: re.Match[str], text: str) -> Prefix | None:
         """The Prefix of `text` that the pattern's match `found` tells; None where its time is no real one."""
+        groups = found.groupdict()
         stamp = None
         if self.clock != "none":
-            stamp = clock.stamp(found)
+            stamp = clock.stamp(groups)
             if stamp is None:
                 return None
-        groups = found.groupdict() if self.compiled.groupindex else {}
         return Prefix(
             message=text[found.end() :],
             layouts=(self.name,),

@@ -4,7 +4,7 @@ Aug 22 03:00:07 -> wall 08-22 03:00:07, lacks the year      1755831607.123456 ->
 [11686.888109]  -> mono 11686.888109                        [  +7.000000]     -> delta 7.0
 """
 
-import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from forensics.layouts.months import month
@@ -45,12 +45,11 @@ EPOCH_FIRST, EPOCH_PAST = 946_684_800, 4_102_444_800  # 2000 to 2100: other numb
 EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def stamp(found: re.Match[str]) -> Stamp | None:
+def stamp(groups: Mapping[str, str]) -> Stamp | None:
     """The Stamp of a match with some of the groups y mo|mon d h m s frac ampm zone unix mono delta.
 
     None where they are no real time. `unix`: digits, of seconds, or by their number (13, 16, 19) of ms, us or ns.
     """
-    groups = found.groupdict()
     mono = groups.get("mono")
     uptime = float(mono) if mono else None
     if groups.get("h"):
@@ -63,7 +62,7 @@ def stamp(found: re.Match[str]) -> Stamp | None:
     return Stamp(mono=uptime, resolution_s=1e-6) if uptime is not None else None
 
 
-def _wall(groups: dict[str, str], uptime: float | None) -> Stamp | None:
+def _wall(groups: Mapping[str, str], uptime: float | None) -> Stamp | None:
     named, year, day = groups.get("mon"), groups.get("y"), groups.get("d")
     number = month(named) if named else int(groups.get("mo") or 1)
     fraction, seconds = groups.get("frac") or "", groups.get("s")

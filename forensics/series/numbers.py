@@ -26,8 +26,12 @@ NUMBER = lazy.regex(
     re.IGNORECASE,
 )
 CALLS = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
-# What looks like a number from its first character on; NUMBER looks at each character of a line, this only behind these.
-PLAIN = lazy.regex(r"(?<![^\s<=:\['\",|/])([-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d++(?:\.\d++)?+)(?:[eE][-+]?\d++)?+)")
+# What looks like a number from its first character on; NUMBER looks at each character of a line, this only behind these. It
+# begins with what a number begins with, and looks behind itself only then: twice as fast as the other way around.
+PLAIN = lazy.regex(
+    r"([-+\d](?<![^\s<=:\['\",|/].)(?:(?<=\d)(?:\d{0,2}(?:,\d{3})++|\d*+)|(?<=[-+])(?:\d{1,3}(?:,\d{3})++|\d++))"
+    r"(?:\.\d++)?+(?:[eE][-+]?\d++)?+)"
+)
 MOST_PLANS = 4096
 LONG = 1000  # characters of a line from which on it is read for itself
 CUT = lazy.regex(r"[,;|{}\t\r]|\s-\s")
