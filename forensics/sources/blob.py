@@ -5,10 +5,11 @@
 """
 
 import contextlib
+import io
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, cast
 
 from msgspec import Struct
 
@@ -44,10 +45,57 @@ class Blob(Struct, frozen=True):
         return "+".join(self.packing) or None
 
 
+class AsOpened(io.RawIOBase):
+    """A file up to the size it had when it was opened: one that grows faster than it is read would never end.
+
+    What the kernel makes up as it is read (/proc) has no size, and is read to its end.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        try:
+            self.size = file.seek(0, io.SEEK_END)
+            file.seek(0)
+        except OSError:  # as of what cannot be sought in
+            self.size = 0
+
+    def read(self, size: int = -1) -> bytes:
+        if self.size:
+            left = max(0, self.size - self.file.tell())
+            size = min(size, left) if size >= 0 else left
+        return self.file.read(size)
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self.file.seek(self.size + offset) if whence == io.SEEK_END else self.file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self.file.tell()
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def grown(self) -> bool:
+        """Is there more in the file now?"""
+        return bool(self.size and self.file.seek(0, io.SEEK_END) > self.size)
+
+
 def file_blob(path: Path) -> Blob:
     """The Blob of a regular file; raises OSError when it cannot be looked at."""
     modified = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return Blob(str(path), lambda: path.open("rb", buffering=0), modified)
+    return Blob(str(path), lambda: cast("BinaryIO", AsOpened(path.open("rb", buffering=0))), modified)
 
 
 def first_bytes(file: BinaryIO, size: int = PROBE_BYTES) -> bytes:
@@ -70,6 +118,8 @@ def read_blocks(blob: Blob, warn: Warn) -> Iterator[bytes]:
         with contextlib.closing(blob.open()) as file:
             while block := file.read(BLOCK_BYTES):
                 yield block
+            if isinstance(file, AsOpened) and file.grown():
+                warn(Warning("truncated", f"it grows while it is read; read were its first {file.size:,} bytes", blob.name))
     except (OSError, EOFError) as error:
         kind = "limit" if isinstance(error, LimitError) else "truncated"
         warn(Warning(kind, f"reading stopped early: {told(error)}", blob.name))
