@@ -97,9 +97,23 @@ def write(text: str, output: Path | None) -> None:
         raise UsageError(f"{error.what} and went to stdout", error.where) from error
 
 
+def standard_input(most: int) -> bytes:
+    """The first `most` bytes of standard input; raises UsageError where it is closed."""
+    if sys.stdin is None:
+        raise UsageError("standard input is closed")
+    return sys.stdin.buffer.read(most)
+
+
 def save(text: str, output: Path, mode: int = 0o644) -> None:
-    """`text` to `output`, whole or not at all; raises UsageError when that cannot be written."""
+    """`text` to `output`, whole or not at all; raises UsageError when that cannot be written.
+
+    A pipe or a device, such as /dev/stdout, is written to; a link leads to the file that is replaced.
+    """
     try:
+        if output.exists() and not output.is_file() and not output.is_dir():
+            output.write_bytes(text.encode("utf-8", "replace"))
+            return
+        output = output.resolve()
         handle, name = tempfile.mkstemp(dir=output.parent, prefix=".forensics-")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -1,6 +1,5 @@
 """`forensics explain WHAT`: what an id, a code or a line of a log means, what speaks for it, and what to do."""
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +7,7 @@ import typer
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from forensics.cli.common import Signatures, write
+from forensics.cli.common import Signatures, standard_input, write
 from forensics.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def register(app: typer.Typer) -> None:
             raise UsageError(f"unknown format {form!r}", advice="choose one of text, json")
         text = " ".join(what)
         if what == ["-"]:
-            text = sys.stdin.buffer.read(MAX_BYTES).decode("utf-8", "replace")
+            text = standard_input(MAX_BYTES).decode("utf-8", "replace")
         if not text.strip():
             raise UsageError("nothing to explain", advice="give an id, a code or a line of a log")
         found = explained(text, pipeline.database(signatures or ()))

@@ -1,6 +1,5 @@
 """`forensics report REPORT.json`: a saved report again, in another format."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +18,7 @@ from forensics.cli.common import (
     Telling,
     check_format,
     finish,
+    standard_input,
 )
 from forensics.errors import UsageError
 from forensics.model import Report
@@ -69,7 +69,7 @@ def read(path: Path, case: str | None) -> Report:
 def _documents(path: Path) -> list[object]:
     try:
         if str(path) == "-":
-            data = sys.stdin.buffer.read(MOST_BYTES)
+            data = standard_input(MOST_BYTES)
         else:
             with path.open("rb") as file:
                 data = file.read(MOST_BYTES)

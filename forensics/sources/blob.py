@@ -60,31 +60,38 @@ class AsOpened(io.RawIOBase):
             self.size = 0
 
     def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes, none behind the size at opening."""
         if self.size:
             left = max(0, self.size - self.file.tell())
             size = min(size, left) if size >= 0 else left
         return self.file.read(size)
 
     def readinto(self, buffer: Any) -> int:
+        """As `read`, into `buffer`; how many bytes."""
         view = memoryview(buffer)
         data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """To `offset`, from the size at opening for SEEK_END."""
         return self.file.seek(self.size + offset) if whence == io.SEEK_END else self.file.seek(offset, whence)
 
     def tell(self) -> int:
+        """Where the next read begins."""
         return self.file.tell()
 
     def close(self) -> None:
+        """Close the file, too."""
         self.file.close()
         super().close()
 
     def readable(self) -> bool:
+        """It is."""
         return True
 
     def seekable(self) -> bool:
+        """As far as the file is."""
         return True
 
     def grown(self) -> bool:

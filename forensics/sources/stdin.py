@@ -21,8 +21,10 @@ KEPT_BYTES = 1 << 20
 
 
 def stdin_sources(warn: Warn) -> list[Source]:
-    """The Sources in standard input; raises UsageError when it is a terminal, where nothing would ever come, and SourceError
-    when it holds nothing readable."""
+    """The Sources in standard input; raises UsageError when it is closed, or a terminal, where nothing would ever come, and
+    SourceError when it holds nothing readable."""
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", advice="pipe a log into it: dmesg | forensics stdin")
     if sys.stdin.isatty():
         raise UsageError("standard input is a terminal", advice="pipe a log into it: dmesg | forensics stdin")
     return stream_sources(sys.stdin.buffer, NAME, warn)

@@ -99,6 +99,27 @@ def test_a_reader_that_leaves() -> None:
     assert done.stdout == b'{\n  "' and not done.stderr
 
 
+def test_a_report_onto_a_pipe_or_a_link_leaves_them_what_they_are(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("report.json")
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+        assert run("analyze", CASE, "-f", "json", "-o", str(pipe)).returncode == 0
+        assert json.loads(reader.communicate(timeout=60)[0])["causes"][0]["id"] == CAUSE
+    assert pipe.is_fifo()
+    assert run("analyze", CASE, "-f", "json", "-o", str(link)).returncode == 0
+    assert link.is_symlink() and json.loads((tmp_path / "report.json").read_bytes())["causes"][0]["id"] == CAUSE
+    assert json.loads(run("analyze", CASE, "-f", "json", "-o", "/dev/stdout").stdout)["causes"][0]["id"] == CAUSE
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "pipe", "report.json"]
+
+
+@pytest.mark.parametrize("given", [("stdin",), ("explain", "-"), ("report", "-")])
+def test_closed_stdin(given: tuple[str, ...]) -> None:
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, *given], capture_output=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("forensics: standard input is closed")
+
+
 def test_closed_stdout() -> None:
     done = subprocess.run(f"{sys.executable} -m forensics analyze {CASE} >&-", shell=True, capture_output=True, timeout=60)
     assert b"Traceback" not in done.stderr and done.stderr.count(b"\n") <= 1
