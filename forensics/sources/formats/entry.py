@@ -9,20 +9,38 @@ message follow as they stood. A change of boot is told by `-- Boot ID --`, as jo
 """
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
 
 from forensics import lazy
 from forensics.sources.formats.stamps import from_usec
 from forensics.sources.origin import Piece
 
-FIELDS = (
-    "MESSAGE", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_SOURCE_MONOTONIC_TIMESTAMP",
-    "_BOOT_ID", "_HOSTNAME", "SYSLOG_IDENTIFIER", "_COMM", "SYSLOG_PID", "_PID", "_TRANSPORT",
-)  # fmt: skip
-"""Everything of an entry that its line is made of."""
-TEXT = {str}
+NAMES = {
+    "message": "MESSAGE", "realtime": "__REALTIME_TIMESTAMP", "source_realtime": "_SOURCE_REALTIME_TIMESTAMP",
+    "monotonic": "__MONOTONIC_TIMESTAMP", "source_monotonic": "_SOURCE_MONOTONIC_TIMESTAMP", "boot": "_BOOT_ID",
+    "host": "_HOSTNAME", "identifier": "SYSLOG_IDENTIFIER", "command": "_COMM", "syslog_pid": "SYSLOG_PID", "pid": "_PID",
+    "transport": "_TRANSPORT",
+}  # fmt: skip
 NO_NAME = lazy.regex(r"[\s\[\]:]+")
+
+
+class Entry(Struct, rename=lambda name: NAMES[name]):
+    """Everything of an entry that its line is made of, under journald's names in documents."""
+
+    message: str | None = None
+    realtime: str | None = None
+    source_realtime: str | None = None
+    monotonic: str | None = None
+    source_monotonic: str | None = None
+    boot: str | None = None
+    host: str | None = None
+    identifier: str | None = None
+    command: str | None = None
+    syslog_pid: str | None = None
+    pid: str | None = None
+    transport: str | None = None
 
 
 class Entries:
@@ -31,41 +49,40 @@ class Entries:
     def __init__(self) -> None:
         self.boot: str | None = None
 
-    def pieces(self, entry: Mapping[str, str], number: int, step: int = 0) -> Iterator[Piece]:
+    def pieces(self, entry: Entry, number: int, step: int = 0) -> Iterator[Piece]:
         """The line of one entry, with its boot's line in front where that changed; none for an entry without a message.
 
         `number`: the line of the original on which the message stands; `step`: from one of its lines to the next.
         """
-        message = entry.get("MESSAGE")
-        if message is None:
+        if entry.message is None:
             return
-        boot = entry.get("_BOOT_ID")
+        boot = entry.boot
         if boot and self.boot and boot != self.boot:
             yield number, 0, f"-- Boot {boot} --".encode()
         self.boot = boot or self.boot
-        text = message.replace("\r\n", "\n").rstrip("\n")
+        text = entry.message.replace("\r\n", "\n").rstrip("\n")
         yield number, step, f"{_front(entry)}{text}".encode("utf-8", "replace")
 
-    def lines(self, entries: Sequence[Mapping[str, object]]) -> bytes | None:
-        """The lines of entries of one line each and of one boot, with the text of every field; None where one is not so."""
-        boot = self.boot or str(entries[0].get("_BOOT_ID"))
+    def lines(self, entries: Sequence[Entry]) -> bytes | None:
+        """The lines of entries of one line each and of one boot; None where one is not so."""
+        boot = self.boot or entries[0].boot
         lines: list[str] = []
         for entry in entries:
-            message = entry.get("MESSAGE", "\n")
-            if set(map(type, entry.values())) != TEXT or "\n" in str(message) or entry.get("_BOOT_ID") != boot:
+            message = entry.message
+            if message is None or "\n" in message or entry.boot != boot:
                 return None
-            lines.append(f"{_front(cast(Mapping[str, str], entry))}{message}")
+            lines.append(f"{_front(entry)}{message}")
         self.boot = boot
         return "\n".join(lines).encode("utf-8", "replace")
 
 
-def _front(entry: Mapping[str, str]) -> str:
-    time = entry.get("_SOURCE_REALTIME_TIMESTAMP") or entry.get("__REALTIME_TIMESTAMP") or ""
+def _front(entry: Entry) -> str:
+    time = entry.source_realtime or entry.realtime or ""
     told = from_usec(int(time)) if time.isdigit() else None
-    kernel = entry.get("_TRANSPORT") == "kernel"
-    name = entry.get("SYSLOG_IDENTIFIER") or entry.get("_COMM") or "unknown"
-    pid = "" if kernel else entry.get("SYSLOG_PID") or entry.get("_PID") or ""
-    who = _who(entry.get("_HOSTNAME", ""), name, pid)
+    kernel = entry.transport == "kernel"
+    name = entry.identifier or entry.command or "unknown"
+    pid = "" if kernel else entry.syslog_pid or entry.pid or ""
+    who = _who(entry.host or "", name, pid)
     return f"{told + ' ' if told else ''}{who} {_uptime(entry) if kernel else ''}"
 
 
@@ -75,6 +92,6 @@ def _who(host: str, name: str, pid: str) -> str:
     return f"{host + ' ' if host else ''}{name}[{pid}]:" if pid.isdigit() else f"{host + ' ' if host else ''}{name}:"
 
 
-def _uptime(entry: Mapping[str, str]) -> str:
-    value = entry.get("_SOURCE_MONOTONIC_TIMESTAMP") or entry.get("__MONOTONIC_TIMESTAMP") or ""
+def _uptime(entry: Entry) -> str:
+    value = entry.source_monotonic or entry.monotonic or ""
     return f"[{value[:-6] or '0':>5}.{value[-6:]:0>6}] " if value.isdigit() else ""

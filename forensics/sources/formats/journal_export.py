@@ -11,14 +11,16 @@ a line end. (systemd: Journal Export Formats.)
 
 from collections.abc import Iterator
 
+from msgspec import convert
+
 from forensics import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.entry import FIELDS, Entries
+from forensics.sources.formats.entry import NAMES, Entries, Entry
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
 START = lazy.regex(rb"\A(?:\w{1,256}=[^\n]*\n){0,4}__REALTIME_TIMESTAMP=\d{10,}\n")
-WANTED = {name.encode() for name in FIELDS}
+WANTED = {name.encode() for name in NAMES.values()}
 
 
 def _recognises(head: Head) -> bool:
@@ -28,7 +30,7 @@ def _recognises(head: Head) -> bool:
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     entries = Entries()
     for number, fields in _entries(_raw_lines(blocks), note):
-        yield from entries.pieces(fields, number, 1)
+        yield from entries.pieces(convert(fields, Entry), number, 1)
 
 
 def _raw_lines(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -9,28 +9,22 @@ Values are strings, arrays of byte values where they hold control characters, ar
 null where they were too long to print.
 """
 
-import functools
-import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypedDict
+import json as standard
+from collections.abc import Iterable, Iterator
+
+from msgspec import convert, json
 
 from forensics import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.entry import FIELDS, Entries
+from forensics.sources.formats.entry import NAMES, Entries, Entry
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
 KEY = lazy.regex(r'"__REALTIME_TIMESTAMP"\s*:\s*"\d{16}"')
 START = lazy.regex(r"(?:data: |\x1e)?\{")
-DECODE = json.JSONDecoder().decode
-
-
-@functools.cache
-def _fast() -> Callable[[bytes], dict[str, Any]]:
-    """A decoder of what lines are made of that skips the other fields: a quarter of the time of the standard one."""
-    import msgspec
-
-    return msgspec.json.Decoder(TypedDict("Entry", dict.fromkeys(FIELDS, Any), total=False)).decode  # type: ignore[operator]
+FAST = json.Decoder(Entry)  # skips the other fields: a fifth of the time of the standard one
+KNOWN = set(NAMES.values())
+DECODE = standard.JSONDecoder().decode
 
 
 def _recognises(head: Head) -> bool:
@@ -52,12 +46,11 @@ def decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 def _plain(block: bytes, entries: Entries) -> bytes | None:
     """The lines of a block of entries of one line each, nearly all there are; None where one is anything else."""
-    decode = _fast()
     try:
-        found = [decode(raw) for raw in block.split(b"\n")]
+        found = FAST.decode_lines(block)
     except (ValueError, RecursionError):
         return None
-    return entries.lines(found)
+    return entries.lines(found) if len(found) == block.count(10) + 1 else None
 
 
 def _told(objects: Iterable[tuple[int, bytes]], entries: Entries, note: Note) -> Iterator[Piece]:
@@ -66,20 +59,21 @@ def _told(objects: Iterable[tuple[int, bytes]], entries: Entries, note: Note) ->
             yield number, 0, raw
             continue
         try:
-            found = _entry(raw)
+            entry = _entry(raw)
         except (ValueError, RecursionError):
             note("damaged", "an entry of the journal could not be read", number)
             continue
-        yield from entries.pieces({k: v if v.__class__ is str else _text(v) for k, v in found.items() if v is not None}, number)
+        yield from entries.pieces(entry, number)
 
 
-def _entry(raw: bytes) -> dict[str, Any]:
+def _entry(raw: bytes) -> Entry:
     """The fields of an entry that lines are made of. Raises ValueError or RecursionError for what is no entry."""
     try:
-        return _fast()(raw)
-    except ValueError:  # bad bytes in a text, or no JSON at all
+        return FAST.decode(raw)
+    except ValueError:  # a value that is no text, bad bytes in one, or no JSON at all
         found = DECODE(raw.decode("utf-8", "replace"))
-        return {k: v for k, v in found.items() if k in FIELDS} if isinstance(found, dict) else {}
+        fields = found if isinstance(found, dict) else {}
+        return convert({k: _text(v) for k, v in fields.items() if k in KNOWN and v is not None}, Entry)
 
 
 class _Objects:

@@ -11,9 +11,11 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import convert
+
 from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.entry import Entries
+from forensics.sources.formats.entry import Entries, Entry
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
@@ -32,7 +34,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     for number, line in numbered_lines(blocks):
         head, field = HEAD.match(line), FIELD.match(line)
         if head:
-            yield from entries.pieces(fields, at, 1)
+            yield from entries.pieces(convert(fields, Entry), at, 1)
             fields, last = _cursor(head[1].decode("ascii", "replace")), ""
         elif field and fields:
             last = field[1].decode()
@@ -41,7 +43,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             blobs += last == "MESSAGE" and bool(re.fullmatch(r"\[\S+ blob data\]", fields[last]))
         elif last and line.startswith(b"     "):
             fields[last] += "\n" + line.decode("utf-8", "replace")[5 + len(last) :]
-    yield from entries.pieces(fields, at, 1)
+    yield from entries.pieces(convert(fields, Entry), at, 1)
     if blobs:
         note("blob", f"{blobs} messages are shown as blob data; export with `journalctl -a` to read them", None)
 
