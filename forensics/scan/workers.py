@@ -1,6 +1,6 @@
 """Chunks of a source, each with what the matcher found in it; those of a large source are matched by threads, ahead and in order.
 
-A source of one chunk is matched where it stands: handing it over would take longer, and many a run has no other.
+A small source is matched where it stands: handing it over would take longer, and many a run has no other.
 """
 
 from collections import deque
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 AHEAD = 2  # chunks being matched while one is confirmed
+SMALL_BYTES = 100_000
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ def matched(given: Iterator[Chunk], matcher: Matcher, workers: Workers | None) -
     """Each chunk with what the matcher found in it, in order."""
     first = list(islice(given, 2))
     given = chain(first, given)
-    if len(first) < 2 or workers is None or workers.count < 2:
+    if workers is None or workers.count < 2 or sum(len(c.data) for c in first) < SMALL_BYTES:
         for number, chunk in enumerate(given):
             yield chunk, matcher.find(chunk.data, number)
         return
