@@ -39,7 +39,7 @@ def links(events: Sequence[Event], told: Iterable[Tie] = ()) -> list[Link]:
     kept = {id(e) for e in chosen}
     roll = Roll([e for e in events if id(e) in kept], told)
     found: dict[Places, Link] = {}
-    for pair, by, kind in (*_by_key(roll), *_by_table(roll), *_by_name(roll.people)):
+    for pair, by, kind in (*_by_key(roll), *_by_table(roll), *_by_local_rank(roll.people), *_by_name(roll.people)):
         _note(found, pair, by, kind)
     shared = {frozenset((k.first[0], k.second[0])) for k in found.values() if k.kind == "pid"}
     for pair, by, kind in islice(_by_time(roll.people, shared), BY_TIME):
@@ -110,6 +110,23 @@ def _agree(kind: str, pair: Pair, roll: Roll) -> bool:
         return a.source == b.source or min(a.pid, b.pid) >= SMALL_PID or not (a.pid and b.pid)
     small = a.source != b.source and 0 < min(a.pid, b.pid) < SMALL_PID
     return near(first, second, 60.0 if small else DAY_S) is not None
+
+
+def _by_local_rank(people: Sequence[Person]) -> Iterator[Told]:
+    """Local rank N uses GPU N of its host, unless somebody arranged it otherwise: told as what it is, and on one host only."""
+    ranks = [p for p in people if p.subject.local_rank >= 0]
+    for person, rank in product((p for p in people if p.subject.gpu >= 0), ranks):
+        a, b = person.subject, rank.subject
+        one_host = a.source == b.source or (a.host and b.host)
+        if (
+            a.gpu == b.local_rank
+            and b.gpu < 0
+            and a.local_rank < 0
+            and one_host
+            and not hosts_differ(a, b)
+            and not of_others(a, b)
+        ):
+            yield (person, rank), f"GPU {a.gpu}, taken for local rank {a.gpu}", "gpu"
 
 
 def _by_name(people: Iterable[Person]) -> Iterator[Told]:

@@ -67,6 +67,7 @@ LINKED = [
     ("rank", made("a", rank=3), made("b", rank=3), "rank 3"),
     ("local rank", made("a", local_rank=0, host="n1"), made("b", local_rank=0, host="n1"), "local rank 0"),
     ("GPU index", made("a", gpu=3), made("b", gpu=3), "GPU 3"),
+    ("GPU of a local rank", made("a", gpu=3, host="n1"), made("b", local_rank=3, host="n1"), "GPU 3, taken for local rank 3"),
     ("telling name", made("d", task=RAY, pid=4711), made("r", WORKER.replace(" pid=17", "")), f"process name {RAY}"),
     ("time", made("d", at=0), made("j", at=2.4), "time, 2.4 s apart, known within 2 s"),
 ]  # fmt: skip
@@ -90,6 +91,9 @@ APART = [
     ("PCI address of two like nodes", made("a", at=0, pci="0:3b:0", kind="xid"), made("b", at=900, pci="0:3b:0", kind="xid")),
     ("rank on two hosts", made("a", rank=3, host="n1"), made("b", rank=3, host="n2")),
     ("local rank on two hosts", made("a", local_rank=3, host="n1"), made("b", local_rank=3, host="n2")),
+    ("GPU of a local rank elsewhere", made("a", gpu=3, host="n1"), made("b", local_rank=3, host="n2")),
+    ("GPU of a local rank, hosts unknown", made("a", gpu=3), made("b", local_rank=3)),
+    ("GPU of another local rank", made("a", gpu=3, host="n1"), made("b", local_rank=2, host="n1")),
     ("common name", made("d", task="python3"), made("k", task="python3")),
     ("name of PyTorch's threads", made("d", task="pt_main_thread"), made("k", task="pt_main_thread")),
     ("name at another time", made("d", at=0, task=RAY), made("k", at=900, task=RAY)),
