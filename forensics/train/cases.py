@@ -15,7 +15,7 @@ from forensics import pipeline, sources
 from forensics.database import HEALTHY, Database
 from forensics.diagnose import Question
 from forensics.errors import SourceError, UsageError
-from forensics.model import Event, Incident
+from forensics.model import Event
 
 
 class Case(Struct, frozen=True):
@@ -103,7 +103,7 @@ def without(case: Case, unknown: Callable[[Event], bool]) -> Case:
     """`case` as if no signature knew the events that are `unknown`; their lines no longer count as evidence."""
     incident = case.question.incident
     kept = tuple(e for e in incident.events if not unknown(e)) if incident else ()
-    question = replace(case.question, incident=Incident(kept) if kept else None)
+    question = replace(case.question, incident=replace(incident, events=kept) if incident and kept else None)
     return replace(case, question=question)
 
 
