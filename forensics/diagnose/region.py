@@ -20,6 +20,11 @@ ALARMS = (
     *("lost", "no such", "not found", "out of memory", "panic", "refused", "signal", "stuck", "timed out", "timeout"),
     *("traceback", "unable", "unexpected", "segmentation", "core dumped"),
 )
+# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`: words of failures in lines that tell of none.
+SILENT = lazy.regex(
+    r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Exception|Timeout) Counts?):?\s*$|"
+    r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b"
+)
 MOST_LINES = 200
 MOST_CHARS = 400
 MOST_OF_A_SOURCE = 40
@@ -53,7 +58,11 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
 
 
 def sounds_alarmed(text: str) -> bool:
-    """Does a line hold a word that failures use?"""
+    """Does a line hold a word that failures use, other than in the heading of a table or in a count of none?"""
+    return _is_loud(text) and _is_loud(SILENT.sub(" ", text))
+
+
+def _is_loud(text: str) -> bool:
     low = text.lower()
     return any(word in low for word in ALARMS)
 

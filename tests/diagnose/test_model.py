@@ -112,6 +112,29 @@ def test_numbers_addresses_and_paths_are_no_words() -> None:
     assert not sounds_alarmed("step 1 loss 0.5")
 
 
+@pytest.mark.parametrize(
+    "text", ["    ECC Errors", "Failures:", "Error Counts", "504 steps, 0 failed", "No errors found", "0 killed, 0 lost"]
+)
+def test_a_heading_or_a_count_of_none_is_no_alarm(text: str) -> None:
+    assert not sounds_alarmed(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "KeyError: 0",
+        "error:0 in libc.so",
+        "10 failed",
+        "ECC Errors: 5",
+        "ERRORS",
+        "0 failed, 1 killed",
+        "no errors but a timeout",
+    ],
+)
+def test_what_only_looks_like_one_is_an_alarm(text: str) -> None:
+    assert sounds_alarmed(text)
+
+
 def test_evidence_put_first_by_the_formula_stays_first_and_words_do_not_hide_it() -> None:
     event = Event("a/x", "a", "strong", "log", 1, 1, ())
     plain = [Standing("a", (event,), 0.8, probability=0.7)]
