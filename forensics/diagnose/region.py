@@ -22,7 +22,7 @@ ALARMS = (
 )
 # `    ECC Errors` over rows of zeros, `504 steps, 0 failed`: words of failures in lines that tell of none.
 SILENT = lazy.regex(
-    r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Exception|Timeout) Counts?):?\s*$|"
+    r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Timeout) Counts?):?\s*$|"
     r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b"
 )
 MOST_LINES = 200
