@@ -3,9 +3,9 @@
     dmesg:   12:26:46 Memory cgroup out of memory: Killed process 23278 (python)
     job.log: 12:27:16 INFO train: step 0 ... KeyError: 'label'            -> not shown: it began half a minute later
 
-Shown it is by the pid, or the number of the Slurm job, that the job's log has, too; by a consequence that the job's log tells
-soon after that moment, or without any time; or where that log breaks off then. What nothing shows may be the cause, for
-somebody put these logs side by side, but nobody should be told so with confidence.
+Shown it is by the pid, container or job's step that the job's log has, too; by a consequence that the job's log tells soon after
+that moment, or without any time; or where that log breaks off then. A log of another day is of another job. What nothing shows
+may be the cause, for somebody put these logs side by side, but nobody should be told so with confidence.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.relevance import (
+    DAY,
     ENDINGS,
     EXCEPTION,
     NEAR_S,
@@ -42,9 +43,21 @@ def tied(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: D
 
 
 def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: Jobs, database: Database) -> bool:
-    if missed(event, own, jobs) or of_given_job(event, jobs):
+    if missed(event, own, jobs) or of_given_job(event, jobs) or not _may_tell(event, jobs):
         return True
     return any(_follows(e, event, others, jobs, database) for e in own) or _breaks_off(event, own, jobs, database)
+
+
+def _may_tell(event: Event, jobs: Jobs) -> bool:
+    """May a log of a job be of the time of `event`? Where all are of other days, none is of the job that died."""
+    if event.time is None:
+        return True
+    for source, end in jobs.ends.items():
+        begun = jobs.starts.get(source)
+        early, late = begun is not None and event.time < begun - DAY, end is not None and event.time > end + DAY
+        if not early and not late:
+            return True
+    return False
 
 
 def _follows(later: Event, event: Event, others: Sequence[Event], jobs: Jobs, database: Database) -> bool:

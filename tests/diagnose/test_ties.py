@@ -39,6 +39,11 @@ def told(report: Report) -> float:
     return max((f.probability for f in report.causes if f.id == "host_memory.oom_cgroup"), default=0.0)
 
 
+def test_a_log_of_another_day_leaves_a_death_as_sure_as_it_is_alone(analyze: Callable[..., Report]) -> None:
+    dmesg, other_day = killed("03:40:03"), steps(0, 59).replace("2025-08-22", "2025-07-03")
+    assert told(analyze(dmesg_txt=dmesg, train_log=other_day)) == pytest.approx(told(analyze(dmesg_txt=dmesg)), abs=0.01)
+
+
 @pytest.mark.parametrize(
     "log",
     [

@@ -36,10 +36,12 @@ def _recognises(head: Head) -> bool:
 def _record(line: bytes) -> Record | None:
     try:
         return RECORDS.decode(line)
+    except RecursionError:  # no record is nested
+        return None
     except ValueError:  # bad bytes in a text, or no record
         try:
             return convert(parsed(line), Record)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
 
