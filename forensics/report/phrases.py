@@ -24,6 +24,7 @@ GUESSED = (
 )
 SENTENCES = 4
 LIKELY = 0.03
+TIME = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
 
@@ -109,9 +110,8 @@ def shares_context(finding: Finding) -> bool:
 
 def linked(link: str) -> str:
     """What ties a line to the first evidence line, for a reader who is told how far apart they are."""
-    if not link.startswith("time, "):
-        return f"linked by {link}"
-    return "linked by time alone" + "".join(f"; {more}" for more in link.split("; ")[1:])
+    found = TIME.match(link)
+    return f"linked by time alone{link[found.end() :]}" if found else f"linked by {link}"
 
 
 def times(message: Message) -> str:

@@ -24,7 +24,7 @@ from forensics.model import (
 START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
-def proof(text: str, line: int = 7, source: str = "logs/run/train.log", seconds: float = 0.0) -> Proof:
+def proof(text: str, line: int = 7, source: str = "logs/run/train.log", seconds: float = 0.0, link: str | None = None) -> Proof:
     return Proof(
         source,
         line,
@@ -35,6 +35,7 @@ def proof(text: str, line: int = 7, source: str = "logs/run/train.log", seconds:
         after=(Line(line + 1, text),),
         time=START + timedelta(seconds=seconds),
         uncertainty_s=1.0,
+        link=link,
     )
 
 
@@ -52,7 +53,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         "symptom",
         0.05,
         text,
-        (proof(text, 20, "logs/run/jupyter.log", 2.5),),
+        (proof(text, 20, "logs/run/jupyter.log", 2.5, f"process name {text}"),),
         {},
         (),
     )

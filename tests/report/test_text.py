@@ -67,6 +67,21 @@ def test_nothing_from_a_log_moves_a_cursor(style: Style) -> None:
     assert "\\x1b[2J" in text
 
 
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("pid 4711 of rank 3 (logs/run/train.log:58)", "linked by pid 4711 of rank 3 (logs/run/train.log:58)"),
+        ("time, 2.5 s apart, known within 4 s", "linked by time alone"),
+        ("time, 0.0 s apart, on n1 and n2", "linked by time alone, on n1 and n2"),
+    ],
+)
+def test_a_link_is_told_with_its_line_and_time_only_once(link: str, words: str) -> None:
+    report = made.report()
+    root, symptom = report.causes
+    text = render(replace(report, causes=(root, replace(symptom, proofs=(replace(symptom.proofs[0], link=link),)))), "text")
+    assert re.search(rf"^ +{re.escape(words)}$", text, re.MULTILINE)
+
+
 def test_a_shared_folder_is_told_once() -> None:
     report = made.report()
     names = [f"data/jobs/4711/node{i}/dmesg.log" for i in range(3)]

@@ -6,6 +6,8 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import forensics
@@ -210,6 +212,49 @@ def test_many_events_are_linked_soon_and_the_surest_are_not_left_out() -> None:
     assert perf_counter() - began < 5
     assert ("dmesg.log", 1) in {p for k in told for p in (k.first, k.second)}
     assert any({k.first[0], k.second[0]} == {"dmesg.log", "train.log"} and k.by == "pid 5003" for k in told)
+
+
+NAMES = (
+    "pid",
+    "rank",
+    "local_rank",
+    "gpu",
+    "pci",
+    "uuid",
+    "host",
+    "node",
+    "job",
+    "step",
+    "task",
+    "container",
+    "limit_path",
+    "unit",
+    "pod",
+)
+VALUES = st.one_of(
+    st.integers(-1, 3),
+    st.floats(0, 3),
+    st.sampled_from(["n1", "0000:3b:00", "/job_1/step_0", "1", "1_2", "1.0", "", "٣", "ray::x", ID]),
+    st.text(max_size=5),
+)
+EVENTS = st.builds(
+    lambda source, line, at, fields: made(source, at=at, line=line, **fields),
+    st.sampled_from(["a.log", "b.log", "slurm-1.out"]),
+    st.integers(1, 5),
+    st.none() | st.floats(0, 20),
+    st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4),
+)
+
+
+@given(st.lists(EVENTS, max_size=8))
+def test_whatever_events_name_links_join_two_of_them_once_and_in_any_order_the_same(events: list[Event]) -> None:
+    unique = list({e.place: e for e in events}.values())
+    told = links(unique)
+    pairs = [frozenset((k.first, k.second)) for k in told]
+    assert len(set(pairs)) == len(pairs)
+    assert {p for pair in pairs for p in pair} <= {e.place for e in unique}
+    numbered = {(frozenset((k.first, k.second)), k.kind) for k in told if k.kind != "time"}
+    assert numbered == {(frozenset((k.first, k.second)), k.kind) for k in links(unique[::-1]) if k.kind != "time"}
 
 
 def linked(report: Report) -> dict[str, str]:
