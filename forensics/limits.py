@@ -40,7 +40,8 @@ class Limits(Struct, frozen=True):
     inner_zip: Annotated[int, Bound("bytes", "a zip that cannot be sought in, as inside another archive, held in memory")] = (
         64 * MIB
     )
-    document: Annotated[int, Bound("bytes", "a JSON document or a panic from the firmware's store, held in memory")] = 256 * MIB
+    document: Annotated[int, Bound("bytes", "a JSON document, or a panic from the firmware's store, held in memory")] = 256 * MIB
+    values: Annotated[int, Bound("", "values and marks of a JSON document")] = 10_000_000
     depth: Annotated[
         int, Bound("", "levels of a JSON document whose values are looked at; a notebook and a pod nest some ten deep")
     ] = 200
@@ -48,7 +49,9 @@ class Limits(Struct, frozen=True):
         256 * MIB
     )
     turned: Annotated[int, Bound("bytes", "a log whose newest lines stand first, held in memory to be turned around")] = 256 * MIB
-    entry: Annotated[int, Bound("bytes", "one entry of a journal as JSON")] = 16 * MIB
+    entry: Annotated[int, Bound("bytes", "one entry of a journal as JSON, one object of a JSON document, an error file")] = (
+        16 * MIB
+    )
     field: Annotated[
         int, Bound("bytes", "one field of a journal's export; a core dump stored there is longer, and passed over")
     ] = 64 * MIB

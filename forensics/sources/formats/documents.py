@@ -5,10 +5,11 @@
       {"time": 1.6, "data": "more"}
     ]
 
-and to their single values, each with its path and line, for documents that are one deep tree (a notebook, a pod). A document
-that is cut short gives what it holds. Such a document is held in memory, `limits.document` bytes at most.
+and to their single values, each with its path and line, for documents that are one deep tree (a notebook, a pod). Both are read
+block by block; a document that is cut short gives what it holds.
 """
 
+import codecs
 import json
 import re
 from collections.abc import Iterator
@@ -19,64 +20,126 @@ from forensics.sources.formats.base import Note
 
 Path = tuple[str | int, ...]
 # A string that is cut short reaches to the end.
-TOKEN = lazy.regex(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+TOKEN = lazy.regex(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 SPACE = lazy.regex(r"[\s,]*")
+LENIENT = json.JSONDecoder(strict=False)  # takes control characters inside strings
+PART = 4 << 20  # bytes of a string that are held together
+ESCAPE = 6  # bytes of the longest: \\u00e9
 
 
-def parsed(text: str | bytes, strict: bool = True) -> Any:
+def parsed(text: str | bytes) -> Any:
     """The value of a JSON text; raises ValueError for every other one, also for one nested deeper than Python can follow."""
     try:
-        return json.loads(text, strict=strict)
+        return json.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
 
+def single(text: str) -> Any:
+    """The value of a JSON text that is no object and no list; raises ValueError for what is no JSON text."""
+    return LENIENT.decode(text)
+
+
 def whole(blocks: Iterator[bytes], note: Note) -> str:
-    """All of `blocks` as text; what lies behind its limit is left out with a note."""
+    """All of `blocks`, a short document, as text; what lies behind the limit of an entry is left out with a note."""
     parts: list[bytes] = []
     size = 0
     for block in blocks:
         parts.append(block)
         size += len(block)
-        if size > limits.current.document:
-            note("limit", f"a document of more than {limits.current.document >> 20} MiB; the rest was not read", None)
+        if size > limits.current.entry:
+            note("limit", f"a document of more than {limits.current.entry >> 20} MiB; the rest was not read", None)
             break
     return b"".join(parts).decode("utf-8", "replace")
+
+
+class _Text:
+    """The text of `blocks` from `at` on, as far as it was needed until now."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self.blocks = blocks
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.text, self.at, self.line = "", 0, 1
+
+    def more(self, size: int) -> bool:
+        """Have about `size` characters more; False where there are none."""
+        parts = [self.text[self.at :]]
+        self.at, read = 0, 0
+        while read < size and (block := next(self.blocks, None)) is not None:
+            parts.append(self.decoder.decode(block))
+            read += len(block)
+        self.text = "".join(parts)
+        return read > 0
+
+    def to(self, at: int) -> None:
+        """Go on to `at`, counting lines."""
+        self.line += self.text.count("\n", self.at, at)
+        self.at = at
+
+    def past(self, mark: str) -> None:
+        """Go behind the next `mark`; to the end where there is none."""
+        while (found := self.text.find(mark, self.at)) < 0:
+            self.to(max(self.at, len(self.text) - len(mark)))
+            if not self.more(1):
+                self.to(len(self.text))
+                return
+        self.to(found + len(mark))
+
+    def begun(self) -> bool:
+        """Go to the next object or value; False at the end of the list or of the text."""
+        while True:
+            self.to(SPACE.match(self.text, self.at).end())  # type: ignore[union-attr]  # it matches nothing as well
+            if self.at < len(self.text):
+                return self.text[self.at] != "]"
+            if not self.more(1):
+                return False
 
 
 def objects(blocks: Iterator[bytes], note: Note, inside: str | None = None) -> Iterator[tuple[int, dict[str, Any], str]]:
     """The objects of a list of objects (`inside`: under this name in an outer object), or of objects in a row, each with the
     line it begins on and its own text."""
-    text = whole(blocks, note)
-    at = 0
+    text = _Text(_bounded(blocks, note))
     if inside is not None:
-        at = text.index("[", text.index(f'"{inside}"')) + 1
-    elif text.lstrip().startswith("["):
-        at = text.index("[") + 1
+        text.past(f'"{inside}"')
+        text.past("[")
+    elif text.begun() and text.text[text.at] == "[":
+        text.past("[")
     decoder = json.JSONDecoder()
-    line, counted = 1, 0
-    while True:
-        at = SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing as well
-        if at >= len(text) or text[at] == "]":
+    for _ in range(limits.current.values):
+        if not text.begun():
             return
-        line += text.count("\n", counted, at)
-        counted = at
         try:
-            found, end = decoder.raw_decode(text, at)
+            found, end = decoder.raw_decode(text.text, text.at)
+            if end == len(text.text) and text.more(1):  # a number may go on
+                continue
         except (ValueError, RecursionError):
-            note("truncated", "the document is cut short or damaged behind this line", line)
-            if found := _rest(text[at:]):
-                yield line, found, text[at:]
+            waiting = len(text.text) - text.at
+            if waiting < limits.current.entry and text.more(max(waiting, 1)):
+                continue
+            note("truncated", "the document is cut short or damaged behind this line", text.line)
+            if rest := _rest(text.text[text.at :]):
+                yield text.line, rest, text.text[text.at :]
             return
         if isinstance(found, dict):
-            yield line, found, text[at:end]
-        at = end
+            yield text.line, found, text.text[text.at : end]
+        text.to(end)
+    note("limit", f"more than {limits.current.values:,} values; the rest was not read", text.line)
+
+
+def _bounded(blocks: Iterator[bytes], note: Note) -> Iterator[bytes]:
+    size = 0
+    for block in blocks:
+        yield block
+        size += len(block)
+        if size > limits.current.document:
+            note("limit", f"a document of more than {limits.current.document >> 20} MiB; the rest was not read", None)
+            return
 
 
 def _rest(text: str) -> dict[str, Any]:
     """The values of an object that is cut short, as far as they go."""
     found: dict[str, Any] = {}
-    for path, value, _ in values(text):
+    for path, value, _ in values(iter([text.encode("utf-8", "replace")]), lambda *_: None):
         inner = found
         for name in path[:-1]:
             step = inner.setdefault(str(name), {})
@@ -86,34 +149,75 @@ def _rest(text: str) -> dict[str, Any]:
     return found
 
 
-def values(text: str) -> Iterator[tuple[Path, Any, int]]:
+def values(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[Path, Any, int]]:
     """Every single value of a JSON document with its path (names and places from 0) and line, in order; none that lies deeper
-    than the limit."""
+    than the limit. A string of more than PART comes in several parts, one after the other."""
     path: list[str | int] = []
     key: str | None = None
-    line, counted = 1, 0
-    for token in TOKEN.finditer(text):
-        mark = token[0]
-        if mark in "{[":
+    deeper = 0
+    for mark, line in _tokens(_bounded(blocks, note), note):
+        if mark in b"{[":
+            if deeper or len(path) >= limits.current.depth:
+                deeper += 1
+                continue
             _enter(path, key)
-            path.append(-1 if mark == "[" else "")
+            path.append(-1 if mark == b"[" else "")
             key = None
-        elif mark in "}]":
-            if path:
+        elif mark in b"}]":
+            if deeper:
+                deeper -= 1
+            elif path:
                 path.pop()
             key = None
-        elif mark == ":":
+        elif deeper or mark == b":":
             continue
-        elif mark == ",":
+        elif mark == b",":
             key = None
         elif path and isinstance(path[-1], str) and key is None:
             key = _value(mark)
         else:
             _enter(path, key)
-            line += text.count("\n", counted, token.start())
-            counted = token.start()
-            if len(path) <= limits.current.depth:
-                yield tuple(path), _value(mark), line
+            yield tuple(path), _value(mark), line
+
+
+def _tokens(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[bytes, int]]:
+    """The strings, numbers and marks of a document, each with its line."""
+    rest, line, left = b"", 1, limits.current.values
+    for block in blocks:
+        data = rest + block
+        counted, cut = 0, len(data)
+        for token in TOKEN.finditer(data):
+            if token.end() == len(data):  # it may go on
+                cut = token.start()
+                break
+            start = token.start()
+            line += data.count(b"\n", counted, start)
+            counted = start
+            yield token[0], line
+            left -= 1
+            if not left:
+                note("limit", f"more than {limits.current.values:,} values and marks; the rest was not read", line)
+                return
+        line += data.count(b"\n", counted, cut)
+        rest = data[cut:]
+        if len(rest) > PART:
+            at = _part(rest)
+            yield (rest[:at] + b'"' if rest[:1] == b'"' else rest[:at]), line
+            line += rest.count(b"\n", 0, at)
+            rest = b'"' + rest[at:] if rest[:1] == b'"' else rest[at:]
+    yield from ((token[0], line) for token in TOKEN.finditer(rest))
+
+
+def _part(text: bytes) -> int:
+    """Where to cut a string that is too long: at PART, in front of an escape or a character that would be cut in two."""
+    at = PART
+    slash = text.rfind(b"\\", at - ESCAPE, at)
+    if slash >= 0:
+        run = slash + 1 - len(text[: slash + 1].rstrip(b"\\"))
+        length = ESCAPE if text[slash + 1 : slash + 2] == b"u" else 2
+        if run % 2 and slash + length > at:
+            return slash
+    return next((at - i for i in range(4) if text[at - i] & 0xC0 != 0x80), at)
 
 
 def _enter(path: list[str | int], key: str | None) -> None:
@@ -123,15 +227,18 @@ def _enter(path: list[str | int], key: str | None) -> None:
         path[-1] = last + 1 if isinstance(last, int) else str(key)
 
 
-def _value(mark: str) -> Any:
+def _value(mark: bytes) -> Any:
+    text = mark.decode("utf-8", "replace")
+    if text[0] == '"' == text[-1] and "\\" not in text and len(text) > 1:  # nearly all; nothing in it means anything else
+        return text[1:-1]
     try:
-        return parsed(mark, strict=False)
+        return single(text)
     except ValueError:
-        if not mark.startswith('"'):
-            return mark
+        if not text.startswith('"'):
+            return text
     for cut in range(1, 7):  # the last escape may be half there
         try:
-            return parsed(mark[: len(mark) - cut + 1] + '"', strict=False)
+            return single(text[: len(text) - cut + 1] + '"')
         except ValueError:
             continue
-    return mark[1:]
+    return text[1:]

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from forensics import lazy
+from forensics import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import objects, parsed
 from forensics.sources.formats.stamps import from_value
@@ -133,8 +133,8 @@ def _joined(found: Iterator[tuple[int, dict[str, Any], str]]) -> Iterator[Piece]
                 yield line, 0, text.encode("utf-8", "replace")
             continue
         start, chunk = (start, chunk + text) if chunk else (line, text)
-        if chunk.endswith("\n"):
-            yield start, 0, chunk[:-1].encode("utf-8", "replace")
+        if chunk.endswith("\n") or len(chunk) > limits.current.line:
+            yield start, 0, chunk.removesuffix("\n").encode("utf-8", "replace")
             chunk = ""
     if chunk:
         yield start, 0, chunk.encode("utf-8", "replace")

@@ -15,7 +15,7 @@ from typing import Any
 
 from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.documents import Path, values, whole
+from forensics.sources.formats.documents import Path, values
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
@@ -47,7 +47,7 @@ def _yaml(head: Head) -> bool:
 
 
 def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    return _described(values(whole(blocks, note)))
+    return _described(values(blocks, note))
 
 
 def _decode_yaml(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:

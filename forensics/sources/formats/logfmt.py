@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from forensics import lazy
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.documents import parsed
+from forensics.sources.formats.documents import single
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
@@ -51,7 +51,7 @@ def _bare(value: str) -> str:
     if not value.startswith('"'):
         return value
     try:
-        return str(parsed(value, strict=False))
+        return str(single(value))
     except ValueError:
         return value.strip('"')
 

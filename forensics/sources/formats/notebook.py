@@ -14,8 +14,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from forensics import limits
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.documents import Path, values, whole
+from forensics.sources.formats.documents import Path, values
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
@@ -44,17 +45,17 @@ class _Cell(Struct):
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     cell = _Cell((), 0)
-    cells: list[_Cell] = []
+    end = _Ends()
     output: Path = ()
-    for path, value, line in values(whole(blocks, note)):
+    for path, value, line in values(blocks, note):
         place = _places(path)
         if place is None:
             continue
         at, rest = place
         if at != cell.at:
             yield from _end(cell)
+            end.of(cell)
             cell, output = _Cell(at, line), ()
-            cells.append(cell)
         if rest[:1] != ("outputs",):
             _about(cell, rest, value)
             continue
@@ -63,7 +64,8 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             output = rest[:2]
         yield from _output(cell, rest[2:], value, line)
     yield from _end(cell)
-    _unfinished(cells, note)
+    end.of(cell)
+    end.tell(note)
 
 
 def _places(path: Path) -> tuple[Path, Path] | None:
@@ -97,8 +99,8 @@ def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
         yield from _said(cell, line)
         cell.part_line = cell.part_line if cell.part else line
         cell.part += value
-        if cell.part.endswith("\n"):
-            yield cell.part_line, 0, _bytes(cell.part[:-1])
+        if cell.part.endswith("\n") or len(cell.part) > limits.current.line:
+            yield cell.part_line, 0, _bytes(cell.part.removesuffix("\n"))
             cell.part = ""
 
 
@@ -120,14 +122,25 @@ def _said(cell: _Cell, line: int) -> Iterator[Piece]:
         yield line, 0, _bytes(f"{cell.started + ' ' if cell.started else ''}In [{number}]:")
 
 
-def _unfinished(cells: list[_Cell], note: Note) -> None:
+class _Ends:
     """Where the kernel died, as far as a notebook tells: behind the last cell that ran."""
-    code = [c for c in cells if c.code]
-    ran = [i for i, c in enumerate(code) if c.outputs or isinstance(c.number, int)]
-    if ran and ran[-1] + 1 < len(code):
-        last = code[ran[-1]]
-        told = f"the last cell that ran to its end is In [{last.number}]; if the kernel died, then in the cell behind it"
-        note("notebook", told, code[ran[-1] + 1].line)
+
+    def __init__(self) -> None:
+        self.last: _Cell | None = None
+        self.behind: _Cell | None = None
+
+    def of(self, cell: _Cell) -> None:
+        """Take in a cell that is read."""
+        if cell.code and (cell.outputs or isinstance(cell.number, int)):
+            self.last, self.behind = cell, None
+        elif cell.code and self.behind is None:
+            self.behind = cell
+
+    def tell(self, note: Note) -> None:
+        """The note about it, if there is a cell behind the last one that ran."""
+        if self.last and self.behind:
+            told = f"the last cell that ran to its end is In [{self.last.number}]; if the kernel died, then in the cell behind it"
+            note("notebook", told, self.behind.line)
 
 
 def _bytes(text: str) -> bytes:
