@@ -41,7 +41,7 @@ class Limits(Struct, frozen=True):
         64 * MIB
     )
     document: Annotated[int, Bound("bytes", "a JSON document, or a panic from the firmware's store, held in memory")] = 256 * MIB
-    values: Annotated[int, Bound("", "values and marks of a JSON document")] = 10_000_000
+    values: Annotated[int, Bound("", "values and marks of a JSON document")] = 5_000_000
     depth: Annotated[
         int, Bound("", "levels of a JSON document whose values are looked at; a notebook and a pod nest some ten deep")
     ] = 200
