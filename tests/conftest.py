@@ -1,6 +1,7 @@
 """Shared fixtures: the built-in database, a cache of its own, and a way to analyse a text."""
 
 import os
+import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,6 +30,15 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         del os.environ["FORENSICS_CACHE"]
     else:
         os.environ["FORENSICS_CACHE"] = before
+
+
+@pytest.fixture(scope="module")
+def little_memory() -> Iterator[None]:
+    """4 GiB of addresses, so that a number of a log that becomes a size fails its test and not the machine."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 @pytest.fixture(scope="session")

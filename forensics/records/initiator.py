@@ -149,13 +149,14 @@ def _older(reports: Numbered) -> Initiator:
 def _silent(reports: Numbered) -> Initiator:
     """Ranks that report nothing while most do: gaps in the numbers, or as many as a gather's sizes say there must be."""
     heard = {r.rank for _, r in reports if r.rank is not None}
-    if len(heard) < 2:
+    most = max(heard, default=0)
+    if len(heard) < 2 or most >= 2 * len(heard):  # as many gaps as ranks, or a number that no rank has
         return Initiator()
-    missing = sorted(set(range(max(heard, default=0))) - heard)
+    missing = sorted(set(range(most)) - heard)
     for _, report in reports:
         size = _group_size(report)
         inner = {r.group_rank for _, r in reports if r.group_rank is not None}
-        if size and max(heard, default=0) < size and inner == heard:
+        if size and most < size and inner == heard:
             missing = sorted(set(range(size)) - heard)
     if not missing or len(missing) >= len(heard):
         return Initiator()

@@ -1,4 +1,6 @@
-"""Placed events to incidents: silence on the wall clock cuts; events without a time stay with their own source's.
+"""Placed events to incidents: silence on the wall clock cuts, and silence since boot where a log tells no other time.
+
+Events without a time stay with their own source's. What a log tells last, by whatever clock, goes to the last incident.
 
 A fault of hardware that comes back is one story however long it was silent: what the same device told of the same cause before
 goes to the last incident in which it tells it.
@@ -16,7 +18,7 @@ from forensics.timeline.links import links
 
 SILENCE = timedelta(hours=2)
 HARDWARE = ("gpu_hardware.", "host_hardware.")
-DEVICES = ("pci", "uuid", "dimm", "disk")
+DEVICES = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
 
 
 def incidents(events: list[Event], told: Iterable[Tie] = ()) -> list[Incident]:
@@ -34,10 +36,8 @@ def incidents(events: list[Event], told: Iterable[Tie] = ()) -> list[Incident]:
         if at == len(groups):
             groups.append([])
         groups[at].append(event)
-    for event in events:
-        if event.time is None:
-            _join(groups, event)
-    made = [_incident(g, told) for g in _with_recurring(groups)]
+    older = _untimed([e for e in events if e.time is None], groups)
+    made = [_incident(g, told) for g in _with_recurring([*older, *groups])]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
 
@@ -57,19 +57,48 @@ def _group(spans: list[tuple[datetime, datetime]], at: int, time: datetime) -> i
     return len(spans) - 1
 
 
+def _untimed(events: Iterable[Event], groups: list[list[Event]]) -> list[list[Event]]:
+    """Put the events without a time to `groups`; groups of those that lie a silence before the last ones of their source."""
+    of_source: dict[str, list[Event]] = defaultdict(list)
+    for event in events:
+        of_source[event.source].append(event)
+    timed = {e.source for group in groups for e in group}
+    older: list[list[Event]] = []
+    latest: list[Event] = []
+    for source, own in of_source.items():
+        if source in timed:
+            for event in own:
+                _join(groups, event)
+            continue
+        *before, last = _since_boot(sorted(own, key=lambda e: e.line))
+        older += before
+        latest += last
+    if latest:
+        groups[-1:] = [[*groups[-1], *latest]] if groups else [latest]
+    return older
+
+
 def _join(groups: list[list[Event]], event: Event) -> None:
-    """Put an event without a time to the nearest line of its own source, else to the last incident."""
-    distances: dict[int, int] = defaultdict(lambda: 1 << 60)
-    for i, group in enumerate(groups):
-        for other in group:
-            if other.source == event.source:
-                distances[i] = min(distances[i], abs(other.line - event.line))
-    if distances:
-        groups[min(distances, key=lambda i: distances[i])].append(event)
-    elif groups:
+    """Put an event without a time to the nearest line of its own source, which some group has."""
+    nearest = min((abs(o.line - event.line), i) for i, group in enumerate(groups) for o in group if o.source == event.source)
+    groups[nearest[1]].append(event)
+
+
+def _since_boot(events: list[Event]) -> list[list[Event]]:
+    """The events of one source, in order of line, cut where the seconds since boot tell of a silence; never empty.
+
+    A boot ends a group when nothing was told in its first hours; how long before it the last one fell silent, nothing tells.
+    """
+    groups: list[list[Event]] = [[]]
+    lane, last = "", 0.0
+    for event in events:
+        uptime = event.stamp.mono if event.stamp else None
+        if uptime is not None:
+            if groups[-1] and uptime - (last if event.lane == lane else 0.0) > SILENCE.total_seconds():
+                groups.append([])
+            lane, last = event.lane, uptime
         groups[-1].append(event)
-    else:
-        groups.append([event])
+    return groups
 
 
 def _with_recurring(groups: list[list[Event]]) -> list[list[Event]]:

@@ -139,6 +139,7 @@ def test_the_sizes_of_a_gather_tell_how_many_ranks_there_are() -> None:
 
 def test_an_excerpt_of_few_ranks_names_nobody() -> None:
     assert "missing_ranks" not in only("\n".join([caught(0, 7), caught(6, 7)])).fields
+    assert "missing_ranks" not in only("\n".join([caught(0, 7), caught(99_999_999_999_999, 7)])).fields  # all of memory, once
     assert "missing_ranks" not in only(caught(5, 7)).fields
 
 

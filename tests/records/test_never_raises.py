@@ -11,6 +11,7 @@ from forensics.model import Region
 from forensics.records import _parsers, _triggers_of
 from tests.records.regions import scan_of
 
+pytestmark = pytest.mark.usefixtures("little_memory")
 PARSERS = list(_parsers().values())
 PIECES = [
     "0000:3b:00.0: AER: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)",

@@ -162,3 +162,29 @@ def test_a_hardware_fault_that_comes_back_is_one_incident() -> None:
     made = [event("a.log", n, x, cause="gpu_hardware.ecc", pci=x[-11:-5]) for n, x in enumerate(lines_, 1)]
     got, _ = joined({"a.log": "\n".join(lines_) + "\n"}, made)
     assert [[e.line for e in i.events] for i in incidents(got)] == [[1, 3], [2]]
+
+
+def test_seconds_since_boot_part_incidents_as_times_do() -> None:
+    lines_ = [f"[{at:5d}.888109] {KILL}" for at in (600, 2_000, 20_000, 20_100)]
+    events = [event("dmesg.log", n, text, "host_memory.oom_cgroup", pid=n) for n, text in enumerate(lines_, 1)]
+    placed, _ = joined({"dmesg.log": "\n".join(lines_)}, events)
+    assert [[e.line for e in i.events] for i in incidents(placed)] == [[3, 4], [1, 2]]
+
+
+def test_a_boot_that_was_silent_for_hours_is_another_incident() -> None:
+    for at, parts in ((30, [[1, 3]]), (30_000, [[3], [1]])):
+        lines_ = [f"[ 9000.888109] {KILL}", "[    0.000000] Linux version 6.1.0 (a@b)", f"[{at:5d}.888109] {KILL}"]
+        events = [event("dmesg.log", n, lines_[n - 1], "host_memory.oom_cgroup", pid=n) for n in (1, 3)]
+        placed, _ = joined({"dmesg.log": "\n".join(lines_)}, events)
+        assert [[e.line for e in i.events] for i in incidents(placed)] == parts
+
+
+def test_what_the_kernel_told_last_belongs_to_what_the_job_told_last() -> None:
+    kernel = [f"[  600.888109] {KILL}", f"[20000.888109] {KILL}"]
+    job = DIED.format(time="17:15:04,000")
+    events = [event("dmesg.log", n, text, "host_memory.oom_cgroup", pid=n) for n, text in enumerate(kernel, 1)]
+    events.append(event("train.log", 1, job, "process.worker_died", pid=4242))
+    placed, _ = joined({"dmesg.log": "\n".join(kernel), "train.log": job}, events)
+    first, second = incidents(placed)
+    assert {e.place for e in first.events} == {("train.log", 1), ("dmesg.log", 2)}
+    assert [e.place for e in second.events] == [("dmesg.log", 1)]
