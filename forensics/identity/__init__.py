@@ -6,6 +6,7 @@
 from forensics.identity.files import of_file
 from forensics.identity.groups import Group, group
 from forensics.identity.keys import DEVICES, LOCAL, Key, hosts_differ, keys, of_others, words
+from forensics.identity.roll import Table
 from forensics.identity.roster import TRIGGERS, Tie, ties
 from forensics.identity.spelling import is_telling, same_host
 from forensics.identity.subject import Subject, subject
@@ -17,6 +18,7 @@ __all__ = [
     "Group",
     "Key",
     "Subject",
+    "Table",
     "Tie",
     "group",
     "hosts_differ",

@@ -46,31 +46,37 @@ class Person(Struct, frozen=True):
     derived: tuple[Derived, ...] = ()
 
 
+class Table:
+    """Ties by each key that they hold: `rows` of who is told, another key, and the line. `hosts`: all that they name."""
+
+    def __init__(self, told: Iterable[Tie] = ()) -> None:
+        self.rows: dict[Key, list[tuple[Subject, Key, int]]] = defaultdict(list)
+        self.hosts: set[str] = set()
+        for tie in told:
+            self.hosts.add(tie.subject.host)
+            names = [k for k in keys(tie.subject) if k[0] in JOINED]
+            for one in names:
+                self.rows[one] += [(tie.subject, other, tie.line) for other in names if other[0] != one[0]]
+
+
 class Roll:
     """All of some events. `people`: in the order of the events."""
 
-    def __init__(self, events: Sequence[Event], told: Iterable[Tie] = ()) -> None:
-        told = tuple(told)
-        subjects = _with_hosts([subject(e) for e in events], {t.subject.host for t in told})
+    def __init__(self, events: Sequence[Event], told: Table) -> None:
+        subjects = _with_hosts([subject(e) for e in events], told.hosts)
         own = [tuple(keys(s)) for s in subjects]
         self.boots = sorted({_boot(e) for e in events} - {None}, key=lambda t: t.timestamp() if t else 0.0)
-        self.table: dict[Key, list[tuple[Subject, Key, int]]] = defaultdict(list)
-        for s, line in (*((s, e.line) for s, e in zip(subjects, events, strict=True)), *((t.subject, t.line) for t in told)):
-            self._join(s, line)
+        rows = Table(Tie(e.line, s) for e, s in zip(events, subjects, strict=True))
+        self.tables = rows, told
         everybody = zip(events, subjects, own, strict=True)
         self.people = [Person(e, s, k, tuple(self._derived(s, k))) for e, s, k in everybody]
-
-    def _join(self, told: Subject, line: int) -> None:
-        names = [k for k in keys(told) if k[0] in JOINED]
-        for one in names:
-            self.table[one] += [(told, other, line) for other in names if other[0] != one[0]]
 
     def _derived(self, who: Subject, own: Sequence[Key]) -> Iterator[Derived]:
         """What a table joins with its keys, as far as it is one thing: a rank that had two pids has none."""
         known = {kind for kind, _ in own}
         for via in own:
             by_kind: dict[str, dict[str, Derived]] = defaultdict(dict)
-            for told, key, line in self.table.get(via, ()):
+            for told, key, line in (row for table in self.tables for row in table.rows.get(via, ())):
                 if key[0] not in known and not (via[0] in LOCAL and hosts_differ(who, told)) and not of_others(who, told):
                     by_kind[key[0]].setdefault(key[1], Derived(key, via, told, line))
             yield from (d for found in by_kind.values() if len(found) == 1 for d in found.values())

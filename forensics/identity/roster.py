@@ -19,7 +19,7 @@ from forensics import lazy
 from forensics.identity import spelling
 from forensics.identity.subject import Subject
 from forensics.layouts import peel
-from forensics.model import Line, Prefix, Region, Scan, Trigger
+from forensics.model import Line, Region, Scan, Trigger
 
 TRIGGERS = (
     Trigger("roster", ("cudadev ", "(uuid: gpu-", "(local_rank: "), before=1, after=2, thin=True),
@@ -46,47 +46,44 @@ class Tie(Struct, frozen=True):
 
 
 def ties(scans: Iterable[Scan]) -> list[Tie]:
-    """All of them, in order of source and line; at most MOST."""
-    found: list[Tie] = []
+    """All of them, in order of source and line, what is told again once; at most MOST."""
+    found: dict[Subject, Tie] = {}
     for scan in scans:
         origin = scan.source.origin or int
         for region in scan.regions.get(TRIGGERS[0].kind, ()):
+            for line, told in _read(region, scan.source.name):
+                found.setdefault(told, Tie(origin(line.number), told))
             if len(found) >= MOST:
-                return found
-            found += (Tie(origin(line.number), s) for line, s in _read(region, scan.source.name))
-    return found
+                break
+    return list(found.values())
 
 
 def _read(region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
-    own = Line(region.number, region.text)
-    lines = [(line, peel(line.text)) for line in (own, *region.lines_after())]
-    prefix = lines[0][1]
-    nccl, listed = NCCL.search(prefix.message), LISTED.search(prefix.message)
-    if nccl:
-        host = spelling.host(prefix.host or "")
-        bus = spelling.bus_id(nccl["bus"])
+    own, prefix = Line(region.number, region.text), peel(region.text)
+    if nccl := NCCL.search(prefix.message):
+        host, bus = spelling.host(prefix.host or ""), spelling.bus_id(nccl["bus"])
         yield own, Subject(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)
-    elif listed:
+    elif listed := LISTED.search(prefix.message):
         yield own, Subject(source, gpu=int(listed["gpu"]), uuid=listed["uuid"].lower())
-    elif RANKS.match(prefix.message):
-        yield from _rank(own, [p for _, p in lines], region, source)
+    elif ranks := RANKS.match(prefix.message):
+        yield from _rank(own, ranks, region, source)
     elif "NVIDIA-SMI" in prefix.message:
-        yield from _table(lines[1:], source)
+        yield from _table(region.lines_after(), source)
 
 
-def _rank(own: Line, lines: list[Prefix], region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
+def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
     """One row of torchelastic's table: host stands in front of rank, the pid behind it."""
-    rank = RANKS.match(lines[0].message)
-    pid = next((m for p in lines[1:] if (m := PID.match(p.message))), None)
+    pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PID.match(peel(x.text).message))), None)
     host = next((m["host"] for x in region.lines_before() if (m := HOST.match(peel(x.text).message))), "")
-    if rank and pid:
-        yield own, Subject(source, spelling.host(host), pid=int(pid["pid"]), rank=int(rank[1]), local_rank=int(rank[2]))
+    if pid:
+        rank, local = int(ranks["rank"]), int(ranks["local_rank"])
+        yield own, Subject(source, spelling.host(host), pid=int(pid), rank=rank, local_rank=local)
 
 
-def _table(lines: Iterable[tuple[Line, Prefix]], source: str) -> Iterator[tuple[Line, Subject]]:
+def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, Subject]]:
     """The rows of one nvidia-smi, up to the next or to the end of its frame."""
-    for line, prefix in lines:
-        text = prefix.message
+    for line in lines:
+        text = peel(line.text).message
         if "NVIDIA-SMI" in text or not re.match(r"[|+\s]", text + " "):
             return
         row, process = ROW.match(text), PROCESS.match(text)

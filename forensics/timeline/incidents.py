@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from forensics.identity import Tie
+from forensics.identity import Table, Tie
 from forensics.model import Event, Incident, Value
 from forensics.timeline.links import links
 
@@ -26,7 +26,7 @@ def incidents(events: list[Event], told: Iterable[Tie] = ()) -> list[Incident]:
 
     `told`: lines that name one thing in several ways, for the links.
     """
-    told = tuple(told)
+    table = Table(told)
     timed = [e for e in events if e.time]
     groups: list[list[Event]] = []
     spans: list[tuple[datetime, datetime]] = []
@@ -37,7 +37,7 @@ def incidents(events: list[Event], told: Iterable[Tie] = ()) -> list[Incident]:
             groups.append([])
         groups[at].append(event)
     older = _untimed([e for e in events if e.time is None], groups)
-    made = [_incident(g, told) for g in _with_recurring([*older, *groups])]
+    made = [_incident(g, table) for g in _with_recurring([*older, *groups])]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
 
@@ -121,8 +121,8 @@ def _fault(event: Event) -> tuple[str, str, Value] | None:
     return next(((str(event.cause), name, event.fields[name]) for name in DEVICES if name in event.fields), None)
 
 
-def _incident(events: list[Event], told: tuple[Tie, ...]) -> Incident:
+def _incident(events: list[Event], table: Table) -> Incident:
     times = [e.time for e in events if e.time]
     ordered = [e for e in events if e.time]
     ordered += sorted((e for e in events if not e.time), key=lambda e: (e.source, e.line))
-    return Incident(tuple(ordered), tuple(links(ordered, told)), min(times, default=None), max(times, default=None))
+    return Incident(tuple(ordered), tuple(links(ordered, table)), min(times, default=None), max(times, default=None))

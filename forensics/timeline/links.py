@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice, product
 
-from forensics.identity import DEVICES, LOCAL, Key, Tie, hosts_differ, is_telling, of_others, words
+from forensics.identity import DEVICES, LOCAL, Key, hosts_differ, is_telling, of_others, words
 from forensics.identity.keys import WORDS
-from forensics.identity.roll import Derived, Person, Roll
+from forensics.identity.roll import Derived, Person, Roll, Table
 from forensics.model import Event, Link
 
 MAX_EVENTS = 400  # an incident with more is linked by the surest of them
@@ -33,11 +33,13 @@ Told = tuple[Pair, str, str]  # two, by what they are linked, in words and as Li
 Places = tuple[tuple[str, int], tuple[str, int]]
 
 
-def links(events: Sequence[Event], told: Iterable[Tie] = ()) -> list[Link]:
+def links(events: Sequence[Event], told: Table | None = None) -> list[Link]:
     """Links between events, surest kinds first, for each pair the surest only. `told`: lines that join numbers."""
     chosen = sorted((e for e in events if e.cause), key=_worth)[:MAX_EVENTS]
     kept = {id(e) for e in chosen}
-    roll = Roll([e for e in events if id(e) in kept], told)
+    if len(kept) < 2:
+        return []
+    roll = Roll([e for e in events if id(e) in kept], told or Table())
     found: dict[Places, Link] = {}
     for pair, by, kind in (*_by_key(roll), *_by_table(roll), *_by_local_rank(roll.people), *_by_name(roll.people)):
         _note(found, pair, by, kind)

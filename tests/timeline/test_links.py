@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import forensics
-from forensics.identity import Subject, Tie
+from forensics.identity import Subject, Table, Tie
 from forensics.model import Event, Report, Stamp, Value
 from forensics.timeline import links
 from tests.timeline.helpers import event
@@ -34,7 +34,7 @@ def made(
 
 
 def by(*events: Event, told: tuple[Tie, ...] = ()) -> list[str]:
-    return [k.by for k in links(list(events), told)]
+    return [k.by for k in links(list(events), Table(told))]
 
 
 LINKED = [
