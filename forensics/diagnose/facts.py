@@ -1,6 +1,10 @@
-"""The facts and the evidence lines of a cause, from its events: the surest event speaks first."""
+"""The facts and the evidence lines of a cause, from its events: the surest event speaks first.
+
+Of the deaths of several processes, one after the other, the last ones do: who asks a kernel log what happened means those.
+"""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from forensics.model import Event, Proof, Value
 
@@ -8,10 +12,30 @@ IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container")
 TOGETHER = ({"file", "line_no", "function"}, {"exc_type", "exc_message"})  # one event's place, one event's words
 MOST_PROOFS = 12
 RANKS = {"proof": 0, "strong": 1, "hint": 2}
+ENDINGS = ("host_memory.oom_", "process.")
+
+
+APART_S = 10.0  # processes of one job die within seconds of each other
 
 
 def _surest_first(events: Sequence[Event]) -> list[Event]:
-    return sorted(events, key=lambda e: (RANKS[e.weight], -len(e.fields), e.time is None, e.source, e.line))
+    over = {e.place for e in _earlier_deaths(events)}
+    return sorted(events, key=lambda e: (RANKS[e.weight], e.place in over, -len(e.fields), e.time is None, e.source, e.line))
+
+
+def _earlier_deaths(events: Sequence[Event]) -> list[Event]:
+    """Deaths of processes that others died after, with more than APART_S between them."""
+    deaths = [e for e in events if "pid" in e.fields and moment(e) is not None and str(e.cause).startswith(ENDINGS)]
+    deaths.sort(key=lambda e: moment(e) or 0.0)
+    cut = next((i for i, (a, b) in enumerate(pairwise(deaths[::-1])) if (moment(a) or 0.0) - (moment(b) or 0.0) > APART_S), None)
+    return [] if cut is None else deaths[: len(deaths) - 1 - cut]
+
+
+def moment(event: Event) -> float | None:
+    """Seconds since 1970, or since boot where nothing else is known: to be compared within one source."""
+    if event.time:
+        return event.time.timestamp()
+    return event.stamp.mono if event.stamp else None
 
 
 def facts_of(events: Sequence[Event]) -> dict[str, Value]:

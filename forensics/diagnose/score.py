@@ -23,6 +23,7 @@ from math import prod
 from msgspec import Struct, field
 
 from forensics.database import HEALTHY, Database
+from forensics.diagnose.facts import APART_S, ENDINGS, moment
 from forensics.diagnose.relevance import Jobs, concerning, raised
 from forensics.diagnose.ties import tied
 from forensics.model import Event, Incident
@@ -120,7 +121,7 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
 
 def _explain(standing: Standing, others: list[Standing], database: Database) -> None:
     for root in others:
-        if root.cause == standing.cause or not _can_explain(root, standing, database):
+        if root.cause == standing.cause or not _can_explain(root, standing, database) or _strangers(standing, root):
             continue
         share = root.strength * (1.0 if _sureness(root) < RANKS["hint"] else UNSURE)
         if _before(standing, root):
@@ -136,6 +137,17 @@ def _can_explain(root: Standing, other: Standing, database: Database) -> bool:
         return (_sureness(root), _before(other, root)) <= (_sureness(other), _before(root, other))
     fallback = database.causes[other.cause].fallback and not database.causes[root.cause].fallback
     return named or (fallback and not back)
+
+
+def _strangers(a: Standing, root: Standing) -> bool:
+    """Does one log tell of both, of other processes and always more than APART_S apart, and is `root` over in a moment?"""
+    events = (*a.events, *root.events)
+    if not root.cause.startswith(ENDINGS) or len({e.source for e in events}) > 1 or any(moment(e) is None for e in events):
+        return False
+    own = {e.fields.get("pid") for e in a.events}
+    if None in own or own & {e.fields.get("pid") for e in root.events}:
+        return False
+    return min(abs((moment(x) or 0.0) - (moment(y) or 0.0)) for x in a.events for y in root.events) > APART_S
 
 
 def _sureness(standing: Standing) -> int:

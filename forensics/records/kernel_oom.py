@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from forensics import lazy
 from forensics.identity.groups import owner
-from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 from forensics.records.base import Peeled, Record, peeled
 from forensics.records.units import typed
 
@@ -56,6 +56,7 @@ STACK_CGROUP = lazy.regex(r"\b(?:mem_cgroup_out_of_memory|mem_cgroup_oom\w*|try_
 STACK_GLOBAL = lazy.regex(r"\b__alloc_pages_slowpath\b")
 UNLIMITED_BYTES = 1 << 60
 MANY = 5
+PRINTED_S = 10.0  # a serial console takes seconds for a long report
 
 
 def read(region: Region) -> Record | None:
@@ -64,10 +65,21 @@ def read(region: Region) -> Record | None:
     report = _Report()
     for i, row in enumerate(rows):
         again = "constraint" in report.fields and row.message.startswith("oom-kill:")  # a log that holds only such lines
-        if i and (again or "invoked oom-killer" in row.message):
+        if i and (again or "invoked oom-killer" in row.message or _later(rows[0].prefix.stamp, row.prefix.stamp)):
             break
         report.feed(row)
     return report.record(region.number)
+
+
+def _later(start: Stamp | None, now: Stamp | None) -> bool:
+    """Is a line known to be of another time than the first one of a report, as where somebody searched for kills alone?"""
+    if start is None or now is None:
+        return False
+    if start.mono is not None and now.mono is not None:
+        return abs(now.mono - start.mono) > PRINTED_S
+    if start.wall is None or now.wall is None or (start.wall.tzinfo is None) != (now.wall.tzinfo is None):
+        return False
+    return abs((now.wall - start.wall).total_seconds()) > PRINTED_S
 
 
 class _Report:

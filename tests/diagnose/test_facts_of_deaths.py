@@ -1,0 +1,27 @@
+"""Of several deaths in one kernel log the last ones speak, and none of them is called a consequence of another's."""
+
+from collections.abc import Callable
+
+from forensics.model import Report
+
+
+def killed(at: float, pid: int) -> str:
+    sizes = "total-vm:900000kB, anon-rss:300000kB, file-rss:0kB, shmem-rss:0kB, UID:1000 pgtables:900kB oom_score_adj:0"
+    return f"[{at:12.6f}] Memory cgroup out of memory: Killed process {pid} (python) {sizes}"
+
+
+def crashed(at: float, pid: int) -> str:
+    return f"[{at:12.6f}] python[{pid}]: segfault at 0 ip 00007f00 sp 00007f10 error 4 in libx.so[1000+2000]"
+
+
+def test_the_last_of_several_deaths_speaks(analyze: Callable[..., Report]) -> None:
+    first = analyze(dmesg="\n".join([killed(100, 11), killed(900, 22), killed(901, 23)])).causes[0]
+    assert first.facts["pid"] == 22
+    assert [p.line for p in first.proofs] == [2, 1, 3]
+
+
+def test_a_crash_minutes_from_a_refused_fork_is_no_consequence_of_it(analyze: Callable[..., Report]) -> None:
+    refused = "[  100.000000] cgroup: fork rejected by pids controller in /job"
+    for gap, follows in ((1, True), (300, False)):
+        causes = analyze(dmesg="\n".join([refused, crashed(100 + gap, 22)])).causes
+        assert (next(c.role for c in causes if c.id == "process.segfault") == "symptom") == follows
