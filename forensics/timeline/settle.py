@@ -69,7 +69,11 @@ def _between(before: Placed | None, after: Placed, source: str) -> Placed:
 
 def settled(events: Sequence[Event], clocks: dict[str, Clock], warn: Warn) -> dict[str, Clock]:
     """`clocks` with the zones and anchors that shared events tell; each is a Warning, and so is what could not be joined."""
-    by_source = {name: [e for e in events if e.source == name and e.cause][:MOST_EVENTS] for name in clocks}
+    by_source: dict[str, list[Event]] = {name: [] for name in clocks}
+    for event in events:
+        held = by_source.get(event.source)
+        if event.cause and held is not None and len(held) < MOST_EVENTS:
+            held.append(event)
     made = dict(clocks)
     # Only events can be shared; pairs are quadratic, so of very many sources the first that hold some are compared.
     telling = [name for name in sorted(clocks) if by_source[name]][:MOST_SOURCES]
@@ -165,8 +169,8 @@ def _tell_apart(clocks: dict[str, Clock], warn: Warn) -> None:
     """A Warning for each source whose times are unknown beside one whose times are known."""
     dated = [name for name, c in sorted(clocks.items()) if c.first]
     for name, clock in sorted(clocks.items()):
-        beside = [d for d in dated if d != name]
-        if beside and clock.unanchored():
+        beside = [d for d in dated if d != name] if clock.unanchored() else []
+        if beside:
             told = "counts seconds since boot and nothing says when that was"
             if any(clock.boots):
                 told = "counts seconds since boot and of some of its boots nothing says when they were"
