@@ -25,17 +25,10 @@ def _surest_first(events: Sequence[Event]) -> list[Event]:
 
 def _earlier_deaths(events: Sequence[Event]) -> list[Event]:
     """Deaths of processes that others died after, with more than APART_S between them."""
-    deaths = [e for e in events if "pid" in e.fields and moment(e) is not None and str(e.cause).startswith(ENDINGS)]
-    deaths.sort(key=lambda e: moment(e) or 0.0)
-    cut = next((i for i, (a, b) in enumerate(pairwise(deaths[::-1])) if (moment(a) or 0.0) - (moment(b) or 0.0) > APART_S), None)
+    deaths = [e for e in events if "pid" in e.fields and e.moment is not None and str(e.cause).startswith(ENDINGS)]
+    deaths.sort(key=lambda e: e.moment or 0.0)
+    cut = next((i for i, (a, b) in enumerate(pairwise(deaths[::-1])) if (a.moment or 0.0) - (b.moment or 0.0) > APART_S), None)
     return [] if cut is None else deaths[: len(deaths) - 1 - cut]
-
-
-def moment(event: Event) -> float | None:
-    """Seconds since 1970, or since boot where nothing else is known: to be compared within one source."""
-    if event.time:
-        return event.time.timestamp()
-    return event.stamp.mono if event.stamp else None
 
 
 def facts_of(events: Sequence[Event]) -> dict[str, Value]:

@@ -23,7 +23,7 @@ from math import prod
 from msgspec import Struct, field
 
 from forensics.database import HEALTHY, Database
-from forensics.diagnose.facts import APART_S, ENDINGS, moment
+from forensics.diagnose.facts import APART_S, ENDINGS
 from forensics.diagnose.relevance import Jobs, concerning, raised
 from forensics.diagnose.ties import tied
 from forensics.model import Event, Incident
@@ -142,12 +142,12 @@ def _can_explain(root: Standing, other: Standing, database: Database) -> bool:
 def _strangers(a: Standing, root: Standing) -> bool:
     """Does one log tell of both, of other processes and always more than APART_S apart, and is `root` over in a moment?"""
     events = (*a.events, *root.events)
-    if not root.cause.startswith(ENDINGS) or len({e.source for e in events}) > 1 or any(moment(e) is None for e in events):
+    if not root.cause.startswith(ENDINGS) or len({e.source for e in events}) > 1 or any(e.moment is None for e in events):
         return False
     own = {e.fields.get("pid") for e in a.events}
     if None in own or own & {e.fields.get("pid") for e in root.events}:
         return False
-    return min(abs((moment(x) or 0.0) - (moment(y) or 0.0)) for x in a.events for y in root.events) > APART_S
+    return min(abs((x.moment or 0.0) - (y.moment or 0.0)) for x in a.events for y in root.events) > APART_S
 
 
 def _sureness(standing: Standing) -> int:

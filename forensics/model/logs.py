@@ -215,6 +215,13 @@ class Event(Struct, frozen=True):
     lane: str = ""
 
     @property
+    def moment(self) -> float | None:
+        """Seconds since 1970, or since boot where nothing else is known: to be compared within one source."""
+        if self.time:
+            return self.time.timestamp()
+        return self.stamp.mono if self.stamp else None
+
+    @property
     def place(self) -> tuple[str, int]:
         """Where it stands: source and line; unique with `kind`."""
         return self.source, self.line

@@ -1,6 +1,7 @@
 """Placed events to incidents: silence on the wall clock cuts, and silence since boot where a log tells no other time.
 
-Events without a time stay with their own source's. What a log tells last, by whatever clock, goes to the last incident.
+The deaths that a kernel's log alone tells of are incidents of their own after much less. Events without a time stay with their
+own source's. What a log tells last, by whatever clock, goes to the last incident.
 
 A fault of hardware that comes back is one story however long it was silent: what the same device told of the same cause before
 goes to the last incident in which it tells it.
@@ -14,6 +15,7 @@ from datetime import datetime, timedelta
 
 from forensics.identity import Table, Tie
 from forensics.model import Event, Incident, Value
+from forensics.timeline.deaths import parted_deaths
 from forensics.timeline.links import links
 
 SILENCE = timedelta(hours=2)
@@ -37,7 +39,8 @@ def incidents(events: list[Event], told: Iterable[Tie] = ()) -> list[Incident]:
             groups.append([])
         groups[at].append(event)
     older = _untimed([e for e in events if e.time is None], groups)
-    made = [_incident(g, table) for g in _with_recurring([*older, *groups])]
+    parted = [part for group in (*older, *groups) for part in parted_deaths(group)]
+    made = [_incident(g, table) for g in _with_recurring(parted)]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forensics.model import Event, Warning
 from forensics.timeline import incidents, links, place, settled
@@ -188,3 +189,19 @@ def test_what_the_kernel_told_last_belongs_to_what_the_job_told_last() -> None:
     first, second = incidents(placed)
     assert {e.place for e in first.events} == {("train.log", 1), ("dmesg.log", 2)}
     assert [e.place for e in second.events] == [("dmesg.log", 1)]
+
+
+def test_deaths_that_only_a_kernel_log_tells_are_incidents_of_their_own() -> None:
+    times = ("17:00:00", "17:00:04", "17:40:00")
+    kernel = [f"[Fri May  2 {at} 2025] {KILL}" for at in times]
+    killed = [event("dmesg.log", n, text, "host_memory.oom_cgroup", pid=n) for n, text in enumerate(kernel, 1)]
+    deaths = [replace(e, kind="kernel_oom") for e in killed]
+    placed, _ = joined({"dmesg.log": "\n".join(kernel)}, deaths)
+    assert [[e.line for e in i.events] for i in incidents(placed)] == [[3], [1, 2]]
+    job = "2025-05-02 17:41:00,000 INFO rank 0 waits"
+    late = event("train.log", 1, job, "distributed.timeout")
+    placed, _ = joined({"dmesg.log": "\n".join(kernel), "train.log": job}, [*deaths, late])
+    assert len(incidents(placed)) == 1
+    disk = event("dmesg.log", 1, kernel[0], "storage.io_error")
+    placed, _ = joined({"dmesg.log": "\n".join(kernel)}, [disk, *deaths[1:]])
+    assert len(incidents(placed)) == 1
