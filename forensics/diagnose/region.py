@@ -23,7 +23,10 @@ ALARMS = (
 # `    ECC Errors` over rows of zeros, `504 steps, 0 failed`: words of failures in lines that tell of none.
 SILENT = lazy.regex(
     r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Timeout) Counts?):?\s*$|"
-    r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b"
+    r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b|"
+    r"\b\w{0,40}timeout\w{0,20}[\"']?\s?[=:]\s?(?:[\"'\[(]?\d|None|null|-1)|"
+    r"\b\w{0,40}(?:error|fail|invalid|kill|abort|exception|signal)\w{0,30}[\"']?\s?[=:]\s?(?:True|False|None|null|true|false|0\b)|"
+    r"\b\w{1,30}\.errors?(?=\s{1,3}-?\s?(?:INFO|DEBUG)\b)"
 )
 MOST_LINES = 200
 MOST_CHARS = 400
