@@ -113,7 +113,12 @@ def test_numbers_addresses_and_paths_are_no_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["    ECC Errors", "Failures:", "Error Counts", "504 steps, 0 failed", "No errors found", "0 killed, 0 lost"]
+    "text",
+    [
+        *("    ECC Errors", "Failures:", "Error Counts", "504 steps, 0 failed", "No errors found", "0 killed, 0 lost"),
+        *("args: timeout=600, retries=3", "{'connect_timeout': 30}", "ignore_errors=True", "fail_fast: false"),
+        "2025-05-14 17:41:26 1645354 uvicorn.error INFO: Waiting for application startup.",
+    ],
 )
 def test_a_heading_or_a_count_of_none_is_no_alarm(text: str) -> None:
     assert not sounds_alarmed(text)
@@ -126,6 +131,8 @@ def test_a_heading_or_a_count_of_none_is_no_alarm(text: str) -> None:
         "error:0 in libc.so",
         "10 failed",
         "ECC Errors: 5",
+        "Read timed out. (read timeout=60)",
+        "uvicorn.error ERROR: closed",
         "ERRORS",
         "0 failed, 1 killed",
         "no errors but a timeout",
