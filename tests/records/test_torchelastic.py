@@ -1,0 +1,42 @@
+"""torchrun's table: who failed first, and who was killed by the launcher afterwards. Tables made for these tests."""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.model import Report
+
+TIMED_OUT = (
+    "[rank0]: RuntimeError: [gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 15000ms for recv operation to complete\n"
+)
+TABLE = """============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+[1]:
+  time      : 2025-05-01_12:00:{late}
+  host      : node-1
+  rank      : 1 (local_rank: 1)
+  exitcode  : -9 (pid: 50118)
+  error_file: <N/A>
+  traceback : Signal 9 (SIGKILL) received by PID 50118
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2025-05-01_12:00:10
+  host      : node-1
+  rank      : 0 (local_rank: 0)
+  exitcode  : 1 (pid: 50117)
+  error_file: <N/A>
+  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
+============================================================
+"""
+
+
+@pytest.mark.parametrize(("late", "first"), [("40", "distributed.timeout"), ("11", "process.worker_died")])
+def test_a_rank_killed_after_the_grace_was_killed_by_the_launcher(analyze: Callable[..., Report], late: str, first: str) -> None:
+    assert analyze(train_log=TIMED_OUT + TABLE.format(late=late)).causes[0].id == first
+
+
+def test_a_stamp_that_is_cut_is_no_reason(analyze: Callable[..., Report]) -> None:
+    assert analyze(train_log=TIMED_OUT + TABLE.format(late="4")).causes
