@@ -59,7 +59,7 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
         return 1.0
     if _of_another_job(event, jobs):
         return UNRELATED
-    if jobs.is_job(event) or event.time is None:
+    if jobs.is_job(event):
         return 1.0
     own = [e for e in events if jobs.is_job(e)]
     pid = event.fields.get("pid")
@@ -69,6 +69,10 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
     if missed(event, own, jobs):
         return 1.0
     hosts = [e for e in events if not jobs.is_job(e) and (pid is None or e.fields.get("pid") != pid)]
+    if ending and _superseded(event, hosts, jobs, database):
+        return UNRELATED
+    if event.time is None:
+        return 1.0
     if _of_another_group(event, own, hosts, jobs) or _told_otherwise(event, own, hosts, database):
         return UNRELATED
     if ending and _before_the_job(event, own, hosts, jobs, database):
@@ -184,7 +188,8 @@ def _told_otherwise(event: Event, own: Sequence[Event], hosts: Sequence[Event], 
 def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], jobs: Jobs, database: Database) -> bool:
     """Did every log of the job that speaks of trouble begin after `event`, and does that trouble have another reason?
 
-    Another reason: what the job's log tells does not follow from `event`, or the host's log tells of another end at that moment.
+    Another reason: what the job's log tells does not follow from `event`, or comes after a while of work; or the host's log
+    tells of another end at that moment.
     """
     loud = [e for e in own if e.weight != "hint" and e.cause is not None]
     starts = [jobs.starts.get(e.source) for e in loud]
@@ -192,7 +197,33 @@ def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], 
     begun = bool(starts) and all(s is not None and s > over for s in starts)
     others = [h.time for h in hosts if h.time and h.time > over and str(h.cause).startswith(ENDINGS)]
     at_once = any(e.time and abs((e.time - t).total_seconds()) <= SOON_S for e in loud for t in others)
-    return begun and (at_once or any(is_own(e, event, database) for e in loud))
+    return begun and (at_once or any(is_own(e, event, database) or _worked(e, jobs) for e in loud))
+
+
+def _superseded(event: Event, hosts: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+    """Did another process die after that of `event`, where no time in the job's logs tells which of them was missed?
+
+    Who collects logs does so soon after the death that made him: the last one is the likeliest.
+    """
+    if any(jobs.ends.values()):
+        return False
+    deaths = [h for h in hosts if h.weight == "proof" and str(h.cause).startswith(ENDINGS) and "pid" in h.fields]
+    return any(_after(h, event) > SOON_S and not database.explains(str(event.cause), str(h.cause)) for h in deaths)
+
+
+def _after(later: Event, event: Event) -> float:
+    """Seconds from `event` to `later`, by their times or by one kernel's uptime; 0 where neither tells."""
+    if later.time and event.time:
+        return (later.time - event.time).total_seconds()
+    if later.source != event.source or later.moment is None or event.moment is None:
+        return 0.0
+    return later.moment - event.moment
+
+
+def _worked(end: Event, jobs: Jobs) -> bool:
+    """Had the job's log gone on for a while before it told `end`?"""
+    start, until = jobs.starts.get(end.source), end.time or jobs.ends.get(end.source)
+    return start is not None and until is not None and (until - start).total_seconds() > SLACK_S
 
 
 def is_own(end: Event, event: Event, database: Database) -> bool:

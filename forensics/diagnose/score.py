@@ -17,15 +17,15 @@ Of two causes that explain each other, the one with the surer evidence does, the
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import prod
 
 from msgspec import Struct, field
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.facts import APART_S, ENDINGS
-from forensics.diagnose.relevance import Jobs, concerning, raised
-from forensics.diagnose.ties import tied
+from forensics.diagnose.relevance import UNRELATED, Jobs, concerning, raised
+from forensics.diagnose.ties import ended_otherwise, tied
 from forensics.model import Event, Incident
 
 W = {"proof": 0.97, "strong": 0.80, "hint": 0.40}
@@ -42,6 +42,7 @@ SURVIVED = 0.2
 LASTING = "series/nan"
 STATUS = "none.healthy/exit_zero"
 CLOSE = 1  # lines
+FAR = 20  # lines: a program that fails tells little more before its status
 NOBODY = Jobs({})
 SHOWN = 8  # causes in a report; more are noise
 
@@ -71,8 +72,10 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
     found: list[Standing] = []
     for cause, told in by_cause.items():
         ours, concerns = concerning(told, events, jobs, database)
-        survived = SURVIVED if _survived(ours, ended_well) else 1.0
+        survived = SURVIVED if _survived(ours, ended_well) and not _felt_later(ours, events, database) else 1.0
         shown = concerns == 1.0 and tied(ours, events, jobs, database)
+        if concerns == 1.0 and not shown and ended_otherwise(ours, events, jobs, database):
+            concerns = UNRELATED
         found.append(Standing(cause, ours, strength(ours) * concerns * survived, tied=shown))
     for standing in found:
         _explain(standing, found, database)
@@ -101,6 +104,7 @@ def strength(events: Iterable[Event]) -> float:
 def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
     """Does every source of `events` tell behind the last of them, and no less surely, that the run ended well?
 
+    A status of 0 is as sure as a proof where the program told a good deal between the two: a restart did what was wanted.
     A loss that stayed NaN is not healed by an end without an error, nor is an exception right in front of a shell's status: that
     is the status of `train.py | tee log`.
     """
@@ -111,10 +115,23 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
         any(
             w.source == e.source
             and w.last_line > e.last_line
-            and RANKS[w.weight] <= RANKS[e.weight]
+            and (RANKS[w.weight] <= RANKS[e.weight] or (w.kind == STATUS and w.last_line - e.last_line > FAR))
             and not (w.kind == STATUS and raised(e) and w.line - e.last_line <= CLOSE)
             for w in ends
         )
+        for e in events
+    )
+
+
+def _felt_later(told: Sequence[Event], events: Iterable[Event], database: Database) -> bool:
+    """Does another log tell, for more than as a hint, a cause with a name of its own that follows from `told`, of one cause?"""
+    cause, sources = str(told[0].cause), {e.source for e in told}
+    return any(
+        e.weight != "hint"
+        and e.source not in sources
+        and (other := str(e.cause)) in database.causes
+        and not database.causes[other].fallback
+        and database.explains(cause, other)
         for e in events
     )
 

@@ -24,9 +24,11 @@ from forensics.diagnose.relevance import (
     is_own,
     missed,
     of_given_job,
+    raised,
 )
 from forensics.model import Event
 
+MISTAKES = {"KeyError", "IndexError", "TypeError", "AttributeError", "NameError", "ZeroDivisionError", "AssertionError"}
 WAITS = "distributed."  # peers wait for long before they give a lost one up
 
 
@@ -37,15 +39,37 @@ def tied(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: D
     """
     if not jobs.ends or not str(told[0].cause).startswith(ENDINGS):
         return True
-    own = [e for e in events if jobs.is_job(e) and e.cause not in (None, HEALTHY)]
+    own = [e for e in events if jobs.is_job(e) and e.cause is not None]
     others = [e for e in events if not jobs.is_job(e) and str(e.cause).startswith(ENDINGS)]
     return any(jobs.is_job(e) or _is_tied(e, own, others, jobs, database) for e in told)
+
+
+def ended_otherwise(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+    """Does the job's log name an end of its own that does not follow from `told`, a death that nothing ties to it, or did every
+    log of the job end well?"""
+    own = [e for e in events if jobs.is_job(e) and e.cause is not None and e.weight != "hint"]
+    troubles = [e for e in own if e.cause != HEALTHY]
+    if not troubles:
+        return bool(jobs.ends) and {e.source for e in own} >= set(jobs.ends)
+    named = [e for e in troubles if e.cause != EXCEPTION or _is_mistake(e)]
+    return any(is_own(e, death, database) for e in named for death in told)
+
+
+def _is_mistake(event: Event) -> bool:
+    """Does `event` tell an exception that a mistake in the code raises, and no death elsewhere?"""
+    return event.cause == EXCEPTION and raised(event).rsplit(".", 1)[-1] in MISTAKES
 
 
 def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: Jobs, database: Database) -> bool:
     if missed(event, own, jobs) or of_given_job(event, jobs) or not _may_tell(event, jobs):
         return True
-    return any(_follows(e, event, others, jobs, database) for e in own) or _breaks_off(event, own, jobs, database)
+    follows = any(_follows(e, event, others, jobs, database) for e in own if e.cause != HEALTHY and not _has_reason(e, own))
+    return follows or _breaks_off(event, own, jobs, database)
+
+
+def _has_reason(later: Event, own: Sequence[Event]) -> bool:
+    """Does the same log tell in front of `later` that the program ended by a mistake in its code, which no death makes?"""
+    return any(e.source == later.source and e.last_line < later.line and e.weight != "hint" and _is_mistake(e) for e in own)
 
 
 def _may_tell(event: Event, jobs: Jobs) -> bool:
@@ -97,6 +121,13 @@ def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Databa
         if end is None or (begun is not None and begun > event.time + timedelta(seconds=SLACK_S + off)):
             continue
         ended = -NEAR_S - off <= (end - event.time).total_seconds() <= SOON_S + off
-        if ended and not any(e.source == source and e.weight != "hint" and is_own(e, event, database) for e in own):
+        if ended and not any(e.source == source and e.weight != "hint" and _is_end(e, event, database) for e in own):
             return True
     return False
+
+
+def _is_end(told: Event, event: Event, database: Database) -> bool:
+    """Does `told`, of the job's log, tell an end that is none by `event`: another trouble, or that it ended well later?"""
+    if told.cause == HEALTHY:
+        return told.time is None or event.time is None or told.time >= event.time
+    return is_own(told, event, database)

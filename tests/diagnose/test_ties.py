@@ -111,3 +111,31 @@ def test_an_attempt_that_was_killed_and_followed_by_another_is_not_the_end(analy
         dmesg_txt=killed("03:40:41"), train_log=steps(0, 40) + "the attempt ended with exit status 137\n" + later + full
     )
     assert report.causes[0].id == "storage.full"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(RAISED, id="a mistake of its own"),
+        pytest.param("2025-08-22 03:40:41,000 INFO train: training finished\nexit status 0\n", id="ended well"),
+    ],
+)
+def test_a_death_at_the_jobs_end_that_does_not_explain_it_is_anothers(analyze: Callable[..., Report], end: str) -> None:
+    report = analyze(dmesg_txt=killed("03:40:37"), train_log=steps(0, 40) + end)
+    assert report.causes[0].id in ("code.exception", "none.healthy")
+
+
+def test_a_job_that_began_after_a_death_and_worked_for_a_while_died_of_another(analyze: Callable[..., Report]) -> None:
+    report = analyze(dmesg_txt=killed("03:40:01"), train_log=steps(20, 40) + "Killed\n")
+    assert report.causes[0].id == "process.worker_died"
+
+
+@pytest.mark.parametrize("stamp", ["[Fri Aug 22 {time} 2025]", "[{up}.000000]"])
+def test_without_a_time_in_the_jobs_log_the_last_death_counts(analyze: Callable[..., Report], stamp: str) -> None:
+    def kernel(text: str, time: str, up: int) -> str:
+        head = "[Fri Aug 22 {time} 2025]"
+        return text.replace(head, stamp).format(time=time, up=up, group="/job_7", pid=7)
+
+    log = kernel(SEGFAULT, "03:01:01", 9061) + kernel(HEAD + USAGE + KILL, "03:02:01", 9121)
+    report = analyze(dmesg_txt=log, nbconvert_log="nbclient.exceptions.DeadKernelError: Kernel died\n")
+    assert report.causes[0].id == "host_memory.oom_cgroup"
