@@ -18,6 +18,9 @@ from forensics.model import Event, Incident
 
 HINTS_MOST = 0.75  # of hints and words nobody is confident: what would have proven it may be in a part that is missing
 UNTIED_MOST = 0.7  # of another process's death, perhaps
+WORDS_SHARE = (
+    0.6  # of what words alone say: of logs that no signature knows they are less sure than they think, see the model card
+)
 PROVEN = 0.5  # a cause of this probability, with evidence: what words alone suggest is not worth telling beside it
 
 
@@ -64,16 +67,16 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float], e
     """Standings with these probabilities, most probable first; causes without evidence only where nothing is proven.
 
     What the plain formula puts first by more than hints stays first, as it knows what explains what: where the model gives
-    more to another, each gets half of what the two have together, for one speaks against the other. By hints it stays before
-    what words alone say, unless it is one of `endings`, the names of what has a reason. What only hints and words speak for gets
-    HINTS_MOST at most, and a death that nothing shows to be the job's UNTIED_MOST; the rest of its share stands
-    for causes that nothing here tells of.
+    more to another, each gets half of what the two have together, for one speaks against the other. Otherwise what words alone
+    say counts WORDS_SHARE, and a cause that hints speak for stays before it, unless that is one of `endings`, the names of what
+    has a reason. What only hints and words speak for gets HINTS_MOST at most, and a death that nothing shows to be the job's
+    UNTIED_MOST; the rest of its share stands for causes that nothing here tells of.
     """
     by_cause = {s.cause: s for s in standings}
-    ranked = sorted((c for c in probabilities if c != UNKNOWN), key=lambda c: (-probabilities[c], c))
-    given = dict(probabilities)
     first = standings[0]
     sure = any(e.weight != "hint" for e in first.events)
+    given = {c: p * (WORDS_SHARE if not sure and _is_word(c, by_cause) else 1.0) for c, p in probabilities.items()}
+    ranked = sorted((c for c in given if c != UNKNOWN), key=lambda c: (-given[c], c))
     if ranked[0] != first.cause and (sure or _only_words(ranked[0], first, by_cause, endings)):
         given[first.cause] = given[ranked[0]] = (given[first.cause] + given[ranked[0]]) / 2
         ranked.sort(key=lambda c: (c != first.cause, -given[c], c))
@@ -88,7 +91,12 @@ def _only_words(said: str, first: Standing, by_cause: Mapping[str, Standing], en
     """Do words alone say `said`, where evidence speaks for `first` and that is more than the name of an ending?"""
     if said == HEALTHY or not first.events or first.cause in (HEALTHY, *endings):
         return False
-    return said not in by_cause or not by_cause[said].events
+    return _is_word(said, by_cause)
+
+
+def _is_word(cause: str, by_cause: Mapping[str, Standing]) -> bool:
+    """Is `cause` one that no event speaks for, so that words alone say it?"""
+    return cause != HEALTHY and (cause not in by_cause or not by_cause[cause].events)
 
 
 def _most(standing: Standing) -> float:

@@ -161,7 +161,7 @@ def test_nobody_is_confident_of_hints_or_words() -> None:
     strong = Event("p", "a", "strong", "s", 1, 1, (), {})
     given = {"a": 0.96, "b": 0.02, UNKNOWN: 0.02}
     assert ordered([Standing("a", (hint,), 0.4)], given)[0].probability == 0.75
-    assert ordered([Standing("b", (), 0.0)], given)[0].probability == 0.75, "words alone"
+    assert ordered([Standing("b", (), 0.0)], given)[0].probability == 0.576, "words alone"
     assert ordered([Standing("a", (hint, strong), 0.8)], given)[0].probability == 0.96
     assert ordered([Standing(HEALTHY, (), 0.0)], {HEALTHY: 0.99, UNKNOWN: 0.01})[0].probability == 0.99
 
