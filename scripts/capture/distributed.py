@@ -115,3 +115,12 @@ def _sleep_then(pid: int, number: signal.Signals) -> None:
     """Let the job train a little before the signal."""
     subprocess.run(["sleep", "4"], check=True)
     os.kill(pid, number)
+
+
+@case("distributed.timeout", ("train.log", "Timed out waiting 15000ms for recv operation to complete"))
+def gloo_stopped_rank(stage: Callable[..., Stage]) -> Files:
+    """Rank 1 is stopped by SIGSTOP; rank 0 times out, and half a minute later the launcher kills what is left."""
+    one = stage()
+    one.prepare("averaging.py")
+    command = "torchrun --standalone --nproc_per_node=2 averaging.py"
+    return {"train.log": one.run(command, meanwhile=_signal_rank(one, signal.SIGSTOP))}

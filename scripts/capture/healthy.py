@@ -75,3 +75,10 @@ def healthy_dmesg(stage: Callable[..., Stage]) -> Files:
     if "Linux version" not in boot[0]:
         raise RuntimeError("the kernel's ring buffer no longer holds the boot")
     return {"dmesg.log": "\n".join(boot) + "\n"}
+
+
+@case("none.healthy")
+def healthy_restart(stage: Callable[..., Stage]) -> Files:
+    """A rank of torchrun fails once; the launcher restarts all, and the second attempt trains to its end."""
+    command = "torchrun --nnodes=1 --nproc_per_node=2 --max-restarts=2 --master_port=29513 flaky_rank.py"
+    return {"train.log": stage().output_of(f'{command}\necho "exit status $?"', "flaky_rank.py")}

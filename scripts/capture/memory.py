@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 
 from .case import Files, case
-from .stage import MIB, KernelLog, Stage
+from .stage import CGROUPS, MIB, KernelLog, Stage
 
 _KILLED = "Memory cgroup out of memory: Killed process"
 
@@ -121,3 +122,22 @@ points = np.random.rand(60_000, 3)
 print("computing pairwise distances of", len(points), "points")
 distances = np.sqrt(((points[:, None, :] - points[None, :, :]) ** 2).sum(-1))
 """
+
+
+@case(
+    "host_memory.oom_cgroup",
+    ("memory.oom_control", "oom_kill 1"),
+    symptoms=("process.worker_died",),
+)
+def oom_counters_only(stage: Callable[..., Stage]) -> Files:
+    """A pool worker is OOM-killed; the parent reports a broken pool, and only the counters of the job's cgroup say why."""
+    one, counters = stage(memory_limit=400 * MIB, cgroup="job_4715"), {}
+    one.prepare("pool_features.py")
+
+    def look(_: subprocess.Popen[bytes]) -> None:
+        one.wait_for("ended")
+        for name in ("memory.oom_control", "memory.failcnt", "memory.max_usage_in_bytes", "memory.limit_in_bytes"):
+            counters[name] = (CGROUPS / one.cgroup / name).read_text()
+
+    output = one.run('python pool_features.py\necho "exit status $?"\necho > ended\nsleep 3', meanwhile=look)
+    return {"train.log": output, **counters}

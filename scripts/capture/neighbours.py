@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from .case import Files, case
 from .notebook import IMPORTS, TRAIN, serve
@@ -75,3 +77,20 @@ def exception_behind_a_pipe(stage: Callable[..., Stage]) -> Files:
     """A job whose output goes through tee cannot import a package; the status that its shell then prints is that of tee."""
     files = {"train.py": "import numpy as np\nprint('numpy', np.__version__)\nimport einops\n"}
     return {"train.log": stage().output_of('python train.py 2>&1 | tee train.out\necho "exit status $?"', files=files)}
+
+
+@case("code.exception", ("train.log", "KeyError: 'label'"))
+def keyerror_beside_oom(stage: Callable[..., Stage]) -> Files:
+    """A neighbour is OOM-killed while this job trains, which stops seconds later with KeyError."""
+    kernel = KernelLog()
+    one = stage()
+    one.prepare("steps.py")
+
+    def meanwhile(_: subprocess.Popen[bytes]) -> None:
+        time.sleep(3)
+        other = replace(one, name=f"{one.name}_neighbour", memory_limit=300 * MIB, cgroup="job_885")
+        other.prepare("load_shards.py")
+        other.run("python load_shards.py")
+
+    output = one.run('python steps.py 240 keyerror\necho "exit status $?"', meanwhile=meanwhile)
+    return {"train.log": output, "dmesg.log": kernel.lines("-T")}

@@ -64,3 +64,29 @@ def healthy_long_train(stage: Callable[..., Stage]) -> Files:
     one = stage()
     one.prepare("long_train.py")
     return {"train.log": one.run("python long_train.py")}
+
+
+@case("process.stalled", ("guard.log", "no progress"), symptoms=("process.worker_died",))
+def guard_kills_deadlock(stage: Callable[..., Stage]) -> Files:
+    """Two threads wait for each other's lock; a shell script that guards the job kills it when its log no longer grows."""
+    one = stage()
+    one.prepare("two_locks.py")
+    one.write("guard.sh", _GUARD)
+    script = (
+        "python two_locks.py > train.log 2>&1 &\njob=$!\nbash guard.sh $job > guard.log 2>&1 &\n"
+        'wait $job\necho "exit status $?"\nwait'
+    )
+    shell = one.run(script)
+    return {"train.log": one.read("train.log") + shell, "guard.log": one.read("guard.log")}
+
+
+_GUARD = """while sleep 4; do
+  age=$(( $(date +%s) - $(stat -c %Y train.log) ))
+  if [ $age -gt 12 ]; then
+    echo "$(date '+%F %T') guard: no progress in train.log for $age s, killing process $1"
+    kill -9 $1
+    exit
+  fi
+  echo "$(date '+%F %T') guard: train.log grew $age s ago"
+done
+"""

@@ -132,3 +132,12 @@ def hung_task(stage: Callable[..., Stage]) -> Files:
 
     one.output_of("python append.py", "append.py", meanwhile=wait)
     return files
+
+
+@case("storage.full", ("run1.log", "No space left on device"), symptoms=("data.corrupt",))
+def disk_full_then_resume(stage: Callable[..., Stage]) -> Files:
+    """A run cannot write its last checkpoints, warns and ends well; the next one dies of the file that was cut short."""
+    one = stage(mounts=_small_disk("6m"))
+    one.prepare("resumes.py")
+    one.run("\n".join(f'(python resumes.py; echo "exit status $?") > run{n}.log 2>&1' for n in (1, 2)))
+    return {name: one.read(name) for name in ("run1.log", "run2.log")}
