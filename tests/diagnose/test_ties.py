@@ -139,3 +139,12 @@ def test_without_a_time_in_the_jobs_log_the_last_death_counts(analyze: Callable[
     log = kernel(SEGFAULT, "03:01:01", 9061) + kernel(HEAD + USAGE + KILL, "03:02:01", 9121)
     report = analyze(dmesg_txt=log, nbconvert_log="nbclient.exceptions.DeadKernelError: Kernel died\n")
     assert report.causes[0].id == "host_memory.oom_cgroup"
+
+
+@pytest.mark.parametrize(("pid", "first"), [(50119, "process.worker_died"), (57, "host_memory.oom_cgroup")])
+def test_a_death_beside_one_that_the_job_tells_by_another_pid_is_anothers(
+    analyze: Callable[..., Report], pid: int, first: str
+) -> None:
+    """A small number is a container's own, which the kernel knows by another."""
+    log = steps(0, 40) + f"RuntimeError: DataLoader worker (pid {pid}) is killed by signal: Killed.\n"
+    assert analyze(dmesg_txt=killed("03:40:39", pid=50117), train_log=log).causes[0].id == first
