@@ -40,8 +40,9 @@ HINTS_YIELD = 0.3
 HEALTHY_PRIOR = 0.3
 SURVIVED = 0.2
 LASTING = "series/nan"
+NOT_A_NUMBER = "numerics.nan"
 STATUS = "none.healthy/exit_zero"
-CLOSE = 1  # lines
+CLOSE = 3  # lines: some programs print a note behind their traceback
 FAR = 20  # lines: a program that fails tells little more before its status
 NOBODY = Jobs({})
 SHOWN = 8  # causes in a report; more are noise
@@ -105,8 +106,8 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
     """Does every source of `events` tell behind the last of them, and no less surely, that the run ended well?
 
     A status of 0 is as sure as a proof where the program told a good deal between the two: a restart did what was wanted.
-    A loss that stayed NaN is not healed by an end without an error, nor is an exception right in front of a shell's status: that
-    is the status of `train.py | tee log`.
+    A loss that stayed NaN, or is so in the last line, is not healed by an end without an error, nor is an exception right in front
+    of a shell's status: that is the status of `train.py | tee log`.
     """
     ends = [w for w in ended_well if w.weight != "hint"]
     if any(e.kind == LASTING and e.weight != "hint" for e in events):
@@ -116,7 +117,7 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
             w.source == e.source
             and w.last_line > e.last_line
             and (RANKS[w.weight] <= RANKS[e.weight] or (w.kind == STATUS and w.last_line - e.last_line > FAR))
-            and not (w.kind == STATUS and raised(e) and w.line - e.last_line <= CLOSE)
+            and not (w.kind == STATUS and (raised(e) or e.cause == NOT_A_NUMBER) and w.line - e.last_line <= CLOSE)
             for w in ends
         )
         for e in events
