@@ -27,6 +27,7 @@ NEAR_S = 60.0  # a killed process is missed by its parent within seconds; a log'
 SLOW_S = 3600.0  # hardware and the kernel may ail for a while before the job feels it
 EXCEPTION = "code.exception"
 KILLED = "process.worker_died"
+CRASHES = ("process.abort", "process.bus_error", "process.illegal_instruction", "process.segfault")
 LEAST_PID = 1000
 MISSES = ("BrokenPipeError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError", "EOFError", "TimeoutError")
 RAISED = lazy.regex(r"\b[A-Z]\w*(?:Error|Exception)\b")
@@ -203,12 +204,14 @@ def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], 
 
 
 def _of_another_process(event: Event, own: Sequence[Event]) -> bool:
-    """Does the job's log tell by their pids which of its processes were killed, and that of `event` is none of them?
+    """Does the job's log tell by their pids which of its processes died, and that of `event` is none of them?
 
-    A container counts its processes from 1: only numbers of one size can be told apart.
+    A container counts its processes from 1: only numbers of one size can be told apart. Where ranks miss each other, one may
+    crash of the death of another that its log does not name.
     """
+    alone = not any(str(e.cause).startswith("distributed.") for e in own)
     victim = _pid(event)
-    killed = {_pid(e) for e in own if e.cause == KILLED and e.weight != "hint"} - {0}
+    killed = {_pid(e) for e in own if e.weight != "hint" and (e.cause == KILLED or (alone and e.cause in CRASHES))} - {0}
     return victim >= LEAST_PID and bool(killed) and all(victim / 2 < pid < victim * 2 and pid != victim for pid in killed)
 
 

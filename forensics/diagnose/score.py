@@ -106,8 +106,8 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
     """Does every source of `events` tell behind the last of them, and no less surely, that the run ended well?
 
     A status of 0 is as sure as a proof where the program told a good deal between the two: a restart did what was wanted.
-    A loss that stayed NaN, or is so in the last line, is not healed by an end without an error, nor is an exception right in front
-    of a shell's status: that is the status of `train.py | tee log`.
+    A loss that stayed NaN, or is so in the last line, is not healed by an end without an error, nor is an exception right in
+    front of a shell's status: that is the status of `train.py | tee log`.
     """
     ends = [w for w in ended_well if w.weight != "hint"]
     if any(e.kind == LASTING and e.weight != "hint" for e in events):
