@@ -18,7 +18,7 @@ UID = r"[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}
 OWNERS = (
     (lazy.regex(r"/(?:slurm\S*/)?uid_\d+/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
     (lazy.regex(r"slurmstepd\.scope/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
-    (lazy.regex(r"/job_(?P<job>\d+)"), "Slurm job {job}"),
+    (lazy.regex(r"(?:slurm\S*|/uid_\d+)/job_(?P<job>\d+)"), "Slurm job {job}"),
     (lazy.regex(r"jupyter-(?P<user>[\w-]+?)(?:-[0-9a-f]{8})?\.(?:service|scope)"), "the notebook of {user}"),
     (lazy.regex(r"kubepods.*?pod(?P<uid>[0-9a-f]{8})[0-9a-f_-]*"), "the pod with uid {uid}…"),
     (
