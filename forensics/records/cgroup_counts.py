@@ -16,6 +16,7 @@ from forensics.records.base import Record
 
 TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
 KILLS = lazy.regex(r"^(?P<path>\S*memory\.(?:events(?:\.local)?|oom_control):)?\s*oom_kill (?P<oom_kills>[1-9]\d{0,6})\s*$")
+OWN_FILE = lazy.regex(r"(?:^|[/!.])memory\.(?:events(?:\.local)?|oom_control)(?:\.\w{1,8})?$")
 NEIGHBOURS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
 
 
@@ -26,7 +27,8 @@ def read(region: Region) -> Record | None:
         return None
     before = region.lines_before()
     beside = [next((x for x in reversed(before) if pattern.search(x.text)), None) for pattern in NEIGHBOURS]
-    if not found["path"] and beside[0] is None and (beside[1] is None or beside[2] is None):
+    named = found["path"] or OWN_FILE.search(region.source)
+    if not named and beside[0] is None and (beside[1] is None or beside[2] is None):
         return None
     own = Line(region.number, region.text)
     limit = tuple(line for line in beside[2:] if line is not None)

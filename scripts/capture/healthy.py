@@ -77,7 +77,7 @@ def healthy_dmesg(stage: Callable[..., Stage]) -> Files:
     return {"dmesg.log": "\n".join(boot) + "\n"}
 
 
-@case("none.healthy")
+@case("none.healthy", ("train.log", "exit status 0"), earlier=("code.exception",))
 def healthy_restart(stage: Callable[..., Stage]) -> Files:
     """A rank of torchrun fails once; the launcher restarts all, and the second attempt trains to its end."""
     command = "torchrun --nnodes=1 --nproc_per_node=2 --max-restarts=2 --master_port=29513 flaky_rank.py"
