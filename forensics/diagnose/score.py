@@ -22,6 +22,7 @@ from math import prod
 
 from msgspec import Struct, field
 
+from forensics import lazy
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.facts import APART_S, ENDINGS
 from forensics.diagnose.relevance import UNRELATED, Jobs, concerning, raised
@@ -42,6 +43,7 @@ SURVIVED = 0.2
 LASTING = "series/nan"
 NOT_A_NUMBER = "numerics.nan"
 STATUS = "none.healthy/exit_zero"
+BARE_STATUS = lazy.regex(r"(?i)\W*(?:exit(?:ed)?|return|rc|status)\b")
 CLOSE = 3  # lines: some programs print a note behind their traceback
 FAR = 20  # lines: a program that fails tells little more before its status
 NOBODY = Jobs({})
@@ -117,11 +119,16 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
             w.source == e.source
             and w.last_line > e.last_line
             and (RANKS[w.weight] <= RANKS[e.weight] or (w.kind == STATUS and w.last_line - e.last_line > FAR))
-            and not (w.kind == STATUS and (raised(e) or e.cause == NOT_A_NUMBER) and w.line - e.last_line <= CLOSE)
+            and not (_is_shells(w) and (raised(e) or e.cause == NOT_A_NUMBER) and w.line - e.last_line <= CLOSE)
             for w in ends
         )
         for e in events
     )
+
+
+def _is_shells(end: Event) -> bool:
+    """Is it a status that a shell printed, not one in a sentence of the program's own?"""
+    return end.kind == STATUS and all(BARE_STATUS.match(p.text) for p in end.proofs[:1])
 
 
 def _felt_later(told: Sequence[Event], events: Iterable[Event], database: Database) -> bool:
