@@ -10,7 +10,19 @@ from msgspec.structs import replace
 from forensics import context, identity, lazy, limits, records, series, sources, timeline
 from forensics.config import config
 from forensics.database import Database, load
-from forensics.diagnose import Diagnosis, Jobs, Question, Spoken, alarming, chosen, diagnose, foreign, linked, unsettled
+from forensics.diagnose import (
+    Diagnosis,
+    Jobs,
+    Question,
+    Spoken,
+    alarming,
+    chosen,
+    diagnose,
+    foreign,
+    harmless,
+    linked,
+    unsettled,
+)
 from forensics.errors import SourceError
 from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.numbers import renumbered
@@ -82,7 +94,8 @@ def analyze(
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided, jobs)
-    alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), foreign(found[:1], jobs, knowledge))
+    silent = (*foreign(found[:1], jobs, knowledge), *harmless(found))
+    alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), silent)
     decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarms), decided[0], knowledge, noted, ask)
     decided[0] = unsettled(decided[0], timeline.unanswered(chosen, choice, clocks))
     report = Report(

@@ -10,14 +10,26 @@ from forensics.diagnose.advice import advice, missing
 from forensics.diagnose.facts import facts_of, proofs_of
 from forensics.diagnose.linked import linked
 from forensics.diagnose.model import chosen
-from forensics.diagnose.region import alarming
+from forensics.diagnose.region import alarming, harmless
 from forensics.diagnose.relevance import Jobs, foreign
 from forensics.diagnose.score import NOBODY, Standing, standings
 from forensics.diagnose.weighing import Question, Spoken, weighed
 from forensics.diagnose.words import summary
 from forensics.model import Finding, Incident, Role, Unknown, Verdict
 
-__all__ = ["Diagnosis", "Jobs", "Question", "Spoken", "alarming", "chosen", "diagnose", "foreign", "linked", "unsettled"]
+__all__ = [
+    "Diagnosis",
+    "Jobs",
+    "Question",
+    "Spoken",
+    "alarming",
+    "chosen",
+    "diagnose",
+    "foreign",
+    "harmless",
+    "linked",
+    "unsettled",
+]
 
 CRASH_PROBABILITY = 0.5
 CONTRIBUTING = 0.1

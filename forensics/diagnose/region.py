@@ -6,7 +6,7 @@ The region is the lines that evidence stands on and those lines at both ends of 
 and paths say nothing about the cause and are left out, so that two logs of one failure share their words.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from forensics import lazy
@@ -46,18 +46,33 @@ def words(lines: Iterable[str]) -> set[str]:
 def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str, ...]:
     """The lines at both ends of each source that sound alarmed, each once; sources by name, so that their order is no matter.
 
-    What is known for the noise of healthy runs is left out, and so are the lines of `foreign` events, which are another job's.
+    What is known for the noise of healthy runs is left out, and so are the lines of `foreign` events, which are another job's
+    or harmless.
     """
     found: dict[str, None] = {}
     for scan in sorted(scans, key=lambda s: s.source.name):
         noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
-        noise |= {n for e in foreign if e.source == scan.source.name for n in range(e.line, e.last_line + 1)}
         ends = {line.number: line.text[:MOST_CHARS] for line in (*scan.head, *scan.tail)}
+        mine = (e for e in foreign if e.source == scan.source.name)
+        noise |= {n for e in mine for n in range(_start(e, ends), e.last_line + 1)}
         loud = [text for number, text in sorted(ends.items()) if number not in noise and sounds_alarmed(text)]
         found.update(dict.fromkeys(loud[-MOST_OF_A_SOURCE:]))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)[:MOST_LINES]
+
+
+def _start(event: Event, lines: Mapping[int, str]) -> int:
+    """The first line of the traceback that ends with the first line of `event`, or that line."""
+    first = event.line
+    while lines.get(first - 1, "").startswith((" ", "\t", "Traceback")):
+        first -= 1
+    return first
+
+
+def harmless(incidents: Iterable[Incident]) -> tuple[Event, ...]:
+    """What `incidents` tell of none.healthy, failures that were outlived or ended well among it."""
+    return tuple(e for i in incidents for e in i.events if e.cause == HEALTHY)
 
 
 def sounds_alarmed(text: str) -> bool:

@@ -10,6 +10,7 @@ Wordings from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice
 import re
 
 from forensics import lazy
+from forensics.layouts import peel
 from forensics.model import Region, Trigger, Value
 from forensics.records.base import Record
 from forensics.records.units import size_bytes
@@ -47,7 +48,7 @@ def read(region: Region) -> Record | None:
     for line in region.lines_after():
         if "PYTORCH_" in text or not line.text.strip() or "Traceback" in line.text:
             break
-        if not re.match(r"\s*[\w(;.]", line.text):
+        if not re.match(r"\s*[\w(;.]", line.text) or _begins_record(line.text):
             break
         text += " " + line.text.strip()
         last = line.number
@@ -65,6 +66,12 @@ def read(region: Region) -> Record | None:
         fields |= {"other_pid": pid, "other_bytes": size}
     quote = tuple(x for x in lines if region.number <= x.number <= last)
     return Record("cuda_oom", region.number, last, cause, "proof" if len(sizes) > 1 else "strong", quote, fields, DECIDES)
+
+
+def _begins_record(text: str) -> bool:
+    """Is it the first line of a logger's record, and so no rest of the line in front of it?"""
+    prefix = peel(text)
+    return prefix.stamp is not None and prefix.level is not None
 
 
 def decide(sizes: dict[str, int], others: list[int]) -> str:

@@ -7,8 +7,9 @@
 
 Four things tell it: a record of level warning or lower says it itself; a traceback stands between a warning and a further record
 without alarm; the line in front names a way around it, or is one that only a program which goes on prints; or the log ends as it
-began, with stamped lines of a kind that stood in front of the failure, too. What a kernel, a launcher or a scheduler tells is
-not weighed here: those outlive every job.
+began, with stamped lines of a kind that stood in front of the failure, too, or with progress bars that move on. Where the log
+shows the program at work at its end and nothing louder is in it, such a failure is the noise of a run that lives. What a kernel,
+a launcher or a scheduler tells is not weighed here: those outlive every job.
 """
 
 from collections.abc import Sequence, Set
@@ -16,12 +17,15 @@ from collections.abc import Sequence, Set
 from msgspec.structs import replace
 
 from forensics import lazy
+from forensics.database import HEALTHY
 from forensics.layouts import peel
 from forensics.model import Event, Prefix, Region, Scan
 from forensics.records.base import Record
 from forensics.records.traceback import CHAIN
 
 FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_memory.capacity")
+# A hint of these says no more than that something was tried in vain.
+TRIED = ("distributed.network", "distributed.rendezvous", "storage.full", "storage.network_fs")
 # A value that is not finite, or memory that ran out, is itself told as a warning by programs that then end of it.
 NOT_BY_LEVEL = ("numerics.nan", "gpu_memory.capacity")
 WARNING = {"warning", "warn", "w"}
@@ -34,7 +38,8 @@ CATCHERS = lazy.regex(
 # What a line says that tells of a failure and of the way around it.
 GOES_ON = lazy.regex(
     r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
-    r"using (?:the )?(?:last|previous|default|old))\b"
+    r"using (?:the )?(?:last|previous|default|old)|attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
+    r"thrown while requesting (?:HEAD|GET))\b"
 )
 REMOTE = lazy.regex(r"^\"\"\"|_RemoteTraceback:")  # in front of a traceback that came from another process
 THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
@@ -43,19 +48,32 @@ LAST = 3  # lines at the end that must be of kinds seen before
 ALARM = lazy.regex(
     r"(?i)\b(?:\w*error|\w*exception|fail\w*|fatal|critical|abort\w*|kill\w*|terminat\w*|shut\w*|exit\w*|crash\w*)\b"
 )
+BAR = lazy.regex(r"\d%\|[^|\n]{0,200}\| {0,4}(\d{1,12})/(\d{1,12}) \[")  # tqdm, on standard error: never held back in a buffer
+MOVES = 3  # counts of a bar: one alone is drawn while a program ends
+WORKS = lazy.regex(r"(?i)\b(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|learning_rate)\b['\"]?[^\w\n]{0,4}\d")
 NUMBER = lazy.regex(r"[-+]?\d[\d.,:eE+-]*")
 
 
 def outlived(scan: Scan, events: Sequence[Event], records: Sequence[Record]) -> list[Event]:
     """`events`, those that the program of this source told and outlived as hints."""
-    if not any(_concerned(e) for e in events):
-        return list(events)
-    spans = _mild_spans(scan, records)
-    return [replace(e, weight="hint") if _concerned(e) and (_told_mildly(e, spans) or _went_on(scan, e)) else e for e in events]
+    spans = _mild_spans(scan, records) if any(_concerned(e) for e in events) else []
+    told = [replace(e, weight="hint") if _concerned(e) and _is_outlived(scan, e, spans) else e for e in events]
+    if any(e.weight != "hint" and e.cause != HEALTHY for e in told):
+        return told
+    return [replace(e, cause=HEALTHY) if str(e.cause).startswith((*FAMILIES, *TRIED)) and _lives(scan, e) else e for e in told]
 
 
 def _concerned(event: Event) -> bool:
     return event.weight != "hint" and str(event.cause).startswith(FAMILIES)
+
+
+def _is_outlived(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
+    return _told_mildly(event, spans) or _went_on(scan, event) or _bars_on(scan, event)
+
+
+def _lives(scan: Scan, event: Event) -> bool:
+    """Is the program at work at the end of its log, behind `event`, a hint?"""
+    return _went_on(scan, event) or _bars_on(scan, event) or _works_on(scan, event)
 
 
 def _mild_spans(scan: Scan, records: Sequence[Record]) -> list[tuple[int, int]]:
@@ -105,11 +123,31 @@ def _told_mildly(event: Event, spans: Sequence[tuple[int, int]]) -> bool:
 def _went_on(scan: Scan, event: Event) -> bool:
     """Are the last lines of the source stamped, unalarmed, and of kinds that stood in front of `event`?"""
     last = [line for line in scan.tail if line.text.strip()][-LAST:]
-    if len(last) < LAST or last[0].number <= max(event.last_line, event.line):
+    if len(last) < LAST or last[0].number <= _end(event):
         return False
     before = _shapes(scan, event.line)
     ends = [peel(line.text) for line in last]
     return all(p.stamp and not ALARM.search(p.message) and _shape(p) in before for p in ends)
+
+
+def _bars_on(scan: Scan, event: Event) -> bool:
+    """Do progress bars move on behind `event`, up to an end without alarm?"""
+    later = [line.text for line in scan.tail if line.number > _end(event) and line.text.strip()]
+    moves = {found.groups() for text in later for found in BAR.finditer(text)}
+    return len(moves) >= MOVES and not any(ALARM.search(text) for text in later)
+
+
+def _works_on(scan: Scan, event: Event) -> bool:
+    """Are the last lines of the source the figures of a training at work?"""
+    last = [line for line in scan.tail if line.text.strip()][-LAST:]
+    if len(last) < LAST or last[0].number <= _end(event):
+        return False
+    return all((WORKS.search(x.text) or BAR.search(x.text)) and not ALARM.search(x.text) for x in last)
+
+
+def _end(event: Event) -> int:
+    """The last line of `event`."""
+    return max(event.last_line, event.line)
 
 
 def _shapes(scan: Scan, line: int) -> set[tuple[str | None, str | None, str]]:

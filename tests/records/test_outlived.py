@@ -77,3 +77,31 @@ def test_a_kill_by_the_kernel_is_not_weighed_by_what_other_processes_do(analyze:
 
     later = OOM.decode() + "[99999.000000] usb 1-1: new device\n" * 5
     assert analyze(dmesg_log=later).verdict == "crash"
+
+
+BARS = "".join(f"Epoch 2:  {10 * n}%|###       | {n * 10}/100 [00:0{n}<00:09, 9.9it/s]\n" for n in range(1, 5))
+
+
+def test_bars_that_move_on_show_a_program_that_lives(analyze: Analyze) -> None:
+    assert verdict(analyze, STEPS + MISSING + BARS) == ("no_crash", "none.healthy")
+    assert verdict(analyze, STEPS + MISSING + BARS.splitlines()[0])[0] == "crash", "one is drawn while a program ends"
+    assert verdict(analyze, STEPS + MISSING + BARS + "rank 1 exited\n")[0] == "crash"
+
+
+def test_a_download_that_is_tried_again_and_then_work(analyze: Analyze) -> None:
+    tried = (
+        "'(ReadTimeoutError(\"HTTPSConnectionPool(host='hub.example', port=443): Read timed out.\"), '(Request ID: 1)')' "
+        "thrown while requesting HEAD https://hub.example/a/config.json\nRetrying in 1s [Retry 1/5].\n"
+    )
+    work = "".join(f"{{'loss': 1.{n}, 'learning_rate': 2e-05, 'epoch': 0.{n}}}\n" for n in range(1, 5))
+    assert verdict(analyze, tried)[1] == "data.download"
+    assert verdict(analyze, tried + work) == ("no_crash", "none.healthy")
+
+
+def test_memory_that_ran_out_and_a_smaller_batch(analyze: Analyze) -> None:
+    out = (
+        "2026-11-21 08:00:30,120 WARNING train: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; "
+        "13.10 GiB already allocated; 1.20 GiB free; 13.60 GiB reserved in total by PyTorch)\n"
+    )
+    assert verdict(analyze, STEPS + out)[1].startswith("gpu_memory.")
+    assert verdict(analyze, STEPS + out + LATER) == ("no_crash", "none.healthy")

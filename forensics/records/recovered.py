@@ -1,0 +1,74 @@
+"""Trouble whose end the same log tells is the noise of something that works.
+
+    Warning  FailedMount   3m (x4 over 5m)  kubelet            MountVolume.SetUp failed for volume "data" : ... exit status 32
+    Normal   Started       2m               kubelet            Started container main
+        -> no failure of the storage: the container could not have started without its volume
+
+Kubernetes tries until it succeeds, and keeps the events of what failed before. A container starts only after its pod has been
+scheduled, its network made, its volumes mounted and its image pulled; kubectl sorts events by when they were seen last. The
+kernel of a notebook is as it was when its page connects again.
+"""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics import lazy
+from forensics.database import HEALTHY
+from forensics.model import Event, Line, Scan
+
+
+class Cure(Struct, frozen=True):
+    """`causes`: prefixes of what it is about. `trouble`: on the event's own line. `cure`: on a later one."""
+
+    causes: tuple[str, ...]
+    trouble: re.Pattern[str]
+    cure: re.Pattern[str]
+
+
+CURES = (
+    Cure(
+        causes=("storage.", "gpu_driver.", "data.", "code.", "distributed.", "process.resource_limit", "host_hardware.nic"),
+        trouble=lazy.regex(
+            r"\b(?:FailedScheduling|FailedMount|FailedAttachVolume|FailedCreatePodSandBox|FailedCreatePodContainer|"
+            r"NetworkNotReady|FailedSync|FailedToRetrieveImagePullSecret|Failed to pull image|ErrImagePull|ImagePullBackOff|"
+            r"Back-off pulling image)\b"
+        ),
+        cure=lazy.regex(r"\bStarted\s.{0,200}\bStarted (?:container|with docker id)\b|\bStarted container \S+\s*$"),
+    ),
+    Cure(
+        causes=("notebook.connection_lost",),
+        trouble=lazy.regex(r"(?i)websocket|ping|buffering|stream"),
+        cure=lazy.regex(r"\bRestoring connection for [0-9a-f-]{36}"),
+    ),
+)
+POD = lazy.regex(r"\bpods?/([\w.-]{1,253})")
+
+
+def recovered(scan: Scan, events: Sequence[Event]) -> list[Event]:
+    """`events`, those that ended well further down as noise of none.healthy."""
+    return [replace(e, cause=HEALTHY, weight="hint") if _is_over(scan, e) else e for e in events]
+
+
+def _is_over(scan: Scan, event: Event) -> bool:
+    text = event.proofs[0].text if event.proofs else ""
+    return any(
+        str(event.cause).startswith(c.causes) and c.trouble.search(text) and any(_cures(c, text, x) for x in _later(scan, event))
+        for c in CURES
+    )
+
+
+def _cures(cure: Cure, trouble: str, line: Line) -> bool:
+    """Does `line` tell the end of `trouble`, of the same pod where both name one?"""
+    if not cure.cure.search(line.text):
+        return False
+    ill, well = POD.search(trouble), POD.search(line.text)
+    return not ill or not well or ill[1] == well[1]
+
+
+def _later(scan: Scan, event: Event) -> list[Line]:
+    """The lines behind `event`, as far as the ends of the source show them."""
+    last = max(event.line, event.last_line)
+    return list({x.number: x for x in (*scan.head, *scan.tail) if x.number > last}.values())

@@ -1,0 +1,44 @@
+"""Trouble whose end the same log tells is no crash."""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.model import Report
+
+Analyze = Callable[..., Report]
+STARTED = "  Normal   Started  2m  kubelet  Started container main\n"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        'FailedMount  4m (x3 over 5m)  kubelet  MountVolume.SetUp failed for volume "sets" : mount failed: exit status 32',
+        "FailedScheduling  4m  default-scheduler  0/6 nodes are available: 6 Insufficient nvidia.com/gpu.",
+        'FailedAttachVolume  4m  attachdetach-controller  Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) a-0',
+        'Failed  4m  kubelet  Failed to pull image "reg/train:1": rpc error: code = Unknown desc = context deadline exceeded',
+    ],
+)
+def test_a_pod_that_started_after_all(event: str, analyze: Analyze) -> None:
+    table = f"Events:\n  Warning  {event}\n"
+    assert analyze(events_txt=table).causes[0].id != "none.healthy"
+    assert analyze(events_txt=table + STARTED).causes[0].id == "none.healthy"
+    assert analyze(events_txt=STARTED + table).causes[0].id != "none.healthy", "it started before"
+
+
+def test_another_pod_that_started_cures_nothing(analyze: Analyze) -> None:
+    table = '3m  Warning  FailedMount  pod/train-0  MountVolume.SetUp failed for volume "sets" : mount failed: exit status 32\n'
+    started = "1m  Normal  Started  pod/{}  Started container main\n"
+    assert analyze(events_txt=table + started.format("train-0")).causes[0].id == "none.healthy"
+    assert analyze(events_txt=table + started.format("train-1")).causes[0].id == "storage.network_fs"
+
+
+def test_a_page_that_connects_again(analyze: Analyze) -> None:
+    kernel = "1d6d85b4-1c13-4a84-960e-635d721ecdb7"
+    lost = (
+        f"[I 2026-05-01 10:00:00.120 ServerApp] Kernel started: {kernel}\n"
+        "[W 2026-05-01 10:20:00.120 ServerApp] WebSocket ping timeout after 90000 ms.\n"
+    )
+    again = f"[I 2026-05-01 10:25:00.120 ServerApp] Restoring connection for {kernel}:aa\n"
+    assert analyze(jupyter_log=lost).causes[0].id == "notebook.connection_lost"
+    assert analyze(jupyter_log=lost + again).verdict == "no_crash"
