@@ -19,8 +19,8 @@ from forensics.diagnose import (
     chosen,
     diagnose,
     foreign,
-    harmless,
     linked,
+    silent,
     unsettled,
 )
 from forensics.errors import SourceError
@@ -94,8 +94,7 @@ def analyze(
     jobs = _jobs_own(summaries)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided, jobs)
-    silent = (*foreign(found[:1], jobs, knowledge), *harmless(found))
-    alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), silent)
+    alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), silent(found, jobs, knowledge))
     decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarms), decided[0], knowledge, noted, ask)
     decided[0] = unsettled(decided[0], timeline.unanswered(chosen, choice, clocks))
     report = Report(

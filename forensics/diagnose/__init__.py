@@ -10,8 +10,8 @@ from forensics.diagnose.advice import advice, missing
 from forensics.diagnose.facts import facts_of, proofs_of
 from forensics.diagnose.linked import linked
 from forensics.diagnose.model import chosen
-from forensics.diagnose.region import alarming, harmless
-from forensics.diagnose.relevance import Jobs, foreign
+from forensics.diagnose.region import alarming
+from forensics.diagnose.relevance import Jobs, foreign, silent
 from forensics.diagnose.score import NOBODY, Standing, standings
 from forensics.diagnose.weighing import Question, Spoken, weighed
 from forensics.diagnose.words import summary
@@ -26,8 +26,8 @@ __all__ = [
     "chosen",
     "diagnose",
     "foreign",
-    "harmless",
     "linked",
+    "silent",
     "unsettled",
 ]
 

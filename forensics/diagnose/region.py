@@ -70,11 +70,6 @@ def _start(event: Event, lines: Mapping[int, str]) -> int:
     return first
 
 
-def harmless(incidents: Iterable[Incident]) -> tuple[Event, ...]:
-    """What `incidents` tell of none.healthy, failures that were outlived or ended well among it."""
-    return tuple(e for i in incidents for e in i.events if e.cause == HEALTHY)
-
-
 def sounds_alarmed(text: str) -> bool:
     """Does a line hold a word that failures use, other than in the heading of a table or in a count of none?"""
     return _is_loud(text) and _is_loud(SILENT.sub(" ", text))

@@ -140,6 +140,11 @@ def foreign(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tu
     return tuple(found)
 
 
+def silent(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tuple[Event, ...]:
+    """The events whose lines alarm nobody: deaths of other jobs in the first of `incidents`, and what is noise in any of them."""
+    return *foreign(incidents[:1], jobs, database), *(e for i in incidents for e in i.events if e.cause == HEALTHY)
+
+
 def missed(event: Event, own: Iterable[Event], jobs: Jobs) -> bool:
     """Does the job's log speak of the process of `event`, by its pid, its container or its job's step?"""
     thing = jobs.things.get(event.place)

@@ -47,7 +47,7 @@ def typed(groups: Mapping[str, str]) -> dict[str, Value]:
             facts[f"{stem}_s"] = number / 1000
         elif unit == "s" and number is not None:
             facts[name] = number
-        elif name in INTEGERS and text.lstrip("-").isdigit():
+        elif name in INTEGERS and text.lstrip("-").isdecimal():
             facts[name] = int(text[:19])
         else:
             facts[name] = text
