@@ -91,7 +91,7 @@ def analyze(
     chosen = timeline.choose(placed, choice, clocks, noted.append)
     found = _found(chosen, readings, choice, noted)
     summaries = _sources(readings, clocks, noted)
-    jobs = _jobs_own(summaries)
+    jobs = _jobs_own(summaries, readings)
     decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
     found, decided = _worst_first(found, decided, jobs)
     alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), silent(found, jobs, knowledge))
@@ -174,12 +174,14 @@ def clocks_of(readings: list[Reading], events: Mapping[str, list[Event]], noted:
     )
 
 
-def _jobs_own(summaries: Sequence[SourceSummary]) -> Jobs:
+def _jobs_own(summaries: Sequence[SourceSummary], readings: Sequence[Reading]) -> Jobs:
     """The sources that are no log of a host, where there is one of a host among them."""
     own = [s for s in summaries if not s.format.startswith(HOST_FORMATS) and not DAEMON.search(s.name)]
     if len(own) == len(summaries):
         return Jobs({})
-    return Jobs({s.name: s.last_time for s in own}, {s.name: s.first_time for s in own})
+    names = {s.name for s in own}
+    pids = frozenset(pid for r in readings if r.name in names for pid in identity.pids_of(r.scan))
+    return Jobs({s.name: s.last_time for s in own}, {s.name: s.first_time for s in own}, pids=pids)
 
 
 def _worst_first(found: list[Incident], decided: list[Diagnosis], jobs: Jobs) -> tuple[list[Incident], list[Diagnosis]]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from forensics import lazy
 from forensics.database import HEALTHY, Database
+from forensics.diagnose.pids import of_another_process
 from forensics.diagnose.same import things
 from forensics.identity import Group, group, of_file
 from forensics.model import Event, Incident, Link
@@ -26,9 +27,6 @@ SOON_S = 10.0  # the moment of a death and the moment it is noticed, by clocks t
 NEAR_S = 60.0  # a killed process is missed by its parent within seconds; a log's last line may be older
 SLOW_S = 3600.0  # hardware and the kernel may ail for a while before the job feels it
 EXCEPTION = "code.exception"
-KILLED = "process.worker_died"
-CRASHES = ("process.abort", "process.bus_error", "process.illegal_instruction", "process.segfault")
-LEAST_PID = 1000
 MISSES = ("BrokenPipeError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError", "EOFError", "TimeoutError")
 RAISED = lazy.regex(r"\b[A-Z]\w*(?:Error|Exception)\b")
 PATHS = ("limit_path", "cgroup")
@@ -40,12 +38,14 @@ class Jobs(Struct, frozen=True):
     """What is known of the job's own logs: `ends` maps each such source to the time of its last line, `starts` to that of its
     first, None where unknown.
 
-    Empty when only logs of hosts were given: then everything concerns us. `things`: see `same`.
+    Empty when only logs of hosts were given: then everything concerns us. `things`: see `same`. `pids`: those by which these
+    logs call their programs.
     """
 
     ends: Mapping[str, datetime | None]
     starts: Mapping[str, datetime | None] = field(default_factory=dict)
     things: Mapping[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
+    pids: frozenset[int] = frozenset()
 
     def is_job(self, event: Event) -> bool:
         """Does the event stand in a log of the job?"""
@@ -72,7 +72,7 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
     if missed(event, own, jobs):
         return 1.0
     hosts = [e for e in events if not jobs.is_job(e) and (pid is None or e.fields.get("pid") != pid)]
-    if ending and (_superseded(event, hosts, jobs, database) or _of_another_process(event, own)):
+    if ending and (_superseded(event, hosts, jobs, database) or of_another_process(event, own)):
         return UNRELATED
     if event.time is None:
         return 1.0
@@ -206,24 +206,6 @@ def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], 
     others = [h.time for h in hosts if h.time and h.time > over and str(h.cause).startswith(ENDINGS)]
     at_once = any(e.time and abs((e.time - t).total_seconds()) <= SOON_S for e in loud for t in others)
     return begun and (at_once or any(is_own(e, event, database) or _worked(e, jobs) for e in loud))
-
-
-def _of_another_process(event: Event, own: Sequence[Event]) -> bool:
-    """Does the job's log tell by their pids which of its processes died, and that of `event` is none of them?
-
-    A container counts its processes from 1: only numbers of one size can be told apart. Where ranks miss each other, one may
-    crash of the death of another that its log does not name.
-    """
-    alone = not any(str(e.cause).startswith("distributed.") for e in own)
-    victim = _pid(event)
-    killed = {_pid(e) for e in own if e.weight != "hint" and (e.cause == KILLED or (alone and e.cause in CRASHES))} - {0}
-    return victim >= LEAST_PID and bool(killed) and all(victim / 2 < pid < victim * 2 and pid != victim for pid in killed)
-
-
-def _pid(event: Event) -> int:
-    """The pid that `event` tells; 0 for none, or one that is no number."""
-    told = event.fields.get("pid", 0)
-    return int(told) if isinstance(told, int) or (isinstance(told, str) and told.isdecimal() and len(told) < 10) else 0
 
 
 def _superseded(event: Event, hosts: Sequence[Event], jobs: Jobs, database: Database) -> bool:

@@ -4,14 +4,16 @@
     job.log: 12:27:16 INFO train: step 0 ... KeyError: 'label'            -> not shown: it began half a minute later
 
 Shown it is by the pid, container or job's step that the job's log has, too; by a consequence that the job's log tells soon after
-that moment, or without any time; or where that log breaks off then. A log of another day is of another job. What nothing shows
-may be the cause, for somebody put these logs side by side, but nobody should be told so with confidence.
+that moment, or without any time; or where that log breaks off then, unless it calls its program by another pid. A log of another
+day is of another job. What nothing shows may be the cause, for somebody put these logs side by side, but nobody should be told so
+with confidence.
 """
 
 from collections.abc import Sequence
 from datetime import timedelta
 
 from forensics.database import HEALTHY, Database
+from forensics.diagnose.pids import is_strange
 from forensics.diagnose.relevance import (
     DAY,
     ENDINGS,
@@ -41,7 +43,8 @@ def tied(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: D
         return True
     own = [e for e in events if jobs.is_job(e) and e.cause is not None]
     others = [e for e in events if not jobs.is_job(e) and str(e.cause).startswith(ENDINGS)]
-    return any(jobs.is_job(e) or _is_tied(e, own, others, jobs, database) for e in told)
+    strangers = [e for e in told if is_strange(e, jobs.pids)]
+    return any(jobs.is_job(e) or _is_tied(e, own, others, jobs, database, _is_piece(e, strangers)) for e in told)
 
 
 def ended_otherwise(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: Database) -> bool:
@@ -60,11 +63,24 @@ def _is_mistake(event: Event) -> bool:
     return event.cause == EXCEPTION and raised(event).rsplit(".", 1)[-1] in MISTAKES
 
 
-def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+def _is_piece(event: Event, strangers: Sequence[Event]) -> bool:
+    """Is `event` one of `strangers`, or a piece without a pid of the report of one?"""
+    alike = [s for s in strangers if s.source == event.source and abs(_gap(s, event)) <= SLACK_S]
+    return event in strangers or ("pid" not in event.fields and bool(alike))
+
+
+def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: Jobs, database: Database, strange: bool) -> bool:
+    """`strange`: does the job's log call its program by another pid?"""
     if missed(event, own, jobs) or of_given_job(event, jobs) or not _may_tell(event, jobs):
         return True
-    follows = any(_follows(e, event, others, jobs, database) for e in own if e.cause != HEALTHY and not _has_reason(e, own))
-    return follows or _breaks_off(event, own, jobs, database)
+    felt = [e for e in own if e.cause != HEALTHY and not (strange and _is_bare(e)) and not _has_reason(e, own)]
+    follows = any(_follows(e, event, others, jobs, database) for e in felt)
+    return follows or (not strange and _breaks_off(event, own, jobs, database))
+
+
+def _is_bare(event: Event) -> bool:
+    """Is it the head of a traceback, say, that does not tell which exception it is?"""
+    return event.cause == EXCEPTION and not raised(event)
 
 
 def _has_reason(later: Event, own: Sequence[Event]) -> bool:

@@ -6,6 +6,7 @@
 from forensics.identity.files import of_file
 from forensics.identity.groups import Group, group
 from forensics.identity.keys import DEVICES, LOCAL, Key, hosts_differ, keys, of_others, words
+from forensics.identity.program import pids_of
 from forensics.identity.roll import Table
 from forensics.identity.roster import TRIGGERS, Tie, ties
 from forensics.identity.spelling import is_telling, same_host
@@ -26,6 +27,7 @@ __all__ = [
     "keys",
     "of_file",
     "of_others",
+    "pids_of",
     "same_host",
     "subject",
     "ties",

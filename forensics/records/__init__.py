@@ -22,10 +22,11 @@ from forensics.records.events import to_events
 from forensics.records.fold import fold
 from forensics.records.outlived import outlived
 from forensics.records.recovered import recovered
+from forensics.records.teardown import torn_down
 
 __all__ = ["read", "together", "triggers"]
 
-HELPERS = {"across", "base", "beside", "events", "fold", "initiator", "outlived", "recovered", "units"}
+HELPERS = {"across", "base", "beside", "events", "fold", "initiator", "outlived", "recovered", "teardown", "units"}
 
 
 @functools.cache
@@ -51,7 +52,7 @@ def read(scan: Scan, warn: Warn | None = None) -> list[Event]:
     for kind, records in settle(found).items():
         longer = getattr(_parsers()[kind], "FOLDS", False)
         folded += fold(records, len(scan.regions.get(kind, ())), scan.totals.get(kind, 0), longer)
-    return outlived(scan, recovered(scan, to_events(scan, folded)), folded)
+    return torn_down(outlived(scan, recovered(scan, to_events(scan, folded)), folded))
 
 
 def _records(parser: ModuleType, regions: Sequence[Region], warn: Warn | None) -> list[Record]:

@@ -39,6 +39,7 @@ LINES = (
         r".*?,task_memcg=(?P<cgroup>[^,]*),task=(?P<task>[^,]+),pid=(?P<pid>\d+),uid=(?P<uid>\d+)"
     ),
     lazy.regex(r"Task in (?P<cgroup>\S+) killed as a result of limit of (?P<limit_path>\S+)"),
+    lazy.regex(r"^CPU: \d+ (?:UID: \d+ )?PID: (?P<invoker_pid>\d+) Comm: \S"),
     lazy.regex(r"^\s*memory: usage (?P<usage_kb>\d+)kB, limit (?P<limit_kb>\d+)kB"),
     lazy.regex(r"^\s*swap: usage (?P<swap_usage_kb>\d+)kB, limit (?P<swap_limit_kb>\d+)kB"),
     lazy.regex(r"^\s*(?P<total_ram_pages>\d+) pages RAM"),
@@ -102,7 +103,7 @@ class _Report:
             found = pattern.search(message)
             if found:
                 self.fields |= typed({k: v for k, v in found.groupdict().items() if v})
-                self._seen(row.line, 2 if rank in (1, 2) else 3 if rank == 3 else 4 if rank == 0 else 9)
+                self._seen(row.line, 2 if rank in (1, 2) else 3 if rank == 4 else 4 if rank == 0 else 9)
                 return
         task = TASK_ROW.match(message)
         if task:

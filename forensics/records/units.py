@@ -24,7 +24,7 @@ SIZE = lazy.regex(r"\A([\d.,]{1,40})\s{0,8}([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b"
 MOST = 1e24  # beyond every memory and every age
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",
-    "epoch", "cpu", "line_no", "port", "status", "count", "kills", "order", "oom_score_adj",
+    "epoch", "cpu", "line_no", "port", "status", "count", "kills", "order", "oom_score_adj", "invoker_pid",
 }  # fmt: skip
 
 

@@ -148,3 +148,19 @@ def test_a_death_beside_one_that_the_job_tells_by_another_pid_is_anothers(
     """A small number is a container's own, which the kernel knows by another."""
     log = steps(0, 40) + f"RuntimeError: DataLoader worker (pid {pid}) is killed by signal: Killed.\n"
     assert analyze(dmesg_txt=killed("03:40:39", pid=50117), train_log=log).causes[0].id == first
+
+
+def test_where_a_log_breaks_off_its_own_pid_tells_whether_the_killed_process_was_its_program(
+    analyze: Callable[..., Report],
+) -> None:
+    def probability(log: str, kernel: str) -> float:
+        return told(analyze(dmesg_txt=kernel, train_log=log))
+
+    named, kernel = "2025-08-22 03:40:00,000 INFO train: pid {pid} trains\n" + steps(1, 20), killed("03:40:21", pid=10598)
+    assert probability(named.format(pid=10598), kernel) > 0.8
+    assert probability(named.format(pid=10578), kernel) <= UNTIED_MOST
+    assert probability(named.format(pid=23), kernel) > 0.8  # in a container
+    cut = (
+        kernel[: kernel.index("oom-kill:")] + HEAD.split("python")[0].format(time="03:40:21") + "CPU: 1 PID: 10598 Comm: python\n"
+    )
+    assert probability(named.format(pid=10578), cut) <= UNTIED_MOST

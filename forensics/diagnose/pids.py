@@ -1,0 +1,44 @@
+"""Does a death concern a process that the job's log names by its pid?
+
+dmesg: Killed process 10598 (python)     train.log: INFO train: pid 10578 trains for 240 steps     -> another process
+
+A container counts its processes from 1: only numbers of one size can be told apart.
+"""
+
+from collections.abc import Sequence, Set
+
+from forensics.model import Event
+
+KILLED = "process.worker_died"
+CGROUP = "host_memory.oom_cgroup"
+CRASHES = ("process.abort", "process.bus_error", "process.illegal_instruction", "process.segfault")
+LEAST_PID = 1000
+
+
+def of_another_process(event: Event, own: Sequence[Event]) -> bool:
+    """Does the job's log tell by their pids which of its processes died, and that of `event` is none of them?
+
+    Where ranks miss each other, one may crash of the death of another that its log does not name.
+    """
+    alone = not any(str(e.cause).startswith("distributed.") for e in own)
+    killed = {_pid(e) for e in own if e.weight != "hint" and (e.cause == KILLED or (alone and e.cause in CRASHES))}
+    return _is_none_of(_pid(event), killed - {0})
+
+
+def is_strange(event: Event, pids: Set[int]) -> bool:
+    """Is the process of `event` none of `pids`, by which the job's logs call their programs?
+
+    Where the kernel's report is cut off before its victim: the one that asked a cgroup for more memory, which is in that cgroup.
+    """
+    return _is_none_of(_pid(event) or (_pid(event, "invoker_pid") if event.cause == CGROUP else 0), pids)
+
+
+def _is_none_of(victim: int, pids: Set[int]) -> bool:
+    """Is `victim` known to be another than each of `pids`, of which there are some?"""
+    return victim >= LEAST_PID and bool(pids) and all(victim / 2 < pid < victim * 2 and pid != victim for pid in pids)
+
+
+def _pid(event: Event, name: str = "pid") -> int:
+    """The pid that `event` tells as `name`; 0 for none, or one that is no number."""
+    told = event.fields.get(name, 0)
+    return int(told) if isinstance(told, int) or (isinstance(told, str) and told.isdecimal() and len(told) < 10) else 0

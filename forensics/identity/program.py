@@ -1,0 +1,22 @@
+"""The first and last lines of a log -> the pids by which its program calls itself and its processes.
+
+2026-11-21 16:24:10,774 INFO train: pid 10578 trains for 240 steps      -> 10578
+W1121 16:23:25.516000 10262 torch/distributed/elastic/...               -> 10262
+"""
+
+from forensics import lazy
+from forensics.layouts import peel
+from forensics.model import Scan
+
+NAMED = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,3}\[?(?P<pid>\d{1,10})\b")
+
+
+def pids_of(scan: Scan) -> frozenset[int]:
+    """Every process that the ends of the log name; empty where they name none."""
+    found: set[int] = set()
+    for line in (*scan.head, *scan.tail):
+        prefix = peel(line.text)
+        found |= {int(m["pid"]) for m in NAMED.finditer(prefix.message)}
+        if prefix.pid:
+            found.add(prefix.pid)
+    return frozenset(found)
