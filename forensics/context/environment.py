@@ -30,7 +30,7 @@ TRIGGER = Trigger(
         "pytorch version:",
         "torch==",
         "tensorflow==",
-        "jax==",
+        "jax==0.",
         "tensorflow version",
         "jax version",
         "(uuid: gpu-",

@@ -47,7 +47,7 @@ class Matcher:
         self.thin_all = compile_anchors(anchors) if anchors else None
         self.thin_one = compile_anchors(anchors, hyperscan.HS_FLAG_SINGLEMATCH) if anchors else None
         self.anchors = database.anchors
-        self.trigger_anchors = [tuple(a.lower() for a in t.anchors) for t in database.triggers]
+        self.trigger_anchors = [tuple(a.lower().strip("\n") for a in t.anchors) for t in database.triggers]  # as in their lines
         self.once: Any = None
         self.lock = threading.Lock()
         self.local = threading.local()
