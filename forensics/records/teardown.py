@@ -6,7 +6,7 @@
 The line stands in front of the death or, where ranks write to one file at once, anywhere in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from msgspec.structs import replace
 
@@ -23,6 +23,6 @@ def torn_down(events: Sequence[Event]) -> list[Event]:
     return [replace(e, weight="hint") if closed and _is_its(e, closed) else e for e in events]
 
 
-def _is_its(event: Event, closed: set[object]) -> bool:
+def _is_its(event: Event, closed: Set[object]) -> bool:
     """Is `event` the death of one of `closed` by a signal, as far as it tells?"""
     return event.cause == DIED and event.fields.get("pid") in closed and event.fields.get("exit_code", -9) in BY_SIGNAL
