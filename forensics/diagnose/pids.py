@@ -13,6 +13,7 @@ KILLED = "process.worker_died"
 CGROUP = "host_memory.oom_cgroup"
 CRASHES = ("process.abort", "process.bus_error", "process.illegal_instruction", "process.segfault")
 LEAST_PID = 1000
+THREADS = 500
 
 
 def of_another_process(event: Event, own: Sequence[Event]) -> bool:
@@ -22,7 +23,7 @@ def of_another_process(event: Event, own: Sequence[Event]) -> bool:
     """
     alone = not any(str(e.cause).startswith("distributed.") for e in own)
     killed = {_pid(e) for e in own if e.weight != "hint" and (e.cause == KILLED or (alone and e.cause in CRASHES))}
-    return _is_none_of(_pid(event), killed - {0})
+    return _is_none_of(_pid(event), killed - {0}, _threads(event))
 
 
 def is_strange(event: Event, pids: Set[int]) -> bool:
@@ -30,12 +31,18 @@ def is_strange(event: Event, pids: Set[int]) -> bool:
 
     Where the kernel's report is cut off before its victim: the one that asked a cgroup for more memory, which is in that cgroup.
     """
-    return _is_none_of(_pid(event) or (_pid(event, "invoker_pid") if event.cause == CGROUP else 0), pids)
+    return _is_none_of(_pid(event) or (_pid(event, "invoker_pid") if event.cause == CGROUP else 0), pids, _threads(event))
 
 
-def _is_none_of(victim: int, pids: Set[int]) -> bool:
-    """Is `victim` known to be another than each of `pids`, of which there are some?"""
-    return victim >= LEAST_PID and bool(pids) and all(victim / 2 < pid < victim * 2 and pid != victim for pid in pids)
+def _is_none_of(victim: int, pids: Set[int], threads: int) -> bool:
+    """Is `victim` known to be another than each of `pids`, of which there are some, and than one of its `threads` next numbers?"""
+    others = (victim / 2 < pid < victim * 2 and not pid <= victim <= pid + threads for pid in pids)
+    return victim >= LEAST_PID and bool(pids) and all(others)
+
+
+def _threads(event: Event) -> int:
+    """How much later the number that `event` tells may be than its process's: of a crash the kernel tells the thread's."""
+    return THREADS if event.cause in CRASHES else 0
 
 
 def _pid(event: Event, name: str = "pid") -> int:

@@ -19,6 +19,7 @@ Of two causes that explain each other, the one with the surer evidence does, the
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from math import prod
+from pathlib import PurePath
 
 from msgspec import Struct, field
 
@@ -42,6 +43,7 @@ HEALTHY_PRIOR = 0.3
 SURVIVED = 0.2
 LASTING = "series/nan"
 NOT_A_NUMBER = "numerics.nan"
+MISSING = "data.missing"
 STATUS = "none.healthy/exit_zero"
 BARE_STATUS = lazy.regex(r"(?i)\W*(?:exit(?:ed)?|return|rc|status)\b")
 CLOSE = 3  # lines: some programs print a note behind their traceback
@@ -81,6 +83,8 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
             concerns = UNRELATED
         found.append(Standing(cause, ours, strength(ours) * concerns * survived, tied=shown))
     for standing in found:
+        standing.strength *= UNRELATED if _is_beside(standing, found, jobs) else 1.0
+    for standing in found:
         _explain(standing, found, database)
     _score(found)
     rest = HEALTHY_PRIOR * prod(1 - s.score for s in found)
@@ -94,6 +98,19 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
         healthy.probability = 0.97 if any(e.weight == "proof" for e in ended_well) else 0.9
     ranked = sorted([*found, healthy], key=lambda s: (-s.score, s.cause))
     return [s for i, s in enumerate(ranked) if i == 0 or s.cause != HEALTHY][:SHOWN]
+
+
+def _is_beside(standing: Standing, found: Sequence[Standing], jobs: Jobs) -> bool:
+    """Is it a death that nothing ties to the job, where the same logs tell of another process's death that is the job's?"""
+    if standing.tied:
+        return False
+    others = [s for s in found if s.tied and s.cause.startswith(ENDINGS) and s.strength > standing.strength * UNRELATED]
+    ours = {_pid(e) for s in others for e in s.events if e.weight != "hint" and not jobs.is_job(e)} - {None}
+    return bool(ours) and not ours & {_pid(e) for e in standing.events}
+
+
+def _pid(event: Event) -> str | None:
+    return str(event.fields["pid"]) if "pid" in event.fields else None
 
 
 def strength(events: Iterable[Event]) -> float:
@@ -161,7 +178,17 @@ def _can_explain(root: Standing, other: Standing, database: Database) -> bool:
     if named and back:
         return (_sureness(root), _before(other, root)) <= (_sureness(other), _before(root, other))
     fallback = database.causes[other.cause].fallback and not database.causes[root.cause].fallback
-    return named or (fallback and not back)
+    return named or (fallback and not back) or _left_undone(root, other)
+
+
+def _left_undone(root: Standing, other: Standing) -> bool:
+    """Did one program of a pipeline end by `root`, and does the next miss what that was to make?"""
+    if other.cause != MISSING or not root.cause.startswith("code."):
+        return False
+    if not _before(root, other) and not any(a.source == b.source and a.line < b.line for a in root.events for b in other.events):
+        return False
+    ended, missed = ({PurePath(str(e.fields["file"])).name for e in s.events if "file" in e.fields} for s in (root, other))
+    return bool(ended and missed) and not ended & missed
 
 
 def _strangers(a: Standing, root: Standing) -> bool:

@@ -31,6 +31,7 @@ from forensics.diagnose.relevance import (
 from forensics.model import Event
 
 MISTAKES = {"KeyError", "IndexError", "TypeError", "AttributeError", "NameError", "ZeroDivisionError", "AssertionError"}
+MADE_HERE = ("code.", "numerics.", "storage.")
 WAITS = "distributed."  # peers wait for long before they give a lost one up
 
 
@@ -73,7 +74,7 @@ def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: 
     """`strange`: does the job's log call its program by another pid?"""
     if missed(event, own, jobs) or of_given_job(event, jobs) or not _may_tell(event, jobs):
         return True
-    felt = [e for e in own if e.cause != HEALTHY and not (strange and _is_bare(e)) and not _has_reason(e, own)]
+    felt = [e for e in own if e.cause != HEALTHY and not (strange and _is_bare(e)) and not _has_reason(e, own, database)]
     follows = any(_follows(e, event, others, jobs, database) for e in felt)
     return follows or (not strange and _breaks_off(event, own, jobs, database))
 
@@ -83,9 +84,15 @@ def _is_bare(event: Event) -> bool:
     return event.cause == EXCEPTION and not raised(event)
 
 
-def _has_reason(later: Event, own: Sequence[Event]) -> bool:
-    """Does the same log tell in front of `later` that the program ended by a mistake in its code, which no death makes?"""
-    return any(e.source == later.source and e.last_line < later.line and e.weight != "hint" and _is_mistake(e) for e in own)
+def _has_reason(later: Event, own: Sequence[Event], database: Database) -> bool:
+    """Does the same log tell in front of `later` why it came to that: a mistake in the code, a disk that is full, a value that is
+    not a number, which no death makes?"""
+
+    def reason(e: Event) -> bool:
+        follows = later.weight == "hint" or database.explains(str(e.cause), str(later.cause))
+        return _is_mistake(e) or (str(e.cause).startswith(MADE_HERE) and follows)
+
+    return any(e.source == later.source and e.last_line < later.line and e.weight != "hint" and reason(e) for e in own)
 
 
 def _may_tell(event: Event, jobs: Jobs) -> bool:

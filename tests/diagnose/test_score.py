@@ -95,3 +95,9 @@ def test_probabilities_are_shares(knowledge: Database, weight: str) -> None:
     said = standings(Incident((event("code.shape", 1, weight), event("storage.full", 2, weight))), knowledge)
     assert 0.8 < sum(s.probability for s in said) <= 1.0001
     assert said[0].cause == "code.shape"
+
+
+@pytest.mark.parametrize(("script", "role"), [("evaluate.py", "symptom"), ("train.py", "contributing")])
+def test_what_a_program_that_failed_was_to_make_is_missed_by_the_next(knowledge: Database, script: str, role: str) -> None:
+    failed, missed = event("code.import", 5, file="/run/train.py"), event("data.missing", 20, file=f"/run/{script}")
+    assert order(knowledge, failed, missed) == [("code.import", "root"), ("data.missing", role)]

@@ -164,3 +164,36 @@ def test_where_a_log_breaks_off_its_own_pid_tells_whether_the_killed_process_was
         kernel[: kernel.index("oom-kill:")] + HEAD.split("python")[0].format(time="03:40:21") + "CPU: 1 PID: 10598 Comm: python\n"
     )
     assert probability(named.format(pid=10578), cut) <= UNTIED_MOST
+
+
+FULL = (
+    "[rank1]: OSError: [Errno 28] No space left on device: 'dump/140.pt'\n"
+    "[rank0]: RuntimeError: [gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:27124\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("end", "first"), [(FULL, "storage.full"), (FULL.splitlines(keepends=True)[1], "host_memory.oom_cgroup")]
+)
+def test_what_follows_from_a_reason_in_the_same_log_ties_no_death(analyze: Callable[..., Report], end: str, first: str) -> None:
+    stamped = "".join(f"2025-08-22 03:40:41,{i}00 ERROR train: {line}\n" for i, line in enumerate(end.splitlines()))
+    assert analyze(dmesg_txt=killed("03:40:41"), train_log=steps(0, 40) + stamped).causes[0].id == first
+
+
+TRAP = "[Fri Aug 22 {time} 2025] traps: python[{pid}] trap divide error ip:7f15c1f93110 sp:7ffc error:0 in k.so[1110,7f15c1f93000+1000]\n"
+
+
+def test_of_two_processes_the_one_that_is_tied_to_the_job_died_of_its_own(analyze: Callable[..., Report]) -> None:
+    broken = "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly\n"
+    kernel = killed("03:40:03") + TRAP.format(time="03:40:40", pid=50119)
+    report = analyze(dmesg_txt=kernel, train_log=steps(0, 40) + broken)
+    assert report.causes[0].id == "process.abort"
+
+
+@pytest.mark.parametrize(("pid", "shown"), [(50160, True), (88000, False)])
+def test_a_crash_is_told_by_the_number_of_its_thread(analyze: Callable[..., Report], pid: int, shown: bool) -> None:
+    """Which is a little later than that of its process."""
+    crash = f"[Fri Aug 22 03:40:40 2025] python[{pid}]: segfault at 20 ip 00007fa6 sp 00007fa6 error 4 in libc.so.6[156219]\n"
+    log = steps(0, 40) + "2025-08-22 03:40:41,000 INFO distributed.nanny: Worker process 50117 was killed by signal 11\n"
+    report = analyze(dmesg_txt=crash, train_log=log)
+    assert any(p.source.endswith("dmesg.txt") for p in report.causes[0].proofs) is shown
