@@ -35,7 +35,7 @@ def is_strange(event: Event, pids: Set[int]) -> bool:
 
 
 def _is_none_of(victim: int, pids: Set[int], threads: int) -> bool:
-    """Is `victim` known to be another than each of `pids`, of which there are some, and than one of its `threads` next numbers?"""
+    """Is `victim` known to be none of `pids`, of which there are some, nor one of the `threads` numbers behind each?"""
     others = (victim / 2 < pid < victim * 2 and not pid <= victim <= pid + threads for pid in pids)
     return victim >= LEAST_PID and bool(pids) and all(others)
 
