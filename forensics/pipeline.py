@@ -18,6 +18,7 @@ from forensics.diagnose import (
     alarming,
     chosen,
     diagnose,
+    doubted,
     foreign,
     linked,
     silent,
@@ -96,6 +97,7 @@ def analyze(
     found, decided = _worst_first(found, decided, jobs)
     alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), silent(found, jobs, knowledge))
     decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarms), decided[0], knowledge, noted, ask)
+    decided[0] = doubted(decided[0], _disordered(readings, noted), jobs)
     decided[0] = unsettled(decided[0], timeline.unanswered(chosen, choice, clocks))
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model},
@@ -172,6 +174,13 @@ def clocks_of(readings: list[Reading], events: Mapping[str, list[Event]], noted:
     return spared(
         lambda: timeline.settled(found, clocks, noted.append), clocks, "clocks told from each other", None, noted.append
     )
+
+
+def _disordered(readings: list[Reading], noted: list[Warning]) -> set[str]:
+    """The sources whose lines are in no order of time."""
+    names = {r.name for r in readings if spared(partial(timeline.disordered, r.marks), False, "its order", r.name, noted.append)}
+    noted += [Warning("order", "its stamps go back and forth: the order of its lines tells nothing", n) for n in sorted(names)]
+    return names
 
 
 def _jobs_own(summaries: Sequence[SourceSummary], readings: Sequence[Reading]) -> Jobs:

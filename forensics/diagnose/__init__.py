@@ -1,6 +1,6 @@
 """Decide: which cause is the root, which are its consequences, how sure that is, what to do, and what is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ __all__ = [
     "alarming",
     "chosen",
     "diagnose",
+    "doubted",
     "foreign",
     "linked",
     "silent",
@@ -46,6 +47,12 @@ UNPROVEN = (
     ),
 )
 
+DISORDERED_MOST = 0.75
+DISORDERED = Unknown(
+    what="what came first",
+    why="the stamps of these lines go back and forth, so what followed, and what was overcome, cannot be told from their order",
+    command="sort --stable --key=1,2 train.log > sorted.log",
+)
 UNTIED = Unknown(
     what="whether the process that died was the job's",
     why="the job's log has neither its pid nor a consequence at that moment, and does not break off then",
@@ -87,6 +94,20 @@ def unsettled(decided: Diagnosis, open_question: Unknown | None) -> Diagnosis:
         return decided
     findings = tuple(replace(f, probability=min(f.probability, CRASH_PROBABILITY)) for f in decided.findings)
     return Diagnosis("undetermined", findings, (open_question,))
+
+
+def doubted(decided: Diagnosis, disordered: Set[str], jobs: Jobs = NOBODY) -> Diagnosis:
+    """`decided`, less sure of what only the sources `disordered` tell, and of everything where these are all that the job wrote:
+    nobody knows what came first there."""
+    lost = bool(jobs.ends) and disordered >= set(jobs.ends)
+    told = [lost or (bool(f.proofs) and all(p.source in disordered for p in f.proofs)) for f in decided.findings]
+    if not any(told):
+        return decided
+    findings = (
+        replace(f, probability=min(f.probability, DISORDERED_MOST)) if doubt else f
+        for f, doubt in zip(decided.findings, told, strict=True)
+    )
+    return replace(decided, findings=tuple(findings), missing=(DISORDERED, *decided.missing))
 
 
 def _finding(standing: Standing, first: bool, database: Database) -> Finding:

@@ -4,7 +4,7 @@ For each cause c of an incident, with one weight w for every distinct signature 
 
     strength(c)  = 1 - product of (1 - W[w])                     W: proof 0.97, strong 0.80, hint 0.40; at most 0.985
                    * UNRELATED where it is another process's (see relevance)
-                   * SURVIVED where each log that speaks for c tells further down that the run ended well
+                   * SURVIVED where each log that speaks for c tells further down that the run ended well, and none ends ill
     explained(c) = greatest strength(r) * ORDER * SURE of the causes r that explain c (by `explains:`, or because c is a fallback
                    and r is not). ORDER is less than 1 when r is first seen after c on the same clock: LATE_FALLBACK where c is
                    a fallback (an ending is often printed before its reason), else LATE. SURE is UNSURE where r has only hints
@@ -26,7 +26,7 @@ from msgspec import Struct, field
 from forensics import lazy
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.facts import APART_S, ENDINGS
-from forensics.diagnose.relevance import UNRELATED, Jobs, concerning, raised
+from forensics.diagnose.relevance import EXCEPTION, UNRELATED, Jobs, concerning, raised
 from forensics.diagnose.ties import ended_otherwise, tied
 from forensics.model import Event, Incident
 
@@ -75,9 +75,10 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
             by_cause[event.cause or ""].append(event)
     ended_well = by_cause.pop(HEALTHY, [])
     found: list[Standing] = []
+    ill = _ended_ill(events, ended_well)
     for cause, told in by_cause.items():
         ours, concerns = concerning(told, events, jobs, database)
-        survived = SURVIVED if _survived(ours, ended_well) and not _felt_later(ours, events, database) else 1.0
+        survived = SURVIVED if _survived(ours, ended_well) and not ill and not _felt_later(ours, events, database) else 1.0
         shown = concerns == 1.0 and tied(ours, events, jobs, database)
         if concerns == 1.0 and not shown and ended_otherwise(ours, events, jobs, database):
             concerns = UNRELATED
@@ -89,7 +90,7 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
     _score(found)
     rest = HEALTHY_PRIOR * prod(1 - s.score for s in found)
     healthy = Standing(HEALTHY, tuple(ended_well), strength(ended_well), score=rest)
-    if ended_well and any(e.weight != "hint" for e in ended_well):
+    if any(e.weight != "hint" for e in ended_well) and not ill:
         healthy.score = max(rest, prod(1 - s.score for s in found) * healthy.strength)
     total = sum(s.score for s in found) + healthy.score
     for standing in (*found, healthy):
@@ -141,6 +142,12 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
         )
         for e in events
     )
+
+
+def _ended_ill(events: Iterable[Event], ended_well: Sequence[Event]) -> bool:
+    """Does a log that never tells of a good end tell of a bad one, by an exception or a status, while others end well?"""
+    good = {e.source for e in ended_well}
+    return any(e.cause == EXCEPTION and e.source not in good for e in events)
 
 
 def _is_shells(end: Event) -> bool:

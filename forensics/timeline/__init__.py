@@ -7,6 +7,7 @@ from forensics.model import Trigger
 from forensics.timeline.assume import clock_of, full_times
 from forensics.timeline.choose import EVERYTHING, Choice, choose, last, unanswered, window, within
 from forensics.timeline.clock import Clock
+from forensics.timeline.disorder import disordered
 from forensics.timeline.incidents import incidents
 from forensics.timeline.links import links
 from forensics.timeline.marks import TRIGGER, Mark, marks
@@ -21,6 +22,7 @@ __all__ = [
     "Mark",
     "choose",
     "clock_of",
+    "disordered",
     "full_times",
     "incidents",
     "last",
