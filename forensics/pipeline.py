@@ -97,8 +97,8 @@ def analyze(
     found, decided = _worst_first(found, decided, jobs)
     alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), silent(found, jobs, knowledge))
     decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarms), decided[0], knowledge, noted, ask)
-    decided[0] = doubted(decided[0], _disordered(readings, noted), jobs)
-    decided[0] = unsettled(decided[0], timeline.unanswered(chosen, choice, clocks))
+    doubt = doubted(decided[0], _disordered(readings, noted), jobs)
+    decided[0] = unsettled(doubt, timeline.unanswered(chosen, choice, clocks))
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model},
         case=case,
@@ -108,18 +108,19 @@ def analyze(
         timeline=tuple(_moments(found, decided))[: limits.current.moments],
         sources=summaries,
         missing=decided[0].missing,
-        warnings=(),  # below
+        warnings=(),  # see _beside
     )
-    report = _beside(report, readings, baseline, noted)
-    return replace(report, warnings=tuple(dict.fromkeys(noted)))
+    return _beside(report, readings, baseline, noted)
 
 
 def _beside(report: Report, readings: list[Reading], baseline: Sequence[Path], noted: list[Warning]) -> Report:
-    """`report` with what helps to understand it: environment, curves, and unusual lines where there is nothing else."""
+    """`report` with what helps to understand it: environment, curves, unusual lines where there is nothing else, and what was
+    noted of all of it."""
     scans = [r.scan for r in readings]
     curves = {r.name: r.numbers.series for r in readings if r.numbers}
     report = spared(lambda: context.attach(report, scans, curves), report, "the context", None, noted.append)
-    return spared(lambda: _with_unusual(report, scans, baseline, noted), report, "unusual lines", None, noted.append)
+    report = spared(lambda: _with_unusual(report, scans, baseline, noted), report, "unusual lines", None, noted.append)
+    return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
 def _placed(readings: list[Reading], noted: list[Warning]) -> tuple[dict[str, timeline.Clock], list[Event]]:
