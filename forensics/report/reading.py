@@ -6,6 +6,8 @@ The types of the model say what may stand where. Fields that later versions add 
 write get their defaults.
 """
 
+import json
+
 import msgspec
 
 from forensics.errors import UsageError
@@ -18,6 +20,7 @@ def report_of(document: object, name: str) -> Report:
     try:
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
             raise ValueError(f"no document of schema {SCHEMA}")
+        json.dumps(document, allow_nan=False)  # raises where a number is none that JSON has
         report = msgspec.convert(document, Report)
         if not report.causes:
             raise ValueError("it names no cause")

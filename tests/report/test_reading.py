@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from forensics.database import Database
@@ -56,6 +56,7 @@ JUNK = st.one_of(
 
 
 @given(st.sampled_from(_paths(DOCUMENT)[1:]), JUNK)
+@example(("causes", 0, "evidence", 0, "time_uncertainty_s"), float("inf"))
 @settings(deadline=None)
 def test_a_damaged_document_is_refused_or_shown_but_never_breaks(path: tuple[Any, ...], junk: object) -> None:
     damaged = json.loads(json.dumps(DOCUMENT))
