@@ -43,7 +43,7 @@ def read(region: Region) -> Record | None:
         "xid_meaning": row.get("meaning", "a code that the table does not know"),
         "xid_action": row.get("action", "look the code up in the driver's documentation"),
     }
-    if found["pid"] and found["pid"].isdigit():
+    if found["pid"] and found["pid"].isdecimal():
         fields["pid"] = int(found["pid"][:18])
     if found["task"] and not found["task"].startswith("<"):
         fields["task"] = found["task"].strip()
