@@ -58,6 +58,8 @@ IGNORED_DECIDES = ("code.*", "process.fork_threads")
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
 MESSAGE_LINES = 12
+# Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
+TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):")
 RULE = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
@@ -99,9 +101,14 @@ def read(region: Region) -> Record | None:
 
 
 def _ignored(region: Region) -> bool:
-    """Is it an exception that Python told and ignored? The line in front says so, or the one before where it was broken."""
+    """Is it an exception that Python told and ignored, or one of a tracker's threads? The line in front says so, or the one
+    before where it was broken."""
     *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
-    return IGNORED in near.text or (IGNORED in further.text and not further.text.rstrip().endswith(">"))
+    return (
+        IGNORED in near.text
+        or TRACKER.search(near.text) is not None
+        or (IGNORED in further.text and not further.text.rstrip().endswith(">"))
+    )
 
 
 def _end(rows: list[Peeled]) -> int | None:
