@@ -44,8 +44,10 @@ SURVIVED = 0.2
 LASTING = "series/nan"
 NOT_A_NUMBER = "numerics.nan"
 MISSING = "data.missing"
+STOPPED = "stopped."
 STATUS = "none.healthy/exit_zero"
 BARE_STATUS = lazy.regex(r"(?i)\W*(?:exit(?:ed)?|return|rc|status)\b")
+COMPLAINT = lazy.regex(r"\bline \d+: .*(?:command not found|cannot execute|No such file or directory|Permission denied)")
 CLOSE = 3  # lines: some programs print a note behind their traceback
 FAR = 20  # lines: a program that fails tells little more before its status
 NOBODY = Jobs({})
@@ -127,7 +129,7 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
 
     A status of 0 is as sure as a proof where the program told a good deal between the two: a restart did what was wanted.
     A loss that stayed NaN, or is so in the last line, is not healed by an end without an error, nor is an exception right in
-    front of a shell's status: that is the status of `train.py | tee log`.
+    front of a shell's status: that is the status of `train.py | tee log`. Nor is what a script's shell could not run.
     """
     ends = [w for w in ended_well if w.weight != "hint"]
     if any(e.kind == LASTING and e.weight != "hint" for e in events):
@@ -137,7 +139,7 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
             w.source == e.source
             and w.last_line > e.last_line
             and (RANKS[w.weight] <= RANKS[e.weight] or (w.kind == STATUS and w.last_line - e.last_line > FAR))
-            and not (_is_shells(w) and (raised(e) or e.cause == NOT_A_NUMBER) and w.line - e.last_line <= CLOSE)
+            and not (_is_shells(w) and w.line - e.last_line <= _reach(e))
             for w in ends
         )
         for e in events
@@ -148,6 +150,13 @@ def _ended_ill(events: Iterable[Event], ended_well: Sequence[Event]) -> bool:
     """Does a log that never tells of a good end tell of a bad one, by an exception or a status, while others end well?"""
     good = {e.source for e in ended_well}
     return any(e.cause == EXCEPTION and e.source not in good for e in events)
+
+
+def _reach(event: Event) -> int:
+    """For how many lines behind `event` a shell's status is still that of another program, or of the script's last line."""
+    if any(COMPLAINT.search(p.text) for p in event.proofs):
+        return FAR
+    return CLOSE if raised(event) or event.cause == NOT_A_NUMBER else -1
 
 
 def _is_shells(end: Event) -> bool:
@@ -172,11 +181,20 @@ def _explain(standing: Standing, others: list[Standing], database: Database) -> 
     for root in others:
         if root.cause == standing.cause or not _can_explain(root, standing, database) or _strangers(standing, root):
             continue
+        if root.cause.startswith(STOPPED) and _was_missed_before(standing, root, others):
+            continue
         share = root.strength * (1.0 if _sureness(root) < RANKS["hint"] else UNSURE)
         if _before(standing, root):
             share *= LATE_FALLBACK if database.causes[standing.cause].fallback else LATE
         if share > standing.explained:
             standing.explained, standing.explained_by = share, root.cause
+
+
+def _was_missed_before(crash: Standing, stop: Standing, others: Sequence[Standing]) -> bool:
+    """Does a log miss the process of `crash`, by its pid, in front of `stop`? Then it was no crash while being stopped."""
+    pids = {_pid(e) for e in crash.events} - {None}
+    told = [e for s in others for e in s.events if _pid(e) in pids]
+    return any(e.source == s.source and e.line < s.line for e in told for s in stop.events)
 
 
 def _can_explain(root: Standing, other: Standing, database: Database) -> bool:

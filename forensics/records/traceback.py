@@ -51,8 +51,14 @@ REPORTERS = {
     "BrokenPipeError",
     "ConnectionResetError",
 }
-# What Python prints in front of an exception that a destructor or exit hook raised: the program went on.
-IGNORED = "Exception ignored in"
+# What Python prints in front of an exception that a destructor or exit hook raised, and Jupyter of an extension that it goes on
+# without.
+IGNORED = (
+    "Exception ignored in",
+    "error adding extension (",
+    "error linking extension ",
+    "extension failed loading with message",
+)
 IGNORED_DECIDES = ("code.*", "process.fork_threads")
 # An exception that was being handled when another came up is context: the one that came up ended the program.
 HANDLED = "During handling of the above exception"
@@ -104,11 +110,9 @@ def _ignored(region: Region) -> bool:
     """Is it an exception that Python told and ignored, or one of a tracker's threads? The line in front says so, or the one
     before where it was broken."""
     *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
-    return (
-        IGNORED in near.text
-        or TRACKER.search(near.text) is not None
-        or (IGNORED in further.text and not further.text.rstrip().endswith(">"))
-    )
+    if any(said in near.text for said in IGNORED) or TRACKER.search(near.text):
+        return True
+    return IGNORED[0] in further.text and not further.text.rstrip().endswith(">")
 
 
 def _end(rows: list[Peeled]) -> int | None:

@@ -159,3 +159,12 @@ def test_lines_that_a_table_joins_are_of_one_process_and_time_joins_none() -> No
     told = things(links)
     assert told[kill] == told[row] == told[watchdog]
     assert near not in told
+
+
+@pytest.mark.parametrize(("steps", "cause"), [(3, "code.config"), (60, "none.healthy")])
+def test_a_scripts_last_status_does_not_heal_what_its_shell_could_not_run(
+    analyze: Callable[..., Report], steps: int, cause: str
+) -> None:
+    """Where the program that was run instead, or the rest of the script, worked for long, it could do without."""
+    log = "nightly.sh: line 2: torchrun: command not found\n" + "publishing\n" * steps + "exit status 0\n"
+    assert analyze(nightly_log=log).causes[0].id == cause

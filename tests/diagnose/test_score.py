@@ -101,3 +101,8 @@ def test_probabilities_are_shares(knowledge: Database, weight: str) -> None:
 def test_what_a_program_that_failed_was_to_make_is_missed_by_the_next(knowledge: Database, script: str, role: str) -> None:
     failed, missed = event("code.import", 5, file="/run/train.py"), event("data.missing", 20, file=f"/run/{script}")
     assert order(knowledge, failed, missed) == [("code.import", "root"), ("data.missing", role)]
+
+
+def test_a_crash_that_a_log_misses_in_front_of_a_signal_did_not_come_of_it(knowledge: Database) -> None:
+    crash, missed = event("process.segfault", 1, "proof", "dmesg", pid=4711), event("process.worker_died", 5, pid=4711)
+    assert order(knowledge, crash, missed, event("stopped.user", 9))[0] == ("process.segfault", "root")

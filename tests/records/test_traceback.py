@@ -116,6 +116,7 @@ def test_an_exception_that_tells_of_another_end_is_a_hint(events: Callable[[str]
     "front",
     [
         "Exception ignored in: <function Pool.__del__ at 0x7f2a11223344>",
+        "[W 2025-08-22 03:40:41.100 ServerApp] gpu_panel | error adding extension (enabled: True): not found",
         "Exception ignored in: \n<generator fit at 0x7f2a>",
     ],
 )
