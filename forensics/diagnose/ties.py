@@ -85,14 +85,20 @@ def _is_bare(event: Event) -> bool:
 
 
 def _has_reason(later: Event, own: Sequence[Event], database: Database) -> bool:
-    """Does the same log tell in front of `later` why it came to that: a mistake in the code, a disk that is full, a value that is
-    not a number, which no death makes?"""
+    """Does the job tell ahead of `later` why it came to that: a mistake in the code, a disk that is full, a value that is not a
+    number, which no death makes?"""
 
     def reason(e: Event) -> bool:
         follows = later.weight == "hint" or database.explains(str(e.cause), str(later.cause))
-        return _is_mistake(e) or (str(e.cause).startswith(MADE_HERE) and follows)
+        made_here = _is_mistake(e) or (e.cause != EXCEPTION and str(e.cause).startswith(MADE_HERE))
+        return made_here and (follows or (e.source == later.source and _is_mistake(e)))
 
-    return any(e.source == later.source and e.last_line < later.line and e.weight != "hint" and reason(e) for e in own)
+    return any(e.weight != "hint" and _is_ahead(e, later) and reason(e) for e in own)
+
+
+def _is_ahead(e: Event, later: Event) -> bool:
+    """Does `e` stand in front of `later` in one log, or in another rank's log at a time that is not known to be later?"""
+    return e.last_line < later.line if e.source == later.source else _gap(e, later) >= -SLACK_S
 
 
 def _may_tell(event: Event, jobs: Jobs) -> bool:
@@ -143,8 +149,11 @@ def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Databa
         begun = jobs.starts.get(source)
         if end is None or (begun is not None and begun > event.time + timedelta(seconds=SLACK_S + off)):
             continue
+        told = [e for e in own if e.source == source and e.weight != "hint"]
+        if told and all(_has_reason(e, own, database) for e in told):
+            continue
         ended = -NEAR_S - off <= (end - event.time).total_seconds() <= SOON_S + off
-        if ended and not any(e.source == source and e.weight != "hint" and _is_end(e, event, database) for e in own):
+        if ended and not any(_is_end(e, event, database) for e in told):
             return True
     return False
 

@@ -197,3 +197,12 @@ def test_a_crash_is_told_by_the_number_of_its_thread(analyze: Callable[..., Repo
     log = steps(0, 40) + "2025-08-22 03:40:41,000 INFO distributed.nanny: Worker process 50117 was killed by signal 11\n"
     report = analyze(dmesg_txt=crash, train_log=log)
     assert any(p.source.endswith("dmesg.txt") for p in report.causes[0].proofs) is shown
+
+
+@pytest.mark.parametrize(
+    ("end", "first"), [(RAISED, "code.exception"), ("2025-08-22 03:40:40,000 INFO train: step 41\n", "process.segfault")]
+)
+def test_a_mistake_in_one_ranks_log_is_why_the_others_miss_it(analyze: Callable[..., Report], end: str, first: str) -> None:
+    lost = "RuntimeError: [gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:27124\n"
+    report = analyze(dmesg_txt=SEGFAULT.format(time="03:40:40"), rank0_log=steps(0, 40) + lost, rank1_log=steps(0, 40) + end)
+    assert report.causes[0].id == first
