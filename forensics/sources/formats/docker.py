@@ -16,7 +16,7 @@ from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
 
-class Record(Struct):
+class Record(Struct, gc=False):
     """One record of the file."""
 
     log: str
@@ -64,7 +64,7 @@ def _whole_lines(block: bytes) -> bytes | None:
         found = RECORDS.decode_lines(block)
         text = "".join([f"{r.time} {r.log}" for r in found])
         one_each = len(found) == block.count(10) + 1 == text.count("\n") and {r.log[-1:] for r in found} == {"\n"}
-        return text.replace("\r\n", "\n")[:-1].encode() if one_each else None
+        return (text.replace("\r\n", "\n") if "\r" in text else text)[:-1].encode() if one_each else None
     except (ValueError, RecursionError):
         return None
 

@@ -26,7 +26,7 @@ NAMES = {
 NO_NAME = lazy.regex(r"[\s\[\]:]+")
 
 
-class Entry(Struct, rename=lambda name: NAMES[name]):
+class Entry(Struct, gc=False, rename=lambda name: NAMES[name]):
     """Everything of an entry that its line is made of, under journald's names in documents."""
 
     message: str | None = None
