@@ -77,7 +77,10 @@ def sounds_alarmed(text: str) -> bool:
 
 def _is_loud(text: str) -> bool:
     low = text.lower()
-    return any(word in low for word in ALARMS)
+    for word in ALARMS:  # noqa: SIM110 `any` takes twice as long, and both ends of each source come here
+        if word in low:
+            return True
+    return False
 
 
 def region(incident: Incident | None, alarms: Iterable[str], foreign: Sequence[Event] = ()) -> list[str]:
