@@ -89,9 +89,10 @@ def _essential(calls: Calls) -> Calls:
 def compile_anchors(anchors: Sequence[str], flags: int = 0) -> Any:
     """A Hyperscan database that reports anchor i as i, in any case; `flags` of Hyperscan are added."""
     matcher = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    # Hex escapes: anchors are bytes to Hyperscan, whatever their script.
-    expressions = [b"".join(b"\\x%02x" % byte for byte in a.encode()) for a in anchors]
     matcher.compile(
-        expressions=expressions, ids=list(range(len(anchors))), flags=[hyperscan.HS_FLAG_CASELESS | flags] * len(anchors)
+        expressions=[a.encode() for a in anchors],
+        ids=list(range(len(anchors))),
+        flags=[hyperscan.HS_FLAG_CASELESS | flags] * len(anchors),
+        literal=True,
     )
     return matcher
