@@ -6,7 +6,8 @@
 
 Kubernetes tries until it succeeds, and keeps the events of what failed before. A container starts only after its pod has been
 scheduled, its network made, its volumes mounted and its image pulled; kubectl sorts events by when they were seen last. The
-kernel of a notebook is as it was when its page connects again.
+kernel of a notebook is as it was when its page connects again, and so is a client that found its queue or its store again. What
+Airflow's runner ends after it marked the task as a success is the rest of that task.
 """
 
 import re
@@ -21,11 +22,12 @@ from forensics.model import Event, Line, Scan
 
 
 class Cure(Struct, frozen=True):
-    """`causes`: prefixes of what it is about. `trouble`: on the event's own line. `cure`: on a later one."""
+    """`causes`: prefixes of what it is about. `trouble`: on the event's own line. `cure`: on a later one, or on any."""
 
     causes: tuple[str, ...]
     trouble: re.Pattern[str]
     cure: re.Pattern[str]
+    anywhere: bool = False
 
 
 CURES = (
@@ -43,6 +45,20 @@ CURES = (
         trouble=lazy.regex(r"(?i)websocket|ping|buffering|stream"),
         cure=lazy.regex(r"\bRestoring connection for [0-9a-f-]{36}"),
     ),
+    Cure(
+        causes=("distributed.network", "notebook.connection_lost", "data.download"),
+        trouble=lazy.regex(r"(?i)connect|\blost\b|refused|unreachable|retry"),
+        cure=lazy.regex(
+            r"\b[Cc]onnected to [a-z]{2,12}(?:\+\w{1,9})?://|(?i:\bre-?connected\b|\b(?:successfully|again) connected\b)|"
+            r"(?i:\bconnect(?:ion|ed)\b[^\n]{0,80}\b(?:re-?established|restored|re-?gained)\b)"
+        ),
+    ),
+    Cure(
+        causes=("stopped.", "code.exception", "process."),
+        trouble=lazy.regex(r"SIGTERM|externally set|exit code"),
+        cure=lazy.regex(r"State of this instance has been externally set to success\b"),
+        anywhere=True,
+    ),
 )
 POD = lazy.regex(r"\bpods?/([\w.-]{1,253})")
 
@@ -55,7 +71,9 @@ def recovered(scan: Scan, events: Sequence[Event]) -> list[Event]:
 def _is_over(scan: Scan, event: Event) -> bool:
     text = event.proofs[0].text if event.proofs else ""
     return any(
-        str(event.cause).startswith(c.causes) and c.trouble.search(text) and any(_cures(c, text, x) for x in _later(scan, event))
+        str(event.cause).startswith(c.causes)
+        and c.trouble.search(text)
+        and any(_cures(c, text, x) for x in _shown(scan, event, c))
         for c in CURES
     )
 
@@ -68,7 +86,7 @@ def _cures(cure: Cure, trouble: str, line: Line) -> bool:
     return not ill or not well or ill[1] == well[1]
 
 
-def _later(scan: Scan, event: Event) -> list[Line]:
-    """The lines behind `event`, as far as the ends of the source show them."""
-    last = max(event.line, event.last_line)
+def _shown(scan: Scan, event: Event, cure: Cure) -> list[Line]:
+    """The lines behind `event`, or all, as far as the ends of the source show them."""
+    last = 0 if cure.anywhere else max(event.line, event.last_line)
     return list({x.number: x for x in (*scan.head, *scan.tail) if x.number > last}.values())

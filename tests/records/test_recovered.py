@@ -42,3 +42,21 @@ def test_a_page_that_connects_again(analyze: Analyze) -> None:
     again = f"[I 2026-05-01 10:25:00.120 ServerApp] Restoring connection for {kernel}:aa\n"
     assert analyze(jupyter_log=lost).causes[0].id == "notebook.connection_lost"
     assert analyze(jupyter_log=lost + again).verdict == "no_crash"
+
+
+def test_a_queue_that_answers_again(analyze: Analyze) -> None:
+    lost = "[2026-05-01 10:00:12,642: ERROR/MainProcess] consumer: Cannot connect to amqp://queue:5672//: [Errno 111] Connection refused.\n"
+    again = "[2026-05-01 10:00:22,689: INFO/MainProcess] Connected to amqp://queue:5672//\n"
+    assert analyze(worker_log=lost).causes[0].id == "distributed.network"
+    assert analyze(worker_log=lost + again).causes[0].id == "none.healthy"
+    assert analyze(worker_log=again + lost).causes[0].id == "distributed.network"
+
+
+@pytest.mark.parametrize(("state", "cause"), [("success", "none.healthy"), ("failed", "stopped.user")])
+def test_what_the_runner_ends_after_a_success(state: str, cause: str, analyze: Analyze) -> None:
+    stamp = "[2026-05-01, 10:00:18 UTC]"
+    log = (
+        f"{stamp} {{local_task_job.py:211}} WARNING - State of this instance has been externally set to {state}. Terminating.\n"
+        f"{stamp} {{taskinstance.py:1408}} ERROR - Received SIGTERM. Terminating subprocesses.\n"
+    )
+    assert analyze(task_log=log).causes[0].id == cause
