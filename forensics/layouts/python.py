@@ -10,9 +10,13 @@ from forensics.layouts.clock import ISO, ISO_DATE, TIME, ZONE
 
 NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 ZONE_FOLLOWS = r" ?(?:Z|[+-]\d\d:?\d\d)(?!\w)"
+# Modules by which Airflow passes on what a task's own process printed, all of it at one level.
+RELAY = (
+    r"(?:subprocess|pod_manager|pod_launcher|logging_mixin|process_utils|ssh|docker|log|bash|standard_task_runner)\.py:\d{1,5}\}"
+)
 # Behind the name of a logger or a file, which stays in the message, as `error: ` does.
 INSIDE = (
-    r"(?=(?:- [\w.]{1,80} - |[\w.]{1,80}: \[|\{[\w.:]{1,80}\} |\[[\w.]{1,80}\]\[|##\[|(?=\w+: ))"
+    rf"(?!{{{RELAY})(?=(?:- [\w.]{{1,80}} - |[\w.]{{1,80}}: \[|\{{[\w.:]{{1,80}}\}} |\[[\w.]{{1,80}}\]\[|##\[|(?=\w+: ))"
     r"(?P<inside>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|error|fatal|warning|debug\d?|info|verbose)\b)"
 )
 NAMED = rf"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?{NAME}\]?[ |:-]*|{INSIDE})?"
@@ -74,6 +78,13 @@ LAYOUTS = (
         ("2026-08-22T03:00:07.123 error: Node node7 not responding",),
         rank=75,
         first=r"[12]\d{3}-",
+    ),
+    Layout(
+        "airflow's task",
+        "none",
+        rf" ?\{{{RELAY} \w+ - (?:Job \d+: Subtask \S{{1,100}} |\[[\w-]{{1,60}}\] )?",
+        ("{subprocess.py:93} INFO - Traceback (most recent call last):", "{pod_manager.py:435} INFO - [base] Killed"),
+        first=r" ?\{",
     ),
     Layout(
         "transformers",

@@ -8,8 +8,12 @@ from forensics.layouts.base import Layout
 from forensics.layouts.clock import ISO_DATE, MONTH, TIME, ZONE
 
 PRI = r"(?:(?:\d{1,6} )?<(?P<pri>\d{1,3})>)?"  # in front of it, on TCP, the number of bytes that follow
-# A program name has no blank and no bracket; the host may be missing (`Feb 23 00:28:16 kernel: ...`).
-WHO = r"(?:(?P<host>[\w.-]+) +)?(?P<program>[^\s\[\]:]{1,64})(?:\[(?P<pid>\d+)\])?: ?"
+# A program name has no blank and no bracket; the host may be missing (`Feb 23 00:28:16 kernel: ...`). What container tools
+# stamp looks the same where a line starts with an exception's name or with `CUDA error: `.
+RAISED = r"(?![\w.]*(?:[Ee]rror|[Ee]xception|[Ww]arning|Interrupt|Exit|fault|failure): )"
+WHO = rf"(?:(?P<host>[\w.-]+) +)?{RAISED}(?P<program>[^\s\[\]:]{{1,64}})(?:\[(?P<pid>\d+)\])?: ?"
+# A stamp with a zone is what many tools put in front of any text: without a host only the kernel and a pid tell a program.
+WHO_ZONED = rf"(?:(?P<host>[\w.-]+) +|(?=kernel: |[^\s\[\]:]{{1,64}}\[\d)){WHO.partition(')?')[2]}"
 UPTIME = r"(?:\[\s*(?P<mono>\d{1,8}\.\d{6})\] ?)?"
 
 LAYOUTS = (
@@ -44,7 +48,7 @@ LAYOUTS = (
     Layout(
         "syslog iso",
         "wall+zone",
-        rf"{PRI}{ISO_DATE}T{TIME}{ZONE} +(?!std(?:out|err) [FP] ){WHO}{UPTIME}",
+        rf"{PRI}{ISO_DATE}T{TIME}{ZONE} +(?!std(?:out|err) [FP] ){WHO_ZONED}{UPTIME}",
         (
             "2025-08-22T03:00:07+0000 node-7 kernel: python3 invoked oom-killer",
             "2020-05-31T00:00:45.698463+00:00 localhost rsyslogd:  message repeated 76 times: [-- MARK --]",

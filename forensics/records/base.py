@@ -1,9 +1,12 @@
 """What a record parser returns, and the small tools they share."""
 
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from forensics import lazy
 from forensics.layouts import peel
 from forensics.model import Line, Prefix, Value, Weight
 
@@ -55,3 +58,20 @@ class Peeled(Struct, frozen=True):
 def peeled(lines: Sequence[Line]) -> list[Peeled]:
     """`lines` without their wrappers, in order."""
     return [Peeled(line, peel(line.text)) for line in lines]
+
+
+NUMBERS = lazy.regex(r"[0-9a-f]*\d[0-9a-f]*")
+MAX_FRONT = 200
+
+
+def unwrapped(rows: list[Peeled], mark: str) -> list[Peeled]:
+    """`rows` without what still stands in front of `mark` in the first of them, where they carry the same but for its numbers.
+
+    A tool that no layout knows wrote `logs/r3.err:88:Traceback ...` and `logs/r3.err:89:  File ...`: the part in front of the
+    first line's known words is the wrapper.
+    """
+    front, found, _ = rows[0].message.partition(mark)
+    if not front or not found or len(front) > MAX_FRONT:
+        return rows
+    shape = re.compile(r"[0-9a-f]*\d[0-9a-f]*".join(map(re.escape, NUMBERS.split(front))))
+    return [Peeled(r.line, replace(r.prefix, message=r.message[m.end() :])) if (m := shape.match(r.message)) else r for r in rows]

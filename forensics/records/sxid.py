@@ -2,9 +2,10 @@
 
     nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error (First)
     nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Severity 0 Engine instance 32 Sub-engine instance 00
+    nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 26006, SOE HALTED
     [ERROR] [tid 12] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:85:00.0 physical id 2 port 31
 
-First two by the driver (open-gpu-kernel-modules, nvswitch errors), the last by the fabric manager. The line's own word for
+First three by the driver (open-gpu-kernel-modules, nvswitch errors), the last by the fabric manager. The line's own word for
 its severity counts for more than the table's. An unknown code is told as unknown.
 """
 
@@ -18,7 +19,7 @@ from forensics.records.base import Record
 TRIGGER = Trigger("sxid", ("SXid (", "NVSwitch fatal error", "NVSwitch non-fatal error"))
 LINE = lazy.regex(
     r"nvidia-nvswitch(?P<nvswitch>\d{1,4}): SXid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<sxid>\d{1,6}), "
-    r"(?P<severity>Fatal|Non-fatal|Correctable|Severity \d|Data)(?:, Link (?P<link>\d{1,4}))?,? ?(?P<detail>.*)"
+    r"(?:(?P<severity>Fatal|Non-fatal|Correctable|Severity \d|Data)\b)?(?:, Link (?P<link>\d{1,4}))?,? ?(?P<detail>.*)"
 )
 MANAGER = lazy.regex(
     r"detected NVSwitch (?P<severity>fatal|non-fatal) error (?P<sxid>\d{1,6}) on fid \d+ "
@@ -46,7 +47,7 @@ def read(region: Region) -> Record | None:
         "sxid_action": row.get("action", "look the code up in the fabric manager's user guide"),
     }
     fields |= {k: groups[k] for k in ("link", "nvswitch") if k in groups}
-    severity = groups["severity"].lower()
+    severity = groups.get("severity", "").lower()
     if severity in ("fatal", "non-fatal", "correctable"):
         fields["severity"] = severity
         if detail := groups.get("detail", "").strip():

@@ -8,7 +8,7 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 
 from forensics import lazy
 from forensics.model import Line, Region, Trigger, Value
-from forensics.records.base import Peeled, Record, peeled
+from forensics.records.base import Peeled, Record, peeled, unwrapped
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
 HEAD = "Traceback (most recent call last)"
@@ -74,6 +74,8 @@ def read(region: Region) -> Record | None:
     head, *rest = peeled([Line(region.number, region.text), *region.lines_after()])
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
     notebook = NOTEBOOK_HEAD.search(head.message)
+    if not notebook:
+        head, *rows = unwrapped([head, *rows], HEAD)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
     if _ignored(region):
         last = _message_end(rows, place) if place is not None else region.number

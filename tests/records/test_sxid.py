@@ -19,6 +19,7 @@ def only(line: str) -> Record | None:
     [
         (f"{SWITCH}20034, Fatal, Link 30 LTSSM Fault Up (First)", "proof", "30"),
         (f"{SWITCH}12028, Non-fatal, Link 32 egress non-posted PRIV error (First)", "strong", "32"),
+        (f"{SWITCH}26006, SOE HALTED", "strong", None),
         (f"{SWITCH}12028, Data {{0x00000180, 0x00000000}}", "strong", None),
         (f"{SWITCH}22013, Non-fatal, Link 30 Minion Link DLREQ interrupt", "hint", "30"),
         (

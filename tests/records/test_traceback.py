@@ -45,7 +45,20 @@ def test_the_exception_and_the_users_own_frame_are_told(events: Callable[[str], 
 
 
 @pytest.mark.parametrize(
-    "prefix", ["[rank3]: ", "[default3]:", " 3: ", "2024-01-01 00:00:00,123 ", "Aug 22 03:00:07 node-7 train[77]: "]
+    "prefix",
+    [
+        "[rank3]: ",
+        "[default3]:",
+        " 3: ",
+        "2024-01-01 00:00:00,123 ",
+        "Aug 22 03:00:07 node-7 train[77]: ",
+        "2024-01-01T00:00:00.123456789Z ",
+        "n07: ",
+        "logs/r3.err:17:",
+        "/aws/jobs algo-1-17 ",
+        "    ",
+        "[2024-01-01T00:00:00.123+0000] {subprocess.py:93} INFO - ",
+    ],
 )
 def test_wrappers_do_not_hide_a_traceback(events: Callable[[str], list[Event]], prefix: str) -> None:
     (event,) = tracebacks(events("".join(prefix + line + "\n" for line in PLAIN.splitlines())))

@@ -2,6 +2,7 @@
 
 import json
 
+from forensics.sources.formats.stamps import from_value
 from tests.sources.helpers import read_bytes
 
 
@@ -173,3 +174,37 @@ def test_a_torchelastic_error_file() -> None:
         '  File "train.py", line 3, in main',
         "RuntimeError: boom",
     ]
+
+
+def test_a_collectors_records_have_docker_names_and_no_line_ends() -> None:
+    record = {"log": "one", "stream": "stderr", "time": "2026-08-22T03:00:01.5Z", "kubernetes": {"pod_name": "train-0"}}
+    lines = [json.dumps(record), json.dumps(record | {"log": "two"})]
+    assert [text for _, text in read_bytes("\n".join(lines).encode()).numbered] == [
+        "2026-08-22T03:00:01.5Z one",
+        "2026-08-22T03:00:01.5Z two",
+    ]
+
+
+def test_fluentd_and_fluent_bit_print_records_in_their_own_ways() -> None:
+    tagged = '2026-08-22T03:00:01+00:00\tkube.train\t{"log":"one \\"1\\"","stream":"stderr"}\n'
+    printed = '[0] kube.train: [[1787367601.5, {}], {"log"=>"one \\"1\\"", "stream"=>"stderr"}]\n'
+    old = '[0] kube.train: [1787367601.5, {"log"=>"one \\"1\\""}]\n'
+    for line, stamp in (
+        (tagged, "2026-08-22T03:00:01+00:00"),
+        (printed, from_value(1787367601.5)),
+        (old, from_value(1787367601.5)),
+    ):
+        found = read_bytes((line * 2).encode())
+        assert (found.format, [text for _, text in found.numbered]) == ("fluent", [f'{stamp} one "1"'] * 2)
+
+
+def test_a_table_of_records_saved_as_csv() -> None:
+    head = "Date,Host,Service,Message\n"
+    two = '2026-08-22T03:00:02Z,n1,train,"second\n  ""more"""\n'
+    one = "2026-08-22T03:00:01Z,n1,train,first\n"
+    forward = [(2, "2026-08-22T03:00:01Z first"), (3, "2026-08-22T03:00:02Z second"), (4, '  "more"')]
+    assert read_bytes((head + one + two).encode()).numbered == forward
+    zero = "2026-08-22T03:00:00Z,n1,train,start\n"
+    turned = read_bytes((head + two + one + zero).encode())
+    assert [text for _, text in turned.numbered] == ["2026-08-22T03:00:00Z start", *(text for _, text in forward)]
+    assert read_bytes(b"epoch,loss\n1,0.5\n2,0.25\n").format != "csv"

@@ -25,12 +25,15 @@ class Record(Struct, gc=False):
 
 
 RECORDS = json.Decoder(Record)
+PROBED = 3
+PART = 8_192  # characters; Docker cuts at 16 KiB
 
 
 def _recognises(head: Head) -> bool:
     """The first record may be cut: the end of a log is what people copy."""
-    records = (_record(line.encode()) for line in head.lines[:3] if line.startswith("{"))
-    return any(record is not None and record.time for record in records)
+    records = [r for line in head.lines[:PROBED] if line.startswith("{") and (r := _record(line.encode()))]
+    # Collectors write the same names without the line's end.
+    return any(r.time and (r.log.endswith("\n") or len(r.log) >= PART) for r in records)
 
 
 def _record(line: bytes) -> Record | None:

@@ -43,6 +43,12 @@ def _text(record: dict[str, Any]) -> tuple[str, str] | None:
     return None
 
 
+def text_of(record: dict[str, Any]) -> str | None:
+    """The message of a record that a collector wrote; None where it has none."""
+    found = _text(record)
+    return found[0] if found else None
+
+
 def _time(record: dict[str, Any]) -> str | None:
     if "stream_name" in record:  # Kaggle counts seconds from the start of the run
         return None
@@ -60,8 +66,8 @@ def _level(record: dict[str, Any]) -> str:
 
 
 def _is_log(record: object) -> bool:
-    if not isinstance(record, dict) or not _text(record) or {"log", "stream"} <= record.keys():  # Docker's
-        return False
+    if not isinstance(record, dict) or not _text(record) or ("stream" in record and str(record.get("log", "")).endswith("\n")):
+        return False  # the last is Docker's
     return bool(_time(record) or _level(record) or "stream_name" in record)
 
 

@@ -1,0 +1,92 @@
+"""A console's table of log records, saved as CSV, to lines: `TIME text`, and the rest of a text that has several lines behind it.
+
+    @timestamp,@message                                     (CloudWatch, Azure, Datadog, Google Cloud, Grafana: other names)
+    2026-08-22 03:00:07.123,"Traceback (most recent call last):
+    ..."                                                ->  2026-08-22 03:00:07.123 Traceback (most recent call last):
+
+Newest-first tables are turned around. A table without a column of texts, as one of measurements, is no log.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.stamps import from_value
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+from forensics.sources.turning import turned
+
+TIMES = (
+    "@timestamp",
+    "timestamp",
+    "time",
+    "date",
+    "timegenerated",
+    "timegenerated [utc]",
+    "datetime",
+    "ts",
+    "eventtime",
+    "_time",
+)
+TEXTS = ("@message", "message", "logmessage", "logentry", "line", "log", "content", "textpayload", "msg", "_raw", "body", "event")
+MOST_LINES = 2_000  # of one record; behind that a quote that was opened is taken for one that nothing closes
+
+
+def _row(record: str) -> list[str]:
+    """The fields of a record; none where the csv module finds no way through it."""
+    try:
+        return next(csv.reader(io.StringIO(record)), [])
+    except csv.Error:  # a field of more than 128 KiB
+        return []
+
+
+def _columns(line: str) -> tuple[int, int] | None:
+    """Places of the time and of the text among the names of a head line; None where it names no text."""
+    names = [n.strip().lower() for n in _row(line.lstrip("\ufeff"))]
+    if len(names) < 2:
+        return None
+    text = next((names.index(n) for n in TEXTS if n in names), None)
+    time = next((names.index(n) for n in TIMES if n in names), None)
+    return None if text is None or time is None else (time, text)
+
+
+def _recognises(head: Head) -> bool:
+    return "," in head.first and len(head.first) < 1_000 and _columns(head.first) is not None
+
+
+def _records(blocks: Iterator[bytes]) -> Iterator[tuple[int, str]]:
+    """Each record with the number of its first line: quotes may hold line ends."""
+    start, parts, quotes = 0, list[str](), 0
+    for number, raw in numbered_lines(blocks):
+        line = raw.decode("utf-8", "replace")
+        start = start if parts else number
+        parts.append(line)
+        quotes += line.count('"')
+        if quotes % 2 == 0 or len(parts) >= MOST_LINES:
+            yield start, "\n".join(parts)
+            parts, quotes = [], 0
+    if parts:
+        yield start, "\n".join(parts)
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    def pieces() -> Iterator[Piece]:
+        columns: tuple[int, int] | None = None
+        for number, record in _records(blocks):
+            if columns is None:
+                columns = _columns(record) if record.strip() else None
+                continue
+            row = _row(record)
+            time, text = columns
+            if len(row) <= text:
+                yield number, 1, record.encode("utf-8", "replace")
+                continue
+            stamp = from_value(row[time]) or row[time] if time < len(row) else ""
+            yield number, 1, f"{stamp} {row[text]}".strip("\r\n").encode("utf-8", "replace")
+
+    return turned(pieces(), note)
+
+
+SAMPLE = b"@timestamp,@message\n2026-08-22 03:00:07.123,Killed\n"
+FORMATS = (Format("csv", _recognises, _decode, SAMPLE, "csv", rank=70),)

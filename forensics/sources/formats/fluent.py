@@ -1,0 +1,55 @@
+"""What Fluentd and Fluent Bit print of the records they collect, to lines: `TIME text`.
+
+    2026-08-22T03:00:07+00:00<TAB>kube.train<TAB>{"log":"Killed","stream":"stderr"}          (Fluentd's files and standard output)
+    [0] kube.train: [[1787367607.123456789, {}], {"log"=>"Killed", "stream"=>"stderr"}]     (Fluent Bit's standard output)
+->  2026-08-22T03:00:07+00:00 Killed
+
+Fluent Bit writes `=>` where JSON has a colon; before 2.1 there is no `{}` beside the time.
+"""
+
+from collections.abc import Iterator
+
+from forensics import lazy
+from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
+from forensics.sources.formats.documents import parsed
+from forensics.sources.formats.json_records import text_of
+from forensics.sources.formats.stamps import from_value
+from forensics.sources.lines import numbered_lines
+from forensics.sources.origin import Piece
+
+TAGGED = lazy.regex(rf"\A({ISO_TIME}(?:[.,]\d+)? ?(?:Z|[+-]\d\d:?\d\d))(?:\t| )(\S{{1,300}}?)(?:\t|: )(\{{.*\}})\s*\Z")
+PRINTED = lazy.regex(r"\A\[\d+\] (\S{1,300}): \[\[?(\d{9,10}(?:\.\d+)?)(?:, \{.*?\}\])?, (\{.*\})\]\s*\Z")
+ARROW = lazy.regex(r'("(?:[^"\\]|\\.)*")=>')
+SHARE = 0.6
+PROBED = 60
+
+
+def _read(line: str) -> str | None:
+    """`TIME text` of a record; None for a line that is none or has no text."""
+    if found := TAGGED.match(line):
+        time, body = found[1], found[3]
+    elif found := PRINTED.match(line):
+        time, body = from_value(float(found[2])) or "", ARROW.sub(r"\1:", found[3])
+    else:
+        return None
+    try:
+        record = parsed(body)
+    except ValueError:
+        return None
+    text = text_of(record) if isinstance(record, dict) else None
+    return None if text is None else f"{time} {text}".rstrip("\r\n")
+
+
+def _recognises(head: Head) -> bool:
+    lines = [line for line in head.lines if line.strip()][:PROBED]
+    return bool(lines) and _read(lines[0]) is not None and sum(_read(x) is not None for x in lines) >= SHARE * len(lines)
+
+
+def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    for number, raw in numbered_lines(blocks):
+        text = _read(raw.decode("utf-8", "replace"))
+        yield (number, 1, raw) if text is None else (number, 0, text.encode("utf-8", "replace"))
+
+
+SAMPLE = b'2026-08-22T03:00:07+00:00\tkube.train\t{"log":"Killed","stream":"stderr"}\n'
+FORMATS = (Format("fluent", _recognises, _decode, SAMPLE, "fluent", rank=55),)
