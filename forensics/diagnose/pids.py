@@ -11,6 +11,7 @@ from forensics.model import Event
 
 KILLED = "process.worker_died"
 CGROUP = "host_memory.oom_cgroup"
+WATCHDOG = "process.stalled/worker_watchdogs"  # names the worker that it kills
 CRASHES = ("process.abort", "process.bus_error", "process.illegal_instruction", "process.segfault")
 LEAST_PID = 1000
 THREADS = 500
@@ -22,7 +23,8 @@ def of_another_process(event: Event, own: Sequence[Event]) -> bool:
     Where ranks miss each other, one may crash of the death of another that its log does not name.
     """
     alone = not any(str(e.cause).startswith("distributed.") for e in own)
-    killed = {_pid(e) for e in own if e.weight != "hint" and (e.cause == KILLED or (alone and e.cause in CRASHES))}
+    told = [e for e in own if e.weight != "hint" and (e.cause == KILLED or e.kind == WATCHDOG or (alone and e.cause in CRASHES))]
+    killed = {_pid(e) for e in told}
     return _is_none_of(_pid(event), killed - {0}, _threads(event))
 
 

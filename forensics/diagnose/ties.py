@@ -12,12 +12,14 @@ with confidence.
 from collections.abc import Sequence
 from datetime import timedelta
 
+from forensics import lazy
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.pids import is_strange
 from forensics.diagnose.relevance import (
     DAY,
     ENDINGS,
     EXCEPTION,
+    MISSES,
     NEAR_S,
     SLACK_S,
     SLOW_S,
@@ -31,6 +33,10 @@ from forensics.diagnose.relevance import (
 from forensics.model import Event
 
 MISTAKES = {"KeyError", "IndexError", "TypeError", "AttributeError", "NameError", "ZeroDivisionError", "AssertionError"}
+OTHERS = lazy.regex(  # what a message says that tells of another process's end
+    r"(?i)\b(?:connect\w*|peers?|remote\w*|workers?|child\w*|process\w*|ranks?|closed|reset|broken|lost|died|dead|exit\w*|"
+    r"kill\w*|signal\w*|terminat\w*|abort\w*|tim(?:ed|e) ?out|truncated|unpickl\w*|NCCL|socket|unreachable)\b"
+)
 MADE_HERE = ("code.", "numerics.", "storage.")
 WAITS = "distributed."  # peers wait for long before they give a lost one up
 
@@ -64,6 +70,13 @@ def _is_mistake(event: Event) -> bool:
     return event.cause == EXCEPTION and raised(event).rsplit(".", 1)[-1] in MISTAKES
 
 
+def _misses_nobody(event: Event) -> bool:
+    """Does `event` tell an exception of the program's own, whose message does not speak of another process?"""
+    name = raised(event).rsplit(".", 1)[-1]
+    spoken = " ".join([str(event.fields.get("exc_message", "")), *(p.text for p in event.proofs)])
+    return bool(name) and not name.endswith(MISSES) and not OTHERS.search(spoken)
+
+
 def _is_piece(event: Event, strangers: Sequence[Event]) -> bool:
     """Is `event` one of `strangers`, or a piece without a pid of the report of one?"""
     alike = [s for s in strangers if s.source == event.source and abs(_gap(s, event)) <= SLACK_S]
@@ -90,7 +103,7 @@ def _has_reason(later: Event, own: Sequence[Event], database: Database) -> bool:
 
     def reason(e: Event) -> bool:
         follows = later.weight == "hint" or database.explains(str(e.cause), str(later.cause))
-        made_here = _is_mistake(e) or (e.cause != EXCEPTION and str(e.cause).startswith(MADE_HERE))
+        made_here = _misses_nobody(e) if e.cause == EXCEPTION else str(e.cause).startswith(MADE_HERE)
         return made_here and (follows or (e.source == later.source and _is_mistake(e)))
 
     return any(e.weight != "hint" and _is_ahead(e, later) and reason(e) for e in own)

@@ -206,3 +206,21 @@ def test_a_mistake_in_one_ranks_log_is_why_the_others_miss_it(analyze: Callable[
     lost = "RuntimeError: [gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:27124\n"
     report = analyze(dmesg_txt=SEGFAULT.format(time="03:40:40"), rank0_log=steps(0, 40) + lost, rank1_log=steps(0, 40) + end)
     assert report.causes[0].id == first
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"), [("[enforce fail at store.cc:47] . no room in the index", False), ("remote process exited", True)]
+)
+def test_an_exception_that_speaks_of_nobody_is_why_its_rank_was_missed(
+    analyze: Callable[..., Report], message: str, shown: bool
+) -> None:
+    raised = RAISED.replace("KeyError: 'label'", f"RuntimeError: {message}")
+    lost = "[rank1]: RuntimeError: [gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:27124\n"
+    log = steps(0, 40) + "".join(f"[rank0]: {line}\n" for line in raised.splitlines()) + lost
+    report = analyze(dmesg_txt=SEGFAULT.format(time="03:40:40"), train_log=log)
+    assert (report.causes[0].probability > UNTIED_MOST) is shown
+
+
+def test_a_worker_that_its_supervisor_names_is_not_another_that_was_killed(analyze: Callable[..., Report]) -> None:
+    log = "[2025-08-22 03:40:41 +0000] [50114] [CRITICAL] WORKER TIMEOUT (pid:50117)\n"
+    assert analyze(dmesg_txt=killed("03:40:40", pid=50167), server_log=log).causes[0].id == "process.stalled"
