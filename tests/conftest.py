@@ -10,6 +10,7 @@ import pytest
 from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Report, Source
+from forensics.sources.blob import BLOCK_BYTES
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,8 +48,9 @@ def knowledge(_own_cache: None) -> Database:
 
 
 def text_source(name: str, text: str | bytes) -> Source:
+    """A source of `text`, in blocks as a file gives them."""
     data = text.encode() if isinstance(text, str) else text
-    return Source(name=name, blocks=lambda _warn: iter([data]))
+    return Source(name=name, blocks=lambda _warn: (data[i : i + BLOCK_BYTES] for i in range(0, len(data) or 1, BLOCK_BYTES)))
 
 
 @pytest.fixture

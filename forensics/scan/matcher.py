@@ -17,6 +17,7 @@ from forensics.database import Database, compile_anchors
 FIRST = 500
 LAST = 32
 DENSE = 1500  # places in a chunk; more are a flood
+ALL_BYTES = 1 << 20  # a chunk, where no line is longer
 WINDOW_BYTES = 256 << 10
 LARGE_CHUNKS = 128  # of a source; from there on, faster ways pay that take time to load
 CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together with what is computed from them
@@ -105,13 +106,14 @@ class Matcher:
         def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> None:
             found.append((offset + to, -1 - anchor))
 
+        begin = 0
         if number == 0:
-            self.thin_all.scan(data, match_event_handler=seen, scratch=self._scratch("thin_all", self.thin_all))
-        else:
-            scratch = self._scratch("thin_one", self.thin_one)
-            size, end = (WINDOW_BYTES, len(data)) if number < DENSE_CHUNKS else (GLANCE_BYTES, 1)
-            for offset in range(0, end, size):
-                self.thin_one.scan(data[offset : offset + size], match_event_handler=seen, scratch=scratch)
+            self.thin_all.scan(data[:ALL_BYTES], match_event_handler=seen, scratch=self._scratch("thin_all", self.thin_all))
+            begin = ALL_BYTES
+        scratch = self._scratch("thin_one", self.thin_one)
+        size, end = (WINDOW_BYTES, len(data)) if number < DENSE_CHUNKS else (GLANCE_BYTES, 1)
+        for offset in range(begin, end, size):
+            self.thin_one.scan(data[offset : offset + size], match_event_handler=seen, scratch=scratch)
         found.sort()
         return found
 

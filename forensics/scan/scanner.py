@@ -43,7 +43,7 @@ class _Scanner:
         self.bytes = self.lines = self.continued = 0
         self.folds: dict[int, HitFold] = {}
         self.ends: dict[str, Ends[Region]] = {}
-        self.evens: dict[str, Even[Region]] = {}
+        self.evens: dict[tuple[str, bool], Even[Region]] = {}  # by kind, those of the first chunk apart: it has all its places
         self.seen: dict[int, int] = {}  # places of each anchor so far
         self.tried: dict[int, int] = {}  # of these, looked at
         self.confirmed: dict[tuple[int, int], int] = {}  # of these, confirmed by this signature
@@ -133,7 +133,7 @@ class _Scanner:
 
     def _keep(self, trigger: Trigger, place: Place) -> None:
         if trigger.thin:
-            even = self.evens.setdefault(trigger.kind, Even())
+            even = self.evens.setdefault((trigger.kind, self.bytes > 0), Even())
             if even.wants():
                 even.add(place.region(self.source.name, trigger.before, trigger.after))
             return
@@ -154,7 +154,8 @@ class _Scanner:
                 told = f"{ends.dropped} more places of the kind {kind} lie between the first and the last ones and were not read"
                 self.warn(Warning("folded", told, self.source.name))
         regions: dict[str, Any] = {k: tuple(e.items()) for k, e in self.ends.items()}
-        regions |= {k: tuple(e.kept) for k, e in self.evens.items()}
+        for (kind, _), even in self.evens.items():  # the first chunk's came first
+            regions[kind] = (*regions.get(kind, ()), *even.kept)
         hits = sorted((h for fold in self.folds.values() for h in fold.hits()), key=lambda h: (h.line, h.span, h.signature))
         totals = {k: e.total for k, e in self.ends.items()}
         return Scan(

@@ -3,6 +3,9 @@
 step 40 rss 1,234.5 MB -> Reading(line 12, value 1294467072.0, step 40) of Series("rss", quantity "memory", unit "bytes")
 """
 
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -57,16 +60,22 @@ class Series(Struct, frozen=True):
     def evened(self, most: int) -> "Series":
         """At most about `most` readings, evenly over the lines.
 
-        Of a large log the scanner samples the beginning line by line and the rest in windows; where half of the readings
-        lie in the first fifth of the lines, they are thinned to the distance that the others keep.
+        Of a large log the scanner samples the beginning and the end line by line and the rest in windows; where half of the
+        readings lie in the first fifth of the lines, all are thinned to the distance that is kept over most of the rest.
         """
         first, last = self.readings[0].line, self.readings[-1].line
         if len(self.readings) < UNEVEN or self.readings[len(self.readings) // 2].line - first >= (last - first) / 5:
             return self.thinned(most)
-        sparse = sum(r.line > first + (last - first) / 5 for r in self.readings)
-        apart = 0.75 * 0.8 * (last - first) / sparse
+        apart = 0.75 * _usual_gap([r.line for r in self.readings if r.line > first + (last - first) / 5])
         kept = [self.readings[0]]
         for reading in self.readings[1:]:
             if reading.line - kept[-1].line >= apart:
                 kept.append(reading)
         return replace(self, readings=tuple(kept)).thinned(most)
+
+
+def _usual_gap(lines: Sequence[int]) -> int:
+    """The distance such that half of the way from the first of `lines` to the last is made in steps of at least so many."""
+    gaps = sorted((b - a for a, b in pairwise(lines)), reverse=True)
+    half = sum(gaps) / 2
+    return next((gap for gap, way in zip(gaps, accumulate(gaps), strict=True) if way >= half), 0)

@@ -6,9 +6,10 @@ Every kind of line has a sample of its own, so that a million lines of losses do
 lines of the source are added: an even sample may end short of the end, and the end is what matters most.
 """
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -103,11 +104,22 @@ def _lines(scan: Scan) -> Iterator[Line]:
     found: dict[int, str] = {}
     for trigger in OF_LINES:
         regions: tuple[Region, ...] = scan.regions.get(trigger.kind, ())
-        stride = -(-len(regions) // READ_LINES) or 1
-        found |= {r.number: r.text for r in (*regions[::stride], *regions[-1:])}
+        found |= {r.number: r.text for r in _even(regions)}
     if found:
         found |= {x.number: _frame(x.text) for x in scan.tail if x.number not in found}
     return (Line(n, found[n]) for n in sorted(found))
+
+
+def _even(regions: Sequence[Region]) -> Iterator[Region]:
+    """About READ_LINES of `regions` at most, evenly over the lines of the source: its beginning is sampled more densely."""
+    if len(regions) <= READ_LINES:
+        yield from regions
+        return
+    apart, last = (regions[-1].number - regions[0].number) / READ_LINES, -math.inf
+    for region in regions:
+        if region.number - last >= apart or region is regions[-1]:
+            yield region
+            last = region.number
 
 
 def _frame(text: str) -> str:
