@@ -10,7 +10,7 @@ from forensics import lazy
 COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16, one of them the end
 ADDRESS = lazy.regex(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-9a-fA-F])?")
 NUMBER = lazy.regex(r"[0-9a-fA-F]{1,16}")
-IP = lazy.regex(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]*")
+IP = lazy.regex(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]{0,60}")
 # Names that a host has many processes of: interpreters, shells, launchers, the threads that PyTorch names.
 COMMON = lazy.regex(
     r"(?:python[\d.]*|pypy[\d.]*|pt_\w*|ipython\d?|java|node|perl|ruby|R|(?:ba|da|z|k|tc|c|fi)?sh|sudo|conda|mamba|uv|pip\d?|"

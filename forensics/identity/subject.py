@@ -24,7 +24,7 @@ OF_A_HOST = ("syslog", "journal")
 RAY = ("ray", "ray without name")
 WIDE = {"/", "/user.slice", "/system.slice", "/machine.slice", "/init.scope", "/docker", "/kubepods", "/kubepods.slice"}
 NUMBER = lazy.regex(r"\d{1,18}")
-ARRAY = lazy.regex(r"\d+_\d+")
+ARRAY = lazy.regex(r"\d{1,12}_\d{1,12}")
 
 
 class Subject(Struct, frozen=True):
