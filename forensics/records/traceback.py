@@ -124,7 +124,7 @@ def _end(rows: list[Peeled]) -> int | None:
         message = row.message
         if not message.strip():
             continue
-        if message[0] in " \t" or message.lstrip()[0] in "│╭╰┃┏┗❱~^":
+        if message[0] in " \t" or message.lstrip()[0] in "│╭╰┃┏┗❱~^" or message.startswith("> File "):  # Loguru's mark
             frames += 1
             continue
         if EXCEPTION.match(message.strip()):

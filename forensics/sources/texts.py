@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import PROBE_BYTES, Blob, read_blocks
+from forensics.sources.colours import rejoined
 from forensics.sources.encodings import decoded, encoding, not_text
 from forensics.sources.formats import Format, Head, recognise
 from forensics.sources.formats.base import Note
@@ -35,7 +36,7 @@ def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source |
         return _decoded(blob, found, name, strips, first)
 
     def blocks(warn: Warn) -> Iterator[bytes]:
-        return _undone(decoded(read_blocks(blob, warn), name), strips)
+        return rejoined(_undone(decoded(read_blocks(blob, warn), name), strips))
 
     shift = (lambda line: line + first - 1) if first > 1 else None
     return Source(blob.name, blocks, blob.compression, blob.modified, shift)
@@ -56,7 +57,7 @@ def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, .
 
         given = read_blocks(blob, warn)
         text = given if found.raw else _undone(decoded(given, name), strips)
-        return lined(found.decode(text, note), origin)
+        return rejoined(lined(found.decode(text, note), origin))
 
     return Source(
         name=blob.name,

@@ -65,6 +65,24 @@ def test_wrappers_do_not_hide_a_traceback(events: Callable[[str], list[Event]], 
     assert event.fields["function"] == "main"
 
 
+def test_loguru_marks_a_frame_and_shows_values(events: Callable[[str], list[Event]]) -> None:
+    text = """\
+Traceback (most recent call last):
+
+> File "/home/u/train.py", line 22, in <module>
+    main()
+    └ <function main at 0x7f>
+
+  File "/home/u/train.py", line 14, in main
+    loss = model(x)
+           │     └ tensor([[1.]])
+
+StrangeError: it did not work
+"""
+    (event,) = tracebacks(events(text))
+    assert (event.fields["function"], event.fields["line_no"], event.fields["exc_type"]) == ("main", 14, "StrangeError")
+
+
 def test_interleaved_ranks_are_told_apart(events: Callable[[str], list[Event]]) -> None:
     one = [f"[rank0]: {line}" for line in PLAIN.splitlines()]
     two = [f"[rank1]: {line}" for line in PLAIN.replace("StrangeError", "OtherError").replace("main", "work").splitlines()]
