@@ -26,7 +26,7 @@ from msgspec import Struct, field
 from forensics import lazy
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.facts import APART_S, ENDINGS
-from forensics.diagnose.relevance import EXCEPTION, UNRELATED, Jobs, concerning, raised
+from forensics.diagnose.relevance import EXCEPTION, UNRELATED, Jobs, concerning, missed, raised
 from forensics.diagnose.ties import ended_otherwise, tied
 from forensics.model import Event, Incident
 
@@ -85,8 +85,10 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
         if concerns == 1.0 and not shown and ended_otherwise(ours, events, jobs, database):
             concerns = UNRELATED
         found.append(Standing(cause, ours, strength(ours) * concerns * survived, tied=shown))
-    for standing in found:
-        standing.strength *= UNRELATED if _is_beside(standing, found, jobs) else 1.0
+    own = [e for e in events if jobs.is_job(e)]
+    beside = [s for s in found if _is_beside(s, found, jobs, own)]
+    for standing in beside:
+        standing.strength *= UNRELATED
     for standing in found:
         _explain(standing, found, database)
     _score(found)
@@ -103,13 +105,17 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
     return [s for i, s in enumerate(ranked) if i == 0 or s.cause != HEALTHY][:SHOWN]
 
 
-def _is_beside(standing: Standing, found: Sequence[Standing], jobs: Jobs) -> bool:
-    """Is it a death that nothing ties to the job, where the same logs tell of another process's death that is the job's?"""
-    if standing.tied:
+def _is_beside(standing: Standing, found: Sequence[Standing], jobs: Jobs, own: Sequence[Event]) -> bool:
+    """Is it a death that nothing ties to the job, where the same logs tell of another process's death that is the job's? So it is
+    where the job's log misses, by its pid, only the other. `own`: the events of the job's logs."""
+    hosts = [e for e in standing.events if e.weight != "hint" and not jobs.is_job(e)]
+    if not standing.cause.startswith(ENDINGS) or not hosts or any(missed(e, own, jobs) for e in hosts):
         return False
-    others = [s for s in found if s.tied and s.cause.startswith(ENDINGS) and s.strength > standing.strength * UNRELATED]
-    ours = {_pid(e) for s in others for e in s.events if e.weight != "hint" and not jobs.is_job(e)} - {None}
-    return bool(ours) and not ours & {_pid(e) for e in standing.events}
+    others = [s for s in found if s is not standing and s.tied and s.cause.startswith(ENDINGS)]
+    deaths = [e for s in others if s.strength > standing.strength * UNRELATED for e in s.events]
+    deaths = [e for e in deaths if e.weight != "hint" and not jobs.is_job(e) and (not standing.tied or missed(e, own, jobs))]
+    ours = {_pid(e) for e in deaths} - {None}
+    return bool(ours) and not ours & {_pid(e) for e in standing.events} and (not standing.tied or None not in map(_pid, hosts))
 
 
 def _pid(event: Event) -> str | None:

@@ -37,7 +37,7 @@ OTHERS = lazy.regex(  # what a message says that tells of another process's end
     r"(?i)\b(?:connect\w*|peers?|remote\w*|workers?|child\w*|process\w*|ranks?|closed|reset|broken|lost|died|dead|exit\w*|"
     r"kill\w*|signal\w*|terminat\w*|abort\w*|tim(?:ed|e) ?out|truncated|unpickl\w*|NCCL|socket|unreachable)\b"
 )
-MADE_HERE = ("code.", "numerics.", "storage.")
+MADE_HERE = ("code.", "data.", "numerics.", "storage.")
 WAITS = "distributed."  # peers wait for long before they give a lost one up
 
 

@@ -224,3 +224,20 @@ def test_an_exception_that_speaks_of_nobody_is_why_its_rank_was_missed(
 def test_a_worker_that_its_supervisor_names_is_not_another_that_was_killed(analyze: Callable[..., Report]) -> None:
     log = "[2025-08-22 03:40:41 +0000] [50114] [CRITICAL] WORKER TIMEOUT (pid:50117)\n"
     assert analyze(dmesg_txt=killed("03:40:40", pid=50167), server_log=log).causes[0].id == "process.stalled"
+
+
+def test_of_two_deaths_the_one_whose_pid_the_log_has_is_the_jobs(analyze: Callable[..., Report]) -> None:
+    """Although the other's number is near enough to be a thread's."""
+    crash = SEGFAULT.replace("python[8]", "python[50160]").format(time="03:40:38")
+    log = (
+        steps(0, 40) + "2025-08-22 03:40:41,000 ERROR torch: failed (exitcode: -9) local_rank: 1 (pid: 50117) of binary: python\n"
+    )
+    report = analyze(dmesg_txt=crash + killed("03:40:40", pid=50117), train_log=log)
+    assert report.causes[0].id == "host_memory.oom_cgroup"
+
+
+def test_a_file_that_one_rank_misses_is_why_the_launcher_ends_the_others(analyze: Callable[..., Report]) -> None:
+    end = RAISED.replace("KeyError: 'label'", "FileNotFoundError: [Errno 2] No such file or directory: '/data/rank1.json'")
+    aborted = "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode 1.\n"
+    report = analyze(dmesg_txt=killed("03:40:38"), mpi_log=steps(0, 40) + end + aborted)
+    assert report.causes[0].id == "data.missing"
