@@ -54,6 +54,11 @@ CURES = (
         ),
     ),
     Cure(
+        causes=("distributed.network", "data.download", "code.exception"),
+        trouble=lazy.regex(r"^Connecting to \S.*failed: |Read error at byte|Connection closed at byte"),
+        cure=lazy.regex(r"- [‘'`][^\n]{1,300}[’'] saved \[\d+(?:/\d+)?\]|^Connecting to \S.*\.\.\. connected\.$"),
+    ),
+    Cure(
         causes=("stopped.", "code.exception", "process."),
         trouble=lazy.regex(r"SIGTERM|externally set|exit code"),
         cure=lazy.regex(r"State of this instance has been externally set to success\b"),

@@ -60,3 +60,10 @@ def test_what_the_runner_ends_after_a_success(state: str, cause: str, analyze: A
         f"{stamp} {{taskinstance.py:1408}} ERROR - Received SIGTERM. Terminating subprocesses.\n"
     )
     assert analyze(task_log=log).causes[0].id == cause
+
+
+def test_a_download_from_the_next_address(analyze: Analyze) -> None:
+    refused = "Connecting to mirror.example (mirror.example)|2a02:8301:0:2::150|:443... failed: No route to host.\n"
+    reached = "Connecting to mirror.example (mirror.example)|10.0.0.3|:443... connected.\n"
+    assert analyze(fetch_log=refused).causes[0].id == "data.download"
+    assert analyze(fetch_log=refused + reached).causes[0].id == "none.healthy"
