@@ -204,6 +204,8 @@ def _was_missed_before(crash: Standing, stop: Standing, others: Sequence[Standin
 
 
 def _can_explain(root: Standing, other: Standing, database: Database) -> bool:
+    if _left_undone(other, root):
+        return False
     named = database.explains(root.cause, other.cause)
     back = database.explains(other.cause, root.cause)
     if named and back:
@@ -216,10 +218,11 @@ def _left_undone(root: Standing, other: Standing) -> bool:
     """Did one program of a pipeline end by `root`, and does the next miss what that was to make?"""
     if other.cause != MISSING or not root.cause.startswith("code."):
         return False
-    if not _before(root, other) and not any(a.source == b.source and a.line < b.line for a in root.events for b in other.events):
+    pairs = [(a, b) for a in root.events for b in other.events]
+    if not any(a.line < b.line if a.source == b.source else a.time and b.time and a.time <= b.time for a, b in pairs):
         return False
-    ended, missed = ({PurePath(str(e.fields["file"])).name for e in s.events if "file" in e.fields} for s in (root, other))
-    return bool(ended and missed) and not ended & missed
+    ended, wanted = ({PurePath(str(e.fields["file"])).name for e in s.events if "file" in e.fields} for s in (root, other))
+    return bool(ended and wanted) and not ended & wanted
 
 
 def _strangers(a: Standing, root: Standing) -> bool:

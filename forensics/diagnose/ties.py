@@ -38,6 +38,7 @@ OTHERS = lazy.regex(  # what a message says that tells of another process's end
     r"kill\w*|signal\w*|terminat\w*|abort\w*|tim(?:ed|e) ?out|truncated|unpickl\w*|NCCL|socket|unreachable)\b"
 )
 MADE_HERE = ("code.", "data.", "numerics.", "storage.")
+NOTEBOOK = ".ipynb"  # keeps what its cells printed: it neither ends well nor breaks off
 WAITS = "distributed."  # peers wait for long before they give a lost one up
 
 
@@ -60,7 +61,7 @@ def ended_otherwise(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, 
     own = [e for e in events if jobs.is_job(e) and e.cause is not None and e.weight != "hint"]
     troubles = [e for e in own if e.cause != HEALTHY]
     if not troubles:
-        return bool(jobs.ends) and {e.source for e in own} >= set(jobs.ends)
+        return bool(jobs.ends) and {e.source for e in own} >= {s for s in jobs.ends if not s.endswith(NOTEBOOK)}
     named = [e for e in troubles if e.cause != EXCEPTION or _is_mistake(e)]
     return any(is_own(e, death, database) for e in named for death in told)
 
@@ -100,6 +101,9 @@ def _is_bare(event: Event) -> bool:
 def _has_reason(later: Event, own: Sequence[Event], database: Database) -> bool:
     """Does the job tell ahead of `later` why it came to that: a mistake in the code, a disk that is full, a value that is not a
     number, which no death makes?"""
+
+    if _is_bare(later) and any(_is_mistake(e) and e.source == later.source for e in own):
+        return True
 
     def reason(e: Event) -> bool:
         follows = later.weight == "hint" or database.explains(str(e.cause), str(later.cause))
@@ -160,7 +164,11 @@ def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Databa
     off = event.uncertainty_s or 0
     for source, end in jobs.ends.items():
         begun = jobs.starts.get(source)
-        if end is None or (begun is not None and begun > event.time + timedelta(seconds=SLACK_S + off)):
+        if (
+            end is None
+            or source.endswith(NOTEBOOK)
+            or (begun is not None and begun > event.time + timedelta(seconds=SLACK_S + off))
+        ):
             continue
         told = [e for e in own if e.source == source and e.weight != "hint"]
         if told and all(_has_reason(e, own, database) for e in told):

@@ -241,3 +241,18 @@ def test_a_file_that_one_rank_misses_is_why_the_launcher_ends_the_others(analyze
     aborted = "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode 1.\n"
     report = analyze(dmesg_txt=killed("03:40:38"), mpi_log=steps(0, 40) + end + aborted)
     assert report.causes[0].id == "data.missing"
+
+
+@pytest.mark.parametrize(
+    ("end", "first"),
+    [
+        ("exit status 0\n", "none.healthy"),
+        ('papermill.exceptions.PapermillExecutionError: \nException encountered at "In [3]":\n' + RAISED, "code.exception"),
+    ],
+)
+def test_a_notebook_does_not_break_off(analyze: Callable[..., Report], end: str, first: str) -> None:
+    cell = '{"cell_type": "code", "execution_count": 1, "metadata": {"papermill": {"end_time": "2025-08-22T03:40:41.1"}}, '
+    cell += '"outputs": [{"name": "stdout", "output_type": "stream", "text": ["saved\\n"]}], "source": ["fit()"]}'
+    book = f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'
+    report = analyze(dmesg_txt=killed("03:40:40"), out_ipynb=book, papermill_log=end)
+    assert report.causes[0].id == first
