@@ -70,7 +70,8 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float], e
     more to another, each gets half of what the two have together, for one speaks against the other. Otherwise what words alone
     say counts WORDS_SHARE, and a cause that hints speak for stays before it, unless that is one of `endings`, the names of what
     has a reason. What only hints and words speak for gets HINTS_MOST at most, and a death that nothing shows to be the job's
-    UNTIED_MOST; the rest of its share stands for causes that nothing here tells of.
+    UNTIED_MOST; the rest of its share stands for causes that nothing here tells of. That nothing is amiss is one of the
+    candidates where nothing is proven.
     """
     by_cause = {s.cause: s for s in standings}
     first = standings[0]
@@ -83,7 +84,7 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float], e
     stood = [by_cause.get(c) or Standing(c, (), 0.0) for c in ranked]
     made = [replace(s, probability=round(min(given[s.cause], _most(s)), 4)) for s in stood]
     proven = made[0].probability >= PROVEN and bool(made[0].events or made[0].cause == HEALTHY)
-    kept = [s for i, s in enumerate(made) if i == 0 or (s.cause != HEALTHY and (s.events or not proven))]
+    kept = [s for i, s in enumerate(made) if i == 0 or not proven or (s.cause != HEALTHY and s.events)]
     return kept[:SHOWN]
 
 
