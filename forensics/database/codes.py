@@ -62,9 +62,14 @@ def signal(number: str) -> list[Code]:
     return [_ending(r, "signal", r["code"]) for r in found]
 
 
+def _number(text: str) -> int:
+    """A decimal number, with or without leading zeros, or one that begins with 0x."""
+    return int(text, 16 if "x" in text.lower() else 10)
+
+
 def ending(number: str) -> list[Code]:
     """The exit status of that number: as a shell or container tells it, as Python does (-9), as Windows does (-1073741819)."""
-    code = int(number, 0)
+    code = _number(number)
     if code >= 1 << 31 or code < -255:
         return ntstatus(number)
     rows = [_ending(r, "exit status", number) for r in _rows("exit_code") if r["kind"] == "exit" and int(r["code"]) == code]
@@ -80,7 +85,7 @@ def ending(number: str) -> list[Code]:
 
 def ntstatus(number: str) -> list[Code]:
     """The Windows status of that number (hexadecimal, decimal, signed or not) or name."""
-    code = f"0x{int(number, 0) & 0xFFFFFFFF:08x}" if re.fullmatch(r"-?(?:0x[0-9a-fA-F]+|\d+)", number) else number
+    code = f"0x{_number(number) & 0xFFFFFFFF:08x}" if re.fullmatch(r"-?(?:0x[0-9a-fA-F]+|\d+)", number) else number
     return [_ntstatus(r) for r in _rows("ntstatus") if code == r["code"] or code.upper() == r["name"].upper()]
 
 
