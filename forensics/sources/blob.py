@@ -53,6 +53,7 @@ class AsOpened(io.RawIOBase):
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
+        self.at = 0  # asking the file for it takes as long as a small read
         try:
             self.size = file.seek(0, io.SEEK_END)
             file.seek(0)
@@ -62,9 +63,11 @@ class AsOpened(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """At most `size` bytes, none behind the size at opening."""
         if self.size:
-            left = max(0, self.size - self.file.tell())
+            left = max(0, self.size - self.at)
             size = min(size, left) if size >= 0 else left
-        return self.file.read(size)
+        data = self.file.read(size)
+        self.at += len(data)
+        return data
 
     def readinto(self, buffer: Any) -> int:
         """As `read`, into `buffer`; how many bytes."""
@@ -75,11 +78,12 @@ class AsOpened(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """To `offset`, from the size at opening for SEEK_END."""
-        return self.file.seek(self.size + offset) if whence == io.SEEK_END else self.file.seek(offset, whence)
+        self.at = self.file.seek(self.size + offset) if whence == io.SEEK_END else self.file.seek(offset, whence)
+        return self.at
 
     def tell(self) -> int:
         """Where the next read begins."""
-        return self.file.tell()
+        return self.at
 
     def close(self) -> None:
         """Close the file, too."""
