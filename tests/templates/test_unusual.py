@@ -17,7 +17,10 @@ from forensics.templates import unusual
 from tests.conftest import text_source
 
 START = "loading the tokenizer\nbuilding a model with 12 layers\nfused kernel error, falling back\n"
-ODD = ["flurbler: partition manager lost its lease, cannot flurb", "flurbler: giving up"]
+ODD = [
+    "flurbler: partition manager lost its lease, cannot flurb",
+    "flurbler: connection to the partition server refused, giving up",
+]
 
 
 def steps(count: int, first: int = 0) -> str:
