@@ -77,7 +77,11 @@ def rows(block: bytes) -> list[bytes]:
 
 
 def shape(text: bytes) -> bytes:
-    """`text` with every run of up to ten digits made one zero: lines that agree in it have one template."""
+    """`text` with every run of up to ten digits made one zero: lines that agree in it have one template.
+
+    But for seconds since 1970 in front of a line: a line with them is counted with those of its shape that begin with another
+    number.
+    """
     text = text.translate(ZEROS)
     for run in (b"0000", b"00", b"00"):
         text = text.replace(run, b"0")

@@ -17,10 +17,7 @@ from forensics.templates import unusual
 from tests.conftest import text_source
 
 START = "loading the tokenizer\nbuilding a model with 12 layers\nfused kernel error, falling back\n"
-ODD = [
-    "flurbler: partition manager lost its lease, cannot flurb",
-    "flurbler: connection to the partition server refused, giving up",
-]
+ODD = ["flurbler: partition manager lost its lease, cannot flurb", "flurbler: giving up"]
 
 
 def steps(count: int, first: int = 0) -> str:
@@ -100,8 +97,13 @@ def test_every_format_shows_them_and_calls_no_guess_a_cause(report: Report, form
     if form != "json":
         assert "No cause is proven" in said
         assert GUESSED[:40] in " ".join(said.split())
-        assert report.causes[0].advice
-        assert report.causes[0].advice[0].action not in said.split("<script")[0]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_what_to_do_against_a_guess_is_not_shown(analyze: Callable[..., Report], form: str) -> None:
+    guess = analyze(train_log=UNKNOWN + "flurbler: connection to the partition server refused\n")
+    assert guessed(guess) and guess.causes[0].advice
+    assert guess.causes[0].advice[0].action not in render(guess, form).split("<script")[0]
 
 
 def test_they_come_back_from_a_saved_report(report: Report) -> None:
