@@ -24,8 +24,8 @@ def of_another_process(event: Event, own: Sequence[Event]) -> bool:
     """
     alone = not any(str(e.cause).startswith("distributed.") for e in own)
     told = [e for e in own if e.weight != "hint" and (e.cause == KILLED or e.kind == WATCHDOG or (alone and e.cause in CRASHES))]
-    killed = {_pid(e) for e in told}
-    return _is_none_of(_pid(event), killed - {0}, _threads(event))
+    killed = {pid_of(e) for e in told}
+    return _is_none_of(pid_of(event), killed - {0}, _threads(event))
 
 
 def is_strange(event: Event, pids: Set[int]) -> bool:
@@ -33,7 +33,7 @@ def is_strange(event: Event, pids: Set[int]) -> bool:
 
     Where the kernel's report is cut off before its victim: the one that asked a cgroup for more memory, which is in that cgroup.
     """
-    return _is_none_of(_pid(event) or (_pid(event, "invoker_pid") if event.cause == CGROUP else 0), pids, _threads(event))
+    return _is_none_of(pid_of(event) or (pid_of(event, "invoker_pid") if event.cause == CGROUP else 0), pids, _threads(event))
 
 
 def _is_none_of(victim: int, pids: Set[int], threads: int) -> bool:
@@ -47,7 +47,7 @@ def _threads(event: Event) -> int:
     return THREADS if event.cause in CRASHES else 0
 
 
-def _pid(event: Event, name: str = "pid") -> int:
+def pid_of(event: Event, name: str = "pid") -> int:
     """The pid that `event` tells as `name`; 0 for none, or one that is no number."""
     told = event.fields.get(name, 0)
     return int(told) if isinstance(told, int) or (isinstance(told, str) and told.isdecimal() and len(told) < 10) else 0

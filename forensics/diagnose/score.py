@@ -26,6 +26,7 @@ from msgspec import Struct, field
 from forensics import lazy
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.facts import APART_S, ENDINGS
+from forensics.diagnose.pids import pid_of
 from forensics.diagnose.relevance import EXCEPTION, UNRELATED, Jobs, concerning, missed, raised
 from forensics.diagnose.ties import ended_otherwise, tied
 from forensics.model import Event, Incident
@@ -114,12 +115,8 @@ def _is_beside(standing: Standing, found: Sequence[Standing], jobs: Jobs, own: S
     others = [s for s in found if s is not standing and s.tied and s.cause.startswith(ENDINGS)]
     deaths = [e for s in others if s.strength > standing.strength * UNRELATED for e in s.events]
     deaths = [e for e in deaths if e.weight != "hint" and not jobs.is_job(e) and (not standing.tied or missed(e, own, jobs))]
-    ours = {_pid(e) for e in deaths} - {None}
-    return bool(ours) and not ours & {_pid(e) for e in standing.events} and (not standing.tied or None not in map(_pid, hosts))
-
-
-def _pid(event: Event) -> str | None:
-    return str(event.fields["pid"]) if "pid" in event.fields else None
+    ours = {pid_of(e) for e in deaths} - {0}
+    return bool(ours) and not ours & {pid_of(e) for e in standing.events} and (not standing.tied or all(map(pid_of, hosts)))
 
 
 def strength(events: Iterable[Event]) -> float:
@@ -198,8 +195,8 @@ def _explain(standing: Standing, others: list[Standing], database: Database) -> 
 
 def _was_missed_before(crash: Standing, stop: Standing, others: Sequence[Standing]) -> bool:
     """Does a log miss the process of `crash`, by its pid, in front of `stop`? Then it was no crash while being stopped."""
-    pids = {_pid(e) for e in crash.events} - {None}
-    told = [e for s in others for e in s.events if _pid(e) in pids]
+    pids = {pid_of(e) for e in crash.events} - {0}
+    told = [e for s in others for e in s.events if pid_of(e) in pids]
     return any(e.source == s.source and e.line < s.line for e in told for s in stop.events)
 
 
