@@ -75,3 +75,11 @@ def many_pipes(folder: Path) -> None:
     for i in range(5_000):
         os.mkfifo(folder / f"pipe{i}")
         (folder / f"link{i}").symlink_to("/nonexistent")
+
+
+@row("a table saved as CSV with a quote that nothing closes, and 400 lines of 1 MB", slow=True)
+def csv_open_quote(folder: Path) -> None:
+    with (folder / "hostile.csv").open("wb") as file:
+        file.write(b'@timestamp,@message\n2026-08-22 03:00:07,"torn\n')
+        for _ in range(400):
+            file.write(b"x" * 1_000_000 + b"\n")

@@ -208,3 +208,11 @@ def test_a_table_of_records_saved_as_csv() -> None:
     turned = read_bytes((head + two + one + zero).encode())
     assert [text for _, text in turned.numbered] == ["2026-08-22T03:00:00Z start", *(text for _, text in forward)]
     assert read_bytes(b"epoch,loss\n1,0.5\n2,0.25\n").format != "csv"
+
+
+def test_a_quote_in_a_table_that_nothing_closes_takes_no_line_away() -> None:
+    kept = [f"2026-08-22 03:00:{i:02d},step {i}" for i in range(10)]
+    got = read_bytes("\n".join(["@timestamp,@message", '2026-08-22 03:00:00,"torn', *kept]).encode() + b"\n")
+    assert got.format == "csv"
+    assert [text for _, text in got.numbered] == ['2026-08-22 03:00:00,"torn', *kept]
+    assert [number for number, _ in got.numbered] == list(range(2, 13))

@@ -11,6 +11,7 @@ import csv
 import io
 from collections.abc import Iterator
 
+from forensics import limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
@@ -55,31 +56,34 @@ def _recognises(head: Head) -> bool:
     return "," in head.first and len(head.first) < 1_000 and _columns(head.first) is not None
 
 
-def _records(blocks: Iterator[bytes]) -> Iterator[tuple[int, str]]:
-    """Each record with the number of its first line: quotes may hold line ends."""
-    start, parts, quotes = 0, list[str](), 0
+def _records(blocks: Iterator[bytes]) -> Iterator[tuple[int, list[str], bool]]:
+    """The lines of each record with the number of the first, as quotes may hold line ends; and whether its quotes are closed."""
+    start, parts, quotes, size = 0, list[str](), 0, 0
     for number, raw in numbered_lines(blocks):
         line = raw.decode("utf-8", "replace")
         start = start if parts else number
         parts.append(line)
         quotes += line.count('"')
-        if quotes % 2 == 0 or len(parts) >= MOST_LINES:
-            yield start, "\n".join(parts)
-            parts, quotes = [], 0
+        size += len(line)
+        closed = quotes % 2 == 0
+        if closed or len(parts) >= MOST_LINES or size > limits.current.joined:
+            yield start, parts, closed
+            parts, quotes, size = [], 0, 0
     if parts:
-        yield start, "\n".join(parts)
+        yield start, parts, False
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     def pieces() -> Iterator[Piece]:
         columns: tuple[int, int] | None = None
-        for number, record in _records(blocks):
+        for number, lines, closed in _records(blocks):
+            record = "\n".join(lines)
             if columns is None:
                 columns = _columns(record) if record.strip() else None
                 continue
-            row = _row(record)
+            row = _row(record) if closed else []
             time, text = columns
-            if len(row) <= text:
+            if len(row) <= text:  # as they stand: nothing of them is lost
                 yield number, 1, record.encode("utf-8", "replace")
                 continue
             stamp = from_value(row[time]) or row[time] if time < len(row) else ""
