@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import hyperscan
 
 from forensics.database import cache
-from forensics.database.compiled import Database, assemble, compile_anchors
+from forensics.database.compiled import Database, assemble
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
+from forensics.database.literals import PIECES, compile_anchors, compile_literals, whole
 from forensics.database.stored import dump, restore
 from forensics.database.tables import read_rows, read_table
 from forensics.errors import DatabaseError
@@ -34,13 +35,15 @@ __all__ = [
     "Signature",
     "builtin_folder",
     "compile_anchors",
+    "compile_literals",
     "load",
     "read_folders",
     "read_rows",
     "read_table",
+    "whole",
 ]
 
-FORMAT = 5  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 6  # of the cached document; raised when entries.py or stored.py change
 
 
 def load(
@@ -54,7 +57,15 @@ def load(
     """
     folders = [folder or builtin_folder(), *more]
     digest = content_hash(folders)
-    parts = (FORMAT, digest, getattr(hyperscan, "__version__", ""), platform.machine(), [(t.anchors, t.thin) for t in triggers])
+    pieces = hashlib.sha256(PIECES.read_bytes()).hexdigest()
+    parts = (
+        FORMAT,
+        digest,
+        pieces,
+        getattr(hyperscan, "__version__", ""),
+        platform.machine(),
+        [(t.anchors, t.thin) for t in triggers],
+    )
     key = hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
     cached = cache.read(key, cache_folder)
     if cached:

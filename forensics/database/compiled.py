@@ -6,11 +6,11 @@ anchor "CONSTRAINT_MEMCG"  ->  signature host_memory.oom_cgroup/kernel_constrain
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import hyperscan
 from msgspec import Struct
 
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Signature
+from forensics.database.literals import compile_anchors, cuts, whole
 from forensics.model import Trigger
 
 Calls = dict[str, tuple[list[int], list[int]]]  # anchor -> the signatures and the triggers it calls for
@@ -20,7 +20,8 @@ class Database(Struct, frozen=True):
     """All causes, and all anchors compiled.
 
     `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`
-    (indices of `triggers`), each of which has an anchor that holds it. `hash` names the content. `causes` of a database from
+    (indices of `triggers`), each of which has an anchor that holds it. `matcher` reports its first `cuts[i]` bytes, see
+    `literals.whole`. `hash` names the content. `causes` of a database from
     the cache are made when asked for and without examples.
     """
 
@@ -28,6 +29,7 @@ class Database(Struct, frozen=True):
     confirmers: Sequence[Confirmer]
     triggers: tuple[Trigger, ...]
     anchors: Sequence[str]
+    cuts: Sequence[int]
     signature_ids: Sequence[Sequence[int]]
     trigger_ids: Sequence[Sequence[int]]
     matcher: Any
@@ -40,9 +42,10 @@ class Database(Struct, frozen=True):
 
     def matches(self, line: str) -> Iterator[tuple[Signature, dict[str, str]]]:
         """The signatures that a line alone speaks for, as the scanner would find them, with their raw groups."""
-        called: dict[int, None] = {}
-        self.matcher.scan(line.encode(), match_event_handler=lambda i, *_: called.update(dict.fromkeys(self.signature_ids[i])))
-        for i in sorted(called):
+        data = line.encode()
+        reported: list[tuple[int, int]] = []
+        self.matcher.scan(data, match_event_handler=lambda i, _, to, *more: reported.append((to, i)))
+        for i in sorted({i for _, a in whole(data, reported, self.anchors, self.cuts) for i in self.signature_ids[a]}):
             try:
                 found = self.confirmers[i].search(line)
             except TimeoutError:  # it says nothing in an analysis either
@@ -62,14 +65,17 @@ def assemble(causes: Sequence[Cause], triggers: tuple[Trigger, ...], digest: str
         for anchor in () if trigger.thin else trigger.anchors:  # the scanner looks for thin ones apart
             calls.setdefault(anchor.lower(), ([], []))[1].append(i)
     calls = _essential(calls)
+    anchors = tuple(calls)
+    cut = cuts(anchors)
     return Database(
         causes={c.id: c for c in causes},
         confirmers=confirmers,
         triggers=triggers,
-        anchors=tuple(calls),
+        anchors=anchors,
+        cuts=cut,
         signature_ids=tuple(tuple(s) for s, _ in calls.values()),
         trigger_ids=tuple(tuple(t) for _, t in calls.values()),
-        matcher=compile_anchors(tuple(calls)),
+        matcher=compile_anchors(anchors, cut),
         hash=digest,
     )
 
@@ -84,15 +90,3 @@ def _essential(calls: Calls) -> Calls:
         signatures += [i for i in calls[anchor][0] if i not in signatures]
         triggers += [i for i in calls[anchor][1] if i not in triggers]
     return kept
-
-
-def compile_anchors(anchors: Sequence[str], flags: int = 0) -> Any:
-    """A Hyperscan database that reports anchor i as i, in any case; `flags` of Hyperscan are added."""
-    matcher = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    matcher.compile(
-        expressions=[a.encode() for a in anchors],
-        ids=list(range(len(anchors))),
-        flags=[hyperscan.HS_FLAG_CASELESS | flags] * len(anchors),
-        literal=True,
-    )
-    return matcher

@@ -68,6 +68,7 @@ class _Head(Struct, frozen=True):
     causes: tuple[str, ...]
     firsts: tuple[int, ...]
     anchors: tuple[str, ...]
+    cuts: tuple[int, ...]
     signature_ids: tuple[tuple[int, ...], ...]
     trigger_ids: tuple[tuple[int, ...], ...]
 
@@ -77,7 +78,7 @@ def dump(database: Database) -> bytes:
     causes = list(database.causes.values())
     firsts = tuple(accumulate((len(c.signatures) for c in causes), initial=0))
     signature_ids, trigger_ids = tuple(map(tuple, database.signature_ids)), tuple(map(tuple, database.trigger_ids))
-    head = _Head(tuple(c.id for c in causes), firsts, tuple(database.anchors), signature_ids, trigger_ids)
+    head = _Head(tuple(c.id for c in causes), firsts, tuple(database.anchors), tuple(database.cuts), signature_ids, trigger_ids)
     bare = [_bare(c) for c in causes]
     signatures = [replace(c.signature, match=(), no_match=(), place=NOWHERE) for c in database.confirmers]
     return b"\n".join(map(json.encode, (head, *bare, *signatures)))
@@ -105,6 +106,7 @@ def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher
         confirmers=confirmers,
         triggers=triggers,
         anchors=head.anchors,
+        cuts=head.cuts,
         signature_ids=head.signature_ids,
         trigger_ids=head.trigger_ids,
         matcher=matcher,

@@ -12,7 +12,7 @@ from typing import Any
 import hyperscan
 from msgspec import Struct
 
-from forensics.database import Database, compile_anchors
+from forensics.database import Database, compile_anchors, compile_literals, whole
 
 FIRST = 500
 LAST = 32
@@ -44,10 +44,10 @@ class Matcher:
     def __init__(self, database: Database) -> None:
         self.all = database.matcher
         self.thin_triggers = [(i, a) for i, t in enumerate(database.triggers) if t.thin for a in t.anchors]
-        anchors = [a for _, a in self.thin_triggers]
-        self.thin_all = compile_anchors(anchors) if anchors else None
-        self.thin_one = compile_anchors(anchors, hyperscan.HS_FLAG_SINGLEMATCH) if anchors else None
-        self.anchors = database.anchors
+        thin = [a.encode() for _, a in self.thin_triggers]
+        self.thin_all = compile_literals(thin) if thin else None
+        self.thin_one = compile_literals(thin, hyperscan.HS_FLAG_SINGLEMATCH) if thin else None
+        self.anchors, self.cuts = database.anchors, database.cuts
         self.trigger_anchors = [tuple(a.lower().strip("\n") for a in t.anchors) for t in database.triggers]  # as in their lines
         self.once: Any = None
         self.lock = threading.Lock()
@@ -59,17 +59,17 @@ class Matcher:
         return Found(places, counts, self._thin(data, number), line_ends(data, number >= LARGE_CHUNKS))
 
     def _places(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
-        places: list[tuple[int, int]] = []
+        reported: list[tuple[int, int]] = []
 
         def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> bool:
-            places.append((to, anchor))
-            return len(places) > DENSE
+            reported.append((to, anchor))
+            return len(reported) > DENSE
 
         try:
             self.all.scan(data, match_event_handler=seen, scratch=self._scratch("all", self.all))
         except hyperscan.ScanTerminated:
             return self._dense(data)
-        # Hyperscan reports in order of ends; which of several anchors ending at one byte comes first is not promised.
+        places = whole(data, reported, self.anchors, self.cuts)
         places.sort()
         return places, dict(Counter(anchor for _, anchor in places))
 
@@ -82,10 +82,15 @@ class Matcher:
         counts: dict[int, int] = {}
         places: list[tuple[int, int]] = []
         for anchor in present:
+            if anchor == len(self.anchors):  # EACH_BYTE
+                continue
             text = self.anchors[anchor].encode()
-            counts[anchor] = folded.count(text)
+            count = folded.count(text)
+            if not count:  # only what the matcher looks for of it is there
+                continue
+            counts[anchor] = count
             forth = _ends(folded, text, FIRST)
-            back = _ends_from_behind(folded, text, LAST) if counts[anchor] > FIRST else ()
+            back = _ends_from_behind(folded, text, LAST) if count > FIRST else ()
             places += ((to, anchor) for to in dict.fromkeys((*forth, *back)))
         places.sort()
         return places, counts
@@ -94,7 +99,7 @@ class Matcher:
         """The anchors compiled to be reported once a scan; made when the first flood is met."""
         with self.lock:
             if self.once is None:
-                self.once = compile_anchors(self.anchors, hyperscan.HS_FLAG_SINGLEMATCH)
+                self.once = compile_anchors(self.anchors, self.cuts, hyperscan.HS_FLAG_SINGLEMATCH)
         return self.once
 
     def _thin(self, data: bytes, number: int) -> list[tuple[int, int]]:
