@@ -3,7 +3,6 @@
 `<img src=x onerror=...> **bold** @you #1` -> every character that could start something stands behind a backslash
 """
 
-import html
 import re
 
 from forensics import lazy
@@ -60,4 +59,6 @@ def visible(document: str) -> str:
 
 def inside(text: str) -> str:
     """Text inside an HTML element of a Markdown document."""
+    import html  # loads the names of all characters, which most reports do not need
+
     return html.escape(shown(" ".join(text.split()), 4000))

@@ -1,7 +1,8 @@
 """Bytes of a chunk to the places where anchors end: the only pass over all bytes, in C and outside the interpreter's lock.
 
 An anchor that is very common in a chunk is reported at its first and last places there, with its count. Anchors of series are
-scanned apart: all of their places in the first chunk of a source, later the first one in each window, then in each chunk.
+scanned apart: all of their places in the first chunk of a source (some thousand), later the first one in each window, then in
+each chunk.
 """
 
 import threading
@@ -17,12 +18,14 @@ from forensics.database import Database, compile_anchors, compile_literals, whol
 FIRST = 500
 LAST = 32
 DENSE = 1500  # places in a chunk; more are a flood
+EVEN = 3000  # places of an anchor of series in a chunk; its lines are sampled anyway
+GOLDEN = 0.6180339887
 ALL_BYTES = 1 << 20  # a chunk, where no line is longer
 WINDOW_BYTES = 256 << 10
-LARGE_CHUNKS = 128  # of a source; from there on, faster ways pay that take time to load
+LARGE_CHUNKS = 64  # of a source; from there on, faster ways pay that take time to load
 CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together with what is computed from them
 GLANCE_BYTES = 32 << 10
-DENSE_CHUNKS = 128  # of a source; behind them only the start of each chunk is looked at for numbers
+DENSE_CHUNKS = 64  # of a source; behind them only the start of each chunk is looked at for numbers
 
 
 class Found(Struct, frozen=True):
@@ -114,6 +117,7 @@ class Matcher:
         begin = 0
         if number == 0:
             self.thin_all.scan(data[:ALL_BYTES], match_event_handler=seen, scratch=self._scratch("thin_all", self.thin_all))
+            found = _evenly(found)
             begin = ALL_BYTES
         scratch = self._scratch("thin_one", self.thin_one)
         size, end = (WINDOW_BYTES, len(data)) if number < DENSE_CHUNKS else (GLANCE_BYTES, 1)
@@ -152,6 +156,18 @@ def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[t
             left[place[1]] -= 1
         kept.append(place)
     kept.reverse()
+    return kept
+
+
+def _evenly(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """`places` with about EVEN of each anchor at most: evenly, and by the golden ratio, with which no period falls in."""
+    shares = {anchor: min(1.0, EVEN / count) for anchor, count in Counter(anchor for _, anchor in places).items()}
+    seen = dict.fromkeys(shares, 0)
+    kept: list[tuple[int, int]] = []
+    for place in places:
+        seen[place[1]] += 1
+        if seen[place[1]] * GOLDEN % 1.0 < shares[place[1]]:
+            kept.append(place)
     return kept
 
 

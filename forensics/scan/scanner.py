@@ -133,7 +133,8 @@ class _Scanner:
 
     def _keep(self, trigger: Trigger, place: Place) -> None:
         if trigger.thin:
-            even = self.evens.setdefault((trigger.kind, self.bytes > 0), Even())
+            key = (trigger.kind, self.bytes > 0)
+            even = self.evens.get(key) or self.evens.setdefault(key, Even())
             if even.wants():
                 even.add(place.region(self.source.name, trigger.before, trigger.after))
             return

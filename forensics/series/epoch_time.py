@@ -7,14 +7,14 @@ Epoch 3 took 45.2 s                                 -> 45.2, "epoch time"
 Bars of training and validation differ by their number of steps, so each has a series of its own.
 """
 
-import re
+from forensics import lazy
 
-ENDED = re.compile(r"(?<![\d/])(?P<steps>[1-9]\d{0,8})/(?P=steps)(?![\d/])")
-TQDM = re.compile(r" ?\[(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d\d)<0?0:00[,\]]")
-KERAS = re.compile(
+ENDED = lazy.regex(r"(?<![\d/])(?P<steps>[1-9]\d{0,8})/(?P=steps)(?![\d/])")
+TQDM = lazy.regex(r" ?\[(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d\d)<0?0:00[,\]]")
+KERAS = lazy.regex(
     r" (?:\[[=.>]{1,60}\] |[━\s]{1,60})?(?:- )?(?P<seconds>\d{1,7})s (?:- )?\d{1,9}(?:\.\d+)?[mu]?s/(?:step|epoch)"
 )
-SPOKEN = re.compile(
+SPOKEN = lazy.regex(
     r"\bepoch\b[^|]{0,40}?(?:\b|_)(?:took|time|duration|done in|finished in|completed in)\b[^\d|]{0,12}"
     r"(?:(?P<minutes>\d{1,5}) ?m(?:in)? )?(?P<number>\d{1,9}(?:\.\d{1,9})?) ?"
     r"(?P<unit>ms|s(?:ec(?:ond)?s?)?|min(?:utes)?|m|h(?:ours)?)?\b"

@@ -6,6 +6,7 @@
 
 import contextlib
 import io
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from msgspec import Struct
 from forensics.model import Warn, Warning
 
 BLOCK_BYTES = 1 << 20
+LINE_BYTES = 4096  # at the end of a block, in which its last line end is looked for
 PROBE_BYTES = 64 << 10
 
 
@@ -68,6 +70,13 @@ class AsOpened(io.RawIOBase):
         data = self.file.read(size)
         self.at += len(data)
         return data
+
+    def read_lines(self, most: int) -> bytes:
+        """As `read`, but up to the last line end of these bytes where it is near their end: no line has to be joined again."""
+        near = b""
+        if self.size - self.at > most and hasattr(os, "pread"):
+            near = os.pread(self.file.fileno(), LINE_BYTES, self.at + most - LINE_BYTES)
+        return self.read(most - len(near) + near.rfind(b"\n") + 1 if b"\n" in near else most)
 
     def readinto(self, buffer: Any) -> int:
         """As `read`, into `buffer`; how many bytes."""
@@ -127,7 +136,8 @@ def read_blocks(blob: Blob, warn: Warn) -> Iterator[bytes]:
     """The bytes of `blob` in blocks; what stops the reading early becomes a Warning."""
     try:
         with contextlib.closing(blob.open()) as file:
-            while block := file.read(BLOCK_BYTES):
+            read = file.read_lines if isinstance(file, AsOpened) else file.read
+            while block := read(BLOCK_BYTES):
                 yield block
             if isinstance(file, AsOpened) and file.grown():
                 warn(Warning("truncated", f"it grows while it is read; read were its first {file.size:,} bytes", blob.name))

@@ -1,6 +1,7 @@
 """Hits stand on the right lines whatever the blocks are, repeats fold, colours and bars do not hide a message."""
 
 import time
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from forensics import limits
 from forensics.database import Confirmer, Database
 from forensics.database.entries import Signature
 from forensics.model import Scan, Source, Warning
-from forensics.scan import Workers, scan
+from forensics.scan import Matcher, Workers, scan
 from forensics.scan.chunks import Chunk, chunks, whole_lines
 from forensics.scan.fold import Ends, Even
 
@@ -153,3 +154,11 @@ def test_ends_and_even_are_bounded() -> None:
     assert len(even.kept) <= 4096
     steps = {b - a for a, b in zip(even.kept, even.kept[1:], strict=False)}
     assert len(steps) == 1
+
+
+def test_places_of_a_dense_series_are_sampled_whatever_their_period(knowledge: Database) -> None:
+    text = "".join(f"[rank{i % 4}]: step {i} loss {i}\n" for i in range(30_000))
+    found = Matcher(knowledge).find(text.encode(), 0)
+    ranks = Counter(text[text.rfind("\n", 0, to) + 1 :][5] for to, _ in found.thin)
+    assert 2500 < sum(ranks.values()) < 3500
+    assert min(ranks.values()) > 0.9 * max(ranks.values())
