@@ -12,6 +12,8 @@ from forensics.model import Event
 KILLED = "process.worker_died"
 CGROUP = "host_memory.oom_cgroup"
 WATCHDOG = "process.stalled/worker_watchdogs"  # names the worker that it kills
+TABLE = "torchelastic"  # names the rank that failed first
+WORKERS = "worker_pids"  # a field that lists the workers that are missed: `50117, 50118`
 CRASHES = ("process.abort", "process.bus_error", "process.illegal_instruction", "process.segfault")
 LEAST_PID = 1000
 THREADS = 500
@@ -24,8 +26,25 @@ def of_another_process(event: Event, own: Sequence[Event]) -> bool:
     """
     alone = not any(str(e.cause).startswith("distributed.") for e in own)
     told = [e for e in own if e.weight != "hint" and (e.cause == KILLED or e.kind == WATCHDOG or (alone and e.cause in CRASHES))]
-    killed = {pid_of(e) for e in told}
+    killed = {pid for e in told for pid in (pid_of(e), *_workers(e))} | _raised(own)
     return _is_none_of(pid_of(event), killed - {0}, _threads(event))
+
+
+def _workers(event: Event) -> set[int]:
+    """The workers that `event` misses by their pids."""
+    return {int(pid) for pid in str(event.fields.get(WORKERS, "")).replace(",", " ").split() if len(pid) < 10}
+
+
+def _raised(own: Sequence[Event]) -> set[int]:
+    """The ranks that launchers of one host saw fail first by an exception: none of theirs was killed or crashed before.
+
+    A rank whose number is not that on its host is one of several hosts, whose processes no table lists in full.
+    """
+    tables = [e for e in own if e.kind == TABLE]
+    here = all(e.fields.get("rank") == e.fields.get("local_rank") for e in tables)
+    of_one = here and len({e.fields.get("host") for e in tables}) == 1
+    failed = all(isinstance(code := e.fields.get("exit_code"), int) and code > 0 for e in tables)
+    return {pid_of(e) for e in tables} if of_one and failed else set()
 
 
 def is_strange(event: Event, pids: Set[int]) -> bool:

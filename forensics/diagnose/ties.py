@@ -10,7 +10,7 @@ with confidence.
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from forensics import lazy
 from forensics.database import HEALTHY, Database
@@ -40,6 +40,7 @@ OTHERS = lazy.regex(  # what a message says that tells of another process's end
 MADE_HERE = ("code.", "data.", "numerics.", "storage.")
 NOTEBOOK = ".ipynb"  # keeps what its cells printed: it neither ends well nor breaks off
 WAITS = "distributed."  # peers wait for long before they give a lost one up
+LOST_ONE = ("notebook.kernel_died", "process.worker_died/process_pool", "process.worker_died/loky")  # causes and kinds: one died
 
 
 def tied(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: Database) -> bool:
@@ -89,6 +90,9 @@ def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: 
     if missed(event, own, jobs) or of_given_job(event, jobs) or not _may_tell(event, jobs):
         return True
     felt = [e for e in own if e.cause != HEALTHY and not (strange and _is_bare(e)) and not _has_reason(e, own, database)]
+    lost = [e for e in felt if e.cause in LOST_ONE or e.kind in LOST_ONE]
+    if lost and all(_is_overtaken(event, e, others) for e in lost):
+        return False
     follows = any(_follows(e, event, others, jobs, database) for e in felt)
     return follows or (not strange and _breaks_off(event, own, jobs, database))
 
@@ -146,6 +150,14 @@ def _follows(later: Event, event: Event, others: Sequence[Event], jobs: Jobs, da
     return not any(abs(_gap(o, later)) <= SOON_S < gap for o in others if o.time and o.cause != event.cause)
 
 
+def _is_overtaken(event: Event, later: Event, others: Sequence[Event]) -> bool:
+    """Did another process die between the death `event` and `later`, that one was missed? Whoever waits for it soon knows."""
+    off = SLACK_S + (event.uncertainty_s or 0) + (later.uncertainty_s or 0)
+    deaths = [o for o in others if o.source == event.source and o.cause != event.cause and o.weight == "proof"]
+    soon = [o for o in deaths if o.line > event.last_line and abs(_gap(event, o)) <= SOON_S]
+    return any(o.time is None or later.time is None or _gap(o, later) >= -off for o in soon)
+
+
 def _gap(event: Event, later: Event) -> float:
     """Seconds from one to the other, both of known time."""
     return (later.time - event.time).total_seconds() if event.time and later.time else 0.0
@@ -174,9 +186,23 @@ def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Databa
         if told and all(_has_reason(e, own, database) for e in told):
             continue
         ended = -NEAR_S - off <= (end - event.time).total_seconds() <= SOON_S + off
+        if not told and _ends_with_another(source, end, event, own, database):
+            continue
         if ended and not any(_is_end(e, event, database) for e in told):
             return True
     return False
+
+
+def _ends_with_another(source: str, end: datetime, event: Event, own: Sequence[Event], database: Database) -> bool:
+    """Does another log of the job tell an end that is none by `event`, at the moment of `end`, the last line of `source`?"""
+    return any(
+        e.source != source
+        and e.weight != "hint"
+        and e.time is not None
+        and -SLACK_S <= (end - e.time).total_seconds() <= SOON_S
+        and _is_end(e, event, database)
+        for e in own
+    )
 
 
 def _is_end(told: Event, event: Event, database: Database) -> bool:

@@ -1,0 +1,93 @@
+"""What launchers, notebook servers and scripts tell of the processes they miss sets the deaths of others aside.
+
+All logs here are made for these tests.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.model import Report
+
+KILL = (
+    "[Fri Aug 22 {time} 2025] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/job_7,"
+    "task_memcg=/job_7,task=python,pid={pid},uid=1000\n"
+    "[Fri Aug 22 {time} 2025] Memory cgroup out of memory: Killed process {pid} (python) total-vm:9kB, anon-rss:7kB, file-rss:0kB\n"
+)
+TRAP = (
+    "[Fri Aug 22 {time} 2025] traps: python[{pid}] trap invalid opcode ip:7f15c1f93110 sp:7ffc error:0 in k.so[1110,7f15c+1000]\n"
+)
+SEGFAULT = "[Fri Aug 22 {time} 2025] python[{pid}]: segfault at 0 ip 00007f9a sp 00007ffc error 4 in libc.so.6[7f9a+1000]\n"
+TABLE = """\
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2025-08-22_03:40:42
+  host      : node-1
+  rank      : {rank} (local_rank: 0)
+  exitcode  : {code} (pid: 50110)
+  error_file: <N/A>
+  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
+============================================================
+"""
+TIMEOUT = "RuntimeError: [Rank 0]: Ranks 1 failed to pass monitoredBarrier in 6000 ms\n"
+
+
+def steps(first: int, last: int) -> str:
+    """A step of training at each second of the minute 03:40."""
+    return "".join(f"2025-08-22 03:40:{s:02d},000 INFO train: step {s} loss 0.5\n" for s in range(first, last + 1))
+
+
+@pytest.mark.parametrize(("pids", "first"), [("50119", "process.worker_died"), ("50119, 50117", "host_memory.oom_cgroup")])
+def test_workers_that_a_loader_misses_are_not_another_that_was_killed(
+    analyze: Callable[..., Report], pids: str, first: str
+) -> None:
+    log = steps(0, 40) + f"RuntimeError: DataLoader worker (pid(s) {pids}) exited unexpectedly\n"
+    assert analyze(dmesg_txt=KILL.format(time="03:40:39", pid=50117), train_log=log).causes[0].id == first
+
+
+@pytest.mark.parametrize(
+    ("rank", "code", "first"),
+    [
+        pytest.param(0, 1, "distributed.timeout", id="every rank is known"),
+        pytest.param(4, 1, "host_memory.oom_cgroup", id="one of several hosts"),
+        pytest.param(0, -15, "host_memory.oom_cgroup", id="ended by its launcher"),
+    ],
+)
+def test_where_a_launcher_saw_an_exception_first_no_rank_of_its_host_was_killed(
+    analyze: Callable[..., Report], rank: int, code: int, first: str
+) -> None:
+    log = steps(0, 40) + TIMEOUT + TABLE.format(rank=rank, code=code)
+    assert analyze(dmesg_txt=KILL.format(time="03:40:40", pid=50170), train_log=log).causes[0].id == first
+
+
+@pytest.mark.parametrize(
+    ("killed", "trapped", "first"),
+    [("03:40:39", "03:40:40", "process.illegal_instruction"), ("03:40:39", "03:40:55", "host_memory.oom_cgroup")],
+)
+def test_of_two_deaths_a_notebook_server_misses_the_last_one_before_it_tells(
+    analyze: Callable[..., Report], killed: str, trapped: str, first: str
+) -> None:
+    kernel = KILL.format(time=killed, pid=50117) + TRAP.format(time=trapped, pid=50119)
+    server = "[I 2025-08-22 03:40:41.731 ServerApp] AsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports\n"
+    assert analyze(dmesg_txt=kernel, jupyter_log=server).causes[0].id == first
+
+
+@pytest.mark.parametrize(
+    ("end", "first"),
+    [("FileNotFoundError: [Errno 2] No such file or directory: 's/41.npy'\n", "data.missing"), ("", "process.segfault")],
+)
+def test_a_scripts_log_ends_with_the_training_that_tells_its_own_end(
+    analyze: Callable[..., Report], end: str, first: str
+) -> None:
+    raised = (
+        'Traceback (most recent call last):\n  File "/home/u/train.py", line 6, in load\n    np.load(f)\n' + end if end else ""
+    )
+    report = analyze(
+        dmesg_txt=SEGFAULT.format(time="03:40:39", pid=50117),
+        train_log=steps(0, 40) + raised,
+        job_log="[2025-08-22 03:40:00] job starts\n[2025-08-22 03:40:41] training ended\n",
+    )
+    assert report.causes[0].id == first
