@@ -39,4 +39,5 @@ class Place:
             after=self.chunk.around(self.end + 1, self.end + 1 + after * BYTES_A_LINE) if after else b"",
             most_before=before,
             most_after=after,
+            at=self.at - self.start,
         )

@@ -58,9 +58,10 @@ class _Scanner:
         for anchor, count in found.counts.items():
             self.seen[anchor] = self.seen.get(anchor, 0) + count
         data = chunk.data
-        counted = start = end = 0
+        counted = start = end = frame = 0
         number = self.lines + 1
         tested: set[int] = set()
+        framed: set[int] = set()
         for to, anchor in heapq.merge(places, found.thin) if found.thin else places:
             at = to - 1
             if at >= end:  # a line we have not looked at
@@ -70,7 +71,11 @@ class _Scanner:
                 end = data.find(b"\n", at)
                 end = len(data) if end < 0 else end
                 tested = set()
-            self._look(Place(chunk, start, end, at, number), anchor, tested)
+            if anchor < 0 and at >= frame:  # of a bar that is redrawn, each frame has its numbers
+                frame = data.find(b"\r", at, end)
+                frame = end if frame < 0 else frame
+                framed = set()
+            self._look(Place(chunk, start, end, at, number), anchor, framed if anchor < 0 else tested)
         self._edges(data)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
             self.continued += data.count(b"\n ") + data.count(b"\n\t") + data.startswith((b" ", b"\t"))

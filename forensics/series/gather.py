@@ -100,14 +100,16 @@ def numbers(scan: Scan) -> Numbers:
 
 
 def _lines(scan: Scan) -> Iterator[Line]:
-    """Sampled lines of text in order, each once, and the source's last lines."""
-    found: dict[int, str] = {}
+    """Sampled lines of text in order, each once, of a redrawn bar each sampled frame; and the source's last lines."""
+    found: dict[Line, float] = {}
     for trigger in OF_LINES:
         regions: tuple[Region, ...] = scan.regions.get(trigger.kind, ())
-        found |= {r.number: r.text for r in _even(regions)}
+        for region in _even(regions):
+            found.setdefault(Line(region.number, region.text), region.at)
     if found:
-        found |= {x.number: _frame(x.text) for x in scan.tail if x.number not in found}
-    return (Line(n, found[n]) for n in sorted(found))
+        for line in scan.tail:
+            found.setdefault(Line(line.number, _frame(line.text)), math.inf)
+    return iter(sorted(found, key=lambda line: (line.number, found[line])))
 
 
 def _even(regions: Sequence[Region]) -> Iterator[Region]:
