@@ -53,7 +53,7 @@ KILL = lazy.regex(
     r"(?:, shmem-rss:(?P<shmem_rss_kb>\d+)kB)?(?:, UID:(?P<uid2>\d+))?"
 )
 TASK_ROW = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)\s.*?(?P<task>\S.*)$")
-STACK_CGROUP = lazy.regex(r"\b(?:mem_cgroup_out_of_memory|mem_cgroup_oom\w*|try_charge_memcg)\b")
+STACK_CGROUP = lazy.regex(r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b")
 STACK_GLOBAL = lazy.regex(r"\b__alloc_pages_slowpath\b")
 UNLIMITED_BYTES = 1 << 60
 MANY = 5
