@@ -13,6 +13,8 @@ KILLED = "process.worker_died"
 CGROUP = "host_memory.oom_cgroup"
 WATCHDOG = "process.stalled/worker_watchdogs"  # names the worker that it kills
 TABLE = "torchelastic"  # names the rank that failed first
+STOPPED = "stopped.user/elastic_death_signal"  # tells that a launcher was told to stop
+CLOSED = "distributed.peer_lost/launcher_closing"  # names each process that a launcher ends
 WORKERS = "worker_pids"  # a field that lists the workers that are missed: `50117, 50118`
 CRASHES = ("process.abort", "process.bus_error", "process.illegal_instruction", "process.segfault")
 LEAST_PID = 1000
@@ -25,9 +27,12 @@ def of_another_process(event: Event, own: Sequence[Event]) -> bool:
     Where ranks miss each other, one may crash of the death of another that its log does not name.
     """
     alone = not any(str(e.cause).startswith("distributed.") for e in own)
-    told = [e for e in own if e.weight != "hint" and (e.cause == KILLED or e.kind == WATCHDOG or (alone and e.cause in CRASHES))]
-    killed = {pid for e in told for pid in (pid_of(e), *_workers(e))} | _raised(own)
-    return _is_none_of(pid_of(event), killed - {0}, _threads(event))
+    told = [e for e in own if e.weight != "hint" and (e.cause in (KILLED, *CRASHES) or e.kind == WATCHDOG)]
+    killed = {pid for e in told if alone or e.cause not in CRASHES for pid in (pid_of(e), *_workers(e))} | _alive(own)
+    ranks, threads = _failed(own), _threads(event)
+    causes, pid = {e.cause for e in told}, pid_of(event)
+    alike = event.cause in causes or (event.cause not in CRASHES and KILLED in causes)  # of a program beside the ranks, perhaps
+    return _is_none_of(pid, killed - {0}, threads) or (not alike and _is_none_of(pid, ranks, 0))
 
 
 def _workers(event: Event) -> set[int]:
@@ -35,15 +40,20 @@ def _workers(event: Event) -> set[int]:
     return {int(pid) for pid in str(event.fields.get(WORKERS, "")).replace(",", " ").split() if len(pid) < 10}
 
 
-def _raised(own: Sequence[Event]) -> set[int]:
-    """The ranks that launchers of one host saw fail first by an exception: none of theirs was killed or crashed before.
+def _alive(own: Sequence[Event]) -> set[int]:
+    """The processes that a launcher ends when it is told to stop, all of its own: none of them had died before."""
+    return {pid_of(e) for e in own if e.kind == CLOSED} if any(e.kind == STOPPED for e in own) else set()
+
+
+def _failed(own: Sequence[Event]) -> set[int]:
+    """The ranks that launchers of one host saw fail first, by an exception or a crash: none of theirs had died before.
 
     A rank whose number is not that on its host is one of several hosts, whose processes no table lists in full.
     """
     tables = [e for e in own if e.kind == TABLE]
     here = all(e.fields.get("rank") == e.fields.get("local_rank") for e in tables)
     of_one = here and len({e.fields.get("host") for e in tables}) == 1
-    failed = all(isinstance(code := e.fields.get("exit_code"), int) and code > 0 for e in tables)
+    failed = all(isinstance(code := e.fields.get("exit_code"), int) and (code > 0 or e.cause in CRASHES) for e in tables)
     return {pid_of(e) for e in tables} if of_one and failed else set()
 
 

@@ -47,9 +47,10 @@ NOT_A_NUMBER = "numerics.nan"
 MISSING = "data.missing"
 STOPPED = "stopped."
 STATUS = "none.healthy/exit_zero"
-BARE_STATUS = lazy.regex(r"(?i)\W{0,9}(?:exit(?:ed)?|return|rc|status)\b")
+SHUT_DOWN = "none.healthy/server_shut_down"
+BARE_STATUS = lazy.regex(r"(?i)\W{0,9}(?:exit(?:ed)?|return|rc|status)\b|.{0,80}\bwith status\b")
 COMPLAINT = lazy.regex(r"\bline \d+: .*(?:command not found|cannot execute|No such file or directory|Permission denied)")
-CLOSE = 3  # lines: some programs print a note behind their traceback
+CLOSE = 2  # lines: some programs print a note behind their traceback
 FAR = 20  # lines: a program that fails tells little more before its status
 NOBODY = Jobs({})
 SHOWN = 8  # causes in a report; more are noise
@@ -132,9 +133,10 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
 
     A status of 0 is as sure as a proof where the program told a good deal between the two: a restart did what was wanted.
     A loss that stayed NaN, or is so in the last line, is not healed by an end without an error, nor is an exception right in
-    front of a shell's status: that is the status of `train.py | tee log`. Nor is what a script's shell could not run.
+    front of a shell's status: that is the status of `train.py | tee log`. Nor is what a script's shell could not run, or
+    a kernel's death by the end of its server.
     """
-    ends = [w for w in ended_well if w.weight != "hint"]
+    ends = [w for w in ended_well if w.weight != "hint" and w.kind != SHUT_DOWN]
     if any(e.kind == LASTING and e.weight != "hint" for e in events):
         return False
     return all(

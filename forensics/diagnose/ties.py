@@ -33,11 +33,21 @@ from forensics.diagnose.relevance import (
 from forensics.model import Event
 
 MISTAKES = {"KeyError", "IndexError", "TypeError", "AttributeError", "NameError", "ZeroDivisionError", "AssertionError"}
+MISTAKES |= {
+    "UnboundLocalError",
+    "NotImplementedError",
+    "RecursionError",
+    "OverflowError",
+    "FloatingPointError",
+    "JSONDecodeError",
+}
+MISTAKES |= {"SyntaxError", "IndentationError", "UnicodeDecodeError", "UnicodeEncodeError"}
 OTHERS = lazy.regex(  # what a message says that tells of another process's end
     r"(?i)\b(?:connect\w*|peers?|remote\w*|workers?|child\w*|process\w*|ranks?|closed|reset|broken|lost|died|dead|exit\w*|"
     r"kill\w*|signal\w*|terminat\w*|abort\w*|tim(?:ed|e) ?out|truncated|unpickl\w*|NCCL|socket|unreachable)\b"
 )
 MADE_HERE = ("code.", "data.", "numerics.", "storage.")
+ELSEWHERE = "data.download"
 NOTEBOOK = ".ipynb"  # keeps what its cells printed: it neither ends well nor breaks off
 WAITS = "distributed."  # peers wait for long before they give a lost one up
 LOST_ONE = ("notebook.kernel_died", "process.worker_died/process_pool", "process.worker_died/loky")  # causes and kinds: one died
@@ -62,7 +72,9 @@ def ended_otherwise(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, 
     own = [e for e in events if jobs.is_job(e) and e.cause is not None and e.weight != "hint"]
     troubles = [e for e in own if e.cause != HEALTHY]
     if not troubles:
-        return bool(jobs.ends) and {e.source for e in own} >= {s for s in jobs.ends if not s.endswith(NOTEBOOK)}
+        ended = {e.source for e in own}
+        silent = [s for s in jobs.ends if s not in ended and not s.endswith(NOTEBOOK)]
+        return bool(jobs.ends) and all(_ends_with_another(s, jobs.ends[s], e, own, database) for s in silent for e in told)
     named = [e for e in troubles if e.cause != EXCEPTION or _is_mistake(e)]
     return any(is_own(e, death, database) for e in named for death in told)
 
@@ -193,13 +205,15 @@ def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Databa
     return False
 
 
-def _ends_with_another(source: str, end: datetime, event: Event, own: Sequence[Event], database: Database) -> bool:
-    """Does another log of the job tell an end that is none by `event`, at the moment of `end`, the last line of `source`?"""
-    return any(
+def _ends_with_another(source: str, end: datetime | None, event: Event, own: Sequence[Event], database: Database) -> bool:
+    """Does another log of the job tell, at the moment of `end`, the last line of `source`, a good end or one that is made there,
+    and that is none by `event`?"""
+    return end is not None and any(
         e.source != source
         and e.weight != "hint"
         and e.time is not None
         and -SLACK_S <= (end - e.time).total_seconds() <= SOON_S
+        and (e.cause == HEALTHY or (str(e.cause).startswith(MADE_HERE) and e.cause != ELSEWHERE))
         and _is_end(e, event, database)
         for e in own
     )

@@ -91,3 +91,45 @@ def test_a_scripts_log_ends_with_the_training_that_tells_its_own_end(
         job_log="[2025-08-22 03:40:00] job starts\n[2025-08-22 03:40:41] training ended\n",
     )
     assert report.causes[0].id == first
+
+
+def test_a_rank_that_was_aborted_had_no_thread_that_segfaulted(analyze: Callable[..., Report]) -> None:
+    log = steps(0, 40) + "free(): double free detected in tcache 2\n" + TABLE.format(rank=0, code=-6)
+    assert analyze(dmesg_txt=SEGFAULT.format(time="03:40:40", pid=50170), train_log=log).causes[0].id == "process.abort"
+
+
+@pytest.mark.parametrize(("pid", "first"), [(50117, "stopped.user"), (50111, "host_memory.oom_cgroup")])
+def test_a_launcher_that_is_told_to_stop_ends_what_had_not_died(analyze: Callable[..., Report], pid: int, first: str) -> None:
+    stop = "W0822 03:40:41.000000 50100 torch/distributed/elastic/agent/server/api.py:723] "
+    log = steps(0, 40) + stop + "Received Signals.SIGTERM death signal, shutting down workers\n"
+    log += stop + "Sending process 50111 closing signal SIGTERM\n"
+    assert analyze(dmesg_txt=KILL.format(time="03:40:40", pid=pid), train_log=log).causes[0].id == first
+
+
+@pytest.mark.parametrize(("status", "first"), [(0, "none.healthy"), (1, "host_memory.oom_cgroup")])
+def test_a_log_that_ends_with_its_script_ends_well_as_that_does(analyze: Callable[..., Report], status: int, first: str) -> None:
+    job = f"[2025-08-22 03:40:00] job starts\n[2025-08-22 03:40:41] training ended with status {status}\n"
+    report = analyze(dmesg_txt=KILL.format(time="03:40:36", pid=50117), train_log=steps(0, 40), job_log=job)
+    assert report.causes[0].id == first
+
+
+@pytest.mark.parametrize(
+    ("told", "first"), [("", "none.healthy"), ("AsyncIOLoopKernelRestarter: restarting kernel (1/5)", "host_memory.oom_cgroup")]
+)
+def test_a_server_that_is_shut_down_missed_no_kernel_that_it_does_not_tell_of(
+    analyze: Callable[..., Report], told: str, first: str
+) -> None:
+    line = "[I 2025-08-22 03:40:{time} ServerApp] {text}\n"
+    log = line.format(time="30.100", text="Saving file at /train.ipynb")
+    log += line.format(time="39.100", text=told) if told else ""
+    log += line.format(time="41.100", text="Shutting down on /api/shutdown request.")
+    assert analyze(dmesg_txt=KILL.format(time="03:40:38", pid=50117), jupyter_log=log).causes[0].id == first
+
+
+@pytest.mark.parametrize(("name", "first"), [("RecursionError", "code.exception"), ("RuntimeError", "process.segfault")])
+def test_a_mistake_is_no_consequence_of_a_crash_that_nothing_ties_to_the_job(
+    analyze: Callable[..., Report], name: str, first: str
+) -> None:
+    raised = f'Traceback (most recent call last):\n  File "/home/u/train.py", line 6, in load\n    walk(n)\n{name}: too deep\n'
+    log = "2025-08-22 03:40:00,000 INFO train: pid 50117 trains\n" + steps(1, 40) + raised
+    assert analyze(dmesg_txt=SEGFAULT.format(time="03:40:36", pid=61170), train_log=log).causes[0].id == first
