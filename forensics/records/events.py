@@ -14,6 +14,15 @@ from forensics.records.units import typed
 
 CONTEXT_LINES = 2
 WORTH = ("proof", "strong", "hint")
+# Exceptions of the program's own making: that the file of a frame lies on a mount is no sign of trouble with the mount.
+NOT_OF_FILES = {"AssertionError", "AttributeError", "ImportError", "IndexError", "KeyError", "ModuleNotFoundError"} | {
+    "NameError",
+    "NotImplementedError",
+    "TypeError",
+    "UnboundLocalError",
+    "ValueError",
+    "ZeroDivisionError",
+}
 
 
 def to_events(scan: Scan, records: list[Record]) -> list[Event]:
@@ -21,7 +30,7 @@ def to_events(scan: Scan, records: list[Record]) -> list[Event]:
     hits = _without_noise(scan.hits)
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
     cover, standing = Cover(records), Standing(hits)
-    absorbed = {id(hit) for hit in hits if cover.absorbs(hit)}
+    absorbed = {id(hit) for hit in hits if cover.absorbs(hit) or _only_lies_there(hit, cover)}
     events = [_from_hit(scan, hit, cover) for hit in hits if id(hit) not in absorbed]
     for record in records:
         if record.lends and (noisy & {line.number for line in record.quote[:1]} or _named(record, standing)):
@@ -37,6 +46,11 @@ def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
         if hit.cause == HEALTHY:
             noise.setdefault(hit.line, []).append(hit.span)
     return [h for h in hits if h.cause == HEALTHY or not any(a < h.span[1] and h.span[0] < b for a, b in noise.get(h.line, ()))]
+
+
+def _only_lies_there(hit: Hit, cover: "Cover") -> bool:
+    """Does the hit only say that a traceback's code lies on a mount, where the exception is none that a file gives?"""
+    return "drive_file" in hit.fields and any(r.fields.get("exc_type") in NOT_OF_FILES for r in cover.lenders(hit))
 
 
 class Cover:

@@ -201,3 +201,17 @@ def test_a_traceback_is_as_old_as_the_line_in_front_of_it(events: Callable[[str]
     assert event.stamp is not None
     assert event.stamp.wall is not None
     assert event.stamp.wall.second == 9
+
+
+@pytest.mark.parametrize(
+    ("exception", "doubted"),
+    [("ValueError: not enough values to unpack (expected 2, got 1)", False), ("OSError: [Errno 5] Input/output error", True)],
+)
+def test_code_on_a_mounted_drive_is_no_sign_of_a_lost_mount(
+    events: Callable[[str], list[Event]], exception: str, doubted: bool
+) -> None:
+    told = events(
+        'Traceback (most recent call last):\n  File "/content/drive/MyDrive/fit/opts.py", line 7, in parse\n'
+        f"    k, v = s.split('=')\n{exception}\n"
+    )
+    assert any("drive_file" in e.fields for e in told) is doubted
