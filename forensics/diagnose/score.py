@@ -269,5 +269,7 @@ def _score(found: list[Standing]) -> None:
             and _sureness(other) <= _sureness(standing)
         )
         standing.score = standing.strength * (1 - EXPLAINED * standing.explained) * LATER ** min(earlier, 4)
-        if _sureness(standing) == RANKS["hint"] and any(_sureness(other) < RANKS["hint"] for other in found):
+        if _sureness(standing) == RANKS["hint"] and any(
+            _sureness(other) < RANKS["hint"] and other.strength > UNRELATED for other in found
+        ):
             standing.score *= HINTS_YIELD

@@ -10,11 +10,11 @@ with confidence.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from forensics import lazy
 from forensics.database import HEALTHY, Database
-from forensics.diagnose.pids import is_strange
+from forensics.diagnose.pids import CRASHES, is_strange
 from forensics.diagnose.relevance import (
     DAY,
     ENDINGS,
@@ -48,6 +48,11 @@ OTHERS = lazy.regex(  # what a message says that tells of another process's end
 )
 MADE_HERE = ("code.", "data.", "numerics.", "storage.")
 ELSEWHERE = "data.download"
+STOPPED = "stopped."
+TIMED_OUT = "stopped.time_limit/timeout_command"
+INTERRUPT = "stopped.user/keyboard_interrupt"
+HANGS_S = 3.0  # nobody sees within less that a job hangs, and stops it, and its time is seldom up then
+FAR = 20  # lines: a program that tells so much before it ends well got over what came before
 NOTEBOOK = ".ipynb"  # keeps what its cells printed: it neither ends well nor breaks off
 WAITS = "distributed."  # peers wait for long before they give a lost one up
 LOST_ONE = ("notebook.kernel_died", "process.worker_died/process_pool", "process.worker_died/loky")  # causes and kinds: one died
@@ -70,13 +75,25 @@ def ended_otherwise(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, 
     """Does the job's log name an end of its own that does not follow from `told`, a death that nothing ties to it, or did every
     log of the job end well?"""
     own = [e for e in events if jobs.is_job(e) and e.cause is not None and e.weight != "hint"]
-    troubles = [e for e in own if e.cause != HEALTHY]
+    troubles = [e for e in own if e.cause != HEALTHY and not _is_overcome(e, own)]
+    troubles += [e for e in events if jobs.is_job(e) and e.kind == TIMED_OUT and all(_is_too_soon(e, death) for death in told)]
     if not troubles:
         ended = {e.source for e in own}
         silent = [s for s in jobs.ends if s not in ended and not s.endswith(NOTEBOOK)]
-        return bool(jobs.ends) and all(_ends_with_another(s, jobs.ends[s], e, own, database) for s in silent for e in told)
+        return bool(jobs.ends) and all(_ends_with_another(s, e, own, jobs, database) for s in silent for e in told)
     named = [e for e in troubles if e.cause != EXCEPTION or _is_mistake(e)]
-    return any(is_own(e, death, database) for e in named for death in told)
+    return any(is_own(e, death, database) or _is_too_soon(e, death) for e in named for death in told)
+
+
+def _is_overcome(trouble: Event, own: Sequence[Event]) -> bool:
+    """Does its log go on for long and end well?"""
+    good = [e for e in own if e.cause == HEALTHY and e.weight != "hint" and e.source == trouble.source]
+    return any(e.line - trouble.last_line > FAR for e in good)
+
+
+def _is_too_soon(later: Event, event: Event) -> bool:
+    """Is `later` what a person did, or a limit of time, right after the death `event` or before it?"""
+    return later.kind in (INTERRUPT, TIMED_OUT) and None not in (later.time, event.time) and _gap(event, later) < HANGS_S
 
 
 def _is_mistake(event: Event) -> bool:
@@ -101,7 +118,8 @@ def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: 
     """`strange`: does the job's log call its program by another pid?"""
     if missed(event, own, jobs) or of_given_job(event, jobs) or not _may_tell(event, jobs):
         return True
-    felt = [e for e in own if e.cause != HEALTHY and not (strange and _is_bare(e)) and not _has_reason(e, own, database)]
+    felt = [e for e in own if e.cause != HEALTHY and not (strange and _is_bare(e)) and not _is_overcome(e, own)]
+    felt = [e for e in felt if not _has_reason(e, own, database) and not _has_crashed(e, event, own, database)]
     lost = [e for e in felt if e.cause in LOST_ONE or e.kind in LOST_ONE]
     if lost and all(_is_overtaken(event, e, others) for e in lost):
         return False
@@ -127,6 +145,12 @@ def _has_reason(later: Event, own: Sequence[Event], database: Database) -> bool:
         return made_here and (follows or (e.source == later.source and _is_mistake(e)))
 
     return any(e.weight != "hint" and _is_ahead(e, later) and reason(e) for e in own)
+
+
+def _has_crashed(later: Event, event: Event, own: Sequence[Event], database: Database) -> bool:
+    """Does the job itself tell a crash, none by the death `event`, that `later` follows from?"""
+    crashes = [e for e in own if e.cause in CRASHES and e.weight != "hint" and is_own(e, event, database)]
+    return later.cause not in CRASHES and any(database.explains(str(e.cause), str(later.cause)) for e in crashes)
 
 
 def _is_ahead(e: Event, later: Event) -> bool:
@@ -176,8 +200,8 @@ def _gap(event: Event, later: Event) -> float:
 
 
 def _is_consequence(later: Event, event: Event, database: Database) -> bool:
-    if later.cause == EXCEPTION:
-        return not is_own(later, event, database)
+    if later.cause == EXCEPTION or _is_too_soon(later, event):
+        return later.cause == EXCEPTION and not is_own(later, event, database)
     return later.cause == event.cause or database.explains(str(event.cause), str(later.cause))
 
 
@@ -194,33 +218,34 @@ def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Databa
             or (begun is not None and begun > event.time + timedelta(seconds=SLACK_S + off))
         ):
             continue
-        told = [e for e in own if e.source == source and e.weight != "hint"]
+        told = [e for e in own if e.source == source and (e.weight != "hint" or _is_too_soon(e, event))]
         if told and all(_has_reason(e, own, database) for e in told):
             continue
         ended = -NEAR_S - off <= (end - event.time).total_seconds() <= SOON_S + off
-        if not told and _ends_with_another(source, end, event, own, database):
+        if not told and _ends_with_another(source, event, own, jobs, database):
             continue
         if ended and not any(_is_end(e, event, database) for e in told):
             return True
     return False
 
 
-def _ends_with_another(source: str, end: datetime | None, event: Event, own: Sequence[Event], database: Database) -> bool:
-    """Does another log of the job tell, at the moment of `end`, the last line of `source`, a good end or one that is made there,
-    and that is none by `event`?"""
-    return end is not None and any(
-        e.source != source
-        and e.weight != "hint"
-        and e.time is not None
-        and -SLACK_S <= (end - e.time).total_seconds() <= SOON_S
-        and (e.cause == HEALTHY or (str(e.cause).startswith(MADE_HERE) and e.cause != ELSEWHERE))
-        and _is_end(e, event, database)
-        for e in own
-    )
+def _ends_with_another(source: str, event: Event, own: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+    """Does another log of the job tell, at the moment of the last line of `source`, a good end or one that is made there, and
+    that is none by `event`?"""
+    end = jobs.ends[source]
+    found = [e for e in own if e.source != source and (e.weight != "hint" or _is_too_soon(e, event))]
+    found = [e for e in found if _is_end(e, event, database)]
+    ends = [e.time or jobs.ends.get(e.source) for e in found if e.cause == HEALTHY or _is_made_here(e)]
+    return end is not None and any(t is not None and -SLACK_S <= (end - t).total_seconds() <= SOON_S for t in ends)
+
+
+def _is_made_here(event: Event) -> bool:
+    """Is it an end that no other process or host has a part in?"""
+    return str(event.cause).startswith((*MADE_HERE, STOPPED)) and event.cause != ELSEWHERE
 
 
 def _is_end(told: Event, event: Event, database: Database) -> bool:
     """Does `told`, of the job's log, tell an end that is none by `event`: another trouble, or that it ended well later?"""
     if told.cause == HEALTHY:
         return told.time is None or event.time is None or told.time >= event.time
-    return is_own(told, event, database)
+    return is_own(told, event, database) or _is_too_soon(told, event)

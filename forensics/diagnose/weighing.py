@@ -12,7 +12,7 @@ from forensics.database import HEALTHY, Database
 from forensics.diagnose.features import UNKNOWN, features
 from forensics.diagnose.model import Model
 from forensics.diagnose.region import region, unexplained, words
-from forensics.diagnose.relevance import Jobs
+from forensics.diagnose.relevance import UNRELATED, Jobs
 from forensics.diagnose.score import SHOWN, Standing
 from forensics.model import Event, Incident
 
@@ -66,19 +66,20 @@ def weighed(standings: Sequence[Standing], incident: Incident | None, spoken: Sp
 def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float], endings: Set[str] = frozenset()) -> list[Standing]:
     """Standings with these probabilities, most probable first; causes without evidence only where nothing is proven.
 
-    What the plain formula puts first by more than hints stays first, as it knows what explains what: where the model gives
-    more to another, each gets half of what the two have together, for one speaks against the other. Otherwise what words alone
-    say counts WORDS_SHARE, and a cause that hints speak for stays before it, unless that is one of `endings`, the names of what
-    has a reason. What only hints and words speak for gets HINTS_MOST at most, and a death that nothing shows to be the job's
-    UNTIED_MOST; the rest of its share stands for causes that nothing here tells of. That nothing is amiss is one of the
-    candidates where nothing is proven.
+    What the plain formula puts first by more than hints, or before a death that is another job's, stays first, as it knows what
+    explains what: where the model gives more to another, each gets half of what the two have together, for one speaks against
+    the other. Otherwise what words alone say counts WORDS_SHARE, and a cause that hints speak for stays before it, unless that
+    is one of `endings`, the names of what has a reason. What only hints and words speak for gets HINTS_MOST at most, and a death
+    that nothing shows to be the job's UNTIED_MOST; the rest of its share stands for causes that nothing here tells of. That
+    nothing is amiss is one of the candidates where nothing is proven.
     """
     by_cause = {s.cause: s for s in standings}
     first = standings[0]
     sure = any(e.weight != "hint" for e in first.events)
     given = {c: p * (WORDS_SHARE if not sure and _is_word(c, by_cause) else 1.0) for c, p in probabilities.items()}
     ranked = sorted((c for c in given if c != UNKNOWN), key=lambda c: (-given[c], c))
-    if ranked[0] != first.cause and (sure or _only_words(ranked[0], first, by_cause, endings)):
+    weak = _only_words(ranked[0], first, by_cause, endings) or (first.events and _is_anothers(by_cause.get(ranked[0])))
+    if ranked[0] != first.cause and (sure or weak):
         given[first.cause] = given[ranked[0]] = (given[first.cause] + given[ranked[0]]) / 2
         ranked.sort(key=lambda c: (c != first.cause, -given[c], c))
     stood = [by_cause.get(c) or Standing(c, (), 0.0) for c in ranked]
@@ -86,6 +87,11 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float], e
     proven = made[0].probability >= PROVEN and bool(made[0].events or made[0].cause == HEALTHY)
     kept = [s for i, s in enumerate(made) if i == 0 or not proven or (s.cause != HEALTHY and s.events)]
     return kept[:SHOWN]
+
+
+def _is_anothers(standing: Standing | None) -> bool:
+    """Is it a death that is taken for another job's?"""
+    return standing is not None and bool(standing.events) and not standing.tied and standing.strength <= UNRELATED
 
 
 def _only_words(said: str, first: Standing, by_cause: Mapping[str, Standing], endings: Set[str]) -> bool:

@@ -133,3 +133,41 @@ def test_a_mistake_is_no_consequence_of_a_crash_that_nothing_ties_to_the_job(
     raised = f'Traceback (most recent call last):\n  File "/home/u/train.py", line 6, in load\n    walk(n)\n{name}: too deep\n'
     log = "2025-08-22 03:40:00,000 INFO train: pid 50117 trains\n" + steps(1, 40) + raised
     assert analyze(dmesg_txt=SEGFAULT.format(time="03:40:36", pid=61170), train_log=log).causes[0].id == first
+
+
+@pytest.mark.parametrize(("time", "first"), [("03:40:40", "stopped.user"), ("03:40:31", "host_memory.oom_cgroup")])
+def test_a_person_does_not_interrupt_a_job_at_the_moment_of_a_death(
+    analyze: Callable[..., Report], time: str, first: str
+) -> None:
+    """Who waits in vain does so a little later."""
+    log = (
+        steps(0, 40)
+        + 'Traceback (most recent call last):\n  File "/home/u/train.py", line 6, in fit\n    wait()\nKeyboardInterrupt\n'
+    )
+    assert analyze(dmesg_txt=KILL.format(time=time, pid=50117), train_log=log).causes[0].id == first
+
+
+@pytest.mark.parametrize(("told", "first"), [("Bus error", "process.bus_error"), ("", "host_memory.oom_cgroup")])
+def test_what_misses_a_process_that_tells_its_own_crash_ties_no_death(
+    analyze: Callable[..., Report], told: str, first: str
+) -> None:
+    stack = "Current thread 0x00007f115b9fa6c0 (most recent call first):\n"
+    stack += '  File "/home/u/fit.py", line 3 in fit\n'
+    fault = f"Fatal Python error: {told}\n\n{stack}" if told else stack
+    book = "nbclient.exceptions.DeadKernelError: Kernel died\n"
+    report = analyze(dmesg_txt=KILL.format(time="03:40:20", pid=50117), papermill_log=book, fault_txt=fault)
+    assert report.causes[0].id == first
+
+
+@pytest.mark.parametrize(("status", "first"), [(0, "none.healthy"), (137, "host_memory.oom_cgroup")])
+def test_an_attempt_that_the_next_one_made_good_ties_no_death(analyze: Callable[..., Report], status: int, first: str) -> None:
+    log = steps(0, 20) + f"Terminated\nattempt 1 exit status 143\n{steps(21, 59)}attempt 2 exit status {status}\n"
+    assert (
+        analyze(dmesg_txt=KILL.format(time="03:40:58" if status else "03:40:20", pid=50117), train_log=log).causes[0].id == first
+    )
+
+
+def test_a_log_that_its_time_limit_cut_off_does_not_end_with_a_death(analyze: Callable[..., Report]) -> None:
+    job = "[2025-08-22 03:40:00] job starts\n[2025-08-22 03:40:41] training ended with status 124\n"
+    report = analyze(dmesg_txt=KILL.format(time="03:40:39", pid=50117), train_log=steps(0, 40), job_log=job)
+    assert report.causes[0].id == "stopped.time_limit"
