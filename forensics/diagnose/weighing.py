@@ -74,7 +74,7 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float], e
     nothing is amiss is one of the candidates where nothing is proven.
     """
     by_cause = {s.cause: s for s in standings}
-    first = standings[0]
+    first = _named(standings, endings)
     sure = any(e.weight != "hint" for e in first.events)
     given = {c: p * (WORDS_SHARE if not sure and _is_word(c, by_cause) else 1.0) for c, p in probabilities.items()}
     ranked = sorted((c for c in given if c != UNKNOWN), key=lambda c: (-given[c], c))
@@ -92,6 +92,15 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float], e
 def _is_anothers(standing: Standing | None) -> bool:
     """Is it a death that is taken for another job's?"""
     return standing is not None and bool(standing.events) and not standing.tied and standing.strength <= UNRELATED
+
+
+def _named(standings: Sequence[Standing], endings: Set[str]) -> Standing:
+    """The first of `standings`; where hints alone speak for it and it is the name of an ending, the first that is more than that,
+    if one is hinted at: it may well be the reason, and words have nothing against it."""
+    first = standings[0]
+    if first.cause not in endings or any(e.weight != "hint" for e in first.events):
+        return first
+    return next((s for s in standings if s.events and s.cause not in (HEALTHY, *endings)), first)
 
 
 def _only_words(said: str, first: Standing, by_cause: Mapping[str, Standing], endings: Set[str]) -> bool:

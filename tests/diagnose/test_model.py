@@ -155,6 +155,8 @@ def test_evidence_put_first_by_the_formula_stays_first_and_words_do_not_hide_it(
     assert [s.cause for s in ordered(hint, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1}, {"a"})] == ["b", "a"]  # an ending has a reason
     both = [*hint, Standing("b", (Event("b/x", "b", "hint", "log", 2, 2, ()),), 0.4, probability=0.4)]
     assert [s.cause for s in ordered(both, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1})] == ["b", "a"]
+    given = {"a": 0.2, "b": 0.2, "c": 0.5, UNKNOWN: 0.1}
+    assert ordered(both, given, {"a"})[0].cause == "b", "what is hinted at stays before words, though an ending stands first"
 
 
 def test_nobody_is_confident_of_hints_or_words() -> None:
