@@ -11,6 +11,7 @@ from forensics.model import Event
 
 KILLED = "process.worker_died"
 CGROUP = "host_memory.oom_cgroup"
+GUARD = "host_memory.oom_daemon"
 WATCHDOG = "process.stalled/worker_watchdogs"  # names the worker that it kills
 TABLE = "torchelastic"  # names the rank that failed first
 STOPPED = "stopped.user/elastic_death_signal"  # tells that a launcher was told to stop
@@ -32,7 +33,13 @@ def of_another_process(event: Event, own: Sequence[Event]) -> bool:
     ranks, threads = _failed(own), _threads(event)
     causes, pid = {e.cause for e in told}, pid_of(event)
     alike = event.cause in causes or (event.cause not in CRASHES and KILLED in causes)  # of a program beside the ranks, perhaps
-    return _is_none_of(pid, killed - {0}, threads) or (not alike and _is_none_of(pid, ranks, 0))
+    others = _is_none_of(pid, killed - {0}, threads) or (not alike and _is_none_of(pid, ranks, 0))
+    return others or (event.cause in CRASHES and not alike and _is_none_of(pid, _guarded(own), 0))
+
+
+def _guarded(own: Sequence[Event]) -> set[int]:
+    """The workers that a guard of memory in the job's own log ended."""
+    return {pid_of(e) for e in own if e.cause == GUARD and e.weight != "hint"} - {0}
 
 
 def _workers(event: Event) -> set[int]:

@@ -50,8 +50,10 @@ MADE_HERE = ("code.", "data.", "numerics.", "storage.")
 ELSEWHERE = "data.download"
 STOPPED = "stopped."
 TIMED_OUT = "stopped.time_limit/timeout_command"
-INTERRUPT = "stopped.user/keyboard_interrupt"
-HANGS_S = 3.0  # nobody sees within less that a job hangs, and stops it, and its time is seldom up then
+UP_S = 3.0  # a job that hangs of a death is ended by its time limit later than this
+STAMPED = lazy.regex(r".{0,40}\b\d\d:\d\d:\d\d\b")
+SECONDS = lazy.regex(r"\d{1,9}(?:\.\d{1,9})?")
+SHELLS = {"bash", "sh", "dash", "zsh", "tini", "sleep", "pause", "sudo", "su"}
 FAR = 20  # lines: a program that tells so much before it ends well got over what came before
 NOTEBOOK = ".ipynb"  # keeps what its cells printed: it neither ends well nor breaks off
 WAITS = "distributed."  # peers wait for long before they give a lost one up
@@ -92,8 +94,16 @@ def _is_overcome(trouble: Event, own: Sequence[Event]) -> bool:
 
 
 def _is_too_soon(later: Event, event: Event) -> bool:
-    """Is `later` what a person did, or a limit of time, right after the death `event` or before it?"""
-    return later.kind in (INTERRUPT, TIMED_OUT) and None not in (later.time, event.time) and _gap(event, later) < HANGS_S
+    """Was `later` a time limit, right after the death `event` or before it, or had it been waited for since long before?
+
+    Only where its line tells when it was: one without a stamp may be far later than the line in front of it.
+    """
+    if later.time is None or event.time is None or not any(STAMPED.match(p.text) for p in later.proofs[:1]):
+        return False
+    if later.kind == TIMED_OUT:
+        return _gap(event, later) < UP_S
+    waited = str(later.fields.get("timeout_s", ""))
+    return bool(SECONDS.fullmatch(waited)) and _gap(event, later) < float(waited) / 2
 
 
 def _is_mistake(event: Event) -> bool:
@@ -119,7 +129,7 @@ def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: 
     if missed(event, own, jobs) or of_given_job(event, jobs) or not _may_tell(event, jobs):
         return True
     felt = [e for e in own if e.cause != HEALTHY and not (strange and _is_bare(e)) and not _is_overcome(e, own)]
-    felt = [e for e in felt if not _has_reason(e, own, database) and not _has_crashed(e, event, own, database)]
+    felt = [e for e in felt if not _has_reason(e, own, database) and not _has_ended(e, event, own, database)]
     lost = [e for e in felt if e.cause in LOST_ONE or e.kind in LOST_ONE]
     if lost and all(_is_overtaken(event, e, others) for e in lost):
         return False
@@ -147,10 +157,12 @@ def _has_reason(later: Event, own: Sequence[Event], database: Database) -> bool:
     return any(e.weight != "hint" and _is_ahead(e, later) and reason(e) for e in own)
 
 
-def _has_crashed(later: Event, event: Event, own: Sequence[Event], database: Database) -> bool:
-    """Does the job itself tell a crash, none by the death `event`, that `later` follows from?"""
-    crashes = [e for e in own if e.cause in CRASHES and e.weight != "hint" and is_own(e, event, database)]
-    return later.cause not in CRASHES and any(database.explains(str(e.cause), str(later.cause)) for e in crashes)
+def _has_ended(later: Event, event: Event, own: Sequence[Event], database: Database) -> bool:
+    """Does the job itself tell a crash or a wait, none by the death `event`, that `later` follows from?"""
+    ends = [e for e in own if e.weight != "hint" and e is not later and e.cause != later.cause]
+    ends = [e for e in ends if (e.cause in CRASHES and is_own(e, event, database)) or _is_too_soon(e, event)]
+    fallback = later.weight == "hint" and database.causes[str(later.cause)].fallback
+    return later.cause not in CRASHES and any(fallback or database.explains(str(e.cause), str(later.cause)) for e in ends)
 
 
 def _is_ahead(e: Event, later: Event) -> bool:
@@ -187,11 +199,22 @@ def _follows(later: Event, event: Event, others: Sequence[Event], jobs: Jobs, da
 
 
 def _is_overtaken(event: Event, later: Event, others: Sequence[Event]) -> bool:
-    """Did another process die between the death `event` and `later`, that one was missed? Whoever waits for it soon knows."""
+    """Did another process die between the death `event` and `later`, that one was missed? Whoever waits for it soon knows.
+
+    Who waits for it is in its group: where the kernel lists several programs in the full group, it is that of the job.
+    """
+    if _is_of_group(event):
+        return False
     off = SLACK_S + (event.uncertainty_s or 0) + (later.uncertainty_s or 0)
     deaths = [o for o in others if o.source == event.source and o.cause != event.cause and o.weight == "proof"]
     soon = [o for o in deaths if o.line > event.last_line and abs(_gap(event, o)) <= SOON_S]
     return any(o.time is None or later.time is None or _gap(o, later) >= -off for o in soon)
+
+
+def _is_of_group(event: Event) -> bool:
+    """Does the report of a kill list more than one program, other than shells, in the group that was full?"""
+    programs = (task.split()[0] for task in str(event.fields.get("biggest", "")).split(", ") if task)
+    return "limit_path" in event.fields and sum(p not in SHELLS for p in programs) > 1
 
 
 def _gap(event: Event, later: Event) -> float:

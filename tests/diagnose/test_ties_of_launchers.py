@@ -135,16 +135,37 @@ def test_a_mistake_is_no_consequence_of_a_crash_that_nothing_ties_to_the_job(
     assert analyze(dmesg_txt=SEGFAULT.format(time="03:40:36", pid=61170), train_log=log).causes[0].id == first
 
 
-@pytest.mark.parametrize(("time", "first"), [("03:40:40", "stopped.user"), ("03:40:31", "host_memory.oom_cgroup")])
-def test_a_person_does_not_interrupt_a_job_at_the_moment_of_a_death(
+@pytest.mark.parametrize(("time", "first"), [("03:40:45", "process.stalled"), ("03:40:41", "host_memory.oom_cgroup")])
+def test_who_had_waited_for_long_did_not_wait_for_what_died_just_now(
     analyze: Callable[..., Report], time: str, first: str
 ) -> None:
-    """Who waits in vain does so a little later."""
+    log = steps(0, 40) + "2025-08-22 03:40:47,000 CRITICAL train: watchdog: no progress for 6 s in step 40, aborting\n"
+    assert analyze(dmesg_txt=KILL.format(time=time, pid=50117), train_log=log).causes[0].id == first
+
+
+def test_a_job_that_hangs_is_interrupted_at_a_time_that_its_log_does_not_tell(analyze: Callable[..., Report]) -> None:
     log = (
         steps(0, 40)
         + 'Traceback (most recent call last):\n  File "/home/u/train.py", line 6, in fit\n    wait()\nKeyboardInterrupt\n'
     )
-    assert analyze(dmesg_txt=KILL.format(time=time, pid=50117), train_log=log).causes[0].id == first
+    assert analyze(dmesg_txt=KILL.format(time="03:40:40", pid=50117), train_log=log).causes[0].id == "host_memory.oom_cgroup"
+
+
+GROUP = (
+    "[Fri Aug 22 {time} 2025] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"
+    "[Fri Aug 22 {time} 2025] memory: usage 307200kB, limit 307200kB, failcnt 90\n"
+    "[Fri Aug 22 {time} 2025] Tasks state (memory values in pages):\n"
+    "[Fri Aug 22 {time} 2025] [  pid  ]   uid  tgid total_vm      rss rss_anon rss_file rss_shmem pgtables_bytes swapents oom_score_adj name\n"
+    "[Fri Aug 22 {time} 2025] [  50117]  1000 50117   148834    88850    83495     5355         0  1064960        0             0 python\n"
+)
+SERVER = "[Fri Aug 22 {time} 2025] [  50110]  1000 50110    48834    28850    23495     5355         0  1064960        0             0 papermill\n"
+
+
+@pytest.mark.parametrize(("others", "first"), [(SERVER, "host_memory.oom_cgroup"), ("", "process.illegal_instruction")])
+def test_who_waits_for_a_kernel_is_in_its_group(analyze: Callable[..., Report], others: str, first: str) -> None:
+    kernel = (GROUP + others + KILL).format(time="03:40:39", pid=50117) + TRAP.format(time="03:40:40", pid=50119)
+    book = "nbclient.exceptions.DeadKernelError: Kernel died\n"
+    assert analyze(dmesg_txt=kernel, papermill_log=book).causes[0].id == first
 
 
 @pytest.mark.parametrize(("told", "first"), [("Bus error", "process.bus_error"), ("", "host_memory.oom_cgroup")])
