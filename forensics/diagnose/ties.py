@@ -102,7 +102,7 @@ def _is_too_soon(later: Event, event: Event) -> bool:
         return False
     if later.kind == TIMED_OUT:
         return _gap(event, later) < UP_S
-    waited = str(later.fields.get("timeout_s", ""))
+    waited = str(later.fields.get("timeout_s", later.fields.get("silent_s", "")))
     return bool(SECONDS.fullmatch(waited)) and _gap(event, later) < float(waited) / 2
 
 
