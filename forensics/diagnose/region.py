@@ -53,8 +53,8 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
     for scan in sorted(scans, key=lambda s: s.source.name):
         noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
         ends = {line.number: line.text[:MOST_CHARS] for line in (*scan.head, *scan.tail)}
-        mine = (e for e in foreign if e.source == scan.source.name)
-        noise |= {n for e in mine for n in range(_start(e, ends), e.last_line + 1)}
+        mine = [(_start(e, ends), e.last_line) for e in foreign if e.source == scan.source.name]  # may span the whole source
+        noise |= {n for n in ends if any(first <= n <= last for first, last in mine)}
         loud = [text for number, text in sorted(ends.items()) if number not in noise and sounds_alarmed(text)]
         found.update(dict.fromkeys(loud[-MOST_OF_A_SOURCE:]))
         if len(found) >= MOST_LINES:
