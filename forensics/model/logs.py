@@ -54,9 +54,9 @@ class Line(Struct, frozen=True, rename={"number": "line"}):
 class Region(Struct, frozen=True):
     """A line of one source with its neighbours, kept as bytes until somebody reads them.
 
-    `text`: the line itself, numbered `number`, or of a bar that was redrawn the frame with byte `at` of the line. `before`,
-    `after`: the bytes around it; whole lines next to it, the outermost ones may be cut. `most_before`, `most_after`: how many
-    neighbours are given at most.
+    `text`: the line itself, numbered `number`, or of a bar that was redrawn the frame that ends with byte `end` of the line.
+    `before`, `after`: the bytes around it; whole lines next to it, the outermost ones may be cut. `most_before`, `most_after`:
+    how many neighbours are given at most.
     """
 
     source: str
@@ -66,7 +66,7 @@ class Region(Struct, frozen=True):
     after: bytes = b""
     most_before: int = 0
     most_after: int = 0
-    at: int = 0
+    end: int = 0
 
     def lines_before(self) -> list[Line]:
         """The lines in front of it, in order."""

@@ -8,12 +8,12 @@ BYTES_A_LINE = 200  # what a neighbouring line may take on average
 
 
 class Place:
-    """Byte `at` of `chunk`, in the line data[start:end] numbered `number`."""
+    """Byte `at` of `chunk`, in the line data[start:end] numbered `number`, in its frame that ends with byte `frame`."""
 
-    __slots__ = ("_folded", "_text", "at", "chunk", "end", "number", "start")
+    __slots__ = ("_folded", "_text", "at", "chunk", "end", "frame", "number", "start")
 
-    def __init__(self, chunk: Chunk, start: int, end: int, at: int, number: int) -> None:
-        self.chunk, self.start, self.end, self.at, self.number = chunk, start, end, at, number
+    def __init__(self, chunk: Chunk, start: int, end: int, at: int, number: int, frame: int) -> None:
+        self.chunk, self.start, self.end, self.at, self.number, self.frame = chunk, start, end, at, number, frame
         self._text: str | None = None
         self._folded: str | None = None
 
@@ -39,5 +39,5 @@ class Place:
             after=self.chunk.around(self.end + 1, self.end + 1 + after * BYTES_A_LINE) if after else b"",
             most_before=before,
             most_after=after,
-            at=self.at - self.start,
+            end=self.frame - self.start,
         )

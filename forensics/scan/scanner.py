@@ -75,7 +75,10 @@ class _Scanner:
                 frame = data.find(b"\r", at, end)
                 frame = end if frame < 0 else frame
                 framed = set()
-            self._look(Place(chunk, start, end, at, number), anchor, framed if anchor < 0 else tested)
+            if anchor < 0:
+                self._look(Place(chunk, start, end, at, number, frame), anchor, framed)
+            else:
+                self._look(Place(chunk, start, end, at, number, end), anchor, tested)
         self._edges(data)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
             self.continued += data.count(b"\n ") + data.count(b"\n\t") + data.startswith((b" ", b"\t"))

@@ -101,15 +101,18 @@ def numbers(scan: Scan) -> Numbers:
 
 def _lines(scan: Scan) -> Iterator[Line]:
     """Sampled lines of text in order, each once, of a redrawn bar each sampled frame; and the source's last lines."""
-    found: dict[Line, float] = {}
+    found: dict[tuple[int, float], Line] = {}  # of a long line, kinds give different windows: the first counts
     for trigger in OF_LINES:
         regions: tuple[Region, ...] = scan.regions.get(trigger.kind, ())
         for region in _even(regions):
-            found.setdefault(Line(region.number, region.text), region.at)
+            found.setdefault((region.number, region.end), Line(region.number, region.text))
     if found:
+        known, numbers = set(found.values()), {number for number, _ in found}
         for line in scan.tail:
-            found.setdefault(Line(line.number, _frame(line.text)), math.inf)
-    return iter(sorted(found, key=lambda line: (line.number, found[line])))
+            last = Line(line.number, _frame(line.text))
+            if line.number not in numbers or (last.text != line.text and last not in known):
+                found[line.number, math.inf] = last
+    return (found[place] for place in sorted(found))
 
 
 def _even(regions: Sequence[Region]) -> Iterator[Region]:

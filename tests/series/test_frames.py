@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from forensics.model import Event
+from forensics.series import Series
 
 Told = Callable[[str], list[Event]]
 
@@ -37,3 +38,18 @@ def test_frames_of_two_kinds_stay_in_order(told: Told) -> None:
     """Memory stands in every second frame only; both kinds are sampled apart and come together again."""
     text = "\r".join(f"step {i} loss 2.{i:03d}" if i % 2 else f"memory: {1000 + 10 * i} MiB" for i in range(200))
     assert [e.cause for e in told(text + "\n")] == ["host_memory.leak"]
+
+
+@pytest.mark.parametrize("long", [5_000, 100_000])
+@pytest.mark.parametrize("place", ["middle", "end"])
+def test_a_long_line_is_read_once(series_of: Callable[[str], dict[str, Series]], long: int, place: str) -> None:
+    """Its kinds of numbers stand in windows of their own, and the end of the source gives one more."""
+    lines = [f"step {i} loss 2.{i:03d}, memory: {1000 + i} MiB" for i in range(90)]
+    lines[40 if place == "middle" else -1] += " " + "x" * long + " memory: 9 MiB"
+    readings = series_of("\n".join(lines) + "\n")["loss"].readings
+    assert [r.line for r in readings] == list(range(1, 91))
+
+
+def test_the_last_frame_is_read_once(series_of: Callable[[str], dict[str, Series]]) -> None:
+    bar = "\r".join(f"step {i} loss 2.{i:03d}" for i in range(50))
+    assert [r.value for r in series_of("start\n" + bar + "\r\n")["loss"].readings] == [2 + i / 1000 for i in range(50)]
