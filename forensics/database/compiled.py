@@ -21,8 +21,8 @@ class Database(Struct, frozen=True):
 
     `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`
     (indices of `triggers`), each of which has an anchor that holds it. `matcher` reports its first `cuts[i]` bytes, see
-    `literals.whole`. `hash` names the content. `causes` of a database from
-    the cache are made when asked for and without examples.
+    `literals.whole`. `hash` names the content. `causes` of a database from the cache are made when asked for and without
+    examples.
     """
 
     causes: Mapping[str, Cause]

@@ -32,16 +32,11 @@ from forensics.diagnose.relevance import (
 )
 from forensics.model import Event
 
-MISTAKES = {"KeyError", "IndexError", "TypeError", "AttributeError", "NameError", "ZeroDivisionError", "AssertionError"}
-MISTAKES |= {
-    "UnboundLocalError",
-    "NotImplementedError",
-    "RecursionError",
-    "OverflowError",
-    "FloatingPointError",
-    "JSONDecodeError",
-}
-MISTAKES |= {"SyntaxError", "IndentationError", "UnicodeDecodeError", "UnicodeEncodeError"}
+MISTAKES = {
+    "AssertionError", "AttributeError", "FloatingPointError", "IndentationError", "IndexError", "JSONDecodeError", "KeyError",
+    "NameError", "NotImplementedError", "OverflowError", "RecursionError", "SyntaxError", "TypeError", "UnboundLocalError",
+    "UnicodeDecodeError", "UnicodeEncodeError", "ZeroDivisionError",
+}  # fmt: skip
 OTHERS = lazy.regex(  # what a message says that tells of another process's end
     r"(?i)\b(?:connect\w*|peers?|remote\w*|workers?|child\w*|process\w*|ranks?|closed|reset|broken|lost|died|dead|exit\w*|"
     r"kill\w*|signal\w*|terminat\w*|abort\w*|tim(?:ed|e) ?out|truncated|unpickl\w*|NCCL|socket|unreachable)\b"
@@ -223,9 +218,10 @@ def _gap(event: Event, later: Event) -> float:
 
 
 def _is_consequence(later: Event, event: Event, database: Database) -> bool:
-    if later.cause == EXCEPTION or _is_too_soon(later, event):
-        return later.cause == EXCEPTION and not is_own(later, event, database)
-    return later.cause == event.cause or database.explains(str(event.cause), str(later.cause))
+    if later.cause == EXCEPTION:
+        return not is_own(later, event, database)
+    explained = later.cause == event.cause or database.explains(str(event.cause), str(later.cause))
+    return explained and not _is_too_soon(later, event)
 
 
 def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Database) -> bool:

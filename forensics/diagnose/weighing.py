@@ -18,9 +18,7 @@ from forensics.model import Event, Incident
 
 HINTS_MOST = 0.75  # of hints and words nobody is confident: what would have proven it may be in a part that is missing
 UNTIED_MOST = 0.7  # of another process's death, perhaps
-WORDS_SHARE = (
-    0.6  # of what words alone say: of logs that no signature knows they are less sure than they think, see the model card
-)
+WORDS_SHARE = 0.6  # of what words alone say: of logs that no signature knows they are less sure than they think (model card)
 PROVEN = 0.5  # a cause of this probability, with evidence: what words alone suggest is not worth telling beside it
 
 

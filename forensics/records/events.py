@@ -15,14 +15,10 @@ from forensics.records.units import typed
 CONTEXT_LINES = 2
 WORTH = ("proof", "strong", "hint")
 # Exceptions of the program's own making: that the file of a frame lies on a mount is no sign of trouble with the mount.
-NOT_OF_FILES = {"AssertionError", "AttributeError", "ImportError", "IndexError", "KeyError", "ModuleNotFoundError"} | {
-    "NameError",
-    "NotImplementedError",
-    "TypeError",
-    "UnboundLocalError",
-    "ValueError",
-    "ZeroDivisionError",
-}
+NOT_OF_FILES = {
+    "AssertionError", "AttributeError", "ImportError", "IndexError", "KeyError", "ModuleNotFoundError", "NameError",
+    "NotImplementedError", "TypeError", "UnboundLocalError", "ValueError", "ZeroDivisionError",
+}  # fmt: skip
 
 
 def to_events(scan: Scan, records: list[Record]) -> list[Event]:

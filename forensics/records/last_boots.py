@@ -1,8 +1,8 @@
 """Boots in the table of last(1) that no shutdown stands between: the machine was reset, or lost its power.
 
-    $ last -Fxn2 shutdown reboot
-    reboot   system boot  4.18.0-147.5.1.e Tue Sep  1 07:16:25 2020   still running
-    reboot   system boot  4.18.0-147.5.1.e Mon Aug  3 07:10:56 2020   still running
+    $ last -x reboot shutdown
+    reboot   system boot  5.15.0-91-generi Fri Mar  8 09:12   still running
+    reboot   system boot  5.15.0-91-generi Mon Mar  4 17:40   still running
 
 The table begins with the newest. A boot that is `still running` below a newer one never ended in order. Where the table shows
 shutdowns at all (`last -x`), two boots without one between them say the same. Without them a list of boots tells nothing.

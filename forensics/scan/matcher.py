@@ -73,7 +73,7 @@ class Matcher:
         except hyperscan.ScanTerminated:
             return self._dense(data)
         places = whole(data, reported, self.anchors, self.cuts)
-        places.sort()
+        places.sort()  # reported were the ends of what is looked for, not those of anchors
         return places, dict(Counter(anchor for _, anchor in places))
 
     def _dense(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
