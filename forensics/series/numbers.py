@@ -26,81 +26,38 @@ NUMBER = lazy.regex(
     re.IGNORECASE,
 )
 CALLS = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
-# What looks like a number from its first character on; NUMBER looks at each character of a line, this only behind these. It
-# begins with what a number begins with, and looks behind itself only then: twice as fast as the other way around.
-PLAIN = lazy.regex(
-    r"([-+\d](?<![^\s<=:\['\",|/].)(?:(?<=\d)(?:\d{0,2}(?:,\d{3})++|\d*+)|(?<=[-+])(?:\d{1,3}(?:,\d{3})++|\d++))"
-    r"(?:\.\d++)?+(?:[eE][-+]?\d++)?+)"
-)
-MOST_PLANS = 4096
-LONG = 1000  # characters of a line from which on it is read for itself
 CUT = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 
 
 class Token(Struct, frozen=True):
-    """A number of a line. `label`: what stands in front of it, up to the number before it. `at`: its first character."""
+    """A number of a line, text[at]. `label`: what stands in front of it, up to the number before it: text[labelled]."""
 
     value: float
     label: str
     unit: str
-    at: int
+    at: slice
+    labelled: slice
 
 
-def tokens(text: str) -> list[Token]:
-    """The numbers of a line that have a label or a unit, in order, NaN and infinities among them.
-
-    Most lines of a log differ in their numbers alone, so where the numbers stand and what they are called is worked out once
-    for each text without its numbers.
-    """
-    text = CALLS.sub(" ", text) if "(" in text else text
-    if len(text) > LONG:
-        return list(_tokens(text))
-    parts = PLAIN.split(text)
-    shape = tuple(parts[::2])
-    plan = _plans.get(shape)
-    if plan is None:
-        if len(_plans) >= MOST_PLANS:
-            _plans.clear()
-        found = list(_tokens(text))
-        _plans[shape] = _plan(text, parts, found)
-        return found
-    if not plan:
-        return list(_tokens(text))
-    at, ends = -1, []
-    for part in parts:
-        at += len(part)
-        ends.append(at + 1)
-    return [Token(float(parts[i].replace(",", "")), label, unit, ends[i - 1]) for i, label, unit in plan]
-
-
-Plan = tuple[tuple[int, str, str], ...]
-_plans: dict[tuple[str, ...], Plan] = {}
-
-
-def _plan(text: str, parts: list[str], found: list[Token]) -> Plan:
-    """Which of `parts` is which token: (index, label, unit); empty where the text without its numbers does not decide it."""
-    starts, at = {}, 0
-    for i, part in enumerate(parts):
-        if i % 2:
-            starts[at] = i
-        at += len(part)
-    numbers = list(itertools.islice(NUMBER.finditer(text), MOST + 1))
-    if len(numbers) > MOST or any(m["odd"] for m in numbers) or {m.start() for m in numbers} != set(starts):
-        return ()
-    if any(parts[starts[m.start()]] != m["number"] for m in numbers):
-        return ()
-    return tuple((starts[x.at], x.label, x.unit) for x in found)
-
-
-def _tokens(text: str) -> Iterator[Token]:
-    """As `tokens`, of a line that is like no other."""
+def tokens(text: str) -> Iterator[Token]:
+    """The numbers of a line that have a label or a unit, in order, NaN and infinities among them."""
+    text = CALLS.sub(lambda call: " " * len(call[0]), text) if "(" in text else text
     past = 0
     for found in itertools.islice(NUMBER.finditer(text), MOST):
-        start = found.start()
-        label, unit = _label(text[max(past, start - LABEL) : start]), found["unit"]
-        past = found.end()
+        at = slice(*found.span("number" if found["number"] else "odd"))
+        label, unit = _label(text[max(past, at.start - LABEL) : at.start]), found["unit"]
         if label or unit:
-            yield Token(_value(found), label, unit.strip() if unit else "", start)
+            start = text.rfind(label, past, at.start)
+            yield Token(number(text[at]), label, unit.strip() if unit else "", at, slice(start, start + len(label)))
+        past = found.end()
+
+
+def number(text: str) -> float:
+    """`1,234.5` -> 1234.5, `-Infinity` -> -inf; NaN where it is no number after all."""
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return math.nan
 
 
 @functools.lru_cache(maxsize=8192)
@@ -110,16 +67,6 @@ def _label(front: str) -> str:
         return ""
     cuts = [m.end() for m in CUT.finditer(front) if front[m.end() :].strip(" \"':=|")]
     return front[cuts[-1] :].strip() if cuts else front.strip()
-
-
-def _value(found: re.Match[str]) -> float:
-    if found["odd"]:
-        odd = found["odd"].lower()
-        return math.nan if "nan" in odd else -math.inf if odd[0] == "-" else math.inf
-    try:
-        return float(found["number"].replace(",", ""))
-    except ValueError:
-        return math.nan
 
 
 def words(label: str) -> list[str]:

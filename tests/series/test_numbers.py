@@ -3,37 +3,63 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.series.numbers import CALLS, _plans, _tokens, tokens
+from forensics.series.numbers import tokens
+from forensics.series.plans import MOST, _names, _plans, _worked_out, plan
 
 NUMBER = st.sampled_from(
     ["7", "12", "123", "0.5", "1.", ".5", "-3", "1e-5", "2.1E+00", "1,234", "1,234.5", "007", "nan", "1.2.3", "-inf", "99999"]
 )
 WORD = st.sampled_from(
     ["loss", "loss: ", "rss ", "=", ": ", ", ", ",", " | ", "GPU-", "s", " GB", "GB", "it/s", "(", ")", "[", "]", "/", "-", " ", "\t", "memory_allocated(",
-     "'", "{'lr': ", "é", "tensor(", "ms/step - ", "samples/sec: ", "%|"]
+     "'", "{'lr': ", "é", "tensor(", "ms/step - ", "samples/sec: ", "%|", "rank ", "step ", "epoch: ", "val_", "loss scale from ", " to ", "mem", "\u0663"]
 )  # fmt: skip
 SHAPE = st.lists(WORD | st.none(), min_size=1, max_size=14)
+
+
+def forget() -> None:
+    _names.clear()
+    _plans.clear()
 
 
 @settings(max_examples=400)
 @given(SHAPE, st.lists(st.lists(NUMBER, min_size=14, max_size=14), min_size=2, max_size=4))
 def test_a_shape_that_was_seen_reads_like_a_new_one(shape: list[str | None], fillings: list[list[str]]) -> None:
-    _plans.clear()
+    forget()
     for filling in fillings:
         text = "".join(filling[i] if word is None else word for i, word in enumerate(shape))
-        plain = CALLS.sub(" ", text) if "(" in text else text
-        assert repr(tokens(text)) == repr(list(_tokens(plain)))
+        assert repr(plan(text)) == repr(_worked_out(text)[0])
 
 
 def test_lines_of_one_shape_share_a_plan() -> None:
-    _plans.clear()
-    lines = [f"2026-11-01 10:53:{i:02d},000 INFO step {i} loss 2.{i} rss {i}.5 MB {i}.25it/s" for i in range(50)]
-    assert [[t.value for t in tokens(line)] for line in lines] == [[i, float(f"2.{i}"), i + 0.5, i + 0.25] for i in range(50)]
+    forget()
+    lines = [f"2026-11-01 10:53:{i},000 INFO step {i} loss 2.{i} rss {i}.5 MB {i}.25it/s {i}/90" for i in range(10, 60)]
+    read = [([v.read(line) for v in plan(line).values], plan(line).step_of_total(line)) for line in lines]
+    assert read == [([float(f"2.{i}"), (i + 0.5) * 2**20, 1 / (i + 0.25)], (i, 90)) for i in range(10, 60)]
     assert len(_plans) == 1
+
+
+def test_digits_of_names_are_no_numbers() -> None:
+    """A plan is made for each rank and for each name, though the lines differ in digits alone."""
+    forget()
+    lines = [f"rank {r}: s{s}.loss 0.{s}{r}" for r in range(3) for s in range(3)]
+    assert [(v.key[1], v.key[3], v.read(line)) for line in lines for v in plan(line).values] == [
+        (f"s{s} loss", f"rank {r}", float(f"0.{s}{r}")) for r in range(3) for s in range(3)
+    ]
+
+
+def test_plans_are_bounded() -> None:
+    forget()
+    for i in range(2 * MOST):
+        plan(f"rank {i}: loss 0.5")
+    assert len(_plans) <= MOST and len(_names) <= MOST
 
 
 def test_a_nul_in_a_line_is_not_taken_for_a_number() -> None:
     """Found by damaged logs: two lines that differ in a number and a NUL."""
-    assert [t.value for t in tokens("loss 1 acc 2 x")] == [1.0, 2.0]
-    assert [t.value for t in tokens("loss \0 acc 2 x")] == [2.0]
-    assert [t.value for t in tokens("loss 1 acc \0 x")] == [1.0]
+    assert [[t.value for t in tokens(text)] for text in ("loss 1 acc 2 x", "loss \0 acc 2 x", "loss 1 acc \0 x")] == [
+        [1, 2],
+        [2],
+        [1],
+    ]
+    forget()
+    assert [[v.read(text) for v in plan(text).values] for text in ("loss 1 rss 2GB", "loss \0 rss 2GB")] == [[1, 2**31], [2**31]]
