@@ -6,12 +6,13 @@
 For a picture only; what the numbers mean is decided by the series themselves.
 """
 
+import heapq
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from forensics import lazy
-from forensics.model import Curve, Scan
+from forensics.model import Curve, Scan, Source
 from forensics.series import Series, series_of
 
 KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
@@ -33,20 +34,33 @@ def curves(scans: Iterable[Scan], read: Mapping[str, Sequence[Series]] | None = 
 
     `read`: source -> its series, where they were read before.
     """
-    found = [c for scan in scans for c in _of(scan, read[scan.source.name] if read else series_of(scan))]
-    return tuple(sorted(found, key=lambda c: (-len(c.points), c.source, c.name, c.rank or 0))[:MOST_CURVES])
+    found = [
+        (series, scan.source)
+        for scan in scans
+        for series in (read[scan.source.name] if read else series_of(scan))
+        if series.quantity in KINDS and len(series.readings) >= FEWEST
+    ]
+    return tuple(_curve(series, source) for series, source in heapq.nsmallest(MOST_CURVES, found, key=_order))
 
 
-def _of(scan: Scan, read: Sequence[Series]) -> Iterator[Curve]:
-    origin = scan.source.origin or int
-    for series in read:
-        if series.quantity in KINDS and len(series.readings) >= FEWEST:
-            rank = RANK.fullmatch(series.scope)
-            shown = "steps per second" if series.quantity == "step_time" else series.name
-            name = shown if rank or not series.scope else f"{shown} {series.scope}"
-            kept = tuple((origin(line), value) for line, value in thinned(_points(series)))
-            unit = "B" if series.unit == "bytes" else "1/s" if KINDS[series.quantity] == "throughput" else ""
-            yield Curve(name, KINDS[series.quantity], unit, scan.source.name, int(rank[1]) if rank else None, kept)
+def _order(found: tuple[Series, Source]) -> tuple[int, str, str, int, str]:
+    series, source = found
+    return -min(len(series.readings), MOST_POINTS), source.name, series.name, _rank(series) or 0, series.scope
+
+
+def _curve(series: Series, source: Source) -> Curve:
+    origin = source.origin or int
+    rank = _rank(series)
+    shown = "steps per second" if series.quantity == "step_time" else series.name
+    name = shown if rank is not None or not series.scope else f"{shown} {series.scope}"
+    kept = tuple((origin(line), value) for line, value in thinned(_points(series)))
+    unit = "B" if series.unit == "bytes" else "1/s" if KINDS[series.quantity] == "throughput" else ""
+    return Curve(name, KINDS[series.quantity], unit, source.name, rank, kept)
+
+
+def _rank(series: Series) -> int | None:
+    found = RANK.fullmatch(series.scope)
+    return int(found[1]) if found else None
 
 
 def _points(series: Series) -> Points:

@@ -10,6 +10,7 @@ Bars of training and validation differ by their number of steps, so each has a s
 from forensics import lazy
 
 ENDED = lazy.regex(r"(?<![\d/])(?P<steps>[1-9]\d{0,8})/(?P=steps)(?![\d/])")
+LAPS = lazy.regex(r"(?<![\d/])(\d{1,9})/(\d{1,9})(?![\d/])")
 TQDM = lazy.regex(r" ?\[(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d\d)<0?0:00[,\]]")
 KERAS = lazy.regex(
     r" (?:\[[=.>]{1,60}\] |[━\s]{1,60})?(?:- )?(?P<seconds>\d{1,7})s (?:- )?\d{1,9}(?:\.\d+)?[mu]?s/(?:step|epoch)"

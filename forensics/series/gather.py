@@ -126,8 +126,8 @@ class _Gathered:
         """Take the numbers of one line."""
         text = line.text
         known = plan(text)
-        if known.ends_epoch and (epoch := epoch_seconds(text, low := text.lower())):
-            name = f"held-out {epoch[1]}" if HELD_OUT.match(low.strip()) else epoch[1]
+        if known.ends_epoch(text) and (epoch := epoch_seconds(text, text.lower())):
+            name = f"held-out {epoch[1]}" if HELD_OUT.match(text.strip()) else epoch[1]
             self.found["epoch_time", name, "s", "", "", False].append(Reading(line.number, text, epoch[0]))
         step, total = known.step_of_total(text)
         for number in known.values:

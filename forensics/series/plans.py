@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics import lazy
+from forensics.series.epoch_time import LAPS
 from forensics.series.labels import Meaning, meaning
 from forensics.series.numbers import Token, number, tokens
 
@@ -55,7 +56,8 @@ class Plan(Struct, frozen=True):
     """Where the numbers stand in lines of one shape.
 
     `steps`, `epochs`: those that count the run's steps; `pairs`: steps of a total, as in 840/1352. `scope`: who wrote the line.
-    `ends_epoch`: the line may tell how long an epoch took. `is_progress`: it shows that the run moves.
+    `laps`: pairs that are equal where an epoch ends; `of_epoch`: the line may say how long one took. `is_progress`: it shows
+    that the run moves.
     """
 
     values: tuple[Value, ...] = ()
@@ -63,8 +65,13 @@ class Plan(Struct, frozen=True):
     epochs: tuple[slice, ...] = ()
     pairs: tuple[tuple[slice, slice], ...] = ()
     scope: str = ""
-    ends_epoch: bool = False
+    laps: tuple[tuple[slice, slice], ...] = ()
+    of_epoch: bool = False
     is_progress: bool = False
+
+    def ends_epoch(self, text: str) -> bool:
+        """May the line tell the time of an epoch?"""
+        return self.of_epoch or any(text[at] == text[of] for at, of in self.laps)
 
     def step_of_total(self, text: str) -> tuple[float | None, float | None]:
         """The step that a line names, or that its `840/1352` tells, else its epoch; the total where it belongs to that step."""
@@ -115,14 +122,19 @@ def _worked_out(text: str) -> tuple[Plan, tuple[slice, ...]]:
         values=tuple(_value(text, t, m, scopes, held_out) for t, m in known if m.quantity not in counted),
         steps=counted["step"],
         epochs=counted["epoch"],
-        pairs=tuple((slice(*m.span(1)), slice(*m.span(2))) for m in OF_TOTAL.finditer(text)) if known else (),
+        pairs=_pairs(OF_TOTAL, text) if known else (),
         scope=_joined(scopes, len(text)),
-        ends_epoch="epoch" in low or ("/" in text and ("<" in text or "s/" in text)),
+        laps=_pairs(LAPS, text) if "<" in text or "s/" in text else (),
+        of_epoch="epoch" in low,
         is_progress=not held_out and any(m.quantity in PROGRESS for _, m in known),
     )
     names = [*(at for at, _ in scopes), *(t.labelled for t in found)]
     digits = {m.span() for at in names for m in DIGITS.finditer(text, at.start, at.stop)}
     return made, tuple(slice(*at) for at in sorted(digits))
+
+
+def _pairs(pattern: re.Pattern[str], text: str) -> tuple[tuple[slice, slice], ...]:
+    return tuple((slice(*m.span(1)), slice(*m.span(2))) for m in pattern.finditer(text))
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -158,6 +158,8 @@ def _shown(offset: timedelta) -> str:
 
 def _anchored(clock: Clock) -> Clock:
     """`clock` with an anchor wherever a line told both clocks."""
+    if not any(m.stamp and m.stamp.wall and m.stamp.mono is not None for m in clock.marks):
+        return clock
     counter, track, made = Boots(), Track(clock, ""), clock
     for one in clock.marks:
         boot, placed = counter.feed(one), track.place(one)

@@ -4,6 +4,7 @@ Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:
 [11686.888109] (seconds since boot, no anchor)              -> no time, lane `boot of dmesg.txt`
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -22,9 +23,12 @@ def place(events: list[Event], clocks: dict[str, Clock]) -> list[Event]:
 
     Lines of one source stay in its order: a clock that was set back does not turn them.
     """
+    by_source: dict[str, list[Event]] = defaultdict(list)
+    for event in events:
+        by_source[event.source].append(event)
     rows: list[tuple[tuple[str, datetime, str, int], Event]] = []
-    for source, clock in sorted(clocks.items()):
-        rows += _of_source([e for e in events if e.source == source], clock, source)
+    for source in sorted(clocks.keys() & by_source):
+        rows += _of_source(by_source[source], clocks[source], source)
     return [event for _, event in sorted(rows, key=lambda row: row[0])]
 
 

@@ -61,18 +61,19 @@ class Track:
         wall = self._whole(stamp)
         if wall is None:
             return None
-        self.near = wall.replace(tzinfo=None)
+        self.near = wall
         time = wall if wall.tzinfo else wall.replace(tzinfo=self.clock.zone)
         self.minute, self.steps = time, 0.0
         return time
 
     def _whole(self, stamp: Stamp) -> datetime | None:
         """The wall clock with the year and the date that it lacks."""
-        wall, near = stamp.wall, self.near
+        wall = stamp.wall
         if wall is None or not stamp.lacks:
             return wall
-        if near is None:
+        if self.near is None:
             return None
+        near = self.near.replace(tzinfo=None)
         if stamp.lacks == "year":
             return nearest_year(wall, near)
         wall = wall.replace(year=near.year, month=near.month, day=near.day)
