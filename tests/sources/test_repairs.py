@@ -60,6 +60,13 @@ def test_lines_cut_at_a_terminals_width_are_joined() -> None:
     assert [w.kind for w in found.warnings] == ["unwrapped"]
 
 
+def test_records_of_one_width_are_not_joined() -> None:
+    lines = [f"epoch {i:03d} finished with a loss of {2 - i / 100:.4f} and a learning rate of 0.0001" for i in range(60)]
+    found = read_bytes("\n".join(lines).encode())
+    assert 70 <= len(lines[0]) <= 80
+    assert (found.lines, found.warnings) == (lines, [])
+
+
 def test_lines_wrapped_at_words_are_joined() -> None:
     lines = [MESSAGE, "ValueError: " + MESSAGE, MESSAGE.replace("RuntimeError", "MemoryError")]
     wrapped = [part for line in lines for part in textwrap.wrap(line, 72)]

@@ -26,6 +26,8 @@ LEAST_WORDS = 4
 SHARE_WORDS = 0.9
 SLACK = 24  # a line that was wrapped at words is not shorter than the width by more
 MOST_JOINED = 40
+ALIKE = 8  # characters; `epoch 12` and `epoch 13` are records of one width
+ZEROS = str.maketrans("123456789", "000000000")
 STAMPS = rf"{ISO_TIME}|\w{{3}} [ \d]\d \d\d:\d\d:\d\d|[IWEF]\d{{4}} |\d+:\d\d"
 NAMES = r"Traceback|(?:\w+\.)*\w+(?:Error|Exception|Warning): |(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\S+:\d+:|\w+="
 START = lazy.regex(rf"\A(?:\s|[\[<{{|>*=+#$-]|{STAMPS}|{NAMES})")
@@ -33,14 +35,20 @@ START = lazy.regex(rf"\A(?:\s|[\[<{{|>*=+#$-]|{STAMPS}|{NAMES})")
 TABLE = lazy.regex(r"\S {3,}\S")
 
 
+def _begins(line: str, following: str) -> bool:
+    """Does `following` begin like a record of its own, or with the word with which `line` does?"""
+    alike = line[:ALIKE].translate(ZEROS) == following[:ALIKE].translate(ZEROS) and line[:1].isalpha()
+    return alike or bool(START.match(following))
+
+
 def _cut(width: int, line: str, following: str) -> bool:
     """May `following` be the rest of `line`, cut where the column ended?"""
-    return len(line) == width and bool(following) and not (START.match(following) or TABLE.search(line))
+    return len(line) == width and bool(following) and not (_begins(line, following) or TABLE.search(line))
 
 
 def _worded(width: int, line: str, following: str) -> bool:
     """May `following` go on where `line` was wrapped because the next word had no room?"""
-    if len(line) < width - SLACK or not width or not following or START.match(following) or TABLE.search(line):
+    if len(line) < width - SLACK or not width or not following or _begins(line, following) or TABLE.search(line):
         return False
     return len(line) + 1 + len(following.split(" ", 1)[0]) > width
 
