@@ -54,6 +54,8 @@ BY_RESOURCE = {
 # What a code above 128 is called when the reason is a plain Error.
 BY_CODE = {132: "process.illegal_instruction", 134: "process.abort", 135: "process.bus_error", 137: "process.worker_died"}
 BY_CODE |= {139: "process.segfault"}
+# What a program says of itself by its status: that it failed, or that it was never started. Its own log says why.
+BY_STATUS = {1: "code.exception", 2: "code.exception", 126: "code.config", 127: "code.config"}
 SCALES: dict[str, float] = {
     "": 1,
     "k": 1000,
@@ -122,6 +124,8 @@ def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[
         return "process.stalled", "strong", telling
     if code in BY_CODE and reason in ("Error", ""):
         return BY_CODE[code], "strong", set()
+    if code in BY_STATUS and reason in ("Error", ""):
+        return BY_STATUS[code], "strong", set()
     return None
 
 

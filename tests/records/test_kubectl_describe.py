@@ -74,13 +74,15 @@ def test_a_liveness_kill_is_told_from_the_event() -> None:
     assert other.cause == "process.worker_died"
 
 
-@pytest.mark.parametrize(("code", "cause"), [(139, "process.segfault"), (134, "process.abort"), (135, "process.bus_error")])
-def test_a_signal_is_read_from_the_code(code: int, cause: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "cause"), [(139, "process.segfault"), (134, "process.abort"), (1, "code.exception"), (127, "code.config")]
+)
+def test_a_signal_or_a_failure_is_read_from_the_code(code: int, cause: str) -> None:
     (record,) = pod("Error", code)
     assert record.cause == cause
 
 
-@pytest.mark.parametrize(("reason", "code"), [("Completed", 0), ("Error", 1), ("ContainerStatusUnknown", 137)])
+@pytest.mark.parametrize(("reason", "code"), [("Completed", 0), ("Error", 3), ("ContainerStatusUnknown", 137)])
 def test_other_ends_decide_nothing(reason: str, code: int) -> None:
     assert pod(reason, code) == []
 
