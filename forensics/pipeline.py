@@ -162,13 +162,15 @@ def _with_unusual(report: Report, scans: list[Scan], baseline: Sequence[Path], n
 def clocks_of(readings: list[Reading], events: Mapping[str, list[Event]], noted: list[Warning]) -> dict[str, timeline.Clock]:
     """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
     none: list[datetime] = []
-    times = {r.name: spared(partial(timeline.full_times, r.marks), none, "its times", r.name, noted.append) for r in readings}
+    asking = [r for r in readings if not timeline.dated(r.marks)]
+    told_by = readings if asking else []
+    times = {r.name: spared(partial(timeline.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by}
     every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
     every = every[:: 1 + len(every) * len(readings) // TIMES]  # of thousands of sources, some tell the year to the others
     clocks: dict[str, timeline.Clock] = {}
     for r in readings:
         name = r.name
-        others = [] if times[name] else [t for n, t in every if n != name]  # it tells its year and date itself
+        others = [] if times.get(name) else [t for n, t in every if n != name]  # it tells its year and date itself
         told = partial(timeline.clock_of, r.scan.source, r.marks, others, noted.append)
         clocks[name] = spared(told, timeline.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]

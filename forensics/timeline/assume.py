@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from forensics.model import Source, Stamp, Warn, Warning
 from forensics.timeline.clock import DRIFT_S, Anchor, Clock
 from forensics.timeline.marks import FALL, Boots, Mark
-from forensics.timeline.track import Track, nearest_year, span
+from forensics.timeline.track import Track, naive, nearest_year, span
 
 SLACK = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
 HALF_YEAR = timedelta(days=182)
@@ -21,6 +21,11 @@ QUARTER_S = 900  # all zones are whole quarters of an hour
 NEXT_S = 60.0  # between two lines that follow each other
 SAME_CLOCK_S = 3600.0  # between a line that `date` printed and the first line of the program
 LEAST_FALLS = 3
+
+
+def dated(known: Iterable[Mark]) -> bool:
+    """Has a source's known line a time that needs no assumption but a zone?"""
+    return any(m.stamp and m.stamp.wall and not m.stamp.lacks for m in known)
 
 
 def full_times(known: Iterable[Mark]) -> list[datetime]:
@@ -53,16 +58,20 @@ def clock_of(source: Source, known: Sequence[Mark], others: list[datetime], warn
 
 def _backwards(known: Sequence[Mark]) -> bool:
     """Do the dated lines only ever go back in time?"""
-    walls = [m.stamp.wall.replace(tzinfo=None) for m in known if m.stamp and m.stamp.wall and not m.header and not m.stamp.lacks]
-    falls = sum(b < a for a, b in pairwise(walls))
-    return falls >= LEAST_FALLS and not any(b > a for a, b in pairwise(walls))
+    walls = (naive(m.stamp.wall) for m in known if m.stamp and m.stamp.wall and not m.header and not m.stamp.lacks)
+    falls = 0
+    for before, after in pairwise(walls):
+        if after > before:
+            return False
+        falls += after < before
+    return falls >= LEAST_FALLS
 
 
 def _start(known: Sequence[Mark], name: str, modified: datetime | None, others: list[datetime], warn: Warn) -> datetime | None:
     """The source's own wall clock at its first stamp."""
     whole = next((m.stamp.wall for m in known if m.stamp and m.stamp.wall and not m.stamp.lacks), None)
     if whole:
-        return whole.replace(tzinfo=None)
+        return naive(whole)
     walls = [m.stamp for m in known if m.stamp and m.stamp.wall]
     dated = [s.wall for s in walls if s.lacks == "year" and s.wall]
     if dated:
@@ -81,11 +90,11 @@ def _start(known: Sequence[Mark], name: str, modified: datetime | None, others: 
 
 def _new_years(dated: Sequence[datetime]) -> list[bool]:
     """Between which stamps without a year one began: they fall back by half a year."""
-    return [b.replace(tzinfo=None) < a.replace(tzinfo=None) - HALF_YEAR for a, b in pairwise(dated)]
+    return [naive(b) < naive(a) - HALF_YEAR for a, b in pairwise(dated)]
 
 
 def _valid(wall: datetime, year: int) -> datetime | None:
-    return nearest_year(wall.replace(tzinfo=None), datetime(year, wall.month, min(wall.day, 28)))
+    return nearest_year(naive(wall), datetime(year, wall.month, min(wall.day, 28)))
 
 
 def _year(last: datetime, others: list[datetime], modified: datetime | None) -> int | None:

@@ -11,6 +11,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from forensics.timeline.marks import Mark
+from forensics.timeline.track import naive
 
 LEAST = 12  # stamped lines; of fewer, chance makes any order
 SHARE = 1 / 3  # of the steps from one stamp to the next that go back; of lines in any order a half do
@@ -33,5 +34,5 @@ def _seconds(mark: Mark) -> float | None:
     if stamp is None or mark.header or stamp.delta is not None:
         return None
     if stamp.wall is not None:
-        return (stamp.wall.replace(tzinfo=None) - START).total_seconds()
+        return (naive(stamp.wall) - START).total_seconds()
     return stamp.mono

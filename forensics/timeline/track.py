@@ -4,6 +4,7 @@ Clock(start 2025-12-31 23:59:50): "Dec 31 23:59:58" -> 2025, "Jan  1 00:00:03" -
 Clock(start 2024-05-13 23:50):    "[I 23:59:59 ..." -> the 13th, "[I 00:00:02 ..." -> the 14th
 """
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -73,15 +74,14 @@ class Track:
             return wall
         if self.near is None:
             return None
-        near = self.near.replace(tzinfo=None)
+        near = naive(self.near)
         if stamp.lacks == "year":
             return nearest_year(wall, near)
         wall = wall.replace(year=near.year, month=near.month, day=near.day)
         day = timedelta(days=1)
-        naive = wall.replace(tzinfo=None)
-        if naive < near - EARLIER:
+        if naive(wall) < near - EARLIER:
             return wall + day
-        return wall - day if naive > near - EARLIER + day else wall
+        return wall - day if naive(wall) > near - EARLIER + day else wall
 
     def _step(self, delta: float) -> datetime | None:
         """dmesg -H: a new minute would have been printed, so steps stay within it."""
@@ -89,6 +89,11 @@ class Track:
             return None
         self.steps += delta
         return self.minute + timedelta(seconds=min(self.steps, 59.999))
+
+
+def naive(wall: datetime) -> datetime:
+    """What the clock showed, without its zone; most stamps have none, and making another takes two microseconds."""
+    return wall if wall.tzinfo is None else wall.replace(tzinfo=None)
 
 
 def nearest_year(wall: datetime, near: datetime) -> datetime | None:
@@ -104,11 +109,18 @@ def nearest_year(wall: datetime, near: datetime) -> datetime | None:
             found.append(wall.replace(year=year))
         except ValueError:
             continue
-    return min(found, key=lambda w: abs(w.replace(tzinfo=None) - near.replace(tzinfo=None)), default=None)
+    return min(found, key=lambda w: abs(naive(w) - naive(near)), default=None)
 
 
 def span(clock: Clock, source: str) -> tuple[datetime | None, datetime | None]:
     """The earliest and the latest time among the marks of a clock."""
+    stamps = [m.stamp for m in clock.marks if m.stamp and not m.header]
+    walls = [s.wall for s in stamps if s.wall and not s.lacks and s.delta is None]
+    marks: Iterable[Mark] = clock.marks
+    if stamps and len(walls) == len(stamps) and len({w.tzinfo for w in walls}) == 1:
+        ends = min(walls), max(walls)
+        # of one zone they compare as they are
+        marks = [m for m in marks if m.stamp and not m.header and m.stamp.wall in ends]
     track = Track(clock, source)
-    times = [t for t in (track.place(m).time for m in clock.marks) if t]
+    times = [t for t in (track.place(m).time for m in marks) if t]
     return min(times, default=None), max(times, default=None)
