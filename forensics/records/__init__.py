@@ -31,8 +31,9 @@ HELPERS = {"across", "base", "beside", "events", "fold", "initiator", "outlived"
 
 @functools.cache
 def _parsers() -> dict[str, ModuleType]:
+    """By kind, in order of it."""
     modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__) if m.name not in HELPERS)
-    return {_triggers_of(m)[0].kind: m for m in modules}
+    return dict(sorted((_triggers_of(m)[0].kind, m) for m in modules))
 
 
 def _triggers_of(module: ModuleType) -> tuple[Trigger, ...]:
@@ -41,17 +42,17 @@ def _triggers_of(module: ModuleType) -> tuple[Trigger, ...]:
 
 def triggers() -> tuple[Trigger, ...]:
     """What every record parser wants the scanner to look for."""
-    return tuple(t for _, m in sorted(_parsers().items()) for t in _triggers_of(m))
+    return tuple(t for m in _parsers().values() for t in _triggers_of(m))
 
 
 def read(scan: Scan, warn: Warn | None = None) -> list[Event]:
     """The events of one source, in order of their lines. `warn` hears of a place that made a parser fail; without it, that
     raises."""
-    found = {kind: _records(parser, scan.regions.get(kind, ()), warn) for kind, parser in sorted(_parsers().items())}
+    found = {k: _records(parser, scan.regions[k], warn) for k, parser in _parsers().items() if scan.regions.get(k)}
     folded: list[Record] = []
     for kind, records in settle(found).items():
         longer = getattr(_parsers()[kind], "FOLDS", False)
-        folded += fold(records, len(scan.regions.get(kind, ())), scan.totals.get(kind, 0), longer)
+        folded += fold(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
     return torn_down(outlived(scan, recovered(scan, to_events(scan, folded)), folded))
 
 

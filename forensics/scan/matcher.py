@@ -161,6 +161,8 @@ def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[t
 
 def _evenly(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """`places` with about EVEN of each anchor at most: evenly, and by the golden ratio, with which no period falls in."""
+    if len(places) <= EVEN:
+        return list(places)
     shares = {anchor: min(1.0, EVEN / count) for anchor, count in Counter(anchor for _, anchor in places).items()}
     seen = dict.fromkeys(shares, 0)
     kept: list[tuple[int, int]] = []

@@ -180,6 +180,8 @@ class _Scanner:
         )
 
     def _last_lines(self) -> tuple[Line, ...]:
+        if self.lines <= len(self.head) and self.bytes <= EDGE_LINES * 4096:
+            return tuple(self.head[: self.lines])
         rows = self.tail.removesuffix(b"\n").split(b"\n")[-EDGE_LINES:] if self.lines else []
         first = self.lines - len(rows) + 1
         return tuple(Line(first + i, clean(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows))

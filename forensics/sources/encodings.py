@@ -18,6 +18,7 @@ PROBE_BYTES = 8192
 MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
 MOST_HOLES = 8  # runs of zeros in PROBE_BYTES; a crash leaves few and long ones, a binary file many
 JOURNAL = b"LPKSHHRH"
+CONTROLS = bytes((*range(7), *range(14, 27), *range(28, 32)))
 ODD = lazy.regex("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
 # Recognised so that a message can say what it is.
 FOREIGN = {
@@ -56,12 +57,14 @@ def not_text(head: bytes) -> str | None:
             return kind
     if encoding(head):
         return None
-    holes = re.findall(rb"\0+", head[:PROBE_BYTES])
+    holes = re.findall(rb"\0+", head[:PROBE_BYTES]) if b"\0" in head else []
     if len(holes) > MOST_HOLES and not _separated(head[:PROBE_BYTES], len(holes)):
         return "binary data"
     start = head.translate(None, b"\0")[:PROBE_BYTES]
     if not start:
         return "nothing but zeros"
+    if start.isascii() and len(start.translate(None, CONTROLS)) == len(start):  # most of all texts: no need to decode it
+        return None
     text = start.decode("utf-8", "replace")
     return "binary data" if len(ODD.findall(text)) > len(text) * MOST_ODD else None
 

@@ -33,6 +33,11 @@ class Head:
         return [line.removesuffix("\r") for line in lines]
 
     @cached_property
+    def written(self) -> list[str]:
+        """Those that are not blank."""
+        return [line for line in self.lines if line.strip()]
+
+    @cached_property
     def first(self) -> str:
         """The first line that is not blank."""
         return next((line for line in self.lines if line.strip()), "")

@@ -25,7 +25,7 @@ NARROW = "\u202f".encode()
 
 
 def _shows(head: Head, row: re.Pattern[str]) -> bool:
-    lines = [line for line in head.lines if line.strip()]
+    lines = head.written
     return any(row.match(line) for line in lines[:4]) and sum(bool(row.match(x)) for x in lines) * 10 >= len(lines)
 
 

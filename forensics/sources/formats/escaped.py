@@ -21,7 +21,7 @@ SHARE = 0.5
 def _recognises(head: Head) -> bool:
     if "#012" not in head.text:
         return False
-    lines = [line for line in head.lines if line.strip()]
+    lines = head.written
     return sum(bool(SYSLOG.match(line)) for line in lines) >= SHARE * len(lines)
 
 

@@ -41,7 +41,7 @@ def _read(line: str) -> str | None:
 
 
 def _recognises(head: Head) -> bool:
-    lines = [line for line in head.lines if line.strip()][:PROBED]
+    lines = head.written[:PROBED]
     return bool(lines) and _read(lines[0]) is not None and sum(_read(x) is not None for x in lines) >= SHARE * len(lines)
 
 

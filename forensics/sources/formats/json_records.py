@@ -92,7 +92,7 @@ def _parsed(line: str | bytes) -> object:
 
 
 def _records_in(head: Head) -> list[dict[str, Any]]:
-    lines = [line.strip() for line in head.lines if line.strip()][:PROBED]
+    lines = [line.strip() for line in head.written[:PROBED]]
     if not lines or not lines[0].startswith("{") or sum(x.startswith("{") for x in lines) < SHARE * len(lines):
         return []
     found = [r for r in map(_parsed, lines) if isinstance(r, dict)]

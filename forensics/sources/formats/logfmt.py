@@ -29,8 +29,10 @@ LEVELS = {
 
 
 def _recognises(head: Head) -> bool:
-    lines = [line for line in head.lines[:200] if line.strip()]
-    return bool(FIRST.match(head.first)) and sum(bool(FIRST.match(x)) for x in lines) >= SHARE * len(lines)
+    if not FIRST.match(head.first):
+        return False
+    lines = head.written[:200]
+    return sum(bool(FIRST.match(x)) for x in lines) >= SHARE * len(lines)
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:

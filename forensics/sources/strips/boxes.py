@@ -16,7 +16,9 @@ BORDER = lazy.regex(rf"^\s*[{SIDES}].*[{SIDES}]\s*$")
 
 
 def _shows(head: Head) -> bool:
-    lines = [line for line in head.lines if line.strip()]
+    if not any(side in head.text for side in SIDES):
+        return False
+    lines = head.written
     boxed = sum(bool(BORDER.match(line)) for line in lines)
     return boxed >= LEAST and boxed >= SHARE * len(lines)
 

@@ -11,7 +11,9 @@ LEAST = 3
 
 
 def _shows(head: Head) -> bool:
-    lines = [line for line in head.lines if line.strip()]
+    if ">" not in head.text:
+        return False
+    lines = head.written
     quoted = sum(line.lstrip().startswith(">") and not line.lstrip().startswith(">>>") for line in lines)
     return quoted >= LEAST and quoted >= SHARE * len(lines)
 
