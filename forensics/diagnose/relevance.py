@@ -27,6 +27,7 @@ SOON_S = 10.0  # the moment of a death and the moment it is noticed, by clocks t
 NEAR_S = 60.0  # a killed process is missed by its parent within seconds; a log's last line may be older
 SLOW_S = 3600.0  # hardware and the kernel may ail for a while before the job feels it
 EXCEPTION = "code.exception"
+IGNORED = "traceback/ignored"
 MISSES = ("BrokenPipeError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError", "EOFError", "TimeoutError")
 RAISED = lazy.regex(r"\b[A-Z]\w*(?:Error|Exception)\b")
 PATHS = ("limit_path", "cgroup")
@@ -141,8 +142,11 @@ def foreign(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tu
 
 
 def silent(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tuple[Event, ...]:
-    """The events whose lines alarm nobody: deaths of other jobs in the first of `incidents`, and what is noise in any of them."""
-    return *foreign(incidents[:1], jobs, database), *(e for i in incidents for e in i.events if e.cause == HEALTHY)
+    """The events whose lines alarm nobody: deaths of other jobs in the first of `incidents`, and what is noise in any of them, or
+    was told and ignored."""
+    return *foreign(incidents[:1], jobs, database), *(
+        e for i in incidents for e in i.events if e.cause == HEALTHY or e.kind == IGNORED
+    )
 
 
 def missed(event: Event, own: Iterable[Event], jobs: Jobs) -> bool:

@@ -25,7 +25,7 @@ from forensics.records.traceback import CHAIN
 
 FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_memory.capacity")
 # A hint of these says no more than that something was tried in vain.
-TRIED = ("distributed.network", "distributed.rendezvous", "storage.full", "storage.network_fs")
+TRIED = ("distributed.network", "distributed.rendezvous", "storage.full", "storage.network_fs", "process.fork_threads")
 # A value that is not finite, or memory that ran out, is itself told as a warning by programs that then end of it.
 NOT_BY_LEVEL = ("numerics.nan", "gpu_memory.capacity")
 WARNING = {"warning", "warn", "w"}
@@ -39,19 +39,27 @@ CATCHERS = lazy.regex(
 GOES_ON = lazy.regex(
     r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
     r"using (?:the )?(?:last|previous|default|old)|attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
+    r"optimi[sz]ations will not be enabled|will (?:not be available|be (?:disabled|ignored|skipped))|"
     r"thrown while requesting (?:HEAD|GET))\b"
 )
 REMOTE = lazy.regex(r"^\"\"\"|_RemoteTraceback:")  # in front of a traceback that came from another process
 THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
 LATER = 8  # lines of kinds seen before, behind the end of a thread
+AT_WORK = 3  # lines with a training's figures behind what it outlived
+THREADS = ("process.worker_died/augmenter",)  # of other causes, told by a thread
 LAST = 3  # lines at the end that must be of kinds seen before
 ALARM = lazy.regex(
     r"(?i)\b(?:\w*error|\w*exception|fail\w*|fatal|critical|abort\w*|kill\w*|terminat\w*|shut\w*|exit\w*|crash\w*)\b"
 )
-BAR = lazy.regex(r"\d%\|[^|\n]{0,200}\| {0,4}(\d{1,12})/(\d{1,12}) \[")  # tqdm, on standard error: never held back in a buffer
+BAR = lazy.regex(
+    r"\d%(?:\|[^|\n]{0,200}\|)? {0,4}(\d{1,12})/(\d{1,12}) \["
+)  # tqdm, on standard error: never held back in a buffer
 MOVES = 3  # counts of a bar: one alone is drawn while a program ends
-WORKS = lazy.regex(r"(?i)\b(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|learning_rate)\b['\"]?[^\w\n]{0,4}\d")
+WORKS = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|learning[_ ]rate|epoch time)\b['\"]?[^\w\n]{0,4}\d")
 NUMBER = lazy.regex(r"[-+]?\d[\d.,:eE+-]*")
+FRAME = lazy.regex(r"\bFile \"|\.py:\d+\b|^\s{2,}\w[\w.]{0,60}(?:\(| = )|^\s*\^+\s*$")
+RAISED = lazy.regex(r"\b[A-Za-z]\w*(?:Error|Exception)(?:: |\s*$)")
+QUIET = 2  # lines with numbers behind a hint
 
 
 def outlived(scan: Scan, events: Sequence[Event], records: Sequence[Record]) -> list[Event]:
@@ -60,11 +68,15 @@ def outlived(scan: Scan, events: Sequence[Event], records: Sequence[Record]) -> 
     told = [replace(e, weight="hint") if _concerned(e) and _is_outlived(scan, e, spans) else e for e in events]
     if any(e.weight != "hint" and e.cause != HEALTHY for e in told):
         return told
-    return [replace(e, cause=HEALTHY) if str(e.cause).startswith((*FAMILIES, *TRIED)) and _lives(scan, e) else e for e in told]
+    return [replace(e, cause=HEALTHY) if _may_be_noise(e) and _lives(scan, e) else e for e in told]
+
+
+def _may_be_noise(event: Event) -> bool:
+    return str(event.cause).startswith((*FAMILIES, *TRIED)) or event.kind in THREADS
 
 
 def _concerned(event: Event) -> bool:
-    return event.weight != "hint" and str(event.cause).startswith(FAMILIES)
+    return event.weight != "hint" and (str(event.cause).startswith(FAMILIES) or event.kind in THREADS)
 
 
 def _is_outlived(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
@@ -73,7 +85,7 @@ def _is_outlived(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> 
 
 def _lives(scan: Scan, event: Event) -> bool:
     """Is the program at work at the end of its log, behind `event`, a hint?"""
-    return _went_on(scan, event) or _bars_on(scan, event) or _works_on(scan, event)
+    return _went_on(scan, event) or _bars_on(scan, event) or _works_on(scan, event) or _quiet_behind(scan, event)
 
 
 def _mild_spans(scan: Scan, records: Sequence[Record]) -> list[tuple[int, int]]:
@@ -97,7 +109,8 @@ def _is_mild_span(scan: Scan, region: Region, end: int) -> bool:
         return True
     if any(THREAD in line.text for line in lines):
         later = [peel(line.text) for line in scan.tail if line.number > end]
-        return sum(bool(p.stamp and _shape(p) in _shapes(scan, lines[0].number)) for p in later) >= LATER
+        known = sum(bool(p.stamp and _shape(p) in _shapes(scan, lines[0].number)) for p in later)
+        return known >= LATER or _figures_behind(scan, end, stamped=True)
     if lines and GOES_ON.search(lines[-1].text):
         return True
     after = next((peel(line.text) for line in region.lines_after() if line.number > end and line.text.strip()), None)
@@ -138,11 +151,24 @@ def _bars_on(scan: Scan, event: Event) -> bool:
 
 
 def _works_on(scan: Scan, event: Event) -> bool:
-    """Are the last lines of the source the figures of a training at work?"""
-    last = [line for line in scan.tail if line.text.strip()][-LAST:]
-    if len(last) < LAST or last[0].number <= _end(event):
+    """Do the figures of a training at work follow `event`, up to an end without alarm?"""
+    return _figures_behind(scan, _end(event))
+
+
+def _figures_behind(scan: Scan, end: int, stamped: bool = False) -> bool:
+    later = [line.text for line in scan.tail if line.number > end]
+    at_work = [text for text in later if WORKS.search(text) or BAR.search(text)]
+    return sum(not stamped or bool(peel(x).stamp) for x in at_work) >= AT_WORK and not any(ALARM.search(x) for x in later)
+
+
+def _quiet_behind(scan: Scan, event: Event) -> bool:
+    """Do lines with numbers follow `event`, a mere hint and no exception, none of them alarmed or a frame of a stack?"""
+    if str(event.cause).startswith((*NOT_BY_LEVEL, "code.exception")) or any(RAISED.search(p.text) for p in event.proofs):
         return False
-    return all((WORKS.search(x.text) or BAR.search(x.text)) and not ALARM.search(x.text) for x in last)
+    later = [line.text for line in scan.tail if line.number > _end(event) and line.text.strip()]
+    if any(ALARM.search(text) or FRAME.search(text) for text in later):
+        return False
+    return sum(bool(NUMBER.search(text)) for text in later) >= QUIET
 
 
 def _end(event: Event) -> int:

@@ -105,3 +105,31 @@ def test_memory_that_ran_out_and_a_smaller_batch(analyze: Analyze) -> None:
     )
     assert verdict(analyze, STEPS + out)[1].startswith("gpu_memory.")
     assert verdict(analyze, STEPS + out + LATER) == ("no_crash", "none.healthy")
+
+
+def test_a_thread_that_ends_before_stamped_figures_of_training(analyze: Analyze) -> None:
+    text = "One or more background workers are no longer alive. Exiting. Please check the print statements above"
+    thread = "Exception in thread Thread-5 (results_loop):\n" + TRACE.format(f"RuntimeError: {text}")
+    epoch = "2026-11-21 08:10:09.5: train_loss -0.135\n2026-11-21 08:10:09.6: val_loss -0.49\n2026-11-21 08:10:12.1: Epoch 1\n"
+    assert verdict(analyze, thread)[1] == "process.worker_died"
+    assert verdict(analyze, thread + epoch) == ("no_crash", "none.healthy")
+    assert verdict(analyze, thread + epoch + "RuntimeError: " + text + "\n")[1] == "process.worker_died"
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        "Corrupt JPEG data: 258 extraneous bytes before marker 0xd9",
+        "Premature end of JPEG file",
+        "assert pid, 'can only join a child process'",
+    ],
+)
+def test_a_hint_that_quiet_numbers_follow_is_noise(hint: str, analyze: Analyze) -> None:
+    table = "| 5312 | 6m 30s | 26.5% |\n| 5376 | 6m 34s | 27.0% |\n"
+    assert verdict(analyze, table + hint + "\n" + table) == ("no_crash", "none.healthy")
+    assert verdict(analyze, table + hint + "\n" + table + "aborted at image 5377\n")[0] != "no_crash"
+
+
+def test_an_exception_is_no_hint_that_numbers_make_noise_of(analyze: Analyze) -> None:
+    end = "wandb: Find logs at: wandb/run-20260101_120000-1a2b\nwandb: Synced 5 files, 2 media\n"
+    assert verdict(analyze, "ModuleNotFoundError: No module named 'scipy'\n" + end)[1] == "code.import"
