@@ -51,13 +51,14 @@ REPORTERS = {
     "BrokenPipeError",
     "ConnectionResetError",
 }
-# What Python prints in front of an exception that a destructor or exit hook raised, and Jupyter of an extension that it goes on
-# without.
+# What Python prints in front of an exception that a destructor or exit hook raised, Jupyter of an extension that it goes on
+# without, and Dask of a connection that it closes.
 IGNORED = (
     "Exception ignored in",
     "error adding extension (",
     "error linking extension ",
     "extension failed loading with message",
+    "distributed.batched - INFO - Batched Comm Closed",
 )
 IGNORED_DECIDES = ("code.*", "process.fork_threads")
 # An exception that was being handled when another came up is context: the one that came up ended the program.
