@@ -24,7 +24,16 @@ class Record(Struct, gc=False):
     time: str = ""
 
 
+class Whole(Struct, gc=False):
+    """What is needed of a record that is a whole line."""
+
+    log: str
+    time: str = ""
+
+
 RECORDS = json.Decoder(Record)
+WHOLE = json.Decoder(Whole)
+LINE_END = b'\\n"'  # where a record's text ends with one; a quote inside a text has a backslash in front
 PROBED = 3
 PART = 8_192  # characters; Docker cuts at 16 KiB
 
@@ -64,9 +73,9 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 def _whole_lines(block: bytes) -> bytes | None:
     """The text of a block in which every record is one whole line, as nearly all are; None where one is anything else."""
     try:
-        found = RECORDS.decode_lines(block)
-        text = "".join([f"{r.time} {r.log}" for r in found])
-        one_each = len(found) == block.count(10) + 1 == text.count("\n") and {r.log[-1:] for r in found} == {"\n"}
+        found = WHOLE.decode_lines(block)
+        text = "".join([part for r in found for part in (r.time, " ", r.log)])  # twice as fast as an f-string each
+        one_each = len(found) == block.count(10) + 1 == block.count(LINE_END) == text.count("\n")
         return (text.replace("\r\n", "\n") if "\r" in text else text)[:-1].encode() if one_each else None
     except (ValueError, RecursionError):
         return None

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from forensics import lazy
-from forensics.sources.formats.stamps import from_usec
+from forensics.sources.formats.stamps import from_second
 from forensics.sources.origin import Piece
 
 NAMES = {
@@ -78,18 +78,17 @@ class Entries:
 
 def _front(entry: Entry) -> str:
     time = entry.source_realtime or entry.realtime or ""
-    told = from_usec(int(time)) if time.isdigit() else None
+    second = from_second(time[:-6]) if time.isdigit() else None
     kernel = entry.transport == "kernel"
-    name = entry.identifier or entry.command or "unknown"
-    pid = "" if kernel else entry.syslog_pid or entry.pid or ""
-    who = _who(entry.host or "", name, pid)
-    return f"{told + ' ' if told else ''}{who} {_uptime(entry) if kernel else ''}"
+    who = _who(entry.host, entry.identifier or entry.command, None if kernel else entry.syslog_pid or entry.pid)
+    told = f"{second}.{time[-6:]}+00:00 {who}" if second else who
+    return told + _uptime(entry) if kernel else told
 
 
 @functools.lru_cache(maxsize=4096)
-def _who(host: str, name: str, pid: str) -> str:
-    name = NO_NAME.sub("_", name)[:64]
-    return f"{host + ' ' if host else ''}{name}[{pid}]:" if pid.isdigit() else f"{host + ' ' if host else ''}{name}:"
+def _who(host: str | None, name: str | None, pid: str | None) -> str:
+    number = f"[{pid}]" if pid and pid.isdigit() else ""
+    return f"{host + ' ' if host else ''}{NO_NAME.sub('_', name or 'unknown')[:64]}{number}: "
 
 
 def _uptime(entry: Entry) -> str:

@@ -17,16 +17,16 @@ DIGITS = lazy.regex(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")
 
 def from_usec(usec: int) -> str | None:
     """Microseconds since 1970 as text; None for what is no time of a log."""
-    whole = _second(usec // 1_000_000)
+    whole = from_second(str(usec // 1_000_000))
     return f"{whole}.{usec % 1_000_000:06d}+00:00" if whole else None
 
 
-@functools.lru_cache(maxsize=4096)
-def _second(seconds: int) -> str | None:
-    """A log has many lines a second, and making the text of a time is slow."""
+@functools.lru_cache(maxsize=4096)  # a log has many lines a second, and making the text of a time is slow
+def from_second(seconds: str) -> str | None:
+    """Seconds since 1970, in digits, as text without a zone; None for what is no time of a log."""
     try:
-        time = EPOCH + timedelta(seconds=seconds)
-    except OverflowError:
+        time = EPOCH + timedelta(seconds=int(seconds or "0"))
+    except (OverflowError, ValueError):  # int() takes no number of thousands of digits
         return None
     return f"{time:%Y-%m-%dT%H:%M:%S}" if FIRST_YEAR <= time.year <= LAST_YEAR else None
 
