@@ -16,7 +16,7 @@ from forensics.sources.origin import Piece
 
 FIRST = lazy.regex(rf"{ISO_TIME}\.\d+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP](?:\s|$)")
 RECORD = lazy.regex(rb"\A(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
-PART = lazy.regex(rb" std(?:out|err) P ")
+PARTS = (b" stdout P ", b" stderr P ")
 
 
 def _recognises(head: Head) -> bool:
@@ -26,7 +26,7 @@ def _recognises(head: Head) -> bool:
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     pending: dict[bytes, tuple[int, bytes, list[bytes]]] = {}
     for first, whole in numbered_blocks(blocks):
-        if not pending and not PART.search(whole):
+        if not pending and not any(part in whole for part in PARTS):
             yield first, 1, whole
             continue
         for number, line in enumerate(whole.split(b"\n"), first):
