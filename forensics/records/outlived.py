@@ -22,6 +22,7 @@ from forensics.layouts import peel
 from forensics.model import Event, Prefix, Region, Scan
 from forensics.records.base import Record
 from forensics.records.traceback import CHAIN
+from forensics.work import ALARM, AT_WORK, BAR, shows_work, works_on
 
 FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_memory.capacity")
 # A hint of these says no more than that something was tried in vain.
@@ -33,7 +34,8 @@ MILD = {*WARNING, "info", "i", "debug", "d", "trace", "notice"}
 # Printed in front of a traceback by what catches everything and goes on.
 CATCHERS = lazy.regex(
     r"Exception (?:in ASGI application|occurred during processing of request)|^--- Logging error ---|"
-    r"\bfits? failed with the following error:|\bTrial \d+ failed with parameters"
+    r"\bfits? failed with the following error:|\bTrial \d+ failed with parameters|\bException in callback |"
+    r"\bError fetching version info\b"
 )
 # What a line says that tells of a failure and of the way around it.
 GOES_ON = lazy.regex(
@@ -45,17 +47,10 @@ GOES_ON = lazy.regex(
 REMOTE = lazy.regex(r"^\"\"\"|_RemoteTraceback:")  # in front of a traceback that came from another process
 THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
 LATER = 8  # lines of kinds seen before, behind the end of a thread
-AT_WORK = 3  # lines with a training's figures behind what it outlived
+SUBTASKS = ("code.exception/job_script_failed",)  # its pipeline may do without
 THREADS = ("process.worker_died/augmenter",)  # of other causes, told by a thread
 LAST = 3  # lines at the end that must be of kinds seen before
-ALARM = lazy.regex(
-    r"(?i)\b(?:\w*error|\w*exception|fail\w*|fatal|critical|abort\w*|kill\w*|terminat\w*|shut\w*|exit\w*|crash\w*)\b"
-)
-BAR = lazy.regex(
-    r"\d%(?:\|[^|\n]{0,200}\|)? {0,4}(\d{1,12})/(\d{1,12}) \["
-)  # tqdm, on standard error: never held back in a buffer
 MOVES = 3  # counts of a bar: one alone is drawn while a program ends
-WORKS = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|learning[_ ]rate|epoch time)\b['\"]?[^\w\n]{0,4}\d")
 NUMBER = lazy.regex(r"[-+]?\d[\d.,:eE+-]*")
 FRAME = lazy.regex(r"\bFile \"|\.py:\d+\b|^\s{2,}\w[\w.]{0,60}(?:\(| = )|^\s*\^+\s*$")
 RAISED = lazy.regex(r"\b[A-Za-z]\w*(?:Error|Exception)(?:: |\s*$)")
@@ -68,7 +63,7 @@ def outlived(scan: Scan, events: Sequence[Event], records: Sequence[Record]) -> 
     told = [replace(e, weight="hint") if _concerned(e) and _is_outlived(scan, e, spans) else e for e in events]
     if any(e.weight != "hint" and e.cause != HEALTHY for e in told):
         return told
-    return [replace(e, cause=HEALTHY) if _may_be_noise(e) and _lives(scan, e) else e for e in told]
+    return [replace(e, cause=HEALTHY) if _may_be_noise(e) and _lives(scan, e, spans) else e for e in told]
 
 
 def _may_be_noise(event: Event) -> bool:
@@ -83,9 +78,11 @@ def _is_outlived(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> 
     return _told_mildly(event, spans) or _went_on(scan, event) or _bars_on(scan, event)
 
 
-def _lives(scan: Scan, event: Event) -> bool:
+def _lives(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
     """Is the program at work at the end of its log, behind `event`, a hint?"""
-    return _went_on(scan, event) or _bars_on(scan, event) or _works_on(scan, event) or _quiet_behind(scan, event)
+    if _went_on(scan, event) or _bars_on(scan, event) or _works_on(scan, event):
+        return True
+    return (_may_be_a_warning(event) or _told_mildly(event, spans)) and _quiet_behind(scan, event)
 
 
 def _mild_spans(scan: Scan, records: Sequence[Record]) -> list[tuple[int, int]]:
@@ -110,7 +107,7 @@ def _is_mild_span(scan: Scan, region: Region, end: int) -> bool:
     if any(THREAD in line.text for line in lines):
         later = [peel(line.text) for line in scan.tail if line.number > end]
         known = sum(bool(p.stamp and _shape(p) in _shapes(scan, lines[0].number)) for p in later)
-        return known >= LATER or _figures_behind(scan, end, stamped=True)
+        return known >= LATER or _goes_on_without(scan, end)
     if lines and GOES_ON.search(lines[-1].text):
         return True
     after = next((peel(line.text) for line in region.lines_after() if line.number > end and line.text.strip()), None)
@@ -152,19 +149,25 @@ def _bars_on(scan: Scan, event: Event) -> bool:
 
 def _works_on(scan: Scan, event: Event) -> bool:
     """Do the figures of a training at work follow `event`, up to an end without alarm?"""
-    return _figures_behind(scan, _end(event))
+    return works_on(line.text for line in scan.tail if line.number > _end(event))
 
 
-def _figures_behind(scan: Scan, end: int, stamped: bool = False) -> bool:
+def _goes_on_without(scan: Scan, end: int) -> bool:
+    """Does the program go on with stamped figures behind the end of a thread, unlike one whose output was held back?"""
     later = [line.text for line in scan.tail if line.number > end]
-    at_work = [text for text in later if WORKS.search(text) or BAR.search(text)]
-    return sum(not stamped or bool(peel(x).stamp) for x in at_work) >= AT_WORK and not any(ALARM.search(x) for x in later)
+    return works_on(later) and sum(bool(peel(x).stamp) for x in later if shows_work(x)) >= AT_WORK
+
+
+def _may_be_a_warning(event: Event) -> bool:
+    """Is `event`, a mere hint, none that names an end or an exception?"""
+    if event.kind in SUBTASKS:
+        return True
+    ends = str(event.cause).startswith((*NOT_BY_LEVEL, "code.exception"))
+    return not ends and not any(RAISED.search(p.text) for p in event.proofs)
 
 
 def _quiet_behind(scan: Scan, event: Event) -> bool:
-    """Do lines with numbers follow `event`, a mere hint and no exception, none of them alarmed or a frame of a stack?"""
-    if str(event.cause).startswith((*NOT_BY_LEVEL, "code.exception")) or any(RAISED.search(p.text) for p in event.proofs):
-        return False
+    """Do lines with numbers follow `event`, none of them alarmed or a frame of a stack?"""
     later = [line.text for line in scan.tail if line.number > _end(event) and line.text.strip()]
     if any(ALARM.search(text) or FRAME.search(text) for text in later):
         return False
@@ -172,7 +175,9 @@ def _quiet_behind(scan: Scan, event: Event) -> bool:
 
 
 def _end(event: Event) -> int:
-    """The last line of `event`."""
+    """The last line of `event`; of one traceback that of its exception, as what follows may or may not be its message."""
+    if event.kind == "traceback" and event.count == 1 and event.proofs:
+        return max(event.proofs[0].line, event.line)
     return max(event.last_line, event.line)
 
 

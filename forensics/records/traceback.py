@@ -52,15 +52,16 @@ REPORTERS = {
     "ConnectionResetError",
 }
 # What Python prints in front of an exception that a destructor or exit hook raised, Jupyter of an extension that it goes on
-# without, and Dask of a connection that it closes.
+# without, Dask of a connection that it closes, and asyncio on Windows of a browser that closed its connection.
 IGNORED = (
     "Exception ignored in",
     "error adding extension (",
     "error linking extension ",
     "extension failed loading with message",
     "distributed.batched - INFO - Batched Comm Closed",
+    (CALLBACK := "Exception in callback _ProactorBasePipeTransport._call_connection_lost"),
 )
-IGNORED_DECIDES = ("code.*", "process.fork_threads")
+IGNORED_DECIDES = ("code.*", "process.fork_threads", "distributed.peer_lost", "distributed.network", "notebook.connection_lost")
 # An exception that was being handled when another came up is context: the one that came up ended the program.
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
@@ -114,6 +115,8 @@ def _ignored(region: Region) -> bool:
     before where it was broken."""
     *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
     if any(said in near.text for said in IGNORED) or TRACKER.search(near.text):
+        return True
+    if CALLBACK in further.text and near.text.lstrip().startswith("handle:"):
         return True
     return IGNORED[0] in further.text and not further.text.rstrip().endswith(">")
 

@@ -133,3 +133,20 @@ def test_a_hint_that_quiet_numbers_follow_is_noise(hint: str, analyze: Analyze) 
 def test_an_exception_is_no_hint_that_numbers_make_noise_of(analyze: Analyze) -> None:
     end = "wandb: Find logs at: wandb/run-20260101_120000-1a2b\nwandb: Synced 5 files, 2 media\n"
     assert verdict(analyze, "ModuleNotFoundError: No module named 'scipy'\n" + end)[1] == "code.import"
+
+
+def test_what_was_caught_and_told_is_noise_where_the_program_goes_on(analyze: Analyze) -> None:
+    told = "Error fetching version info\n" + TRACE.format("TimeoutError: The read operation timed out")
+    assert verdict(analyze, told + "Namespace(epochs=3)\n2026-11-21 17:56:13\nStarted!\n") == ("no_crash", "none.healthy")
+    lost = "Exception in callback _ProactorBasePipeTransport._call_connection_lost(None)\nhandle: <Handle _Proactor>\n"
+    reset = TRACE.format("ConnectionResetError: [WinError 10054] An existing connection was forcibly closed by the remote host")
+    assert verdict(analyze, lost + reset) == ("no_crash", "none.healthy")
+    assert verdict(analyze, reset)[1] != "none.healthy"
+
+
+def test_alarms_that_a_training_works_on_behind_say_nothing(analyze: Analyze) -> None:
+    front = "some parameters cannot be found in the checkpoint, they are invalid\n"
+    steps = "".join(f"iter: {20 * i + 19}  total_loss: 1.{i}\n" for i in range(4))
+    report = analyze(train_log=front + steps)
+    assert (report.verdict, report.causes[0].id) == ("no_crash", "none.healthy")
+    assert report.causes[0].probability > analyze(train_log=steps + front).causes[0].probability

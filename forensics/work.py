@@ -1,0 +1,31 @@
+"""What only a program at work prints: the figures of a training, progress bars that move.
+
+    [12/11 20:49:25 d2.utils.events]:  eta: 0:13:58  iter: 19  total_loss: 1.496  ...     -> at work
+    RuntimeError: iteration 20 failed                                                     -> alarm
+
+What stands in front of such lines, and is followed by no alarm, was outlived.
+"""
+
+from collections.abc import Iterable
+
+from forensics import lazy
+
+ALARM = lazy.regex(
+    r"(?i)\b(?:\w*error|\w*exception|fail\w*|fatal|critical|abort\w*|kill\w*|terminat\w*|shut\w*|exit\w*|crash\w*)\b"
+)
+BAR = lazy.regex(
+    r"\d%(?:\|[^|\n]{0,200}\|)? {0,4}(\d{1,12})/(\d{1,12}) \["
+)  # tqdm, on standard error: never held back in a buffer
+FIGURES = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|learning[_ ]rate|epoch time)\b['\"]?[^\w\n]{0,4}\d")
+AT_WORK = 3  # lines with figures behind what was outlived
+
+
+def shows_work(text: str) -> bool:
+    """Does a line hold a training's figures or a progress bar?"""
+    return FIGURES.search(text) is not None or BAR.search(text) is not None
+
+
+def works_on(later: Iterable[str]) -> bool:
+    """Are there AT_WORK lines of a program at work among `later`, and none with an alarm?"""
+    lines = list(later)
+    return sum(map(shows_work, lines)) >= AT_WORK and not any(ALARM.search(text) for text in lines)
