@@ -1,21 +1,19 @@
 """What commands share: the options of the report and writing it out."""
 
 import contextlib
-import json
 import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from msgspec import Struct
 
 from forensics.errors import UsageError
-from forensics.model import Report
 from forensics.report.style import ISSUE_CHARS as ISSUE_CHARS
 from forensics.report.style import WIDTH, Style
+
+if TYPE_CHECKING:
+    from forensics.model import Report
 
 WIDEST = 140  # longer lines of prose are hard to read
 
@@ -55,7 +53,7 @@ Jobs = Annotated[
 Last = Annotated[bool, typer.Option("--last", help="Only the last incident; older ones are not listed.")]
 
 
-class Telling(Struct, frozen=True):
+class Telling(NamedTuple):
     """How a report is wanted, and where to."""
 
     form: str
@@ -113,6 +111,8 @@ def save(text: str, output: Path, mode: int = 0o644) -> None:
         if output.exists() and not output.is_file() and not output.is_dir():
             output.write_bytes(text.encode("utf-8", "replace"))
             return
+        import tempfile
+
         output = output.resolve()
         handle, name = tempfile.mkstemp(dir=output.parent, prefix=".forensics-")
         try:
@@ -133,18 +133,22 @@ def style(telling: Telling) -> Style:
     if telling.output is not None or not sys.stdout.isatty():
         forced = bool(os.environ.get("FORCE_COLOR")) and telling.output is None and not os.environ.get("NO_COLOR")
         return Style(max_chars=telling.max_chars, colour=forced)
+    import shutil
+
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDEST)
     return Style(width=width, colour=colour, max_chars=telling.max_chars)
 
 
-def told(report: Report, telling: Telling) -> str:
+def told(report: "Report", telling: Telling) -> str:
     """The report as it is wanted. Draws the picture and writes the key of the stand-ins where these were asked for."""
     from forensics.report import hidden, render
 
     if telling.redact or telling.redact_map:
         report, key = hidden(report)
         if telling.redact_map:
+            import json
+
             save(json.dumps(key, indent=2, ensure_ascii=False) + "\n", telling.redact_map, mode=0o600)
     if telling.plot:
         from forensics.report.plot import plot
@@ -153,7 +157,7 @@ def told(report: Report, telling: Telling) -> str:
     return render(report, telling.form, style(telling))
 
 
-def finish(report: Report, telling: Telling) -> None:
+def finish(report: "Report", telling: Telling) -> None:
     """Write the report and leave with the status that was asked for."""
     write(told(report, telling), telling.output)
     if telling.exit_code and report.verdict == "crash":

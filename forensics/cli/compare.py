@@ -1,13 +1,15 @@
 """`forensics compare GOOD BAD`: what the bad run says that the good one never did."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from forensics.cli.common import Output, Telling, style, write
 from forensics.errors import UsageError
-from forensics.model import Warning
+
+if TYPE_CHECKING:
+    from forensics.model import Warning
 
 PASSAGES = 30
 

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from msgspec import Struct
-from msgspec.structs import asdict
 
 from forensics.cli.common import Signatures, standard_input, write
 from forensics.errors import UsageError
@@ -63,6 +61,9 @@ def register(app: typer.Typer) -> None:
 def as_json(found: "Explanation") -> str:
     """One document: asked, codes, sub_codes, matches, signatures, causes, near."""
     import json
+
+    from msgspec import Struct
+    from msgspec.structs import asdict
 
     def plain(value: Any) -> Any:
         value = asdict(value) if isinstance(value, Struct) else value

@@ -1,10 +1,9 @@
 """`forensics report REPORT.json`: a saved report again, in another format."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec import json
 
 from forensics.cli.common import (
     ISSUE_CHARS,
@@ -21,7 +20,9 @@ from forensics.cli.common import (
     standard_input,
 )
 from forensics.errors import UsageError
-from forensics.model import Report
+
+if TYPE_CHECKING:
+    from forensics.model import Report
 
 MOST_BYTES = 512 << 20
 
@@ -54,7 +55,7 @@ def register(app: typer.Typer) -> None:
         finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))
 
 
-def read(path: Path, case: str | None) -> Report:
+def read(path: Path, case: str | None) -> "Report":
     """The report in `path`; of several the one named `case`. Raises UsageError when there is none, or more than one."""
     from forensics.report.reading import report_of
 
@@ -67,6 +68,8 @@ def read(path: Path, case: str | None) -> Report:
 
 
 def _documents(path: Path) -> list[object]:
+    from msgspec import json
+
     try:
         if str(path) == "-":
             data = standard_input(MOST_BYTES)

@@ -1,5 +1,7 @@
 """`dmesg | forensics stdin`: one report on standard input."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from forensics.cli.common import (
@@ -23,7 +25,9 @@ from forensics.cli.common import (
     check_format,
     finish,
 )
-from forensics.model import Warning
+
+if TYPE_CHECKING:
+    from forensics.model import Warning
 
 
 def register(app: typer.Typer) -> None:

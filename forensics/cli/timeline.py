@@ -1,26 +1,20 @@
 """`forensics timeline PATH...`: every line of every source by time, as text, csv or JSON lines."""
 
-import csv
-import json
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from msgspec import Struct
-from msgspec.structs import asdict, replace
 
 from forensics.cli.common import Since, Until
 from forensics.errors import UsageError
-from forensics.model import Event, Scan, Source, Warning
-from forensics.text import inert, shown
 
 if TYPE_CHECKING:
+    from forensics.model import Event, Scan, Source, Warning
     from forensics.timeline import Choice
     from forensics.timeline.choose import Window
     from forensics.timeline.clock import Clock
@@ -58,6 +52,8 @@ def register(app: typer.Typer) -> None:
         Lines without a time of their own take that of the line before. Sources whose clock cannot be
         joined with the others' follow behind them, each in a lane of its own; stderr says why.
         """
+        import tempfile
+
         from forensics.timeline import Choice
 
         wanted = _Wanted(Choice.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
@@ -67,7 +63,7 @@ def register(app: typer.Typer) -> None:
             FORMS[form](_entries(paths, wanted, Path(folder)))
 
 
-class _Wanted(Struct, frozen=True):
+class _Wanted(NamedTuple):
     """What to print of the timeline."""
 
     choice: "Choice"
@@ -96,6 +92,8 @@ def _level(text: str | None) -> str | None:
 
 def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entry"]:
     """The wanted entries: first what lies on the one clock, then lane by lane what does not."""
+    from msgspec.structs import replace
+
     from forensics import pipeline, sources
     from forensics.reading import read_all
     from forensics.timeline import window
@@ -122,7 +120,7 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
             yield told
 
 
-def _clocks(scans: list[Scan], found: dict[str, list[Event]], noted: list[Warning]) -> "dict[str, Clock]":
+def _clocks(scans: "list[Scan]", found: "dict[str, list[Event]]", noted: "list[Warning]") -> "dict[str, Clock]":
     from forensics.timeline import full_times, marks, settled
     from forensics.timeline.stream import surveyed
 
@@ -135,7 +133,7 @@ def _clocks(scans: list[Scan], found: dict[str, list[Event]], noted: list[Warnin
     return settled([e for events in found.values() for e in events], clocks, noted.append)
 
 
-def _known(scans: list[Scan], found: dict[str, list[Event]]) -> dict[tuple[str, int], str]:
+def _known(scans: "list[Scan]", found: "dict[str, list[Event]]") -> dict[tuple[str, int], str]:
     """Source and original line of the lines that a cause is known by, to the cause."""
     from forensics.numbers import renumbered
 
@@ -147,7 +145,7 @@ def _known(scans: list[Scan], found: dict[str, list[Event]]) -> dict[tuple[str, 
     return known
 
 
-def _note(noted: list[Warning], apart: list[Source], wanted: _Wanted) -> None:
+def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted) -> None:
     """What was assumed and what could not be joined, to stderr."""
     for warning in dict.fromkeys(noted):
         if warning.kind in TOLD:
@@ -158,17 +156,23 @@ def _note(noted: list[Warning], apart: list[Source], wanted: _Wanted) -> None:
 
 
 def _row(entry: "Entry") -> dict[str, object]:
-    row = asdict(entry)
+    row = {name: getattr(entry, name) for name in COLUMNS}
     row["time"] = entry.time.astimezone(UTC).isoformat() if entry.time else None
-    return {name: row[name] for name in COLUMNS}
+    return row
 
 
 def _jsonl(given: Iterable["Entry"]) -> None:
+    import json
+
     for entry in given:
         sys.stdout.write(json.dumps(_row(entry), ensure_ascii=False) + "\n")
 
 
 def _csv(given: Iterable["Entry"]) -> None:
+    import csv
+
+    from forensics.text import inert
+
     writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for entry in given:
@@ -176,6 +180,8 @@ def _csv(given: Iterable["Entry"]) -> None:
 
 
 def _text(given: Iterable["Entry"]) -> None:
+    from forensics.text import shown
+
     lane = "wall"
     for entry in given:
         if entry.lane != lane and entry.time is None:

@@ -6,11 +6,13 @@ out before any of them sees the Report.
 
 import importlib
 import pkgutil
+from typing import TYPE_CHECKING
 
-from forensics.model import Report
 from forensics.report import formats as package
-from forensics.report.redaction import without_names, without_secrets
 from forensics.report.style import Style
+
+if TYPE_CHECKING:
+    from forensics.model import Report
 
 __all__ = ["Style", "formats", "hidden", "render"]
 
@@ -20,8 +22,10 @@ def formats() -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
 
 
-def render(report: Report, form: str, style: Style | None = None) -> str:
+def render(report: "Report", form: str, style: Style | None = None) -> str:
     """`report` in the format `form`, ending with a line end; raises KeyError for a format that is not in formats()."""
+    from forensics.report.redaction import without_secrets
+
     if form not in formats():
         raise KeyError(form)
     module = importlib.import_module(f"{package.__name__}.{form}")
@@ -29,6 +33,8 @@ def render(report: Report, form: str, style: Style | None = None) -> str:
     return text
 
 
-def hidden(report: Report) -> tuple[Report, dict[str, str]]:
+def hidden(report: "Report") -> "tuple[Report, dict[str, str]]":
     """`report` without secrets, and with stand-ins for hosts, users, addresses and jobs; the key is stand-in -> name."""
+    from forensics.report.redaction import without_names, without_secrets
+
     return without_names(without_secrets(report))

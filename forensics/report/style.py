@@ -1,12 +1,12 @@
 """How a report is to look: what the reader's terminal or ticket can take."""
 
-from msgspec import Struct
+from typing import NamedTuple
 
 WIDTH = 100
 ISSUE_CHARS = 32_000  # Jira takes 32,767 characters, GitHub 65,536, GitLab a million
 
 
-class Style(Struct, frozen=True):
+class Style(NamedTuple):
     """`width`: columns of the text report. `colour`: it goes to a terminal that shows colours and links.
     `max_chars`: what a Markdown report may take at most."""
 
