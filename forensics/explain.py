@@ -64,7 +64,7 @@ def explain(text: str, database: Database) -> Explanation:
     """What is known of `text`: of an id, of a code, else of its lines (the first MAX_BYTES of them)."""
     name = text.strip()
     if name in database.causes:
-        return Explanation(name, signatures=database.causes[name].signatures, causes=(_in_general(database.causes[name]),))
+        return Explanation(name, signatures=tuple(database.causes[name].signatures), causes=(_in_general(database.causes[name]),))
     cause, _, own = name.partition("/")
     if own and cause in database.causes:
         named = tuple(s for s in database.causes[cause].signatures if s.name == own)

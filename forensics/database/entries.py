@@ -3,6 +3,7 @@
 host_memory.oom_cgroup/kernel_memcg   full id of the signature `kernel_memcg` of the cause `host_memory.oom_cgroup`
 """
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from msgspec import Struct, field
@@ -100,7 +101,7 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     id: str
     title: str
     means: str
-    signatures: tuple[Signature, ...]
+    signatures: Sequence[Signature]
     remedies: tuple[Remedy, ...]
     explains: tuple[str, ...] = ()
     fallback: bool = False

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from forensics.database.entries import Cause, Signature
+from forensics.database.entries import Cause
 
 
 def merged(base: Iterable[Cause], more: Iterable[Cause]) -> list[Cause]:
@@ -34,13 +34,8 @@ def _over(known: Cause, given: Cause) -> Cause:
         summary=given.summary or known.summary,
         explains=tuple(dict.fromkeys((*known.explains, *given.explains))),
         fallback=known.fallback or given.fallback,
-        signatures=_signatures(known.signatures, given.signatures),
+        signatures=tuple(({s.name: s for s in known.signatures} | {s.name: s for s in given.signatures}).values()),
         remedies=(*given.remedies, *(r for r in known.remedies if r.do not in acts)),
         missing=(*given.missing, *(m for m in known.missing if m.what not in asked)),
         place=given.place if given.summary or given.explains else known.place,
     )
-
-
-def _signatures(known: tuple[Signature, ...], given: tuple[Signature, ...]) -> tuple[Signature, ...]:
-    by_name = {s.name: s for s in known}
-    return tuple((by_name | {s.name: s for s in given}).values())

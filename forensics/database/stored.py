@@ -7,7 +7,7 @@ thousand signatures, a run uses a few dozen.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 from msgspec import Struct, json
 from msgspec.structs import replace
@@ -17,18 +17,19 @@ from forensics.database.confirm import Confirmer
 from forensics.database.entries import NOWHERE, Cause, Signature
 from forensics.model import Trigger
 
+G = TypeVar("G")
 T = TypeVar("T")
 
 
 class Lazy(Sequence[T]):
-    """A sequence whose items are made from their lines when they are first asked for."""
+    """A sequence whose items are made from what is `given` for them when they are first asked for."""
 
-    def __init__(self, lines: Sequence[bytes], make: Callable[[bytes], T]) -> None:
-        self._lines, self._make = lines, make
+    def __init__(self, given: Sequence[G], make: Callable[[G], T]) -> None:
+        self._given, self._make = given, cast("Callable[[Any], T]", make)
         self._made: dict[int, T] = {}
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._given)
 
     @overload
     def __getitem__(self, at: int) -> T: ...
@@ -38,7 +39,7 @@ class Lazy(Sequence[T]):
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
         if at not in self._made:
-            self._made[at] = self._make(self._lines[at])
+            self._made[at] = self._make(self._given[at])
         return self._made[at]
 
 
@@ -99,7 +100,8 @@ def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher
     def cause(line: bytes) -> Cause:
         made = bare(line)
         i = at[made.id]
-        return replace(made, signatures=tuple(c.signature for c in confirmers[firsts[i] : firsts[i + 1]]))
+        own = range(firsts[i], firsts[i + 1])  # most of what asks for a cause asks for its own words only
+        return replace(made, signatures=Lazy(own, lambda at: confirmers[at].signature))
 
     return Database(
         causes=LazyCauses(head.causes, Lazy(lines[:count], cause)),
