@@ -17,12 +17,27 @@ BAR = lazy.regex(
     r"\d%(?:\|[^|\n]{0,200}\|)? {0,4}(\d{1,12})/(\d{1,12}) \["
 )  # tqdm, on standard error: never held back in a buffer
 FIGURES = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|learning[_ ]rate|epoch time)\b['\"]?[^\w\n]{0,4}\d")
+# What a line says that tells of a failure and of the way around it.
+GOES_ON = lazy.regex(
+    r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
+    r"using (?:the )?(?:last|previous|default|old)|attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
+    r"trying again in|from scratch|"
+    r"optimi[sz]ations will not be enabled|will (?:not be available|be (?:disabled|ignored|skipped))|"
+    r"thrown while requesting (?:HEAD|GET))\b"
+)
+AROUND = lazy.regex(r"(?i), (?:skip(?:ped|ping)?|continuing|using|running)\b|\bskipping\b[^\n]{0,40}$")
+STANDARD_ERROR = lazy.regex(r"^\W{0,2}ERROR\b")  # how clouds call what a program wrote there, its progress bars, too
 AT_WORK = 3  # lines with figures behind what was outlived
 
 
 def shows_work(text: str) -> bool:
     """Does a line hold a training's figures or a progress bar?"""
     return FIGURES.search(text) is not None or BAR.search(text) is not None
+
+
+def goes_on(text: str) -> bool:
+    """Does a line that tells of a failure tell the way around it?"""
+    return GOES_ON.search(text) is not None or AROUND.search(text) is not None
 
 
 def works_on(later: Iterable[str]) -> bool:

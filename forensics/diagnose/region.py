@@ -12,7 +12,7 @@ from itertools import pairwise
 from forensics import lazy
 from forensics.database import HEALTHY
 from forensics.model import Event, Incident, Scan
-from forensics.work import works_on
+from forensics.work import BAR, STANDARD_ERROR, goes_on, works_on
 
 NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 TOKEN = lazy.regex(r"[a-z_]{3,30}")
@@ -48,7 +48,7 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
     """The lines at both ends of each source that sound alarmed, each once; sources by name, so that their order is no matter.
 
     What is known for the noise of healthy runs is left out, and so are the lines of `foreign` events, which are another job's
-    or harmless, and all of a source that works on behind the last of them.
+    or harmless, those that tell the way around what they tell, and all of a source that works on behind the last of them.
     """
     found: dict[str, None] = {}
     for scan in sorted(scans, key=lambda s: s.source.name):
@@ -56,12 +56,20 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
         ends = {line.number: line.text[:MOST_CHARS] for line in (*scan.head, *scan.tail)}
         mine = [(_start(e, ends), e.last_line) for e in foreign if e.source == scan.source.name]  # may span the whole source
         noise |= {n for n in ends if any(first <= n <= last for first, last in mine)}
-        loud = {number: text for number, text in sorted(ends.items()) if number not in noise and sounds_alarmed(text)}
+        said = _without_stream({n: text for n, text in sorted(ends.items()) if n not in noise and not goes_on(text)})
+        loud = {n: ends[n] for n, text in said.items() if sounds_alarmed(text)}
         if not works_on(text for number, text in ends.items() if number > max(loud, default=0)):
             found.update(dict.fromkeys([*loud.values()][-MOST_OF_A_SOURCE:]))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)[:MOST_LINES]
+
+
+def _without_stream(lines: Mapping[int, str]) -> Mapping[int, str]:
+    """`lines`, without the word ERROR in front where that only names the stream: a progress bar has it, too."""
+    if not any(STANDARD_ERROR.match(text) and BAR.search(text) for text in lines.values()):
+        return lines
+    return {n: STANDARD_ERROR.sub("", text) for n, text in lines.items()}
 
 
 def _start(event: Event, lines: Mapping[int, str]) -> int:

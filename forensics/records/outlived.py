@@ -22,7 +22,7 @@ from forensics.layouts import peel
 from forensics.model import Event, Prefix, Region, Scan
 from forensics.records.base import Record
 from forensics.records.traceback import CHAIN
-from forensics.work import ALARM, AT_WORK, BAR, shows_work, works_on
+from forensics.work import ALARM, AT_WORK, BAR, GOES_ON, shows_work, works_on
 
 FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_memory.capacity")
 # A hint of these says no more than that something was tried in vain.
@@ -36,13 +36,6 @@ CATCHERS = lazy.regex(
     r"Exception (?:in ASGI application|occurred during processing of request)|^--- Logging error ---|"
     r"\bfits? failed with the following error:|\bTrial \d+ failed with parameters|\bException in callback |"
     r"\bError fetching version info\b"
-)
-# What a line says that tells of a failure and of the way around it.
-GOES_ON = lazy.regex(
-    r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
-    r"using (?:the )?(?:last|previous|default|old)|attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
-    r"optimi[sz]ations will not be enabled|will (?:not be available|be (?:disabled|ignored|skipped))|"
-    r"thrown while requesting (?:HEAD|GET))\b"
 )
 REMOTE = lazy.regex(r"^\"\"\"|_RemoteTraceback:")  # in front of a traceback that came from another process
 THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without

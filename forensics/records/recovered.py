@@ -7,7 +7,8 @@
 Kubernetes tries until it succeeds, and keeps the events of what failed before. A container starts only after its pod has been
 scheduled, its network made, its volumes mounted and its image pulled; kubectl sorts events by when they were seen last. The
 kernel of a notebook is as it was when its page connects again, and so is a client that found its queue or its store again. What
-Airflow's runner ends after it marked the task as a success is the rest of that task.
+Airflow's runner ends after it marked the task as a success is the rest of that task. MMCV tells which parameters of a checkpoint
+do not fit, and leaves them out.
 """
 
 import re
@@ -57,6 +58,12 @@ CURES = (
         causes=("distributed.network", "data.download", "code.exception"),
         trouble=lazy.regex(r"^Connecting to \S.*failed: |Read error at byte|Connection closed at byte"),
         cure=lazy.regex(r"- [‘'`][^\n]{1,300}[’'] saved \[\d+(?:/\d+)?\]|^Connecting to \S.*\.\.\. connected\.$"),
+    ),
+    Cure(
+        causes=("code.shape",),
+        trouble=lazy.regex(r"(?<!\S)size mismatch for "),
+        cure=lazy.regex(r"The model and loaded state dict do not match exactly"),
+        anywhere=True,
     ),
     Cure(
         causes=("stopped.", "code.exception", "process."),

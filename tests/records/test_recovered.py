@@ -67,3 +67,15 @@ def test_a_download_from_the_next_address(analyze: Analyze) -> None:
     reached = "Connecting to mirror.example (mirror.example)|10.0.0.3|:443... connected.\n"
     assert analyze(fetch_log=refused).causes[0].id == "data.download"
     assert analyze(fetch_log=refused + reached).causes[0].id == "none.healthy"
+
+
+def test_parameters_that_do_not_fit_and_are_left_out(analyze: Analyze) -> None:
+    told = "WARNING - mmdet - The model and loaded state dict do not match exactly\n\n"
+    misfit = (
+        "size mismatch for fc.weight: copying a param with shape torch.Size([1000, 512]) from checkpoint, the shape in current "
+    )
+    misfit += "model is torch.Size([10, 512]).\n"
+    assert analyze(train_log=misfit).causes[0].id == "code.shape"
+    assert analyze(train_log=told + misfit).causes[0].id == "none.healthy"
+    raised = "RuntimeError: Error(s) in loading state_dict for Net:\n\t" + misfit
+    assert analyze(train_log=told + raised).causes[0].id == "code.shape"
