@@ -56,20 +56,20 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
         ends = {line.number: line.text[:MOST_CHARS] for line in (*scan.head, *scan.tail)}
         mine = [(_start(e, ends), e.last_line) for e in foreign if e.source == scan.source.name]  # may span the whole source
         noise |= {n for n in ends if any(first <= n <= last for first, last in mine)}
-        said = _without_stream({n: text for n, text in sorted(ends.items()) if n not in noise and not goes_on(text)})
-        loud = {n: ends[n] for n, text in said.items() if sounds_alarmed(text)}
-        if not works_on(text for number, text in ends.items() if number > max(loud, default=0)):
+        loud = {n: text for n, text in sorted(ends.items()) if n not in noise and sounds_alarmed(text)}
+        loud = {n: text for n, text in _without_stream(loud).items() if not goes_on(text)}
+        if loud and not works_on(text for number, text in ends.items() if number > max(loud)):
             found.update(dict.fromkeys([*loud.values()][-MOST_OF_A_SOURCE:]))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)[:MOST_LINES]
 
 
-def _without_stream(lines: Mapping[int, str]) -> Mapping[int, str]:
-    """`lines`, without the word ERROR in front where that only names the stream: a progress bar has it, too."""
-    if not any(STANDARD_ERROR.match(text) and BAR.search(text) for text in lines.values()):
-        return lines
-    return {n: STANDARD_ERROR.sub("", text) for n, text in lines.items()}
+def _without_stream(loud: Mapping[int, str]) -> Mapping[int, str]:
+    """`loud`, without those of which only the word ERROR in front is, where that names the stream: a progress bar has it, too."""
+    if not any(STANDARD_ERROR.match(text) and BAR.search(text) for text in loud.values()):
+        return loud
+    return {n: text for n, text in loud.items() if sounds_alarmed(STANDARD_ERROR.sub("", text))}
 
 
 def _start(event: Event, lines: Mapping[int, str]) -> int:
