@@ -21,7 +21,7 @@ FIGURES = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|le
 GOES_ON = lazy.regex(
     r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
     r"using (?:the )?(?:last|previous|default|old)|attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
-    r"trying again in|from scratch|"
+    r"trying again in|from scratch|switch(?:ing)? to [a-z]\w+ (?:implementation|version|mode|backend)|"
     r"optimi[sz]ations will not be enabled|will (?:not be available|be (?:disabled|ignored|skipped))|"
     r"thrown while requesting (?:HEAD|GET))\b"
 )

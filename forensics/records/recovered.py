@@ -66,6 +66,11 @@ CURES = (
         anywhere=True,
     ),
     Cure(
+        causes=("code.shape",),
+        trouble=lazy.regex(r"(?<!\S)size mismatch for "),
+        cure=lazy.regex(r" - INFO - (?:Start running, host: |Epoch ?\[\d{1,6}\])"),
+    ),
+    Cure(
         causes=("stopped.", "code.exception", "process."),
         trouble=lazy.regex(r"SIGTERM|externally set|exit code"),
         cure=lazy.regex(r"State of this instance has been externally set to success\b"),

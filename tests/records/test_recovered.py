@@ -77,5 +77,8 @@ def test_parameters_that_do_not_fit_and_are_left_out(analyze: Analyze) -> None:
     misfit += "model is torch.Size([10, 512]).\n"
     assert analyze(train_log=misfit).causes[0].id == "code.shape"
     assert analyze(train_log=told + misfit).causes[0].id == "none.healthy"
+    started = "2024-03-02 10:11:12,345 - mmseg - INFO - Start running, host: me@node1, work_dir: /work/a\n"
+    assert analyze(train_log=misfit + started).causes[0].id == "none.healthy"
+    assert analyze(train_log=started + misfit).causes[0].id == "code.shape"
     raised = "RuntimeError: Error(s) in loading state_dict for Net:\n\t" + misfit
     assert analyze(train_log=told + raised).causes[0].id == "code.shape"
