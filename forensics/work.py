@@ -21,11 +21,12 @@ FIGURES = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|le
 GOES_ON = lazy.regex(
     r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
     r"using (?:the )?(?:last|previous|default|old)|attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
-    r"trying again in|from scratch|switch(?:ing)? to [a-z]\w+ (?:implementation|version|mode|backend)|"
+    r"trying again in|switch(?:ing)? to [a-z]\w+ (?:implementation|version|mode|backend)|"
     r"optimi[sz]ations will not be enabled|will (?:not be available|be (?:disabled|ignored|skipped))|"
     r"thrown while requesting (?:HEAD|GET))\b"
 )
-AROUND = lazy.regex(r"(?i), (?:skip(?:ped|ping)?|continuing|using|running)\b|\bskipping\b[^\n]{0,40}$")
+# As much, on an alarmed line only: one in front of a traceback may as well tell how the run begins.
+AROUND = lazy.regex(r"(?i), (?:skip(?:ped|ping)?|continuing|using|running)\b|\bfrom scratch\b|\bskipping\b[^\n]{0,40}$")
 STANDARD_ERROR = lazy.regex(r"^\W{0,2}ERROR\b")  # how clouds call what a program wrote there, its progress bars, too
 AT_WORK = 3  # lines with figures behind what was outlived
 

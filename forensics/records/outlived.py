@@ -101,9 +101,10 @@ def _is_mild_span(scan: Scan, region: Region, end: int) -> bool:
         later = [peel(line.text) for line in scan.tail if line.number > end]
         known = sum(bool(p.stamp and _shape(p) in _shapes(scan, lines[0].number)) for p in later)
         return known >= LATER or _goes_on_without(scan, end)
-    if lines and GOES_ON.search(lines[-1].text):
-        return True
     after = next((peel(line.text) for line in region.lines_after() if line.number > end and line.text.strip()), None)
+    around = bool(lines) and GOES_ON.search(lines[-1].text) is not None
+    if around and (after is not None or ALARM.search(lines[-1].text)):  # else it may tell how the run began
+        return True
     warned = bool(lines) and _is_mild(peel(lines[-1].text), WARNING)
     return warned and after is not None and _is_mild(after) and not ALARM.search(after.message)
 

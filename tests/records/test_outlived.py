@@ -34,6 +34,11 @@ def test_a_traceback_that_was_told_mildly_is_no_crash(front: str, analyze: Analy
     assert verdict(analyze, STEPS + front + MISSING + after)[0] != "crash"
 
 
+@pytest.mark.parametrize("front", ["No checkpoint found, training from scratch\n", "using default settings\n"])
+def test_how_a_run_begins_excuses_no_traceback_at_its_end(front: str, analyze: Analyze) -> None:
+    assert verdict(analyze, STEPS + front + MISSING) == ("crash", "data.missing")
+
+
 @pytest.mark.parametrize("level", ["INFO", "WARNING"])
 def test_a_record_that_happens_to_stand_in_front_of_an_uncaught_exception_excuses_nothing(level: str, analyze: Analyze) -> None:
     front = f"2026-11-21 08:00:30,120 {level} train: no cache\n"
