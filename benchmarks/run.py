@@ -5,6 +5,7 @@ process, as the kernel counted it.
 """
 
 import argparse
+import compileall
 import gzip
 import os
 import platform
@@ -190,6 +191,7 @@ def main() -> None:
     parser.add_argument("--drain", default=sys.executable, help="an interpreter that has drain3")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    compileall.compile_dir(ROOT / "forensics", quiet=1)  # as an installer does; otherwise every start may pay for it
     machine = f"{os.cpu_count()} cores, Linux {platform.release().split('-')[0]}, Python {platform.python_version()}"
     print(f"{time.strftime('%Y-%m-%d')}, {machine}, medians of {3 if options.quick else 5}")
     megabytes = 100 if options.quick else 1000
