@@ -124,7 +124,7 @@ def test_a_thread_that_ends_before_stamped_figures_of_training(analyze: Analyze)
 @pytest.mark.parametrize(
     "hint",
     [
-        "Corrupt JPEG data: 258 extraneous bytes before marker 0xd9",
+        "Corrupt JPEG data: 41 extraneous bytes before marker 0xd9",
         "Premature end of JPEG file",
         "assert pid, 'can only join a child process'",
     ],
