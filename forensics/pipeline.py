@@ -162,8 +162,7 @@ def _with_unusual(report: Report, scans: list[Scan], baseline: Sequence[Path], n
 def clocks_of(readings: list[Reading], events: Mapping[str, list[Event]], noted: list[Warning]) -> dict[str, timeline.Clock]:
     """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
     none: list[datetime] = []
-    asking = [r for r in readings if not timeline.dated(r.marks)]
-    told_by = readings if asking else []
+    told_by = [] if all(timeline.is_dated(r.marks) for r in readings) else readings  # else none asks the others
     times = {r.name: spared(partial(timeline.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by}
     every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
     every = every[:: 1 + len(every) * len(readings) // TIMES]  # of thousands of sources, some tell the year to the others

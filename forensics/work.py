@@ -13,9 +13,8 @@ from forensics import lazy
 ALARM = lazy.regex(
     r"(?i)\b(?:\w*error|\w*exception|fail\w*|fatal|critical|abort\w*|kill\w*|terminat\w*|shut\w*|exit\w*|crash\w*)\b"
 )
-BAR = lazy.regex(
-    r"\d%(?:\|[^|\n]{0,200}\|)? {0,4}(\d{1,12})/(\d{1,12}) \["
-)  # tqdm, on standard error: never held back in a buffer
+# Of tqdm, on standard error: never held back in a buffer.
+BAR = lazy.regex(r"\d%(?:\|[^|\n]{0,200}\|)? {0,4}(\d{1,12})/(\d{1,12}) \[")
 FIGURES = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|learning[_ ]rate|epoch time)\b['\"]?[^\w\n]{0,4}\d")
 # What a line says that tells of a failure and of the way around it.
 GOES_ON = lazy.regex(

@@ -32,7 +32,6 @@ CUT = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 class Token(Struct, frozen=True):
     """A number of a line, text[at]. `label`: what stands in front of it, up to the number before it: text[labelled]."""
 
-    value: float
     label: str
     unit: str
     at: slice
@@ -48,7 +47,7 @@ def tokens(text: str) -> Iterator[Token]:
         label, unit = _label(text[max(past, at.start - LABEL) : at.start]), found["unit"]
         if label or unit:
             start = text.rfind(label, past, at.start)
-            yield Token(number(text[at]), label, unit.strip() if unit else "", at, slice(start, start + len(label)))
+            yield Token(label, unit.strip() if unit else "", at, slice(start, start + len(label)))
         past = found.end()
 
 

@@ -4,7 +4,7 @@ Every assumption (a year, a date, a zone) is a Warning. A time is never invented
 """
 
 from forensics.model import Trigger
-from forensics.timeline.assume import clock_of, dated, full_times
+from forensics.timeline.assume import clock_of, full_times, is_dated
 from forensics.timeline.choose import EVERYTHING, Choice, choose, last, unanswered, window, within
 from forensics.timeline.clock import Clock
 from forensics.timeline.disorder import disordered
@@ -22,10 +22,10 @@ __all__ = [
     "Mark",
     "choose",
     "clock_of",
-    "dated",
     "disordered",
     "full_times",
     "incidents",
+    "is_dated",
     "last",
     "links",
     "marks",

@@ -23,7 +23,7 @@ SAME_CLOCK_S = 3600.0  # between a line that `date` printed and the first line o
 LEAST_FALLS = 3
 
 
-def dated(known: Iterable[Mark]) -> bool:
+def is_dated(known: Iterable[Mark]) -> bool:
     """Has a source's known line a time that needs no assumption but a zone?"""
     return any(m.stamp and m.stamp.wall and not m.stamp.lacks for m in known)
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.series.numbers import tokens
+from forensics.series.numbers import number, tokens
 from forensics.series.plans import MOST, _names, _plans, _worked_out, plan
 
 NUMBER = st.sampled_from(
@@ -56,7 +56,7 @@ def test_plans_are_bounded() -> None:
 
 def test_a_nul_in_a_line_is_not_taken_for_a_number() -> None:
     """Found by damaged logs: two lines that differ in a number and a NUL."""
-    assert [[t.value for t in tokens(text)] for text in ("loss 1 acc 2 x", "loss \0 acc 2 x", "loss 1 acc \0 x")] == [
+    assert [[number(text[t.at]) for t in tokens(text)] for text in ("loss 1 acc 2 x", "loss \0 acc 2 x", "loss 1 acc \0 x")] == [
         [1, 2],
         [2],
         [1],

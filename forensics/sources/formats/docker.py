@@ -28,7 +28,7 @@ class Whole(Struct, gc=False):
     """What is needed of a record that is a whole line."""
 
     log: str
-    time: str = ""
+    time: str
 
 
 RECORDS = json.Decoder(Record)
