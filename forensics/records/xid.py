@@ -20,6 +20,7 @@ LINE = lazy.regex(
     r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
 )
 PREVIOUS = lazy.regex(r"caused by previous Xid (\d+)")
+SETTLED = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: nothing is left to be done
 NONFATAL = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
 DECIDES = ("gpu_hardware.*", "gpu_driver.*", "gpu_program.*")
 
@@ -36,6 +37,8 @@ def read(region: Region) -> Record | None:
     cause, weight = _speaks_for(speaking)
     if NONFATAL.search(found["detail"]):
         weight = "hint"
+    if SETTLED.search(found["detail"]):
+        cause = None
     fields: dict[str, Value] = {
         "xid": int(code),
         "pci": found["pci"],

@@ -54,3 +54,16 @@ def test_a_nonfatal_link_error_is_only_a_hint() -> None:
     assert fatal is not None
     assert mild is not None
     assert (fatal.weight, mild.weight) == ("proof", "hint")
+
+
+def test_a_recovery_action_that_is_over_speaks_for_no_cause() -> None:
+    over = xid.read(
+        Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 154, GPU recovery action changed from 0x1 (GPU Reset) to 0x0 (None)")
+    )
+    due = xid.read(
+        Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset)")
+    )
+    assert over is not None
+    assert due is not None
+    assert over.cause is None
+    assert due.cause == "gpu_driver.hang"
