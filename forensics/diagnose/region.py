@@ -29,6 +29,22 @@ SILENT = lazy.regex(
     r"\b\w{0,40}(?:error|fail|invalid|kill|abort|exception|signal)\w{0,30}[\"']?\s?[=:]\s?(?:True|False|None|null|true|false)\b|"
     r"\b\w{1,30}\.errors?(?=\s{1,3}-?\s?(?:INFO|DEBUG)\b)"
 )
+# Services of a host that have no part in a job: what they fail at says nothing of it, in whatever words.
+SERVICES = lazy.regex(
+    r"(?:^|\s)(?:sshd(?:-session)?|chronyd|ntpd|cron|CRON|anacron|crond|postfix/\w{1,20}|named|dnsmasq|dhclient|dhcpcd|avahi-daemon|"
+    r"cupsd?(?:-browsed)?|snapd|fwupd|packagekitd|polkitd|colord|gdm\S{0,20}|gnome-\S{1,30}|org\.gnome\.\S{1,40}|pulseaudio|"
+    r"pipewire\S{0,12}|wireplumber|rtkit-daemon|xdg-\S{1,30}|dbus-(?:daemon|broker)|wpa_supplicant|bluetoothd|ModemManager|"
+    r"accounts-daemon|whoopsie|apport|rsyslogd|smartd|rpc\.(?:statd|idmapd)|mcelog|unattended-upgrade\S{0,8}|thermald|irqbalance|"
+    r"systemd-(?:resolved|timesyncd|udevd|tmpfiles|sysctl|hostnamed|localed|modules-load|sysusers|journald)|fail2ban\S{0,10}|"
+    r"kwin_\w{1,10}|plasmashell|Xorg|sddm|tracker-\S{1,20}|goa-daemon|gvfsd?\S{0,12}|upowerd|udisksd|NetworkManager)"
+    r"(?:\[\d{1,9}\])?: "
+)
+# The first minute of a kernel is full of what a board lacks, but for the devices that jobs need.
+BOOTING = lazy.regex(r"(?:^|\s|>)\[ {0,6}[0-5]?\d\.\d{6}\]")
+NEEDED = lazy.regex(
+    r"(?i)nvidia|nvrm|nvlink|nvswitch|\bgpu|amdgpu|\bkfd\b|habana|i915|\bxe\b|mlx\d|infiniband|\bib_|nvme|\bata\d|\bsd[a-z]{1,2}\b|"
+    r"ext4|xfs|btrfs|\bmd\d|raid|nfs|lustre|memory|mce|hardware error|panic|\boops\b|\bbug:|segfault|out of"
+)
 MOST_LINES = 200
 MOST_CHARS = 400
 MOST_OF_A_SOURCE = 40
@@ -48,7 +64,8 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
     """The lines at both ends of each source that sound alarmed, each once; sources by name, so that their order is no matter.
 
     What is known for the noise of healthy runs is left out, and so are the lines of `foreign` events, which are another job's
-    or harmless, those that tell the way around what they tell, and all of a source that works on behind the last of them.
+    or harmless, those that tell the way around what they tell, those of services and of a kernel that starts, which have no part
+    in a job, and all of a source that works on behind the last of them.
     """
     found: dict[str, None] = {}
     for scan in sorted(scans, key=lambda s: s.source.name):
@@ -57,12 +74,19 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
         mine = [(_start(e, ends), e.last_line) for e in foreign if e.source == scan.source.name]  # may span the whole source
         noise |= {n for n in ends if any(first <= n <= last for first, last in mine)}
         loud = {n: text for n, text in sorted(ends.items()) if n not in noise and sounds_alarmed(text)}
-        loud = {n: text for n, text in _without_stream(loud).items() if not goes_on(text)}
+        loud = {n: text for n, text in _without_stream(loud).items() if not goes_on(text) and not _is_chatter(text)}
         if loud and not works_on(text for number, text in ends.items() if number > max(loud)):
             found.update(dict.fromkeys([*loud.values()][-MOST_OF_A_SOURCE:]))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)[:MOST_LINES]
+
+
+def _is_chatter(text: str) -> bool:
+    """Is it a line of a service that no job needs, or of a kernel that finds its board?"""
+    if SERVICES.search(text[:120]):
+        return True
+    return BOOTING.search(text[:80]) is not None and NEEDED.search(text) is None
 
 
 def _without_stream(loud: Mapping[int, str]) -> Mapping[int, str]:

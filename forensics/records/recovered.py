@@ -8,7 +8,7 @@ Kubernetes tries until it succeeds, and keeps the events of what failed before. 
 scheduled, its network made, its volumes mounted and its image pulled; kubectl sorts events by when they were seen last. The
 kernel of a notebook is as it was when its page connects again, and so is a client that found its queue or its store again. What
 Airflow's runner ends after it marked the task as a success is the rest of that task. MMCV tells which parameters of a checkpoint
-do not fit, and leaves them out.
+do not fit, and leaves them out. A machine that sleeps or shuts down takes its links down first.
 """
 
 import re
@@ -69,6 +69,13 @@ CURES = (
         causes=("code.shape",),
         trouble=lazy.regex(r"(?<!\S)size mismatch for "),
         cure=lazy.regex(r" - INFO - (?:Start running, host: |Epoch ?\[\d{1,6}\])"),
+    ),
+    Cure(
+        causes=("host_hardware.nic",),
+        trouble=lazy.regex(r"(?i)\blink (?:is )?down\b|\bcarrier\b"),
+        cure=lazy.regex(
+            r"\bPM: (?:suspend|hibernation) (?:entry|exit)|\bsystemd-shutdown\[1\]: |\breboot: (?:Restarting|Power down)"
+        ),
     ),
     Cure(
         causes=("stopped.", "code.exception", "process."),

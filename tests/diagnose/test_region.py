@@ -2,6 +2,8 @@
 
 import tracemalloc
 
+import pytest
+
 from forensics.diagnose.region import alarming
 from forensics.model import Event, Line, Scan, Source
 
@@ -49,3 +51,24 @@ def test_error_names_the_stream_where_progress_bars_have_it_too() -> None:
     assert loud(bar, saved) == ()
     assert loud(saved) == (saved,)
     assert loud(bar, "ERROR  worker0  failed to save") == ("ERROR  worker0  failed to save",)
+
+
+@pytest.mark.parametrize("line", [
+    "Nov 20 11:22:33 cn12 sshd[2345]: error: maximum authentication attempts exceeded for root",
+    "Nov 20 11:22:33 cn12 systemd-timesyncd[600]: Timed out waiting for reply from 203.0.113.7:123",
+    "[    4.596952] acpi PNP0A03:00: fail to add a window, cannot use it",
+    "Nov 20 11:22:33 cn12 kernel: [   12.100000] platform x.0: lost its clock",
+])  # fmt: skip
+def test_services_and_a_kernel_that_starts_say_nothing_of_a_job(line: str) -> None:
+    assert loud(line) == ()
+
+
+@pytest.mark.parametrize("line", [
+    "Nov 20 11:22:33 cn12 kernel: nvidia 0000:3b:00.0: probe failed",
+    "[    4.596952] nvme nvme0: failed to start",
+    "[ 8812.596952] acpi PNP0A03:00: fail to add a window, cannot use it",
+    "Nov 20 11:22:33 cn12 slurmd[812]: error: cannot reach the controller",
+    "trainer failed to reach sshd",
+])  # fmt: skip
+def test_what_a_job_needs_is_heard(line: str) -> None:
+    assert loud(line) == (line,)

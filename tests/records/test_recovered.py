@@ -82,3 +82,11 @@ def test_parameters_that_do_not_fit_and_are_left_out(analyze: Analyze) -> None:
     assert analyze(train_log=started + misfit).causes[0].id == "code.shape"
     raised = "RuntimeError: Error(s) in loading state_dict for Net:\n\t" + misfit
     assert analyze(train_log=told + raised).causes[0].id == "code.shape"
+
+
+def test_a_machine_that_sleeps_takes_its_link_down(analyze: Analyze) -> None:
+    down = "[ 5306.653879] e1000e 0000:00:1f.6 enp0s31f6: NIC Link is Down\n"
+    sleep = "[ 5307.207167] PM: suspend entry (deep)\n[ 5309.429968] PM: suspend exit\n"
+    assert analyze(kern_log=down).causes[0].id == "host_hardware.nic"
+    assert analyze(kern_log=down + sleep).causes[0].id == "none.healthy"
+    assert analyze(kern_log=sleep + down).causes[0].id == "host_hardware.nic"

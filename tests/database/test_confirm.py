@@ -1,0 +1,25 @@
+"""A signature's vetoes read what a line says, and not the name of the host that says it."""
+
+import pytest
+
+from forensics.database.confirm import Confirmer, without_host
+from forensics.database.entries import Signature
+
+HOT = Signature("host_hardware.thermal", "hot", "proof", ("too hot",), r"too hot", unless=(r"(?i)\bgpu|\btest\b",))
+
+
+@pytest.mark.parametrize("host", ["gpu07", "gpu-0.cluster.local", "build.test", "cn01"])
+@pytest.mark.parametrize("time", ["Nov 20 11:22:33", "nov.  3 11:22:33", "2026-11-20T11:22:33.5+0000", "<4>Nov 20 11:22:33"])
+def test_a_host_name_vetoes_nothing(host: str, time: str) -> None:
+    assert Confirmer(HOT).search(f"{time} {host} kernel: the board is too hot") is not None
+    assert Confirmer(HOT).search(f"{time} {host} kernel: GPU 0 is too hot") is None
+
+
+@pytest.mark.parametrize("line", [
+    "the GPU is too hot",
+    "Nov 20 11:22:33 gpu too hot",
+    "2026-11-20T11:22:33 WARNING trainer: too hot",
+    "[   12.5] gpu 0: too hot",
+])  # fmt: skip
+def test_other_heads_stay_as_they_are(line: str) -> None:
+    assert without_host(line) == line
