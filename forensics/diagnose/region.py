@@ -21,13 +21,14 @@ ALARMS = (
     *("lost", "no such", "not found", "out of memory", "panic", "refused", "signal", "stuck", "timed out", "timeout"),
     *("traceback", "unable", "unexpected", "segmentation", "core dumped"),
 )
-# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`: words of failures in lines that tell of none.
+# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`, `/w/nodes/task-killer`: words of failures in lines that tell of none.
 SILENT = lazy.regex(
     r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Timeout) Counts?):?\s*$|"
     r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b|"
     r"\b\w{0,40}timeout\w{0,20}[\"']?\s?[=:]\s?(?:[\"'\[(]?\d|None|null|-1)|"
     r"\b\w{0,40}(?:error|fail|invalid|kill|abort|exception|signal)\w{0,30}[\"']?\s?[=:]\s?(?:True|False|None|null|true|false)\b|"
-    r"\b\w{1,30}\.errors?(?=\s{1,3}-?\s?(?:INFO|DEBUG)\b)"
+    r"\b\w{1,30}\.errors?(?=\s{1,3}-?\s?(?:INFO|DEBUG)\b)|"
+    r"\b[A-Z]:(?:\\[\w.+-]{1,100}){2,30}|(?<![\w.])(?:/[\w.+-]{1,100}){3,30}"
 )
 # Services of a host that have no part in a job: what they fail at says nothing of it, in whatever words.
 SERVICES = lazy.regex(

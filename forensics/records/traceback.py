@@ -72,7 +72,7 @@ RULE = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
 def read(region: Region) -> Record | None:
-    """The traceback that starts on the region's line; None when it is cut before its exception."""
+    """The traceback that starts on the region's line; None when it is cut before its exception and no heading names that."""
     head, *rest = peeled([Line(region.number, region.text), *region.lines_after()])
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
     notebook = NOTEBOOK_HEAD.search(head.message)
@@ -83,7 +83,7 @@ def read(region: Region) -> Record | None:
         last = _message_end(rows, place) if place is not None else region.number
         return Record("traceback/ignored", region.number, last, None, "hint", (head.line,), decides=IGNORED_DECIDES)
     if place is None:
-        return None
+        return _cut(region, notebook["name"], head.line) if notebook else None
     exception = rows[place]
     found = EXCEPTION.match(exception.message.strip())
     if found is None:
@@ -108,6 +108,14 @@ def read(region: Region) -> Record | None:
         fields=fields,
         lends=True,
     )
+
+
+def _cut(region: Region, name: str, head: Line) -> Record | None:
+    """What a notebook's heading tells of a traceback that is cut before its message: `ValueError    Traceback (most ...)`."""
+    if name in REPORTERS or not name.endswith(("Error", "Exception")):
+        return None
+    fields: dict[str, Value] = {"exc_type": name}
+    return Record("traceback", region.number, region.number, "code.exception", "strong", (head,), fields=fields)
 
 
 def _ignored(region: Region) -> bool:

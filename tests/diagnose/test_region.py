@@ -72,3 +72,8 @@ def test_services_and_a_kernel_that_starts_say_nothing_of_a_job(line: str) -> No
 ])  # fmt: skip
 def test_what_a_job_needs_is_heard(line: str) -> None:
     assert loud(line) == (line,)
+
+
+def test_words_of_failures_in_a_path_alarm_nobody() -> None:
+    assert loud(r"0.0 seconds: C:\ui\custom_nodes\task-killer", "loading /w/failed/runs/one.yaml") == ()
+    assert loud(r"cannot open C:\ui\custom_nodes\one.py") == (r"cannot open C:\ui\custom_nodes\one.py",)

@@ -129,6 +129,15 @@ def test_a_traceback_that_was_cut_is_no_record(events: Callable[[str], list[Even
     assert tracebacks(events("\n".join(PLAIN.splitlines()[:4]))) == []
 
 
+@pytest.mark.parametrize(("name", "told"), [("StrangeError", 1), ("KeyboardInterrupt", 0), ("CalledProcessError", 0)])
+def test_the_heading_of_a_notebooks_traceback_that_was_cut_names_the_exception(
+    events: Callable[[str], list[Event]], name: str, told: int
+) -> None:
+    text = f"{name}                              Traceback (most recent call last)\nCell In[3], line 2\n----> 2 f(x)\n"
+    found = tracebacks(events(text))
+    assert [(e.cause, e.weight, e.fields["exc_type"]) for e in found] == [("code.exception", "strong", name)] * told
+
+
 def test_launchers_say_that_and_not_why(events: Callable[[str], list[Event]], analyze: Callable[..., Report]) -> None:
     wrapper = PLAIN.replace(
         "mypackage.errors.StrangeError: it did not work", "subprocess.CalledProcessError: Command 'x' returned 1"
