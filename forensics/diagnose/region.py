@@ -21,7 +21,7 @@ ALARMS = (
     *("lost", "no such", "not found", "out of memory", "panic", "refused", "signal", "stuck", "timed out", "timeout"),
     *("traceback", "unable", "unexpected", "segmentation", "core dumped"),
 )
-# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`, `/w/nodes/task-killer`: words of failures in lines that tell of none.
+# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`, `/w/task-killer`: words of failures in lines that tell of none.
 SILENT = lazy.regex(
     r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Timeout) Counts?):?\s*$|"
     r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b|"
