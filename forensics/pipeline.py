@@ -117,8 +117,8 @@ def _beside(report: Report, readings: list[Reading], baseline: Sequence[Path], n
     """`report` with what helps to understand it: environment, curves, unusual lines where there is nothing else, and what was
     noted of all of it."""
     scans = [r.scan for r in readings]
-    curves = {r.name: r.numbers.series for r in readings if r.numbers}
-    report = spared(lambda: context.attach(report, scans, curves), report, "the context", None, noted.append)
+    drawn = [curve for r in readings for curve in r.curves]
+    report = spared(lambda: context.attach(report, scans, drawn), report, "the context", None, noted.append)
     report = spared(lambda: _with_unusual(report, scans, baseline, noted), report, "unusual lines", None, noted.append)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 

@@ -7,19 +7,18 @@
 Nothing here takes part in the decision.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.context.curves import curves
+from forensics.context.curves import Ranked, curves, longest
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
 from forensics.context.processes import processes
 from forensics.model import Curve, Finding, ProcessMemory, Report, Scan, Setting, Trigger
-from forensics.series import Series
 
-__all__ = ["Context", "attach", "read", "triggers"]
+__all__ = ["Context", "Ranked", "attach", "curves", "read", "triggers"]
 
 
 class Context(Struct, frozen=True):
@@ -35,13 +34,13 @@ def triggers() -> tuple[Trigger, ...]:
     return (ENVIRONMENT,)
 
 
-def read(scans: Iterable[Scan], first: Finding, series: Mapping[str, Sequence[Series]] | None = None) -> Context:
-    """The context of `first`, the cause a report puts first. `series`: source -> its series, where they were read before."""
+def read(scans: Iterable[Scan], first: Finding, drawn: Iterable[Ranked] = ()) -> Context:
+    """The context of `first`, the cause a report puts first. `drawn`: what `curves` gave for each source."""
     scans = list(scans)
-    return Context(settings(scans), curves(scans, series), processes(scans, first))
+    return Context(settings(scans), longest(drawn), processes(scans, first))
 
 
-def attach(report: Report, scans: Iterable[Scan], series: Mapping[str, Sequence[Series]] | None = None) -> Report:
+def attach(report: Report, scans: Iterable[Scan], drawn: Iterable[Ranked] = ()) -> Report:
     """`report` with the context of its first cause."""
-    context = read(scans, report.causes[0], series)
+    context = read(scans, report.causes[0], drawn)
     return replace(report, environment=context.environment, curves=context.curves, processes=context.processes)

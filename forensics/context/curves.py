@@ -8,12 +8,13 @@ For a picture only; what the numbers mean is decided by the series themselves.
 
 import heapq
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
+from operator import itemgetter
 from typing import Literal
 
 from forensics import lazy
-from forensics.model import Curve, Scan, Source
-from forensics.series import Series, series_of
+from forensics.model import Curve, Source
+from forensics.series import Series
 
 KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
     "memory": "memory",
@@ -27,24 +28,22 @@ MOST_POINTS = 160
 MOST_CURVES = 12
 
 Points = tuple[tuple[int, float | None], ...]
+Order = tuple[int, str, str, int, str]  # how long it is, negative; source, name, rank, scope
+Ranked = tuple[Order, Curve]
 
 
-def curves(scans: Iterable[Scan], read: Mapping[str, Sequence[Series]] | None = None) -> tuple[Curve, ...]:
-    """The curves of at least FEWEST points; the longest first, at most MOST_CURVES, thinned evenly to MOST_POINTS.
-
-    `read`: source -> its series, where they were read before.
-    """
-    found = [
-        (series, scan.source)
-        for scan in scans
-        for series in (read[scan.source.name] if read else series_of(scan))
-        if series.quantity in KINDS and len(series.readings) >= FEWEST
-    ]
-    return tuple(_curve(series, source) for series, source in heapq.nsmallest(MOST_CURVES, found, key=_order))
+def curves(source: Source, found: Iterable[Series]) -> tuple[Ranked, ...]:
+    """The curves of at least FEWEST points that one source could have in a report, thinned evenly to MOST_POINTS."""
+    shown = [(_order(s, source), s) for s in found if s.quantity in KINDS and len(s.readings) >= FEWEST]
+    return tuple((order, _curve(s, source)) for order, s in heapq.nsmallest(MOST_CURVES, shown, key=itemgetter(0)))
 
 
-def _order(found: tuple[Series, Source]) -> tuple[int, str, str, int, str]:
-    series, source = found
+def longest(found: Iterable[Ranked]) -> tuple[Curve, ...]:
+    """Of the curves of all sources those that are shown: the longest first, at most MOST_CURVES."""
+    return tuple(curve for _, curve in heapq.nsmallest(MOST_CURVES, found, key=itemgetter(0)))
+
+
+def _order(series: Series, source: Source) -> Order:
     return -min(len(series.readings), MOST_POINTS), source.name, series.name, _rank(series) or 0, series.scope
 
 

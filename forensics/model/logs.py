@@ -32,7 +32,8 @@ class Source(Struct, frozen=True):
     `modified`: when the file was last written, as an anchor for stamps without a year; None where unknown. `origin`: from the
     number of a line in what `blocks` yields to its number in the original, for records that were decoded; complete once `blocks`
     has been read; None where the two are the same. `format`: the container its records were decoded from, as told in the report
-    (`docker json-file`); None where it is plain text.
+    (`docker json-file`); None where it is plain text. `size`: bytes of a file that can be opened by its name and is read as it
+    lies; None for everything else.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Source(Struct, frozen=True):
     modified: datetime | None = None
     origin: Callable[[int], int] | None = None
     format: str | None = None
+    size: int | None = None
 
 
 class Line(Struct, frozen=True, rename={"number": "line"}):

@@ -15,7 +15,10 @@ from forensics.series.curves import curves
 from forensics.series.gather import TRIGGERS, Numbers, numbers
 from forensics.series.limits import together
 
-__all__ = ["Numbers", "Reading", "Series", "curves", "numbers", "read", "series_of", "together", "triggers"]
+__all__ = ["NONE", "Numbers", "Reading", "Series", "curves", "numbers", "read", "series_of", "together", "triggers"]
+
+
+NONE = Numbers((), ())
 
 
 def triggers() -> tuple[Trigger, ...]:

@@ -26,13 +26,15 @@ class LimitError(OSError):
 
 
 class Blob(Struct, frozen=True):
-    """`packing`: what was peeled off to reach it, outermost first. `head`: its first bytes where they are known already."""
+    """`packing`: what was peeled off to reach it, outermost first. `head`: its first bytes where they are known already.
+    `size`: bytes of a file; None for what lies in one."""
 
     name: str
     open: Callable[[], BinaryIO]
     modified: datetime | None = None
     packing: tuple[str, ...] = ()
     head: bytes | None = None
+    size: int | None = None
 
     def start(self) -> bytes:
         """Its first PROBE_BYTES; fewer when it is damaged behind them. Raises OSError or EOFError when nothing can be read."""
@@ -114,8 +116,9 @@ class AsOpened(io.RawIOBase):
 
 def file_blob(path: Path) -> Blob:
     """The Blob of a regular file; raises OSError when it cannot be looked at."""
-    modified = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return Blob(str(path), lambda: cast("BinaryIO", AsOpened(path.open("rb", buffering=0))), modified)
+    status = path.stat()
+    modified = datetime.fromtimestamp(status.st_mtime, UTC)
+    return Blob(str(path), lambda: cast("BinaryIO", AsOpened(path.open("rb", buffering=0))), modified, size=status.st_size)
 
 
 def first_bytes(file: BinaryIO, size: int = PROBE_BYTES) -> bytes:

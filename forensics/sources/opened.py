@@ -70,7 +70,7 @@ def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> It
         warn(Warning("limit", "compressed too many times over; it was not read", blob.name))
         return
     bare = replace(blob, head=None)
-    inner = replace(bare, open=lambda: unpacked(bare.open(), kind), packing=(*blob.packing, kind))
+    inner = replace(bare, open=lambda: unpacked(bare.open(), kind), packing=(*blob.packing, kind), size=None)
     try:  # the first bytes are at hand; opening again would cost a seek in an archive
         start = first_bytes(unpacked(cast(BinaryIO, BytesIO(head)), kind))
     except (OSError, EOFError):

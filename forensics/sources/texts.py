@@ -39,7 +39,7 @@ def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source |
         return rejoined(_undone(decoded(read_blocks(blob, warn), name), strips))
 
     shift = (lambda line: line + first - 1) if first > 1 else None
-    return Source(blob.name, blocks, blob.compression, blob.modified, shift)
+    return Source(blob.name, blocks, blob.compression, blob.modified, shift, size=None if shift else blob.size)
 
 
 def _undone(blocks: Iterator[bytes], strips: tuple[Strip, ...]) -> Iterator[bytes]:

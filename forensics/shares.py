@@ -1,0 +1,62 @@
+"""Many small sources read by forked processes, a share at a time, in order: it is Python's work that takes the time with them.
+
+    rank00000.err ... rank01999.err, 2 cores  ->  process 1: the first 32, process 2: the next 32, process 1: the next 32, ...
+
+A process inherits what was opened and compiled, so that only what it found comes back. Nothing is forked for a few sources, where
+one process is asked for, or where forking is not the custom; a share whose process died is read here.
+"""
+
+import signal
+import sys
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, TypeVar
+
+from forensics.model import Source
+
+T = TypeVar("T")
+SMALL_BYTES = 1 << 20  # one block: threads would have nothing to share
+MANY = 96  # starting the processes takes as long as reading some thirty
+SHARE = 32
+
+_inherited: list[Callable[[slice], list[Any]]] = []  # by the processes that are forked while it holds something
+
+
+def is_small(source: Source) -> bool:
+    """Is it short, and can another process open it?"""
+    return source.size is not None and source.size <= SMALL_BYTES
+
+
+def read_shares(sources: Sequence[Source], read: Callable[[Source], T], processes: int) -> Generator[T]:
+    """What `read` gives for each of `sources`, in order, by at most so many processes, which end when this is closed.
+
+    What it gives has to be something that can be pickled.
+    """
+    if processes < 2 or len(sources) < MANY or sys.platform != "linux":
+        yield from map(read, sources)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    shares = [slice(at, at + SHARE) for at in range(0, len(sources), SHARE)]
+    pool = ProcessPoolExecutor(min(processes, len(shares)), get_context("fork"), _ignore_interrupts)
+    try:
+        _inherited.append(lambda share: [read(source) for source in sources[share]])
+        coming = [pool.submit(_read, share) for share in shares]  # the first one forks
+        _inherited.clear()
+        for share, future in zip(shares, coming, strict=True):
+            try:
+                found: list[T] = future.result()
+            except Exception:  # of a process that was killed, or an error that is told better from here
+                found = [read(source) for source in sources[share]]
+            yield from found
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal, and the first one ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _read(share: slice) -> list[Any]:
+    return _inherited[0](share)
