@@ -191,7 +191,7 @@ def _jobs_own(summaries: Sequence[SourceSummary], readings: Sequence[Reading]) -
     if len(own) == len(summaries):
         return Jobs({})
     names = {s.name for s in own}
-    pids = frozenset(pid for r in readings if r.name in names for pid in identity.pids_of(r.scan))
+    pids = frozenset(pid for r in readings if r.name in names for pid in r.pids)
     return Jobs({s.name: s.last_time for s in own}, {s.name: s.first_time for s in own}, pids=pids)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import context, layouts, records, series, timeline
+from forensics import context, identity, layouts, records, series, timeline
 from forensics.database import Database
 from forensics.model import Event, Scan, Source, Warn, Warning
 from forensics.scan import Matcher, Workers, scan
@@ -23,14 +23,15 @@ from forensics.spare import spared
 class Reading(Struct, frozen=True):
     """What one source holds. `scan`: without the places of numbers, which were read. `curves`: what a report could show of them.
 
-    `marks`: what its lines tell of its clock. `layout`: that of most of its first lines. `records`: how many lines are no
-    continuations.
+    `marks`: what its lines tell of its clock. `pids`: those that its ends name. `layout`: that of most of its first lines.
+    `records`: how many lines are no continuations.
     """
 
     scan: Scan
     events: tuple[Event, ...]
     curves: tuple[context.Ranked, ...]
     marks: tuple[timeline.Mark, ...]
+    pids: frozenset[int]
     layout: str
     records: int
 
@@ -90,10 +91,11 @@ def read(source: Source, knowledge: Database, matcher: Matcher, warn: Warn, thre
     events = [*events, *spared(lambda: series.read(scanned, numbers), none, "its series", name, warn)]
     marks = spared(lambda: timeline.marks(scanned, events), unmarked, "its times", name, warn)
     curves = spared(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
+    pids = identity.pids_of(scanned)
     layout = layouts.recognise(scanned.head)
     whole = scanned.lines <= len(scanned.head)
     count = layouts.count_records(scanned.head, layout) if whole else scanned.lines - scanned.continued
-    return Reading(_without_numbers(scanned), tuple(events), curves, tuple(marks), layout, count)
+    return Reading(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, layout, count)
 
 
 def _without_numbers(scanned: Scan) -> Scan:

@@ -14,9 +14,11 @@ NAMED = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,3}\[?(?P<pid>
 def pids_of(scan: Scan) -> frozenset[int]:
     """Every process that the ends of the log name; empty where they name none."""
     found: set[int] = set()
-    for line in (*scan.head, *scan.tail):
-        prefix = peel(line.text)
-        found |= {int(m["pid"]) for m in NAMED.finditer(prefix.message)}
+    for text in {line.number: line.text for line in (*scan.head, *scan.tail)}.values():
+        prefix = peel(text)
         if prefix.pid:
             found.add(prefix.pid)
+        low = prefix.message.lower()
+        if "pid" in low or "process" in low:
+            found.update(int(m["pid"]) for m in NAMED.finditer(prefix.message))
     return frozenset(found)

@@ -1,7 +1,7 @@
 """The form of a layout: a name, a clock, one anchored pattern, and samples that it and no other layout must recognise."""
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from string import ascii_lowercase, ascii_uppercase, digits
 
 from msgspec import Struct
@@ -75,7 +75,12 @@ def shape(text: str) -> str:
 
     `2026-11-21 08:23` -> `2000-0`: few enough to remember which layouts each of them can have.
     """
-    return text[:2] + text[2:6].translate(_SHAPES)
+    return _shape(text[:6])
+
+
+@lru_cache(maxsize=4096)
+def _shape(start: str) -> str:
+    return start[:2] + start[2:].translate(_SHAPES)
 
 
 SEVERITIES = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")

@@ -6,6 +6,7 @@ Aug 22 03:00:07 -> wall 08-22 03:00:07, lacks the year      1755831607.123456 ->
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from forensics.layouts.months import month
 from forensics.layouts.zones import NAMED_ZONE, ZONE, zone
@@ -63,30 +64,38 @@ def stamp(groups: Mapping[str, str]) -> Stamp | None:
 
 
 def _wall(groups: Mapping[str, str], uptime: float | None) -> Stamp | None:
-    named, year, day = groups.get("mon"), groups.get("y"), groups.get("d")
-    number = month(named) if named else int(groups.get("mo") or 1)
-    fraction, seconds = groups.get("frac") or "", groups.get("s")
-    where = groups.get("zone") or ""
-    if number is None:
+    get = groups.get
+    year, day, where = get("y"), get("d"), get("zone") or ""
+    minute = _minute(year, get("mon"), get("mo"), day, groups["h"], get("ampm"), groups["m"], where)
+    if minute is None:
+        return None
+    fraction, seconds = get("frac") or "", get("s")
+    wall = minute.replace(second=min(int(seconds or 0), 59), microsecond=int(fraction.ljust(6, "0")[:6] or 0))
+    resolution = 10.0 ** -len(fraction) if seconds else 60.0
+    unread = where if wall.tzinfo is None else ""
+    return Stamp(wall, uptime, "" if year else "year" if day else "date", resolution, None, unread)
+
+
+@lru_cache(maxsize=4096)  # the lines of a minute share it
+def _minute(
+    year: str | None, named: str | None, number: str | None, day: str | None, hour: str, half: str | None, minute: str, where: str
+) -> datetime | None:
+    """The minute that the groups of a match tell; None where it is none, or its offset is none."""
+    month_number = month(named) if named else int(number or 1)
+    tz = zone(where) if where else None
+    if month_number is None or (tz is None and where.startswith(("+", "-"))):
         return None
     try:
-        wall = datetime(
+        return datetime(
             _year(year) if year else NO_YEAR,
-            number,
+            month_number,
             int(day or 1),
-            _hour(int(groups["h"]), (groups.get("ampm") or "").lower()),
-            int(groups["m"]),
-            min(int(seconds or 0), 59),
-            int(fraction.ljust(6, "0")[:6] or 0),
-            tzinfo=zone(where) if where else None,
+            _hour(int(hour), (half or "").lower()),
+            int(minute),
+            tzinfo=tz,
         )
     except ValueError:
         return None
-    resolution = 10.0 ** -len(fraction) if seconds else 60.0
-    unread = where if wall.tzinfo is None else ""
-    if unread.startswith(("+", "-")):
-        return None
-    return Stamp(wall, uptime, "" if year else "year" if day else "date", resolution, None, unread)
 
 
 def _hour(hour: int, half: str) -> int:

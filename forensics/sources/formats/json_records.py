@@ -92,8 +92,10 @@ def _parsed(line: str | bytes) -> object:
 
 
 def _records_in(head: Head) -> list[dict[str, Any]]:
+    if not head.first.lstrip().startswith("{"):
+        return []
     lines = [line.strip() for line in head.written[:PROBED]]
-    if not lines or not lines[0].startswith("{") or sum(x.startswith("{") for x in lines) < SHARE * len(lines):
+    if sum(x.startswith("{") for x in lines) < SHARE * len(lines):
         return []
     found = [r for r in map(_parsed, lines) if isinstance(r, dict)]
     return found if sum(map(_is_log, found)) >= SHARE * len(lines) else []

@@ -43,7 +43,9 @@ def _json(head: Head) -> bool:
 
 
 def _yaml(head: Head) -> bool:
-    return not head.text.lstrip().startswith("{") and bool(YAML.search(head.text[:4096]) and KIND.search(head.text))
+    if "apiVersion" not in head.text or head.text.lstrip().startswith("{"):
+        return False
+    return bool(YAML.search(head.text[:4096]) and KIND.search(head.text))
 
 
 def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:

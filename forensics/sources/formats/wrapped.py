@@ -55,7 +55,7 @@ def _worded(width: int, line: str, following: str) -> bool:
 
 def _wrapping(lines: Sequence[str]) -> tuple[int, bool]:
     """The width at which `lines` were wrapped and whether at words; 0 where they were not."""
-    width = max((len(line) for line in lines), default=0)
+    width = max(map(len, lines), default=0)
     if width not in WIDTHS:
         return 0, False
     pairs = [(a, b) for a, b in itertools.pairwise(lines) if a.strip()]
