@@ -1,0 +1,89 @@
+"""Many small sources, read by processes: the same report, in order, whatever happens to a process."""
+
+import multiprocessing
+import os
+import signal
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from forensics import pipeline
+from forensics.database import Database
+from forensics.model import Source
+from forensics.shares import MANY, SHARE, SMALL_BYTES, is_small, read_shares
+from forensics.sources import open_paths
+from tests.report.samples import ROOT
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+HERE = os.getpid()
+SOURCES = [Source(f"rank{i}.log", lambda _warn: iter((b"x",)), size=1) for i in range(MANY + SHARE // 2)]
+
+
+def forked() -> bool:
+    return os.getpid() != HERE
+
+
+def test_results_come_in_order_from_other_processes() -> None:
+    found = list(read_shares(SOURCES, lambda source: (source.name, os.getpid()), 3))
+    assert [name for name, _ in found] == [s.name for s in SOURCES]
+    assert HERE not in {pid for _, pid in found} and len({pid for _, pid in found}) <= 3
+
+
+@pytest.mark.parametrize(("sources", "processes"), [(SOURCES, 1), (SOURCES[: MANY - 1], 4)])
+def test_few_sources_and_one_process_are_read_here(sources: list[Source], processes: int) -> None:
+    assert set(read_shares(sources, lambda _source: os.getpid(), processes)) == {HERE}
+
+
+def test_what_a_killed_process_had_is_read_here() -> None:
+    def read(source: Source) -> tuple[str, bool]:
+        if source.name == f"rank{SHARE + 1}.log" and forked():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return source.name, forked()
+
+    found = list(read_shares(SOURCES, read, 2))
+    assert [name for name, _ in found] == [s.name for s in SOURCES]
+    assert not dict(found)[f"rank{SHARE + 1}.log"]
+
+
+def test_an_error_is_raised_here() -> None:
+    def read(source: Source) -> str:
+        if source.name == "rank40.log":
+            raise LookupError(source.name)
+        return source.name
+
+    with pytest.raises(LookupError, match=r"rank40\.log"):
+        list(read_shares(SOURCES, read, 2))
+
+
+def test_closing_ends_the_processes() -> None:
+    before = set(multiprocessing.active_children())
+    with closing(read_shares(SOURCES, lambda source: source.name, 2)) as shares:
+        assert next(shares) == "rank0.log"
+        assert len(set(multiprocessing.active_children()) - before) == 2
+    assert not set(multiprocessing.active_children()) - before
+
+
+def test_only_short_files_that_lie_as_they_are_can_be_shared(tmp_path: Path) -> None:
+    (tmp_path / "plain.log").write_text("step 1 loss 0.5\n")
+    (tmp_path / "long.log").write_text("step 1 loss 0.5\n" * (SMALL_BYTES // 16 + 1))
+    (tmp_path / "docker.log").write_text('{"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.1Z"}\n')
+    (tmp_path / "kern.log.1").write_text("Aug 22 03:00:07 node kernel: a\n")  # of a set, which is read in order
+    (tmp_path / "kern.log").write_text("Aug 22 03:00:08 node kernel: b\n")
+    found = {Path(s.name).name: is_small(s) for s in open_paths([tmp_path], lambda _warning: None)}
+    assert found == {"plain.log": True, "long.log": False, "docker.log": False, "kern.log.1": False, "kern.log": False}
+
+
+def test_a_report_does_not_depend_on_the_number_of_processes(tmp_path: Path, knowledge: Database) -> None:
+    """Failures of all kinds, several hundred files: those that processes read and those that are read here among each other."""
+    for case in sorted((ROOT / "sample_logs").iterdir()):
+        for path in sorted(p for p in case.rglob("*") if p.is_file() and p.name != "expected.yaml"):
+            if path.stat().st_size < 50_000:
+                (tmp_path / f"{case.name}-{path.name}").write_bytes(path.read_bytes())
+    for number in range(MANY):
+        (tmp_path / f"rank{number}.log").write_text(f"step {number} loss nan\n" * 30 + "[rank0]: ValueError: no such thing\n")
+    assert sum(map(is_small, open_paths([tmp_path], lambda _warning: None))) > 2 * MANY
+    reports = [msgspec.json.encode(pipeline.analyze_paths([tmp_path], "case", knowledge, workers=n)) for n in (1, 2, 5)]
+    assert reports[0] == reports[1] == reports[2]
