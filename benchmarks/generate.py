@@ -81,6 +81,17 @@ def mixed(megabytes: int) -> Iterator[str]:
     yield blocks[0][:10_000]
 
 
+def small(count: int) -> Iterator[str]:
+    """So many pieces of the mixed log, whole lines of 5 KB at most, no two alike."""
+    seed, block = 0, ""
+    for _ in range(count):
+        if len(block) < 5000:
+            seed, block = seed + 1, mixed_block(seed)
+        end = block.rfind("\n", 0, 5000) + 1
+        yield block[:end]
+        block = block[end:]
+
+
 def losses(megabytes: int) -> Iterator[str]:
     """About `megabytes` MB of loss lines and nothing else: what a long healthy run leaves behind."""
     rng = random.Random(0)

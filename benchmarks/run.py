@@ -147,9 +147,8 @@ def kinds(table: Table, megabytes: int) -> None:
     table.add("isal alone, the same gzip", packed, [sys.executable, "-c", ISAL, str(packed)])
     many = table.folder / "many"
     many.mkdir()
-    blocks = [generate.mixed_block(seed)[:5000] for seed in range(50)]
-    for i in range(2 * megabytes):
-        (many / f"{i:05d}.log").write_text(blocks[i % len(blocks)])
+    for i, text in enumerate(generate.small(2 * megabytes)):
+        (many / f"{i:05d}.log").write_text(text)
     table.own(f"{2 * megabytes:,} files of 5 KB", many)
     table.show("Other kinds of input")
 

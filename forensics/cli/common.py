@@ -48,7 +48,7 @@ Pid = Annotated[int | None, typer.Option(help="Only what concerns this process."
 Job = Annotated[str | None, typer.Option(help="Only what concerns this Slurm job, Kubernetes pod or container.")]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, max=256, help="Threads at work; one a core by default."),
+    typer.Option("--jobs", "-j", min=1, max=256, help="Threads, or processes for many small files; one a core by default."),
 ]
 Last = Annotated[bool, typer.Option("--last", help="Only the last incident; older ones are not listed.")]
 

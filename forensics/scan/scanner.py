@@ -3,7 +3,6 @@
 Chunks come in order, so the answer does not depend on how many threads match them.
 """
 
-import heapq
 from typing import Any
 
 from forensics import limits
@@ -62,7 +61,7 @@ class _Scanner:
         number = self.lines + 1
         tested: set[int] = set()
         framed: set[int] = set()
-        for to, anchor in heapq.merge(places, found.thin) if found.thin else places:
+        for to, anchor in sorted([*places, *found.thin]) if found.thin else places:  # two runs in order: merged
             at = to - 1
             if at >= end:  # a line we have not looked at
                 start = data.rfind(b"\n", counted, at) + 1 or counted
@@ -71,14 +70,17 @@ class _Scanner:
                 end = data.find(b"\n", at)
                 end = len(data) if end < 0 else end
                 tested = set()
-            if anchor < 0 and at >= frame:  # of a bar that is redrawn, each frame has its numbers
+            if anchor >= 0:
+                self._look(Place(chunk, start, end, at, number, end), anchor, tested)
+                continue
+            if at >= frame:  # of a bar that is redrawn, each frame has its numbers
                 frame = data.find(b"\r", at, end)
                 frame = end if frame < 0 else frame
                 framed = set()
-            if anchor < 0:
-                self._look(Place(chunk, start, end, at, number, frame), anchor, framed)
-            else:
-                self._look(Place(chunk, start, end, at, number, end), anchor, tested)
+            i = self.matcher.thin_triggers[-1 - anchor][0]
+            if i not in framed:
+                framed.add(i)
+                self._sample(self.database.triggers[i], Place(chunk, start, end, at, number, frame))
         self._edges(data)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
             self.continued += data.count(b"\n ") + data.count(b"\n\t") + data.startswith((b" ", b"\t"))
@@ -86,9 +88,6 @@ class _Scanner:
         self.lines += found.line_ends + (not data.endswith(b"\n"))
 
     def _look(self, place: Place, anchor: int, tested: set[int]) -> None:
-        if anchor < 0:
-            self._trigger(self.matcher.thin_triggers[-1 - anchor][0], place, tested)
-            return
         self.tried[anchor] = self.tried.get(anchor, 0) + 1
         for i in self.database.signature_ids[anchor]:
             called = i not in tested and place.holds(self.database.confirmers[i].anchors)
@@ -96,13 +95,9 @@ class _Scanner:
                 tested.add(i)
                 self.confirmed[anchor, i] = self.confirmed.get((anchor, i), 0) + 1
         for i in self.database.trigger_ids[anchor]:
-            if place.holds(self.matcher.trigger_anchors[i]):
-                self._trigger(i, place, tested)
-
-    def _trigger(self, i: int, place: Place, tested: set[int]) -> None:
-        if -1 - i not in tested:
-            tested.add(-1 - i)
-            self._keep(self.database.triggers[i], place)
+            if -1 - i not in tested and place.holds(self.matcher.trigger_anchors[i]):
+                tested.add(-1 - i)
+                self._keep(self.database.triggers[i], place)
 
     def _confirm(self, i: int, place: Place) -> bool:
         found = self._search(i, place)
@@ -139,13 +134,13 @@ class _Scanner:
                 self.warn(Warning("timeout", told, self.source.name, place.number))
             return None
 
+    def _sample(self, trigger: Trigger, place: Place) -> None:
+        key = (trigger.kind, self.bytes > 0)
+        even = self.evens.get(key) or self.evens.setdefault(key, Even())
+        if even.wants():
+            even.add(place.region(self.source.name, trigger.before, trigger.after))
+
     def _keep(self, trigger: Trigger, place: Place) -> None:
-        if trigger.thin:
-            key = (trigger.kind, self.bytes > 0)
-            even = self.evens.get(key) or self.evens.setdefault(key, Even())
-            if even.wants():
-                even.add(place.region(self.source.name, trigger.before, trigger.after))
-            return
         ends = self.ends.setdefault(trigger.kind, Ends())
         ends.add(place.region(self.source.name, trigger.before, trigger.after))
 

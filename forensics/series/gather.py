@@ -92,11 +92,10 @@ def _lines(scan: Scan) -> Iterator[Line]:
         for region in _even(regions):
             found.setdefault((region.number, region.end), Line(region.number, region.text))
     if found:
-        numbers = {number for number, _ in found}
-        known = set(found.values()) if any("\r" in line.text for line in scan.tail) else set()
+        known, numbers = set(found.values()), {number for number, _ in found}
         for line in scan.tail:
             last = Line(line.number, _frame(line.text))
-            if line.number not in numbers or ("\r" in line.text and last not in known):
+            if line.number not in numbers or (last.text != line.text and last not in known):
                 found[line.number, math.inf] = last
     return (found[place] for place in sorted(found))
 
@@ -127,15 +126,14 @@ class _Gathered:
         """Take the numbers of one line."""
         text = line.text
         known = plan(text)
-        if (known.of_epoch or known.laps) and known.ends_epoch(text) and (epoch := epoch_seconds(text, text.lower())):
+        if known.ends_epoch(text) and (epoch := epoch_seconds(text, text.lower())):
             name = f"held-out {epoch[1]}" if HELD_OUT.match(text.strip()) else epoch[1]
             self.found["epoch_time", name, "s", "", "", False].append(Reading(line.number, text, epoch[0]))
-        found, step, total = known.read(text)
-        for (key, factor, inverse), value in zip(known.values, found, strict=False):
-            if not inverse:
-                self.found[key].append(Reading(line.number, text, value * factor, step))
-            elif value > 0:  # a rate of nothing is no time
-                self.found[key].append(Reading(line.number, text, 1 / (value * factor), step))
+        step, total = known.step_of_total(text)
+        for number in known.values:
+            value = number.read(text)
+            if value is not None:
+                self.found[number.key].append(Reading(line.number, text, value, step))
         if known.is_progress:
             self.progress.append(Progress(line, step, total, known.scope))
 

@@ -51,15 +51,8 @@ def tokens(text: str) -> Iterator[Token]:
         past = found.end()
 
 
-def numbers(texts: tuple[str, ...]) -> list[float]:
+def number(text: str) -> float:
     """`1,234.5` -> 1234.5, `-Infinity` -> -inf; NaN where it is no number after all."""
-    try:
-        return list(map(float, texts))
-    except ValueError:
-        return [_number(text) for text in texts]
-
-
-def _number(text: str) -> float:
     try:
         return float(text.replace(",", ""))
     except ValueError:

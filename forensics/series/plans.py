@@ -8,17 +8,14 @@ Lines are of one shape if they are equal but for their digits: `step 0000 loss 0
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from operator import itemgetter
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from forensics import lazy
 from forensics.series.epoch_time import LAPS
 from forensics.series.labels import Meaning, meaning
-from forensics.series.numbers import Token, numbers, tokens
+from forensics.series.numbers import Token, number, tokens
 
 LONG = 1000  # characters of a line from which on its plan is not kept
 MOST = 4096  # plans that are kept
@@ -39,60 +36,53 @@ DIGITS = lazy.regex(r"\d+")
 Key = tuple[str, str, str, str, str, bool]  # quantity, name, unit, scope, sense, of a GPU
 
 
-def _taker(places: Sequence[slice]) -> Callable[[str], tuple[str, ...]]:
-    """What gives the parts of a text at `places`, however many."""
-    return itemgetter(*places) if len(places) > 1 else partial(_few, places)
+class Value(Struct, frozen=True):
+    """One number of a series: where it stands, its series, and what it is multiplied by; `inverse`: one over it counts."""
 
-
-def _few(places: Sequence[slice], text: str) -> tuple[str, ...]:
-    return tuple([text[at] for at in places])
-
-
-class Value(NamedTuple):
-    """One number of a series: its series, and what it is multiplied by; `inverse`: one over it counts."""
-
+    at: slice
     key: Key
     factor: float
     inverse: bool
+
+    def read(self, text: str) -> float | None:
+        """The value in plain units; None for a rate of nothing, which is no time."""
+        value = number(text[self.at]) * self.factor
+        if not self.inverse:
+            return value
+        return 1 / value if value > 0 else None
 
 
 class Plan(Struct, frozen=True):
     """Where the numbers stand in lines of one shape.
 
-    `take`: the texts of those of `values`, then of `steps` and `epochs`, which count the run's steps, then of `pairs`: steps of
-    a total, as in 840/1352. `scope`: who wrote the line. `laps`: pairs that are equal where an epoch ends; `of_epoch`: the line
-    may say how long one took. `is_progress`: it shows that the run moves.
+    `steps`, `epochs`: those that count the run's steps; `pairs`: steps of a total, as in 840/1352. `scope`: who wrote the line.
+    `laps`: pairs that are equal where an epoch ends; `of_epoch`: the line may say how long one took. `is_progress`: it shows
+    that the run moves.
     """
 
     values: tuple[Value, ...] = ()
-    steps: int = 0
-    epochs: int = 0
-    pairs: int = 0
-    take: Callable[[str], tuple[str, ...]] = partial(_few, ())
+    steps: tuple[slice, ...] = ()
+    epochs: tuple[slice, ...] = ()
+    pairs: tuple[tuple[slice, slice], ...] = ()
     scope: str = ""
     laps: tuple[tuple[slice, slice], ...] = ()
     of_epoch: bool = False
     is_progress: bool = False
 
-    def read(self, text: str) -> tuple[list[float], float | None, float | None]:
-        """The numbers of `values` as printed; the step that a line names, or that its `840/1352` tells, else its epoch; the
-        total where it belongs to that step."""
-        found = numbers(self.take(text))
-        if self.steps == 1 and not self.pairs:
-            return found, found[len(self.values)], None
-        counted = found[len(self.values) :]
-        steps, epochs, totals = counted[: self.steps], counted[self.steps :], counted[self.steps + self.epochs :]
-        pairs = [(a, b) for a, b in zip(totals[::2], totals[1::2], strict=True) if a <= b]
-        if steps:
-            step = next((s for s in steps if s.is_integer()), steps[0])  # whole ones before parts of an epoch (fairseq)
-            return found, step, next((b for a, b in pairs if a == step), None)
-        if pairs:
-            return found, *pairs[-1]
-        return found, epochs[0] if self.epochs else None, None
-
     def ends_epoch(self, text: str) -> bool:
         """May the line tell the time of an epoch?"""
         return self.of_epoch or any(text[at] == text[of] for at, of in self.laps)
+
+    def step_of_total(self, text: str) -> tuple[float | None, float | None]:
+        """The step that a line names, or that its `840/1352` tells, else its epoch; the total where it belongs to that step."""
+        pairs = [(a, b) for at, of in self.pairs if (a := number(text[at])) <= (b := number(text[of]))]
+        if self.steps:
+            steps = [number(text[at]) for at in self.steps]
+            step = next((s for s in steps if s.is_integer()), steps[0])  # whole ones before parts of an epoch (fairseq)
+            return step, next((b for a, b in pairs if a == step), None)
+        if pairs:
+            return pairs[-1]
+        return (number(text[self.epochs[0]]) if self.epochs else None), None
 
 
 _names: dict[bytes, tuple[slice, ...]] = {}  # of a shape, where digits of names stand
@@ -126,16 +116,13 @@ def _worked_out(text: str) -> tuple[Plan, tuple[slice, ...]]:
     found = list(tokens(plain))
     known = [(t, m) for t in found if (m := meaning(t.label, t.unit, of_memory))]
     scopes = list(_scopes(text))
-    steps, epochs = ([t.at for t, m in known if m.quantity == quantity] for quantity in ("step", "epoch"))
-    values = [(t, m) for t, m in known if m.quantity not in ("step", "epoch")]
-    pairs = _pairs(OF_TOTAL, text) if known else ()
+    counted = {q: tuple(t.at for t, m in known if m.quantity == q) for q in ("step", "epoch")}
     held_out = HELD_OUT.search(text)
     made = Plan(
-        values=tuple(_value(text, t, m, scopes, held_out) for t, m in values),
-        steps=len(steps),
-        epochs=len(epochs),
-        pairs=len(pairs),
-        take=_taker([*(t.at for t, _ in values), *steps, *epochs, *(at for pair in pairs for at in pair)]),
+        values=tuple(_value(text, t, m, scopes, held_out) for t, m in known if m.quantity not in counted),
+        steps=counted["step"],
+        epochs=counted["epoch"],
+        pairs=_pairs(OF_TOTAL, text) if known else (),
         scope=_joined(scopes, len(text)),
         laps=_pairs(LAPS, text) if "<" in text or "s/" in text else (),
         of_epoch="epoch" in low,
@@ -162,7 +149,7 @@ def _value(text: str, token: Token, what: Meaning, scopes: Iterable[tuple[slice,
     of_gpu = what.gpu or (unsaid and ("gpu " in scope or "cuda " in scope))
     kept = unsaid and "tflops" in text  # torchtitan's `memory:` is the most that PyTorch has reserved
     key = (what.quantity, name, what.unit, scope, "peak" if kept else what.sense, of_gpu or kept)
-    return Value(key, what.factor, what.inverse)
+    return Value(token.at, key, what.factor, what.inverse)
 
 
 def _scopes(text: str) -> Iterator[tuple[slice, str]]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from forensics.model import Scan
 from forensics.series import Series, curves
-from forensics.series.numbers import numbers, tokens
+from forensics.series.numbers import number, tokens
 
 MIB, GIB = 1 << 20, 1 << 30
 OfText = Callable[[str], dict[str, Series]]
@@ -114,7 +114,7 @@ def test_a_host_called_after_its_gpus_is_no_gpu(series_of: OfText) -> None:
 
 def test_nan_and_infinity_are_numbers() -> None:
     text = "loss: inf, grad_norm=-Infinity, kl nan"
-    assert [(t.label, numbers((text[t.at],))[0]) for t in tokens(text)] == [
+    assert [(t.label, number(text[t.at])) for t in tokens(text)] == [
         ("loss:", math.inf),
         ("grad_norm=", -math.inf),
         ("kl", pytest.approx(math.nan, nan_ok=True)),
@@ -129,7 +129,7 @@ def test_names_and_calls_hold_no_numbers() -> None:
 @given(st.text(max_size=300))
 def test_no_text_breaks_the_reader(text: str) -> None:
     for token in tokens(text):
-        assert isinstance(numbers((text[token.at],))[0], float) and 0 <= token.at.start < token.at.stop <= len(text)
+        assert isinstance(number(text[token.at]), float) and 0 <= token.at.start < token.at.stop <= len(text)
 
 
 @given(st.floats(min_value=1e-3, max_value=1e12), st.sampled_from(["KB", "MiB", "GB"]))
@@ -140,7 +140,7 @@ def test_sizes_come_back_in_bytes(size: float, unit: str) -> None:
     (token,) = tokens(text)
     found = meaning(token.label, token.unit, True)
     assert found is not None
-    assert numbers((text[token.at],))[0] * found.factor == pytest.approx(float(f"{size:.3f}") * 1024 ** (" KMG".index(unit[0])))
+    assert number(text[token.at]) * found.factor == pytest.approx(float(f"{size:.3f}") * 1024 ** (" KMG".index(unit[0])))
 
 
 def test_curves_are_short_and_keep_the_extremes(scanned: Callable[[str], Scan]) -> None:

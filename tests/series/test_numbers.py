@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.series.numbers import numbers, tokens
+from forensics.series.numbers import number, tokens
 from forensics.series.plans import MOST, _names, _plans, _worked_out, plan
 
 NUMBER = st.sampled_from(
@@ -21,12 +21,6 @@ def forget() -> None:
     _plans.clear()
 
 
-def values(text: str) -> list[float]:
-    """The numbers of its series in plain units."""
-    known = plan(text)
-    return [number * v.factor for v, number in zip(known.values, known.read(text)[0], strict=False)]
-
-
 @settings(max_examples=400)
 @given(SHAPE, st.lists(st.lists(NUMBER, min_size=14, max_size=14), min_size=2, max_size=4))
 def test_a_shape_that_was_seen_reads_like_a_new_one(shape: list[str | None], fillings: list[list[str]]) -> None:
@@ -39,10 +33,8 @@ def test_a_shape_that_was_seen_reads_like_a_new_one(shape: list[str | None], fil
 def test_lines_of_one_shape_share_a_plan() -> None:
     forget()
     lines = [f"2026-11-01 10:53:{i},000 INFO step {i} loss 2.{i} rss {i}.5 MB {i}.25it/s {i}/90" for i in range(10, 60)]
-    read = [plan(line).read(line) for line in lines]
-    assert [(found[:3], step, total) for found, step, total in read] == [
-        ([float(f"2.{i}"), i + 0.5, i + 0.25], i, 90) for i in range(10, 60)
-    ]
+    read = [([v.read(line) for v in plan(line).values], plan(line).step_of_total(line)) for line in lines]
+    assert read == [([float(f"2.{i}"), (i + 0.5) * 2**20, 1 / (i + 0.25)], (i, 90)) for i in range(10, 60)]
     assert len(_plans) == 1
 
 
@@ -50,7 +42,7 @@ def test_digits_of_names_are_no_numbers() -> None:
     """A plan is made for each rank and for each name, though the lines differ in digits alone."""
     forget()
     lines = [f"rank {r}: s{s}.loss 0.{s}{r}" for r in range(3) for s in range(3)]
-    assert [(v.key[1], v.key[3], *values(line)) for line in lines for v in plan(line).values] == [
+    assert [(v.key[1], v.key[3], v.read(line)) for line in lines for v in plan(line).values] == [
         (f"s{s} loss", f"rank {r}", float(f"0.{s}{r}")) for r in range(3) for s in range(3)
     ]
 
@@ -64,12 +56,10 @@ def test_plans_are_bounded() -> None:
 
 def test_a_nul_in_a_line_is_not_taken_for_a_number() -> None:
     """Found by damaged logs: two lines that differ in a number and a NUL."""
-    assert [
-        [numbers((text[t.at],))[0] for t in tokens(text)] for text in ("loss 1 acc 2 x", "loss \0 acc 2 x", "loss 1 acc \0 x")
-    ] == [
+    assert [[number(text[t.at]) for t in tokens(text)] for text in ("loss 1 acc 2 x", "loss \0 acc 2 x", "loss 1 acc \0 x")] == [
         [1, 2],
         [2],
         [1],
     ]
     forget()
-    assert [values(text) for text in ("loss 1 rss 2GB", "loss \0 rss 2GB")] == [[1, 2**31], [2**31]]
+    assert [[v.read(text) for v in plan(text).values] for text in ("loss 1 rss 2GB", "loss \0 rss 2GB")] == [[1, 2**31], [2**31]]
