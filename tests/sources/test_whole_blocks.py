@@ -68,4 +68,6 @@ def _same(decode: Decode, rows: list[str]) -> None:
 
 def test_a_block_of_plain_records_needs_no_json_parser() -> None:
     rows = [_docker(f"line {i}", "\n", "stderr", True) for i in range(50)]
-    assert docker._whole_lines("\n".join(rows).encode()) == b"\n".join(b"2026-08-22T03:00:01.5Z line %d" % i for i in range(50))
+    assert docker._whole_lines("\n".join(rows).encode(), 50) == b"\n".join(
+        b"2026-08-22T03:00:01.5Z line %d" % i for i in range(50)
+    )

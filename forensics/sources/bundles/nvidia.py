@@ -55,7 +55,7 @@ def _found(blob: Blob) -> list[tuple[int, int, str]]:
     """First byte, first line and title of each section, in order."""
     found = [(0, 1, FIRST)]
     at = 0
-    for number, block in numbered_blocks(read_blocks(blob, lambda _w: None)):
+    for number, _, block in numbered_blocks(read_blocks(blob, lambda _w: None)):
         for match in TITLE.finditer(block):
             line = number + block.count(b"\n", 0, match.start())
             found.append((at + match.start(), line, shown(match[1].decode("utf-8", "replace").strip(), 120)))

@@ -25,7 +25,7 @@ def _recognises(head: Head) -> bool:
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     pending: dict[bytes, tuple[int, bytes, list[bytes]]] = {}
-    for first, whole in numbered_blocks(blocks):
+    for first, _, whole in numbered_blocks(blocks):
         if not pending and not any(part in whole for part in PARTS):
             yield first, 1, whole
             continue

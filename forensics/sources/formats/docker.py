@@ -33,7 +33,6 @@ class Whole(Struct, gc=False):
 
 RECORDS = json.Decoder(Record)
 WHOLE = json.Decoder(Whole)
-LINE_END = b'\\n"'  # where a record's text ends with one; a quote inside a text has a backslash in front
 PROBED = 3
 PART = 8_192  # characters; Docker cuts at 16 KiB
 
@@ -59,8 +58,8 @@ def _record(line: bytes) -> Record | None:
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     open_lines: dict[str, tuple[int, str, list[str]]] = {}
-    for first, whole in numbered_blocks(blocks):
-        text = None if open_lines else _whole_lines(whole)
+    for first, count, whole in numbered_blocks(blocks):
+        text = None if open_lines else _whole_lines(whole, count)
         if text is not None:
             yield first, 1, text
             continue
@@ -70,15 +69,19 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         yield _line(first, time, parts)
 
 
-def _whole_lines(block: bytes) -> bytes | None:
-    """The text of a block in which every record is one whole line, as nearly all are; None where one is anything else."""
+def _whole_lines(block: bytes, count: int) -> bytes | None:
+    """The text of a block of `count` records that are one whole line each, as nearly all are; None where one is anything else."""
     try:
         found = WHOLE.decode_lines(block)
-        text = "".join([part for r in found for part in (r.time, " ", r.log)])  # twice as fast as an f-string each
-        one_each = len(found) == block.count(10) + 1 == block.count(LINE_END) == text.count("\n")
-        return (text.replace("\r\n", "\n") if "\r" in text else text)[:-1].encode() if one_each else None
+        logs = [r.log for r in found]
+        parts = [" "] * (3 * len(found))  # and joined: twice as fast as an f-string for each
+        parts[::3], parts[2::3] = [r.time for r in found], logs
+        text = "".join(parts).encode()
     except (ValueError, RecursionError):
         return None
+    if not len(found) == count == text.count(10) or {log[-1:] for log in logs} != {"\n"}:
+        return None
+    return (text.replace(b"\r\n", b"\n") if b"\r" in text else text)[:-1]
 
 
 def _joined(number: int, line: bytes, open_lines: dict[str, tuple[int, str, list[str]]]) -> Iterator[Piece]:

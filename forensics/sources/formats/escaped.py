@@ -26,7 +26,7 @@ def _recognises(head: Head) -> bool:
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    for first, whole in numbered_blocks(blocks):
+    for first, _, whole in numbered_blocks(blocks):
         if not ESCAPE.search(whole):
             yield first, 1, whole
             continue

@@ -34,7 +34,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 def _raw_lines(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    for first, whole in numbered_blocks(blocks):
+    for first, _, whole in numbered_blocks(blocks):
         yield from enumerate(whole.split(b"\n"), first)
 
 

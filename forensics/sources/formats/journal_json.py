@@ -34,8 +34,8 @@ def _recognises(head: Head) -> bool:
 def decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     """Lines of the entries in `blocks`; each stood where its message stands."""
     entries, objects = Entries(), _Objects()
-    for first, whole in numbered_blocks(blocks):
-        plain = None if objects.parts else _plain(whole, entries)
+    for first, count, whole in numbered_blocks(blocks):
+        plain = None if objects.parts else _plain(whole, count, entries)
         if plain is not None:
             yield first, 1, plain
             continue
@@ -44,13 +44,13 @@ def decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     yield from _told(objects.end(), entries, note)
 
 
-def _plain(block: bytes, entries: Entries) -> bytes | None:
-    """The lines of a block of entries of one line each, nearly all there are; None where one is anything else."""
+def _plain(block: bytes, count: int, entries: Entries) -> bytes | None:
+    """The lines of a block of `count` entries of one line each, as nearly all are; None where one is anything else."""
     try:
         found = FAST.decode_lines(block)
     except (ValueError, RecursionError):
         return None
-    return entries.lines(found) if len(found) == block.count(10) + 1 else None
+    return entries.lines(found) if len(found) == count else None
 
 
 def _told(objects: Iterable[tuple[int, bytes]], entries: Entries, note: Note) -> Iterator[Piece]:

@@ -18,5 +18,5 @@ class Strip(Struct, frozen=True):
 
     def undo(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """`blocks` without it, with the same lines."""
-        for _, whole in numbered_blocks(blocks):
+        for _, _, whole in numbered_blocks(blocks):
             yield self.pattern.sub(b"", whole) + b"\n"
