@@ -12,7 +12,7 @@ from itertools import pairwise
 from forensics import lazy
 from forensics.database import HEALTHY
 from forensics.model import Event, Incident, Scan
-from forensics.work import BAR, STANDARD_ERROR, goes_on, works_on
+from forensics.work import BAR, DEBUG, SILENT, STANDARD_ERROR, goes_on, works_on
 
 NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 TOKEN = lazy.regex(r"[a-z_]{3,30}")
@@ -20,15 +20,6 @@ ALARMS = (
     *("abort", "cannot", "corrupt", "denied", "died", "error", "exception", "exceeded", "fail", "fatal", "invalid", "kill"),
     *("lost", "no such", "not found", "out of memory", "panic", "refused", "signal", "stuck", "timed out", "timeout"),
     *("traceback", "unable", "unexpected", "segmentation", "core dumped"),
-)
-# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`, `/w/task-killer`: words of failures in lines that tell of none.
-SILENT = lazy.regex(
-    r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Timeout) Counts?):?\s*$|"
-    r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b|"
-    r"\b\w{0,40}timeout\w{0,20}[\"']?\s?[=:]\s?(?:[\"'\[(]?\d|None|null|-1)|"
-    r"\b\w{0,40}(?:error|fail|invalid|kill|abort|exception|signal)\w{0,30}[\"']?\s?[=:]\s?(?:True|False|None|null|true|false)\b|"
-    r"\b\w{1,30}\.errors?(?=\s{1,3}-?\s?(?:INFO|DEBUG)\b)|"
-    r"\b[A-Z]:(?:\\[\w.+-]{1,100}){2,30}|(?<![\w.])(?:/[\w.+-]{1,100}){3,30}"
 )
 # Services of a host that have no part in a job: what they fail at says nothing of it, in whatever words.
 SERVICES = lazy.regex(
@@ -65,8 +56,8 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
     """The lines at both ends of each source that sound alarmed, each once; sources by name, so that their order is no matter.
 
     What is known for the noise of healthy runs is left out, and so are the lines of `foreign` events, which are another job's
-    or harmless, those that tell the way around what they tell, those of services and of a kernel that starts, which have no part
-    in a job, and all of a source that works on behind the last of them.
+    or harmless, those that tell the way around what they tell or are for debugging, those of services and of a kernel that starts,
+    which have no part in a job, and all of a source that works on behind the last of them.
     """
     found: dict[str, None] = {}
     for scan in sorted(scans, key=lambda s: s.source.name):
@@ -86,8 +77,8 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
 
 
 def _is_chatter(text: str) -> bool:
-    """Is it a line of a service that no job needs, or of a kernel that finds its board?"""
-    if SERVICES.search(text[:120]):
+    """Is it a line of a service that no job needs, for debugging, or of a kernel that finds its board?"""
+    if SERVICES.search(text[:120]) or DEBUG.match(text):
         return True
     return BOOTING.search(text[:80]) is not None and NEEDED.search(text) is None
 

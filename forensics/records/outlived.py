@@ -5,9 +5,10 @@
     ...
     [I 2026-11-21 12:05:15,090] Trial 1 finished with value: 3.0
 
-Four things tell it: a record of level warning or lower says it itself; a traceback stands between a warning and a further record
+Five things tell it: a record of level warning or lower says it itself; a traceback stands between a warning and a further record
 without alarm; the line in front names a way around it, or is one that only a program which goes on prints; or the log ends as it
-began, with stamped lines of a kind that stood in front of the failure, too, or with progress bars that move on. Where the log
+began, with stamped lines of a kind that stood in front of the failure, too, with progress bars that move on, or with figures
+of the very form that they had in front of it; or the lines behind it tell that the task is tried again. Where the log
 shows the program at work at its end and nothing louder is in it, such a failure is the noise of a run that lives. What a kernel,
 a launcher or a scheduler tells is not weighed here: those outlive every job.
 """
@@ -22,31 +23,40 @@ from forensics.layouts import peel
 from forensics.model import Event, Prefix, Region, Scan
 from forensics.records.base import Record
 from forensics.records.traceback import CHAIN
-from forensics.work import ALARM, AT_WORK, BAR, GOES_ON, shows_work, works_on
+from forensics.work import AT_WORK, BAR, GOES_ON, alarmed, shows_work, works_on
 
 FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_memory.capacity")
+# What ends a process of a run, or a task of it, that is then started again.
+STARTED_AGAIN = ("distributed.", "process.worker_died", "storage.network_fs")
 # A hint of these says no more than that something was tried in vain.
 TRIED = ("distributed.network", "distributed.rendezvous", "storage.full", "storage.network_fs", "process.fork_threads")
 # A value that is not finite, or memory that ran out, is itself told as a warning by programs that then end of it.
 NOT_BY_LEVEL = ("numerics.nan", "gpu_memory.capacity")
 WARNING = {"warning", "warn", "w"}
 MILD = {*WARNING, "info", "i", "debug", "d", "trace", "notice"}
+BARE_WARNING = lazy.regex(r"\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b ?[:\]|]")
 # Printed in front of a traceback by what catches everything and goes on.
 CATCHERS = lazy.regex(
     r"Exception (?:in ASGI application|occurred during processing of request)|^--- Logging error ---|"
     r"\bfits? failed with the following error:|\bTrial \d+ failed with parameters|\bException in callback |"
-    r"\bError fetching version info\b"
+    r"\bError fetching version info\b|\bERROR Executor: Exception in task |\bWARN TaskSetManager: Lost task "
 )
 REMOTE = lazy.regex(r"^\"\"\"|_RemoteTraceback:")  # in front of a traceback that came from another process
 THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
 LATER = 8  # lines of kinds seen before, behind the end of a thread
 SUBTASKS = ("code.exception/job_script_failed",)  # its pipeline may do without
 THREADS = ("process.worker_died/augmenter",)  # of other causes, told by a thread
+NOTE = 3  # lines behind a failure that may tell that it is tried again
 LAST = 3  # lines at the end that must be of kinds seen before
 MOVES = 3  # counts of a bar: one alone is drawn while a program ends
 NUMBER = lazy.regex(r"[-+]?\d[\d.,:eE+-]*")
 FRAME = lazy.regex(r"\bFile \"|\.py:\d+\b|^\s{2,}\w[\w.]{0,60}(?:\(| = )|^\s*\^+\s*$")
 RAISED = lazy.regex(r"\b[A-Za-z]\w*(?:Error|Exception)(?:: |\s*$)")
+HELD_BACK = 16384  # characters: two blocks of standard output to a file
+ANEW = lazy.regex(
+    r"(?i)\b(?:re-?(?:sum|start|stor|load)(?:ed|ing)|(?:load|start)(?:ed|ing) (?:from )?(?:the )?(?:last |latest )?"
+    r"(?:checkpoint|snapshot|again|over)|try(?:ing)? again)\b"
+)
 QUIET = 2  # lines with numbers behind a hint
 
 
@@ -60,20 +70,32 @@ def outlived(scan: Scan, events: Sequence[Event], records: Sequence[Record]) -> 
 
 
 def _may_be_noise(event: Event) -> bool:
-    return str(event.cause).startswith((*FAMILIES, *TRIED)) or event.kind in THREADS
+    return str(event.cause).startswith((*FAMILIES, *TRIED, *STARTED_AGAIN)) or event.kind in THREADS
 
 
 def _concerned(event: Event) -> bool:
-    return event.weight != "hint" and (str(event.cause).startswith(FAMILIES) or event.kind in THREADS)
+    if event.weight == "hint":
+        return False
+    return str(event.cause).startswith((*FAMILIES, *STARTED_AGAIN)) or event.kind in THREADS
+
+
+def _may_start_again(event: Event) -> bool:
+    return str(event.cause).startswith(STARTED_AGAIN) and event.kind not in THREADS
 
 
 def _is_outlived(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
+    if _figures_on(scan, event) or _is_tried_again(scan, event):
+        return True
+    if _may_start_again(event):
+        return False
     return _told_mildly(event, spans) or _went_on(scan, event) or _bars_on(scan, event)
 
 
 def _lives(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
     """Is the program at work at the end of its log, behind `event`, a hint?"""
-    if _went_on(scan, event) or _bars_on(scan, event) or _works_on(scan, event):
+    if _may_start_again(event) and not str(event.cause).startswith(TRIED):
+        return _figures_on(scan, event) or (_is_tried_again(scan, event) and _works_on(scan, event))
+    if any(on(scan, event) for on in (_figures_on, _went_on, _bars_on, _works_on)):
         return True
     return (_may_be_a_warning(event) or _told_mildly(event, spans)) and _quiet_behind(scan, event)
 
@@ -94,6 +116,8 @@ def _mild_spans(scan: Scan, records: Sequence[Record]) -> list[tuple[int, int]]:
 
 def _is_mild_span(scan: Scan, region: Region, end: int) -> bool:
     """`region`: of the traceback; `end`: its last line."""
+    if CATCHERS.search(region.text):
+        return True
     lines = [line for line in region.lines_before() if line.text.strip() and not REMOTE.search(line.text)][-2:]
     if any(CATCHERS.search(line.text) for line in lines):
         return True
@@ -103,10 +127,10 @@ def _is_mild_span(scan: Scan, region: Region, end: int) -> bool:
         return known >= LATER or _goes_on_without(scan, end)
     after = next((peel(line.text) for line in region.lines_after() if line.number > end and line.text.strip()), None)
     around = bool(lines) and GOES_ON.search(lines[-1].text) is not None
-    if around and (after is not None or ALARM.search(lines[-1].text)):  # else it may tell how the run began
+    if around and (after is not None or alarmed(lines[-1].text)):  # else it may tell how the run began
         return True
     warned = bool(lines) and _is_mild(peel(lines[-1].text), WARNING)
-    return warned and after is not None and _is_mild(after) and not ALARM.search(after.message)
+    return warned and after is not None and _is_mild(after) and not alarmed(after.message)
 
 
 def _is_mild(prefix: Prefix, levels: Set[str] = MILD) -> bool:
@@ -119,7 +143,7 @@ def _told_mildly(event: Event, spans: Sequence[tuple[int, int]]) -> bool:
     def mild(line: int, text: str) -> bool:
         if any(first <= line <= last for first, last in spans) or CATCHERS.search(text):
             return True
-        return by_level and bool(GOES_ON.search(text) or _is_mild(peel(text)))
+        return by_level and bool(GOES_ON.search(text) or BARE_WARNING.match(text) or _is_mild(peel(text)))
 
     return bool(event.proofs) and all(mild(p.line, p.text) for p in event.proofs)
 
@@ -131,19 +155,47 @@ def _went_on(scan: Scan, event: Event) -> bool:
         return False
     before = _shapes(scan, event.line)
     ends = [peel(line.text) for line in last]
-    return all(p.stamp and not ALARM.search(p.message) and _shape(p) in before for p in ends)
+    return all(p.stamp and not alarmed(p.message) and _shape(p) in before for p in ends)
 
 
 def _bars_on(scan: Scan, event: Event) -> bool:
     """Do progress bars move on behind `event`, up to an end without alarm?"""
-    later = [line.text for line in scan.tail if line.number > _end(event) and line.text.strip()]
+    later = _behind(scan, event)
     moves = {found.groups() for text in later for found in BAR.finditer(text)}
-    return len(moves) >= MOVES and not any(ALARM.search(text) for text in later)
+    return len(moves) >= MOVES and not any(map(alarmed, later))
+
+
+def _figures_on(scan: Scan, event: Event) -> bool:
+    """Do figures of the very form that they had in front of `event` follow it, up to an end without alarm, behind a word of a new
+    start, or more of them than a program holds back until its end? What else failed between the two was overcome as well.
+    """
+    if str(event.cause).startswith("numerics."):
+        return False
+    before = [line.text for line in (*scan.head, *scan.tail) if line.number < event.line and shows_work(line.text)]
+    later = _behind(scan, event)
+    last = max((i for i, text in enumerate(later) if alarmed(text) or FRAME.search(text)), default=-1)
+    forms = [NUMBER.sub("#", text).strip() for text in (*before[-1:], *later[last + 1 :])]
+    if not before or forms.count(forms[0]) <= AT_WORK:
+        return False
+    return sum(map(len, later[last + 1 :])) > HELD_BACK or any(ANEW.search(text) for text in later)
+
+
+def _is_tried_again(scan: Scan, event: Event) -> bool:
+    """Do the lines right behind `event` tell that what failed is tried again, and does the log go on behind them?"""
+    later = [line.text for line in scan.tail if line.number > _end(event) and line.text.strip()]
+    return any(GOES_ON.search(text) for text in later[: min(NOTE, len(later) - 1)])
+
+
+def _behind(scan: Scan, event: Event) -> list[str]:
+    """The lines behind `event`, as far as the last of the source show them, without noise and what tells its way around."""
+    noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
+    later = (line.text for line in scan.tail if line.number > _end(event) and line.number not in noise)
+    return [text for text in later if text.strip() and not GOES_ON.search(text)]
 
 
 def _works_on(scan: Scan, event: Event) -> bool:
     """Do the figures of a training at work follow `event`, up to an end without alarm?"""
-    return works_on(line.text for line in scan.tail if line.number > _end(event))
+    return works_on(_behind(scan, event))
 
 
 def _goes_on_without(scan: Scan, end: int) -> bool:
@@ -162,8 +214,8 @@ def _may_be_a_warning(event: Event) -> bool:
 
 def _quiet_behind(scan: Scan, event: Event) -> bool:
     """Do lines with numbers follow `event`, none of them alarmed or a frame of a stack?"""
-    later = [line.text for line in scan.tail if line.number > _end(event) and line.text.strip()]
-    if any(ALARM.search(text) or FRAME.search(text) for text in later):
+    later = _behind(scan, event)
+    if any(alarmed(text) or FRAME.search(text) for text in later):
         return False
     return sum(bool(NUMBER.search(text)) for text in later) >= QUIET
 

@@ -118,6 +118,8 @@ def test_numbers_addresses_and_paths_are_no_words() -> None:
         *("    ECC Errors", "Failures:", "Error Counts", "504 steps, 0 failed", "No errors found", "0 killed, 0 lost"),
         *("args: timeout=600, retries=3", "{'connect_timeout': 30}", "ignore_errors=True", "fail_fast: false"),
         "2025-05-14 17:41:26 1645354 uvicorn.error INFO: Waiting for application startup.",
+        *("step 30 train_error 0.19917", "mean_absolute_error: 0.2213", "final error 3.6e-2", "top-1 error rate = 23.4%"),
+        "\tat org.apache.spark.util.SparkErrorUtils.tryWithSafeFinally(SparkErrorUtils.scala:86)",
     ],
 )
 def test_a_heading_or_a_count_of_none_is_no_alarm(text: str) -> None:
@@ -135,6 +137,8 @@ def test_a_heading_or_a_count_of_none_is_no_alarm(text: str) -> None:
         "uvicorn.error ERROR: closed",
         "ERRORS",
         "0 failed, 1 killed",
+        "ERROR 404: no such page",
+        "driver error 12.2.140 is too old",
         "no errors but a timeout",
     ],
 )

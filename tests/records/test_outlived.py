@@ -155,3 +155,38 @@ def test_alarms_that_a_training_works_on_behind_say_nothing(analyze: Analyze) ->
     report = analyze(train_log=front + steps)
     assert (report.verdict, report.causes[0].id) == ("no_crash", "none.healthy")
     assert report.causes[0].probability > analyze(train_log=steps + front).causes[0].probability
+
+
+def test_figures_behind_a_new_start_outlive_what_ended_the_first(analyze: Analyze) -> None:
+    front = "".join(f"step {s} loss 0.{s}\n" for s in range(9))
+    lost = "RuntimeError: [gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:1925\n"
+    failed = front + MISSING + lost
+    assert verdict(analyze, failed)[0] == "crash"
+    assert verdict(analyze, failed + front)[0] == "crash", "they may have been held back"
+    assert verdict(analyze, failed + "resumed from step 5\n" + front) == ("no_crash", "none.healthy")
+    assert verdict(analyze, failed + "resumed from step 5\n" + front + MISSING)[0] == "crash", "and failed again"
+    assert verdict(analyze, failed + "resumed from step 5\n")[0] == "crash", "nothing shows that it works"
+
+
+def test_what_is_tried_again_and_then_works_is_over(analyze: Analyze) -> None:
+    died = "(raylet) A worker died or was killed while executing a task by an unexpected system error.\n"
+    again = "(raylet) Task shard failed. There are 3 retries remaining, so the task will be retried.\n"
+    figures = "".join(f"epoch {s} loss 0.{s}\n" for s in range(4))
+    assert verdict(analyze, died) == ("crash", "process.worker_died")
+    assert verdict(analyze, died + figures)[1] == "process.worker_died"
+    assert verdict(analyze, died + again + figures) == ("no_crash", "none.healthy")
+    assert verdict(analyze, died + again + figures + died)[1] == "process.worker_died"
+
+
+def test_a_bare_warning_counts_as_mild_where_the_run_goes_on(analyze: Analyze) -> None:
+    bad = "json.decoder.JSONDecodeError: Expecting value: line 1 column 20 (char 19)\n"
+    figures = "".join(f"epoch {s} loss 0.{s}\n" for s in range(4))
+    assert verdict(analyze, bad)[0] == "crash"
+    assert verdict(analyze, f"WARNING: record 999: {bad}" + figures) == ("no_crash", "none.healthy")
+
+
+def test_noise_of_two_kinds_is_silent_wherever_it_stands(analyze: Analyze) -> None:
+    first, library = "slurmctld: error: Configured MailProg is invalid\n", "libblas.so.3: cannot open shared object file"
+    said = f"netlib-blas: JNI_OnLoad: dlopen(libblas.so.3) failed: {library}: No such file or directory\n"
+    assert verdict(analyze, first + said) == ("no_crash", "none.healthy")
+    assert verdict(analyze, first + said + f"OSError: {library}: No such file or directory\n")[1] == "code.import"
