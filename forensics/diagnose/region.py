@@ -56,8 +56,8 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
     """The lines at both ends of each source that sound alarmed, each once; sources by name, so that their order is no matter.
 
     What is known for the noise of healthy runs is left out, and so are the lines of `foreign` events, which are another job's
-    or harmless, those that tell the way around what they tell or are for debugging, those of services and of a kernel that starts,
-    which have no part in a job, and all of a source that works on behind the last of them.
+    or harmless, those that tell the way around what they tell or are for debugging, those of services and of a kernel that
+    starts, which have no part in a job, and all of a source that works on behind the last of them.
     """
     found: dict[str, None] = {}
     for scan in sorted(scans, key=lambda s: s.source.name):
