@@ -97,7 +97,7 @@ def _lives(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
         return _figures_on(scan, event) or (_is_tried_again(scan, event) and _works_on(scan, event))
     if any(on(scan, event) for on in (_figures_on, _went_on, _bars_on, _works_on)):
         return True
-    return (_may_be_a_warning(event) or _told_mildly(event, spans)) and _quiet_behind(scan, event)
+    return (_may_be_a_warning(event) or _told_mildly(event, spans)) and _quiet_behind(scan, event, spans)
 
 
 def _mild_spans(scan: Scan, records: Sequence[Record]) -> list[tuple[int, int]]:
@@ -186,11 +186,12 @@ def _is_tried_again(scan: Scan, event: Event) -> bool:
     return any(GOES_ON.search(text) for text in later[: min(NOTE, len(later) - 1)])
 
 
-def _behind(scan: Scan, event: Event) -> list[str]:
-    """The lines behind `event`, as far as the last of the source show them, without noise and what tells its way around."""
+def _behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]] = ()) -> list[str]:
+    """The lines behind `event`, as far as the last of the source show them, without noise, what tells its way around and `spans`."""
     noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
-    later = (line.text for line in scan.tail if line.number > _end(event) and line.number not in noise)
-    return [text for text in later if text.strip() and not GOES_ON.search(text)]
+    later = [line for line in scan.tail if line.number > _end(event) and line.number not in noise]
+    later = [line for line in later if not any(first <= line.number <= last for first, last in spans)]
+    return [line.text for line in later if line.text.strip() and not GOES_ON.search(line.text)]
 
 
 def _works_on(scan: Scan, event: Event) -> bool:
@@ -212,9 +213,9 @@ def _may_be_a_warning(event: Event) -> bool:
     return not ends and not any(RAISED.search(p.text) for p in event.proofs)
 
 
-def _quiet_behind(scan: Scan, event: Event) -> bool:
-    """Do lines with numbers follow `event`, none of them alarmed or a frame of a stack?"""
-    later = _behind(scan, event)
+def _quiet_behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
+    """Do lines with numbers follow `event`, none of them alarmed or a frame of a stack, but for what was told as mildly?"""
+    later = _behind(scan, event, spans)
     if any(alarmed(text) or FRAME.search(text) for text in later):
         return False
     return sum(bool(NUMBER.search(text)) for text in later) >= QUIET
