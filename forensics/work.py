@@ -31,7 +31,7 @@ GOES_ON = lazy.regex(
 # As much, on an alarmed line only: one in front of a traceback may as well tell how the run begins.
 AROUND = lazy.regex(r"(?i), (?:skip(?:ped|ping)?|continuing|using|running)\b|\bfrom scratch\b|\bskipping\b[^\n]{0,40}$")
 STANDARD_ERROR = lazy.regex(r"^\W{0,2}ERROR\b")  # how clouds call what a program wrote there, its progress bars, too
-# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`, `/w/task-killer`, `train_error 0.19`: failures' words that tell none.
+# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`, `/w/task-killer`, `train_error 0.19`: words that tell of no failure.
 SILENT = lazy.regex(
     r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Timeout) Counts?):?\s*$|"
     r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b|"

@@ -187,10 +187,10 @@ def _is_tried_again(scan: Scan, event: Event) -> bool:
 
 
 def _behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]] = ()) -> list[str]:
-    """The lines behind `event`, as far as the last of the source show them, without noise, what tells its way around and `spans`."""
+    """The lines behind `event`, as far as the ends show them, without noise, what tells its way around and further `spans`."""
     noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
     later = [line for line in scan.tail if line.number > _end(event) and line.number not in noise]
-    later = [line for line in later if not any(first <= line.number <= last for first, last in spans)]
+    later = [line for line in later if not any(_end(event) < first <= line.number <= last for first, last in spans)]
     return [line.text for line in later if line.text.strip() and not GOES_ON.search(line.text)]
 
 
