@@ -36,21 +36,12 @@ def to_events(scan: Scan, records: list[Record]) -> list[Event]:
 
 
 def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
-    """`hits` without those that noise overlaps. Of noise that was told again its later lines are known, but not where in them it
-    stands: a hit that only they hold is left out whole."""
     hits = list(hits)
     noise: dict[int, list[tuple[int, int]]] = {}
-    again: set[int] = set()
     for hit in hits:
         if hit.cause == HEALTHY:
             noise.setdefault(hit.line, []).append(hit.span)
-            again.update(line.number for line in hit.lines if hit.weight == "hint" and line.number != hit.line)
-
-    def silenced(hit: Hit) -> bool:
-        overlaps = any(a < hit.span[1] and hit.span[0] < b for a, b in noise.get(hit.line, ()))
-        return overlaps or all(line.number in again for line in hit.lines)
-
-    return [h for h in hits if h.cause == HEALTHY or not silenced(h)]
+    return [h for h in hits if h.cause == HEALTHY or not any(a < h.span[1] and h.span[0] < b for a, b in noise.get(h.line, ()))]
 
 
 def _only_lies_there(hit: Hit, cover: "Cover") -> bool:

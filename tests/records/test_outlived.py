@@ -183,10 +183,3 @@ def test_a_bare_warning_counts_as_mild_where_the_run_goes_on(analyze: Analyze) -
     figures = "".join(f"epoch {s} loss 0.{s}\n" for s in range(4))
     assert verdict(analyze, bad)[0] == "crash"
     assert verdict(analyze, f"WARNING: record 999: {bad}" + figures) == ("no_crash", "none.healthy")
-
-
-def test_noise_of_two_kinds_is_silent_wherever_it_stands(analyze: Analyze) -> None:
-    first, library = "slurmctld: error: Configured MailProg is invalid\n", "libblas.so.3: cannot open shared object file"
-    said = f"netlib-blas: JNI_OnLoad: dlopen(libblas.so.3) failed: {library}: No such file or directory\n"
-    assert verdict(analyze, first + said) == ("no_crash", "none.healthy")
-    assert verdict(analyze, first + said + f"OSError: {library}: No such file or directory\n")[1] == "code.import"
