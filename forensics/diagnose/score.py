@@ -13,7 +13,7 @@ For each cause c of an incident, with one weight w for every distinct signature 
     rest         = HEALTHY_PRIOR * product of (1 - score(c)), none.healthy's share (more where a run told that it ended well)
     probability  = score / (sum of scores + rest)
 
-Of two causes that explain each other, the one with the surer evidence does, then the one seen first.
+Of two causes that explain each other, the one with the surer evidence does, then the one seen first, then the stronger.
 """
 
 from collections import defaultdict
@@ -208,9 +208,14 @@ def _can_explain(root: Standing, other: Standing, database: Database) -> bool:
     named = database.explains(root.cause, other.cause)
     back = database.explains(other.cause, root.cause)
     if named and back:
-        return (_sureness(root), _before(other, root)) <= (_sureness(other), _before(root, other))
+        return (_sureness(root), _before(other, root), *_size(root)) < (_sureness(other), _before(root, other), *_size(other))
     fallback = database.causes[other.cause].fallback and not database.causes[root.cause].fallback
     return named or (fallback and not back) or _left_undone(root, other)
+
+
+def _size(standing: Standing) -> tuple[float, str]:
+    """What decides where neither evidence nor order does, as between two files without times: else both were consequences."""
+    return -standing.strength, standing.cause
 
 
 def _left_undone(root: Standing, other: Standing) -> bool:

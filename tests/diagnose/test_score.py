@@ -57,6 +57,15 @@ def test_of_two_that_explain_each_other_the_surer_one_does(knowledge: Database) 
     assert said[0] == ("process.worker_died", "root")
 
 
+def test_of_two_files_without_times_that_explain_each_other_one_stays_the_root(knowledge: Database) -> None:
+    notebook = event("code.exception", 2, source="notebook")
+    nanny = [event("process.worker_died", 1, source="nanny"), event("process.worker_died", 2, "hint", "nanny")]
+    for events in ((notebook, *nanny), (*nanny, notebook)):
+        by = {s.cause: s.explained_by for s in standings(Incident(events), knowledge)}
+        assert by["process.worker_died"] is None
+        assert by["code.exception"] == "process.worker_died"
+
+
 def test_what_only_hints_say_gives_way(knowledge: Database) -> None:
     said = standings(Incident((event("stopped.user", 1, "hint"), event("storage.full", 2, "strong"))), knowledge)
     assert said[0].cause == "storage.full"
