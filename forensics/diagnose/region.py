@@ -27,7 +27,8 @@ SERVICES = lazy.regex(
     r"cupsd?(?:-browsed)?|snapd|fwupd|packagekitd|polkitd|colord|gdm\S{0,20}|gnome-\S{1,30}|org\.gnome\.\S{1,40}|pulseaudio|"
     r"pipewire\S{0,12}|wireplumber|rtkit-daemon|xdg-\S{1,30}|dbus-(?:daemon|broker)|wpa_supplicant|bluetoothd|ModemManager|"
     r"accounts-daemon|whoopsie|apport|rsyslogd|smartd|rpc\.(?:statd|idmapd)|mcelog|unattended-upgrade\S{0,8}|thermald|irqbalance|"
-    r"systemd-(?:resolved|timesyncd|udevd|tmpfiles|sysctl|hostnamed|localed|modules-load|sysusers|journald)|fail2ban\S{0,10}|"
+    r"systemd-(?:resolved|timesyncd|udevd|tmpfiles|sysctl|hostnamed|localed|modules-load|sysusers|journald|logind|networkd)|"
+    r"systemd-networkd-wait-online|ubuntu-advantage|fail2ban\S{0,10}|"
     r"kwin_\w{1,10}|plasmashell|Xorg|sddm|tracker-\S{1,20}|goa-daemon|gvfsd?\S{0,12}|upowerd|udisksd|NetworkManager)"
     r"(?:\[\d{1,9}\])?: "
 )
