@@ -20,7 +20,7 @@ FIGURES = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|le
 # What a line says that tells of a failure and of the way around it.
 GOES_ON = lazy.regex(
     r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
-    r"using (?:the )?(?:last|previous|default|old)|attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
+    r"us(?:e|ing) (?:the )?(?:last|previous|defaults?|old)|attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
     r"(?:will be|is being|being) (?:retried|restarted|rescheduled|resubmitted)|retry in \d|trying to restart|"
     r"(?:record|sample|row|line|entry|item|image|frame|example|document)s?,? (?:(?:was|were|is|are|will be) )?"
     r"(?:dropped|skipped|ignored|discarded|omitted)|"

@@ -12,12 +12,13 @@ from forensics.database import HEALTHY, Database
 from forensics.diagnose.features import UNKNOWN, features
 from forensics.diagnose.model import Model
 from forensics.diagnose.region import region, unexplained, words
-from forensics.diagnose.relevance import UNRELATED, Jobs
-from forensics.diagnose.score import SHOWN, Standing
+from forensics.diagnose.relevance import EXCEPTION, UNRELATED, Jobs
+from forensics.diagnose.score import SHOWN, STOPPED, Standing
 from forensics.model import Event, Incident
 
 HINTS_MOST = 0.75  # of hints and words nobody is confident: what would have proven it may be in a part that is missing
 UNTIED_MOST = 0.7  # of another process's death, perhaps
+BESIDE_EXCEPTION = 0.4  # of what words alone say where an exception is told: its frames use the words of many logs
 WORDS_SHARE = 0.6  # of what words alone say: of logs that no signature knows they are less sure than they think (model card)
 PROVEN = 0.5  # a cause of this probability, with evidence: what words alone suggest is not worth telling beside it
 
@@ -66,15 +67,15 @@ def ordered(standings: Sequence[Standing], probabilities: Mapping[str, float], e
 
     What the plain formula puts first by more than hints, or before a death that is another job's, stays first, as it knows what
     explains what: where the model gives more to another, each gets half of what the two have together, for one speaks against
-    the other. Otherwise what words alone say counts WORDS_SHARE, and a cause that hints speak for stays before it, unless that
-    is one of `endings`, the names of what has a reason. What only hints and words speak for gets HINTS_MOST at most, and a death
-    that nothing shows to be the job's UNTIED_MOST; the rest of its share stands for causes that nothing here tells of. That
-    nothing is amiss is one of the candidates where nothing is proven.
+    the other. Otherwise what words alone say counts WORDS_SHARE, or BESIDE_EXCEPTION, and a cause that hints speak for stays
+    before it, unless that is one of `endings`, the names of what has a reason. What only hints and words speak for gets
+    HINTS_MOST at most, and a death that nothing shows to be the job's UNTIED_MOST; the rest of its share stands for causes that
+    nothing here tells of. That nothing is amiss is one of the candidates where nothing is proven.
     """
     by_cause = {s.cause: s for s in standings}
     first = _named(standings, endings)
     sure = any(e.weight != "hint" for e in first.events)
-    given = {c: p * (WORDS_SHARE if not sure and _is_word(c, by_cause) else 1.0) for c, p in probabilities.items()}
+    given = {c: p if sure else _counted(c, probabilities, by_cause) for c, p in probabilities.items()}
     ranked = sorted((c for c in given if c != UNKNOWN), key=lambda c: (-given[c], c))
     weak = _only_words(ranked[0], first, by_cause, endings) or (first.events and _is_anothers(by_cause.get(ranked[0])))
     if ranked[0] != first.cause and (sure or weak):
@@ -106,6 +107,20 @@ def _only_words(said: str, first: Standing, by_cause: Mapping[str, Standing], en
     if said == HEALTHY or not first.events or first.cause in (HEALTHY, *endings):
         return False
     return _is_word(said, by_cause)
+
+
+def _counted(cause: str, probabilities: Mapping[str, float], by_cause: Mapping[str, Standing]) -> float:
+    """What counts of the probability of `cause` where nothing is proven.
+
+    Where an exception is told, words alone put no stop before it: they know stops by the frames of what those interrupt.
+    """
+    given = probabilities[cause]
+    if not _is_word(cause, by_cause):
+        return given
+    if _is_word(EXCEPTION, by_cause):
+        return given * WORDS_SHARE
+    told = probabilities.get(EXCEPTION, 0.0)
+    return min(given * BESIDE_EXCEPTION, told) if cause.startswith(STOPPED) else given * BESIDE_EXCEPTION
 
 
 def _is_word(cause: str, by_cause: Mapping[str, Standing]) -> bool:

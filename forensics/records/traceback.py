@@ -19,6 +19,10 @@ NOTEBOOK_FRAME = lazy.regex(
 )
 EXCEPTION = lazy.regex(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
 NOTEBOOK_HEAD = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
+# One that lost its line breaks: `Traceback (most recent call last): File "a.py", line 2, in f assert x AssertionError`.
+ONE_LINE = lazy.regex(
+    r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
+)
 FOREIGN = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
 SCRIPT = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed: they say that, not why.
@@ -83,7 +87,7 @@ def read(region: Region) -> Record | None:
         last = _message_end(rows, place) if place is not None else region.number
         return Record("traceback/ignored", region.number, last, None, "hint", (head.line,), decides=IGNORED_DECIDES)
     if place is None:
-        return _cut(region, notebook["name"], head.line) if notebook else None
+        return _cut(region, head, notebook["name"] if notebook else "")
     exception = rows[place]
     found = EXCEPTION.match(exception.message.strip())
     if found is None:
@@ -110,12 +114,14 @@ def read(region: Region) -> Record | None:
     )
 
 
-def _cut(region: Region, name: str, head: Line) -> Record | None:
-    """What a notebook's heading tells of a traceback that is cut before its message: `ValueError    Traceback (most ...)`."""
-    if name in REPORTERS or not name.endswith(("Error", "Exception")):
+def _cut(region: Region, head: Peeled, name: str) -> Record | None:
+    """A traceback that is cut before its message, or pasted as one line: a notebook's heading tells `name`, the line its end;
+    None where nothing tells which exception it was."""
+    pasted = ONE_LINE.search(head.message)
+    told = name or (pasted["name"] if pasted else "")
+    if told in REPORTERS or not told.endswith(("Error", "Exception")):
         return None
-    fields: dict[str, Value] = {"exc_type": name}
-    return Record("traceback", region.number, region.number, "code.exception", "strong", (head,), fields=fields)
+    return Record("traceback", region.number, region.number, "code.exception", "strong", (head.line,), fields={"exc_type": told})
 
 
 def _ignored(region: Region) -> bool:

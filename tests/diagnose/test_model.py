@@ -163,6 +163,13 @@ def test_evidence_put_first_by_the_formula_stays_first_and_words_do_not_hide_it(
     assert ordered(both, given, {"a"})[0].cause == "b", "what is hinted at stays before words, though an ending stands first"
 
 
+def test_words_alone_put_no_stop_before_an_exception_that_is_told() -> None:
+    told = [Standing("code.exception", (Event("t", "code.exception", "hint", "log", 1, 1, ()),), 0.4, probability=0.5)]
+    given = {"code.exception": 0.1, "stopped.user": 0.6, "code.index": 0.3, UNKNOWN: 0.0}
+    found = {s.cause: s.probability for s in ordered(told, given, {"code.exception"})}
+    assert found == {"code.index": 0.12, "code.exception": 0.1, "stopped.user": 0.1}
+
+
 def test_nobody_is_confident_of_hints_or_words() -> None:
     hint = Event("h", "a", "hint", "s", 1, 1, (), {})
     strong = Event("p", "a", "strong", "s", 1, 1, (), {})

@@ -138,6 +138,12 @@ def test_the_heading_of_a_notebooks_traceback_that_was_cut_names_the_exception(
     assert [(e.cause, e.weight, e.fields["exc_type"]) for e in found] == [("code.exception", "strong", name)] * told
 
 
+def test_a_traceback_that_lost_its_line_breaks_names_the_exception_at_its_end(events: Callable[[str], list[Event]]) -> None:
+    text = "Traceback (most recent call last): File “C:\\w\\a.py”, line 2, in load assert self.model is not None AssertionError\n"
+    (event,) = tracebacks(events(text))
+    assert (event.cause, event.weight, event.fields["exc_type"]) == ("code.exception", "strong", "AssertionError")
+
+
 def test_launchers_say_that_and_not_why(events: Callable[[str], list[Event]], analyze: Callable[..., Report]) -> None:
     wrapper = PLAIN.replace(
         "mypackage.errors.StrangeError: it did not work", "subprocess.CalledProcessError: Command 'x' returned 1"
