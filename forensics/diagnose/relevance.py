@@ -9,6 +9,7 @@ when it ran under another job's number or limit, or when both logs agree on anot
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from forensics import lazy
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.pids import of_another_process
 from forensics.diagnose.same import things
-from forensics.identity import Group, group, of_file
+from forensics.identity import Group, Named, group, of_file
 from forensics.model import Event, Incident, Link
 
 UNRELATED = 0.2
@@ -35,7 +36,7 @@ WHOSE = ("pid", "limit_path", "job")
 ENDINGS = ("host_memory.", "process.")  # what ends one process, at once
 
 
-class Jobs(Struct, frozen=True):
+class Jobs(Struct, frozen=True, dict=True):
     """What is known of the job's own logs: `ends` maps each such source to the time of its last line, `starts` to that of its
     first, None where unknown.
 
@@ -47,6 +48,11 @@ class Jobs(Struct, frozen=True):
     starts: Mapping[str, datetime | None] = field(default_factory=dict)
     things: Mapping[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
     pids: frozenset[int] = frozenset()
+
+    @cached_property
+    def named(self) -> frozenset[Named]:
+        """What the names of these logs tell, once for all events that are asked about."""
+        return frozenset(map(of_file, self.ends))
 
     def is_job(self, event: Event) -> bool:
         """Does the event stand in a log of the job?"""
@@ -157,10 +163,10 @@ def missed(event: Event, own: Iterable[Event], jobs: Jobs) -> bool:
 
 def _of_another_job(event: Event, jobs: Jobs) -> bool:
     """Is `event` about a Slurm job or a container whose output is not what was given, while that of others was?"""
-    files, told = [of_file(source) for source in jobs.ends], _group_of(event)
+    told = _group_of(event)
     if told.job and told.job not in _given_jobs(jobs):
-        return any(f.job for f in files) and not any(f.array for f in files)
-    containers = {f.container for f in files}
+        return any(f.job for f in jobs.named) and not any(f.array for f in jobs.named)
+    containers = {f.container for f in jobs.named}
     return bool(told.container) and "" not in containers and told.container not in containers
 
 
@@ -171,7 +177,7 @@ def of_given_job(event: Event, jobs: Jobs) -> bool:
 
 def _given_jobs(jobs: Jobs) -> set[str]:
     """The numbers of the Slurm jobs whose output was given."""
-    return {of_file(source).job for source in jobs.ends} - {""}
+    return {f.job for f in jobs.named} - {""}
 
 
 def _group_of(event: Event) -> Group:

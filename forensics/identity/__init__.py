@@ -3,7 +3,7 @@
 `Killed process 812` in a kernel's log, `exitcode: -9 (pid: 812)` in a launcher's -> Subjects that share the key ("pid", "812")
 """
 
-from forensics.identity.files import of_file
+from forensics.identity.files import Named, of_file
 from forensics.identity.groups import Group, group
 from forensics.identity.keys import DEVICES, LOCAL, Key, hosts_differ, keys, of_others, words
 from forensics.identity.program import pids_of
@@ -18,6 +18,7 @@ __all__ = [
     "LOCAL",
     "Group",
     "Key",
+    "Named",
     "Subject",
     "Table",
     "Tie",

@@ -145,9 +145,11 @@ class _Scanner:
         ends.add(place.region(self.source.name, trigger.before, trigger.after))
 
     def _edges(self, data: bytes) -> None:
-        if len(self.head) < EDGE_LINES:
-            for raw in data[: EDGE_LINES * 4096].split(b"\n", EDGE_LINES)[: EDGE_LINES - len(self.head)]:
-                self.head.append(Line(len(self.head) + 1, clean(raw[-4096:].rstrip(b"\r"))))
+        if len(self.head) == self.lines < EDGE_LINES:  # all lines so far
+            rows = data[: EDGE_LINES * 4096].split(b"\n", EDGE_LINES - self.lines)
+            if len(rows) > EDGE_LINES - self.lines or not rows[-1]:  # the rest, or nothing behind the last line end
+                rows.pop()
+            self.head += [Line(self.lines + i, clean(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows, 1)]
         self.tail = self.tail[-(64 << 10) :] + data if len(data) < 64 << 10 else data[-(64 << 10) :]
 
     def result(self) -> Scan:
@@ -175,11 +177,14 @@ class _Scanner:
         )
 
     def _last_lines(self) -> tuple[Line, ...]:
-        if self.lines <= len(self.head) and self.bytes <= EDGE_LINES * 4096:
-            return tuple(self.head[: self.lines])
+        known = self.head if self.bytes <= EDGE_LINES * 4096 else []  # of a short source, the ends share lines
+        if self.lines <= len(known):
+            return tuple(known[: self.lines])
         rows = self.tail.removesuffix(b"\n").split(b"\n")[-EDGE_LINES:] if self.lines else []
         first = self.lines - len(rows) + 1
-        return tuple(Line(first + i, clean(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows))
+        shared = known[first - 1 :]
+        last = (Line(first + i, clean(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows[len(shared) :], len(shared)))
+        return (*shared, *last)
 
     def _count_the_rest(self) -> None:
         """Places that were not looked at count like those that were: in the share that was confirmed."""

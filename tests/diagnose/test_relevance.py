@@ -1,5 +1,6 @@
 """What a host's log tells of other processes is not blamed for the job's death."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from forensics import pipeline
 from forensics.database import Database
 from forensics.diagnose.same import things
+from forensics.identity import of_file
 from forensics.model import Link, Report
 from tests.conftest import text_source
 
@@ -168,3 +170,14 @@ def test_a_scripts_last_status_does_not_heal_what_its_shell_could_not_run(
     """Where the program that was run instead, or the rest of the script, worked for long, it could do without."""
     log = "nightly.sh: line 2: torchrun: command not found\n" + "publishing\n" * steps + "exit status 0\n"
     assert analyze(nightly_log=log).causes[0].id == cause
+
+
+def test_names_of_logs_are_read_once_however_many_events_ask(
+    monkeypatch: pytest.MonkeyPatch, analyze: Callable[..., Report]
+) -> None:
+    """Of 8,000 logs and 400 events it took a minute."""
+    asked: list[str] = []
+    monkeypatch.setattr("forensics.diagnose.relevance.of_file", lambda source: asked.append(source) or of_file(source))
+    kills = "".join(KILL.format(time=f"03:{minute:02d}:00").replace("991", str(800 + minute)) for minute in range(30))
+    analyze(dmesg_txt=kills, **{f"rank{i}_log": job(ERROR) for i in range(30)})
+    assert asked and max(Counter(asked).values()) < 10

@@ -162,3 +162,12 @@ def test_places_of_a_dense_series_are_sampled_whatever_their_period(knowledge: D
     ranks = Counter(text[text.rfind("\n", 0, to) + 1 :][5] for to, _ in found.thin)
     assert 2500 < sum(ranks.values()) < 3500
     assert min(ranks.values()) > 0.9 * max(ranks.values())
+
+
+@given(st.lists(st.integers(0, 9000), min_size=1, max_size=150), st.sampled_from([40, 5000, 1 << 20]), st.booleans())
+def test_first_and_last_lines_stand_where_they_say(knowledge: Database, lengths: list[int], block: int, ended: bool) -> None:
+    lines = [f"{i} {'x' * length}" for i, length in enumerate(lengths, 1)]
+    found = scanned("\n".join(lines) + "\n" * ended, knowledge, block)
+    for line in (*found.head, *found.tail):
+        assert lines[line.number - 1][-4000:].endswith(line.text[-4000:]) or lines[line.number - 1].startswith(line.text[:4000])
+    assert found.tail[-1].number == found.lines == len(lines)
