@@ -33,7 +33,9 @@ TRIED = ("distributed.network", "distributed.rendezvous", "storage.full", "stora
 # A value that is not finite, or memory that ran out, is itself told as a warning by programs that then end of it.
 NOT_BY_LEVEL = ("numerics.nan", "gpu_memory.capacity")
 WARNING = {"warning", "warn", "w"}
-MILD = {*WARNING, "info", "i", "debug", "d", "trace", "notice"}
+INFORMS = {"info", "i"}
+INFORMED = lazy.regex(r"[\w.]{1,60} INFO\b")  # the level behind the logger's name
+MILD = {*WARNING, *INFORMS, "debug", "d", "trace", "notice"}
 BARE_WARNING = lazy.regex(r"\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b ?[:\]|]")
 # Printed in front of a traceback by what catches everything and goes on.
 CATCHERS = lazy.regex(
@@ -88,14 +90,15 @@ def _is_outlived(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> 
         return True
     if _may_start_again(event):
         return False
-    return _told_mildly(event, spans) or _went_on(scan, event) or _bars_on(scan, event)
+    return _told_mildly(event, spans) or any(on(scan, event) for on in (_went_on, _bars_on, _logs_on))
 
 
 def _lives(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
     """Is the program at work at the end of its log, behind `event`, a hint?"""
     if _may_start_again(event) and not str(event.cause).startswith(TRIED):
-        return _figures_on(scan, event) or (_is_tried_again(scan, event) and _works_on(scan, event))
-    if any(on(scan, event) for on in (_figures_on, _went_on, _bars_on, _works_on)):
+        over = _is_tried_again(scan, event) or _told_mildly(event, spans)
+        return _figures_on(scan, event) or (over and _works_on(scan, event))
+    if any(on(scan, event) for on in (_figures_on, _went_on, _bars_on, _logs_on, _works_on)):
         return True
     return (_may_be_a_warning(event) or _told_mildly(event, spans)) and _quiet_behind(scan, event, spans)
 
@@ -148,9 +151,29 @@ def _told_mildly(event: Event, spans: Sequence[tuple[int, int]]) -> bool:
     return bool(event.proofs) and all(mild(p.line, p.text) for p in event.proofs)
 
 
+def _logs_on(scan: Scan, event: Event) -> bool:
+    """Is `event` told in stamped records of the program, which then stamps figures of its work, up to an end without alarm?
+
+    What one program stamps comes in order, unlike what it prints on two streams.
+    """
+    if str(event.cause).startswith("numerics.") or event.kind == "traceback" or not event.proofs:
+        return False
+    told = [peel(p.text) for p in event.proofs]
+    later = _behind(scan, event)
+    loud = [i for i, text in enumerate(later) if alarmed(text)]
+    if not all(p.stamp and p.level for p in (*told, *(peel(later[i]) for i in loud))):
+        return False
+    after = [peel(text) for text in later[max(loud, default=-1) + 1 :] if shows_work(text)]
+    return sum(bool(p.stamp and p.level and p.program == told[-1].program) for p in after) >= AT_WORK
+
+
 def _went_on(scan: Scan, event: Event) -> bool:
-    """Are the last lines of the source stamped, unalarmed, and of kinds that stood in front of `event`?"""
-    last = [line for line in scan.tail if line.text.strip()][-LAST:]
+    """Are the last lines of the source stamped, unalarmed, and of kinds that stood in front of `event`? One that tells for
+    information that the program ends may stand behind them."""
+    last = [line for line in scan.tail if line.text.strip()]
+    if last and (_is_mild(end := peel(last[-1].text), INFORMS) or INFORMED.match(end.message)) and alarmed(end.message):
+        last.pop()
+    last = last[-LAST:]
     if len(last) < LAST or last[0].number <= _end(event):
         return False
     before = _shapes(scan, event.line)

@@ -56,7 +56,9 @@ CURES = (
     ),
     Cure(
         causes=("distributed.network", "data.download", "code.exception"),
-        trouble=lazy.regex(r"^Connecting to \S.*failed: |Read error at byte|Connection closed at byte"),
+        trouble=lazy.regex(
+            r"^Connecting to \S.*failed: |Read error at byte|Connection closed at byte|awaiting response\.\.\. [45]\d\d "
+        ),
         cure=lazy.regex(r"- [‘'`][^\n]{1,300}[’'] saved \[\d+(?:/\d+)?\]|^Connecting to \S.*\.\.\. connected\.$"),
     ),
     Cure(

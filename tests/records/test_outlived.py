@@ -183,3 +183,19 @@ def test_a_bare_warning_counts_as_mild_where_the_run_goes_on(analyze: Analyze) -
     figures = "".join(f"epoch {s} loss 0.{s}\n" for s in range(4))
     assert verdict(analyze, bad)[0] == "crash"
     assert verdict(analyze, f"WARNING: record 999: {bad}" + figures) == ("no_crash", "none.healthy")
+
+
+def test_what_a_program_logged_and_then_logs_its_work_is_over(analyze: Analyze) -> None:
+    told = "2026-11-21 08:00:30,120 ERROR fit: Unable to allocate 256. TiB for an array with shape (9,) and data type float32\n"
+    assert verdict(analyze, told)[1] == "host_memory.alloc_refused"
+    assert verdict(analyze, told + LATER) == ("no_crash", "none.healthy")
+    assert verdict(analyze, told + LATER + told)[1] == "host_memory.alloc_refused"
+    held_back = "".join(f"step {s} loss 0.{s}\n" for s in range(20))
+    assert verdict(analyze, told + held_back)[1] == "host_memory.alloc_refused"
+
+
+def test_a_last_word_for_information_does_not_undo_that_it_went_on(analyze: Analyze) -> None:
+    front = "2026-11-21 08:00:30,120 ERROR train: cannot read the table\n"
+    end = "2026-11-21 08:02:00,120 INFO train: shut down\n"
+    assert verdict(analyze, STEPS + front + MISSING + LATER + end)[0] != "crash"
+    assert verdict(analyze, STEPS + front + MISSING + end)[0] == "crash"
