@@ -64,7 +64,7 @@ QUIET = 2  # lines with numbers behind a hint
 
 def outlived(scan: Scan, events: Sequence[Event], records: Sequence[Record]) -> list[Event]:
     """`events`, those that the program of this source told and outlived as hints."""
-    spans = _mild_spans(scan, records) if any(_concerned(e) for e in events) else []
+    spans = _mild_spans(scan, records) if any(_concerned(e) or _may_be_noise(e) for e in events) else []
     told = [replace(e, weight="hint") if _concerned(e) and _is_outlived(scan, e, spans) else e for e in events]
     if any(e.weight != "hint" and e.cause != HEALTHY for e in told):
         return told
