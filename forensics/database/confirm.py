@@ -1,6 +1,7 @@
 """Confirms a candidate line: does this signature's pattern really stand in it, and what are its fields?
 
 Nov 20 11:22:33 gpu07 kernel: thermal thermal_zone0: acpitz: critical temperature reached   -> speaks, whatever the host's name
+$ dmesg | grep -i "out of memory"                                                         -> says nothing: it is looked for
 """
 
 import functools
@@ -16,6 +17,8 @@ HOST = lazy.regex(
     r"(?!(?i:info|warn(?:ing)?|err(?:or)?|debug|critical|fatal|notice|trace)\b)([\w.-]{1,64}) "
     r"(?=[\w./@-]{1,64}(?:\[\d{1,9}\])?: )"
 )
+# What a command looks for in a log, in quotes; it may find nothing.
+SOUGHT = lazy.regex(r"\b[efz]?grep(?:\s{1,4}-{1,2}[\w=-]{1,30}){0,8}\s{1,4}([\"'])(.{1,300}?)\1")
 
 
 @functools.cache
@@ -30,6 +33,11 @@ def without_host(line: str) -> str:
     return line if head is None else line[: head.start(1)] + line[head.end(1) :]
 
 
+def is_sought(line: str, start: int, end: int) -> bool:
+    """Do the characters from `start` to `end` of `line` stand in what a `grep` of that line looks for?"""
+    return "grep" in line and any(s.start(2) <= start and end <= s.end(2) for s in SOUGHT.finditer(line))
+
+
 class Confirmer:
     """A signature made ready to confirm lines; raises TimeoutError past `limits.confirm` seconds a pattern."""
 
@@ -40,8 +48,10 @@ class Confirmer:
         self.anchors = tuple(a.lower() for a in signature.anchors)
 
     def search(self, line: str) -> "regex.Match[str] | None":
-        """The match in `line`, or None where the pattern is not found or a veto is."""
+        """The match in `line`, or None where the pattern is not found, is only looked for, or a veto is found."""
         found = compiled(self.signature.pattern).search(line, timeout=limits.current.confirm)
+        if found is not None and is_sought(line, *found.span()):  # what the command prints may stand behind it
+            found = compiled(self.signature.pattern).search(line, found.end(), timeout=limits.current.confirm)
         if found is None or not self.signature.unless:
             return found
         said = without_host(line)

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from forensics import lazy
 from forensics.database import HEALTHY
+from forensics.database.confirm import SOUGHT
 from forensics.model import Event, Incident, Scan
 from forensics.work import BAR, DEBUG, SILENT, STANDARD_ERROR, goes_on, works_on
 
@@ -78,8 +79,8 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
 
 
 def _is_chatter(text: str) -> bool:
-    """Is it a line of a service that no job needs, for debugging, or of a kernel that finds its board?"""
-    if SERVICES.search(text[:120]) or DEBUG.match(text):
+    """Is it of a service that no job needs, for debugging, of a kernel that finds its board, or what a `grep` looks for?"""
+    if SERVICES.search(text[:120]) or DEBUG.match(text) or ("grep" in text and SOUGHT.search(text)):
         return True
     return BOOTING.search(text[:80]) is not None and NEEDED.search(text) is None
 

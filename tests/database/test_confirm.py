@@ -1,4 +1,4 @@
-"""A signature's vetoes read what a line says, and not the name of the host that says it."""
+"""A signature reads what a line says, and neither the name of the host that says it nor what a command looks for."""
 
 import pytest
 
@@ -23,3 +23,13 @@ def test_a_host_name_vetoes_nothing(host: str, time: str) -> None:
 ])  # fmt: skip
 def test_other_heads_stay_as_they_are(line: str) -> None:
     assert without_host(line) == line
+
+
+@pytest.mark.parametrize("command", [
+    "$ dmesg | grep -i \"too hot\"",
+    "[root@cn12 ~]# dmesg -T | egrep -i --color 'reset|too hot|segfault'",
+])  # fmt: skip
+def test_what_is_looked_for_is_not_found(command: str) -> None:
+    assert Confirmer(HOT).search(command) is None
+    assert Confirmer(HOT).search(f"{command}: the board is too hot") is not None
+    assert Confirmer(HOT).search('$ grep -c "x" log; the board is too hot') is not None

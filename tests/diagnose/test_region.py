@@ -57,6 +57,7 @@ def test_error_names_the_stream_where_progress_bars_have_it_too() -> None:
     "Nov 20 11:22:33 cn12 sshd[2345]: error: maximum authentication attempts exceeded for root",
     "Nov 20 11:22:33 cn12 systemd-timesyncd[600]: Timed out waiting for reply from 203.0.113.7:123",
     "Nov 20 11:22:33 cn12 systemd-logind[700]: Failed to get load state of reboot.target: Connection reset by peer",
+    "$ journalctl -k | grep -iE 'killed process|out of memory'",
     "[    4.596952] acpi PNP0A03:00: fail to add a window, cannot use it",
     "Nov 20 11:22:33 cn12 kernel: [   12.100000] platform x.0: lost its clock",
 ])  # fmt: skip
