@@ -48,6 +48,7 @@ MISSING = "data.missing"
 STOPPED = "stopped."
 STATUS = "none.healthy/exit_zero"
 SHUT_DOWN = "none.healthy/server_shut_down"
+STARTED = ("none.healthy/server_started", "none.healthy/gradio_started")
 BARE_STATUS = lazy.regex(r"(?i)\W{0,9}(?:exit(?:ed)?|return|rc|status)\b|.{0,80}\bwith status\b")
 COMPLAINT = lazy.regex(r"\bline \d+: .*(?:command not found|cannot execute|No such file or directory|Permission denied)")
 CLOSE = 2  # lines: some programs print a note behind their traceback
@@ -77,7 +78,7 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
     for event in events:
         if event.cause in database.causes:
             by_cause[event.cause or ""].append(event)
-    ended_well = by_cause.pop(HEALTHY, [])
+    ended_well = [w for w in by_cause.pop(HEALTHY, []) if not _is_outdated(w, events)]
     found: list[Standing] = []
     ill = _ended_ill(events, ended_well)
     for cause, told in by_cause.items():
@@ -105,6 +106,12 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
         healthy.probability = 0.97 if any(e.weight == "proof" for e in ended_well) else 0.9
     ranked = sorted([*found, healthy], key=lambda s: (-s.score, s.cause))
     return [s for i, s in enumerate(ranked) if i == 0 or s.cause != HEALTHY][:SHOWN]
+
+
+def _is_outdated(told: Event, events: Iterable[Event]) -> bool:
+    """Does `told` say that a server started, and does its log tell of trouble behind that?"""
+    later = (e for e in events if e.source == told.source and e.line > told.last_line)
+    return told.kind in STARTED and any(e.cause not in (None, HEALTHY) for e in later)
 
 
 def _is_beside(standing: Standing, found: Sequence[Standing], jobs: Jobs, own: Sequence[Event]) -> bool:

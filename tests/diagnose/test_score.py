@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.diagnose import diagnose
@@ -83,6 +84,13 @@ def test_a_run_that_went_on_to_its_end_did_not_crash(knowledge: Database) -> Non
     assert diagnose(Incident((error, end)), knowledge).verdict == "no_crash"
     assert diagnose(Incident((end, event("data.corrupt", 95))), knowledge).findings[0].id == "data.corrupt"
     assert diagnose(Incident((event("data.corrupt", 5, source="other"), end)), knowledge).findings[0].id == "data.corrupt"
+
+
+def test_a_server_that_started_says_nothing_of_what_came_behind(knowledge: Database) -> None:
+    started = replace(event(HEALTHY, 5), kind="none.healthy/server_started")
+    hinted = event("code.exception", 9, "hint")
+    assert standings(Incident((started, hinted)), knowledge)[0].cause == "code.exception"
+    assert standings(Incident((replace(hinted, line=3, last_line=3), started)), knowledge)[0].cause == HEALTHY
 
 
 def test_nothing_found_is_no_crash_and_never_certain(knowledge: Database) -> None:
