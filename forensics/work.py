@@ -8,6 +8,7 @@ What stands in front of such lines, and is followed by no alarm, was outlived. A
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from forensics import lazy
 
@@ -45,18 +46,27 @@ SILENT = lazy.regex(
 # Such lines are for those who look for something else.
 DEBUG = lazy.regex(r"^(?![^\n]*\b(?:ERROR|FATAL|CRITICAL)\b)[^\n]{0,60}?(?:\b(?:DEBUG|TRACE)\b ?[\]|:(-]|\[D )")
 AT_WORK = 3  # lines with figures behind what was outlived
+REMEMBERED = 1024  # lines: the ends of a log are asked about by each of hundreds of events
 
 
+@lru_cache(REMEMBERED)
 def shows_work(text: str) -> bool:
     """Does a line hold a training's figures or a progress bar?"""
     return FIGURES.search(text) is not None or BAR.search(text) is not None
 
 
+@lru_cache(REMEMBERED)
+def finds_way(text: str) -> bool:
+    """Does a line tell the way around something, in whatever line that stands?"""
+    return GOES_ON.search(text) is not None
+
+
 def goes_on(text: str) -> bool:
     """Does a line that tells of a failure tell the way around it?"""
-    return GOES_ON.search(text) is not None or AROUND.search(text) is not None
+    return finds_way(text) or AROUND.search(text) is not None
 
 
+@lru_cache(REMEMBERED)
 def alarmed(text: str) -> bool:
     """Does a line hold a word of a failure, other than in the name of a figure or in a count of none?"""
     return ALARM.search(text) is not None and ALARM.search(SILENT.sub(" ", text)) is not None

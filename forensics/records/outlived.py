@@ -23,7 +23,7 @@ from forensics.layouts import peel
 from forensics.model import Event, Prefix, Region, Scan
 from forensics.records.base import Record
 from forensics.records.traceback import CHAIN
-from forensics.work import AT_WORK, BAR, GOES_ON, alarmed, shows_work, works_on
+from forensics.work import AT_WORK, BAR, alarmed, finds_way, shows_work, works_on
 
 FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_memory.capacity")
 # What ends a process of a run, or a task of it, that is then started again.
@@ -129,7 +129,7 @@ def _is_mild_span(scan: Scan, region: Region, end: int) -> bool:
         known = sum(bool(p.stamp and _shape(p) in _shapes(scan, lines[0].number)) for p in later)
         return known >= LATER or _goes_on_without(scan, end)
     after = next((peel(line.text) for line in region.lines_after() if line.number > end and line.text.strip()), None)
-    around = bool(lines) and GOES_ON.search(lines[-1].text) is not None
+    around = bool(lines) and finds_way(lines[-1].text)
     if around and (after is not None or alarmed(lines[-1].text)):  # else it may tell how the run began
         return True
     warned = bool(lines) and _is_mild(peel(lines[-1].text), WARNING)
@@ -146,7 +146,7 @@ def _told_mildly(event: Event, spans: Sequence[tuple[int, int]]) -> bool:
     def mild(line: int, text: str) -> bool:
         if any(first <= line <= last for first, last in spans) or CATCHERS.search(text):
             return True
-        return by_level and bool(GOES_ON.search(text) or BARE_WARNING.match(text) or _is_mild(peel(text)))
+        return by_level and bool(finds_way(text) or BARE_WARNING.match(text) or _is_mild(peel(text)))
 
     return bool(event.proofs) and all(mild(p.line, p.text) for p in event.proofs)
 
@@ -195,10 +195,12 @@ def _figures_on(scan: Scan, event: Event) -> bool:
     if str(event.cause).startswith("numerics."):
         return False
     before = [line.text for line in (*scan.head, *scan.tail) if line.number < event.line and shows_work(line.text)]
+    if not before:
+        return False
     later = _behind(scan, event)
     last = max((i for i, text in enumerate(later) if alarmed(text) or FRAME.search(text)), default=-1)
     forms = [NUMBER.sub("#", text).strip() for text in (*before[-1:], *later[last + 1 :])]
-    if not before or forms.count(forms[0]) <= AT_WORK:
+    if forms.count(forms[0]) <= AT_WORK:
         return False
     return sum(map(len, later[last + 1 :])) > HELD_BACK or any(ANEW.search(text) for text in later)
 
@@ -206,7 +208,7 @@ def _figures_on(scan: Scan, event: Event) -> bool:
 def _is_tried_again(scan: Scan, event: Event) -> bool:
     """Do the lines right behind `event` tell that what failed is tried again, and does the log go on behind them?"""
     later = [line.text for line in scan.tail if line.number > _end(event) and line.text.strip()]
-    return any(GOES_ON.search(text) for text in later[: min(NOTE, len(later) - 1)])
+    return any(map(finds_way, later[: min(NOTE, len(later) - 1)]))
 
 
 def _behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]] = ()) -> list[str]:
@@ -214,7 +216,7 @@ def _behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]] = ()) -> 
     noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
     later = [line for line in scan.tail if line.number > _end(event) and line.number not in noise]
     later = [line for line in later if not any(_end(event) < first <= line.number <= last for first, last in spans)]
-    return [line.text for line in later if line.text.strip() and not GOES_ON.search(line.text)]
+    return [line.text for line in later if line.text.strip() and not finds_way(line.text)]
 
 
 def _works_on(scan: Scan, event: Event) -> bool:
