@@ -17,8 +17,9 @@ T = TypeVar("T")
 SMALL_BYTES = 1 << 20  # one block: threads would have nothing to share
 MANY = 96  # starting the processes takes as long as reading some thirty
 SHARE = 32
+MOST = 8  # processes: the first one's own work on a source is a fifth of all, and each takes memory
 
-_inherited: list[Callable[[slice], list[Any]]] = []  # by the processes that are forked while it holds something
+_reading: list[Callable[[slice], list[Any]]] = []  # in a forked process, what reads a share; empty in the first one
 
 
 def is_small(source: Source) -> bool:
@@ -35,28 +36,37 @@ def read_shares(sources: Sequence[Source], read: Callable[[Source], T], processe
         yield from map(read, sources)
         return
     from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from multiprocessing import active_children, get_context
+
+    def read_here(share: slice) -> list[T]:
+        return [read(source) for source in sources[share]]
 
     shares = [slice(at, at + SHARE) for at in range(0, len(sources), SHARE)]
-    pool = ProcessPoolExecutor(min(processes, len(shares)), get_context("fork"), _ignore_interrupts)
+    others = set(active_children())
+    # What begins a forked process is inherited, so that it needs not be pickled.
+    pool = ProcessPoolExecutor(min(processes, len(shares), MOST), get_context("fork"), _begin, (read_here,))
     try:
-        _inherited.append(lambda share: [read(source) for source in sources[share]])
         coming = [pool.submit(_read, share) for share in shares]  # the first one forks
-        _inherited.clear()
+    except OSError:  # no more processes to be had, as in a container that bounds them
+        for process in set(active_children()) - others:
+            process.terminate()
+        yield from map(read, sources)
+        return
+    try:
         for share, future in zip(shares, coming, strict=True):
             try:
-                found: list[T] = future.result()
+                found = future.result()
             except Exception:  # of a process that was killed, or an error that is told better from here
-                found = [read(source) for source in sources[share]]
+                found = read_here(share)
             yield from found
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal, and the first one ends the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _begin(read_share: Callable[[slice], list[Any]]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one ends the others
+    _reading.append(read_share)
 
 
 def _read(share: slice) -> list[Any]:
-    return _inherited[0](share)
+    return _reading[0](share)

@@ -48,6 +48,24 @@ def test_what_a_killed_process_had_is_read_here() -> None:
     assert not dict(found)[f"rank{SHARE + 1}.log"]
 
 
+def test_where_no_more_processes_are_to_be_had_all_is_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One was started when the bound was met; it does not stay."""
+    fork, forks = os.fork, list[int]()
+
+    def bounded() -> int:
+        if forks:
+            raise BlockingIOError("Resource temporarily unavailable")
+        forks.append(1)
+        return fork()
+
+    before = set(multiprocessing.active_children())
+    monkeypatch.setattr(os, "fork", bounded)
+    assert set(read_shares(SOURCES, lambda _source: os.getpid(), 3)) == {HERE}
+    for process in set(multiprocessing.active_children()) - before:
+        process.join(5)
+    assert forks and not set(multiprocessing.active_children()) - before
+
+
 def test_an_error_is_raised_here() -> None:
     def read(source: Source) -> str:
         if source.name == "rank40.log":

@@ -63,12 +63,12 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
     """
     found: dict[str, None] = {}
     for scan in sorted(scans, key=lambda s: s.source.name):
-        noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
         ends = {line.number: line.text[:MOST_CHARS] for line in (*scan.head, *scan.tail)}
-        mine = [(_start(e, ends), e.last_line) for e in foreign if e.source == scan.source.name]  # may span the whole source
-        noise |= {n for n in ends if any(first <= n <= last for first, last in mine)}
         if not _is_loud("\n".join(ends.values())):  # most logs; asking each line takes ten times as long
             continue
+        noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
+        mine = [(_start(e, ends), e.last_line) for e in foreign if e.source == scan.source.name]  # may span the whole source
+        noise |= {n for n in ends if any(first <= n <= last for first, last in mine)}
         loud = {n: text for n, text in sorted(ends.items()) if n not in noise and sounds_alarmed(text)}
         loud = {n: text for n, text in _without_stream(loud).items() if not goes_on(text) and not _is_chatter(text)}
         if loud and not works_on(text for number, text in ends.items() if number > max(loud)):
