@@ -26,3 +26,16 @@ def test_a_death_by_the_launchers_signal_is_a_consequence(line: str, analyze: Ca
 def test_the_death_of_another_one_is_none(analyze: Callable[..., Report]) -> None:
     report = analyze(train_log=WAITED + CLOSING["sent"] + DEAD.format(pid=10273))
     assert report.causes[0].id == "process.worker_died"
+
+
+EXITED = "AssertionError: throughput is too low\nsrun: error: n7: task 0: Exited with exit code 1\n"
+ENDED = "srun: Terminating StepId=4711.0\n"
+KILLED = "srun: error: n7: tasks 1-7: Killed\n"
+
+
+def test_what_srun_killed_after_the_first_failure_is_a_consequence(analyze: Callable[..., Report]) -> None:
+    assert analyze(slurm_out=EXITED + ENDED + KILLED).causes[0].id == "code.exception"
+
+
+def test_what_was_killed_before_srun_ended_the_step_is_none(analyze: Callable[..., Report]) -> None:
+    assert analyze(slurm_out=KILLED + ENDED).causes[0].id == "process.worker_died"
