@@ -28,7 +28,7 @@ def torn_down(events: Sequence[Event]) -> list[Event]:
     """`events` of one source, those deaths as hints."""
     closed = {e.fields.get("pid") for e in events if e.kind == CLOSING} - {None}
     ended = min((e.line for e in events if e.kind in STEP_ENDED), default=None)
-    return [replace(e, weight="hint") if closed and _is_its(e, closed) or _by_srun(e, ended) else e for e in events]
+    return [replace(e, weight="hint") if (closed and _is_its(e, closed)) or _by_srun(e, ended) else e for e in events]
 
 
 def _is_its(event: Event, closed: Set[object]) -> bool:
