@@ -21,7 +21,9 @@ FIGURES = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|le
 # What a line says that tells of a failure and of the way around it.
 GOES_ON = lazy.regex(
     r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
-    r"us(?:e|ing) (?:the )?(?:last|previous|defaults?|old)|attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
+    r"us(?:e|ing) (?:the )?(?:last|previous|defaults?|old)|"
+    r"(?:initiali[sz]ed|set|reset) (?:to|with) (?:the |its |their )?defaults?|"
+    r"attempting to recover|will (?:retry|try again)|retrying (?:in|after)|"
     r"(?:will be|is being|being) (?:retried|restarted|rescheduled|resubmitted)|retry in \d|trying to restart|"
     r"(?:record|sample|row|line|entry|item|image|frame|example|document)s?,? (?:(?:was|were|is|are|will be) )?"
     r"(?:dropped|skipped|ignored|discarded|omitted)|"
@@ -32,13 +34,15 @@ GOES_ON = lazy.regex(
 # As much, on an alarmed line only: one in front of a traceback may as well tell how the run begins.
 AROUND = lazy.regex(r"(?i), (?:skip(?:ped|ping)?|continuing|using|running)\b|\bfrom scratch\b|\bskipping\b[^\n]{0,40}$")
 STANDARD_ERROR = lazy.regex(r"^\W{0,2}ERROR\b")  # how clouds call what a program wrote there, its progress bars, too
-# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`, `/w/task-killer`, `train_error 0.19`: words that tell of no failure.
+# `    ECC Errors` over rows of zeros, `504 steps, 0 failed`, `/w/task-killer`, `train_error 0.19`, `Invalidate cache`:
+# words that tell of no failure.
 SILENT = lazy.regex(
     r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Timeout) Counts?):?\s*$|"
     r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b|"
     r"\b\w{0,40}timeout\w{0,20}[\"']?\s?[=:]\s?(?:[\"'\[(]?\d|None|null|-1)|"
     r"\b\w{0,40}(?:error|fail|invalid|kill|abort|exception|signal)\w{0,30}[\"']?\s?[=:]\s?(?:True|False|None|null|true|false)\b|"
     r"^\s{1,8}at [\w.$<>/]+\([^)\n]*\)\s*$|\b\w{1,30}\.errors?(?=\s{1,3}-?\s?(?:INFO|DEBUG)\b)|"
+    r"(?i:\binvalidat\w{1,5}|\bembodied|\bskill\w{0,8}|\bstudied)|"
     r"\b[A-Z]:(?:\\[\w.+-]{1,100}){2,30}|(?<![\w.])(?:/[\w.+-]{1,100}){3,30}|"
     r"(?i:\b\w{0,40}(?:error|failure)(?:[ _-](?:rate|ratio|mean|std|sum))?[\"']?\s{0,3}[:=]?\s{0,3}"
     r"[+-]?\d{1,12}\.\d{1,20}(?:e[-+]?\d+)?%?(?![.\w]))"

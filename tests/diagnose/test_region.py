@@ -79,3 +79,10 @@ def test_what_a_job_needs_is_heard(line: str) -> None:
 def test_words_of_failures_in_a_path_alarm_nobody() -> None:
     assert loud(r"0.0 seconds: C:\ui\custom_nodes\task-killer", "loading /w/failed/runs/one.yaml") == ()
     assert loud(r"cannot open C:\ui\custom_nodes\one.py") == (r"cannot open C:\ui\custom_nodes\one.py",)
+
+
+def test_words_that_only_begin_like_those_of_failures_alarm_nobody() -> None:
+    assert loud("node1: Invalidate trace cache @ step 402: expected module 1207, but got module 1206") == ()
+    assert loud("(EmbodiedActor pid=77) the agent's skills were loaded") == ()
+    assert loud("{'beta_end'} was not found in config. Values will be initialized to default values.") == ()
+    assert loud("invalid cache, to be invalidated") == ("invalid cache, to be invalidated",)
