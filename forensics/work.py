@@ -18,7 +18,7 @@ ALARM = lazy.regex(
 # Of tqdm, on standard error: never held back in a buffer.
 BAR = lazy.regex(r"\d%(?:\|[^|\n]{0,200}\|)? {0,4}(\d{1,12})/(\d{1,12}) \[")
 FIGURES = lazy.regex(r"(?i)(?:\b|_)(?:loss|steps?|epochs?|iter(?:ation)?s?|lr|learning[_ ]rate|epoch time)\b['\"]?[^\w\n]{0,4}\d")
-# What a line says that tells of a failure and of the way around it.
+# What a line says that tells of a failure and of the way around it, or that it is none.
 GOES_ON = lazy.regex(
     r"(?i)\b(?:(?:going on|go on|continu\w+|proceed\w*) with(?:out)?|falling back|skipp(?:ed|ing) (?:it|this|one)|"
     r"us(?:e|ing) (?:the )?(?:last|previous|defaults?|old)|"
@@ -27,7 +27,9 @@ GOES_ON = lazy.regex(
     r"(?:will be|is being|being) (?:retried|restarted|rescheduled|resubmitted)|retry in \d|trying to restart|"
     r"(?:record|sample|row|line|entry|item|image|frame|example|document)s?,? (?:(?:was|were|is|are|will be) )?"
     r"(?:dropped|skipped|ignored|discarded|omitted)|"
-    r"trying again in|switch(?:ing)? to [a-z]\w+ (?:implementation|version|mode|backend)|"
+    r"trying again in|trying to (?:resume|re-?connect)|switch(?:ing)? to [a-z]\w+ (?:implementation|version|mode|backend)|"
+    r"(?:can|may) be (?:safely )?ignored|safely ignore|not (?:an error|a (?:failure|problem))|"
+    r"(?:this|which|messages?|warnings?|errors?) (?:is|are) (?:harmless|normal|expected)(?! (?:to|but|that))|"
     r"optimi[sz]ations will not be enabled|will (?:not be available|be (?:disabled|ignored|skipped))|"
     r"thrown while requesting (?:HEAD|GET))\b"
 )

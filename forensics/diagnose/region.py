@@ -13,7 +13,7 @@ from forensics import lazy
 from forensics.database import HEALTHY
 from forensics.database.confirm import SOUGHT
 from forensics.model import Event, Incident, Scan
-from forensics.work import BAR, DEBUG, SILENT, STANDARD_ERROR, goes_on, works_on
+from forensics.work import BAR, DEBUG, SILENT, STANDARD_ERROR, finds_way, goes_on, works_on
 
 NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 TOKEN = lazy.regex(r"[a-z_]{3,30}")
@@ -70,12 +70,17 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
         mine = [(_start(e, ends), e.last_line) for e in foreign if e.source == scan.source.name]  # may span the whole source
         noise |= {n for n in ends if any(first <= n <= last for first, last in mine)}
         loud = {n: text for n, text in sorted(ends.items()) if n not in noise and sounds_alarmed(text)}
-        loud = {n: text for n, text in _without_stream(loud).items() if not goes_on(text) and not _is_chatter(text)}
+        loud = {n: text for n, text in _without_stream(loud).items() if not _goes_on(n, ends) and not _is_chatter(text)}
         if loud and not works_on(text for number, text in ends.items() if number > max(loud)):
             found.update(dict.fromkeys([*loud.values()][-MOST_OF_A_SOURCE:]))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)[:MOST_LINES]
+
+
+def _goes_on(number: int, ends: Mapping[int, str]) -> bool:
+    """Does line `number` tell the way around what it tells, or the next one, which is not the last that is known?"""
+    return goes_on(ends[number]) or (number + 2 in ends and finds_way(ends[number + 1]))
 
 
 def _is_chatter(text: str) -> bool:

@@ -46,6 +46,17 @@ def test_a_line_that_tells_the_way_around_does_not_count() -> None:
     assert loud("failed to connect") == ("failed to connect",)
 
 
+def test_the_next_line_may_tell_the_way_around_where_the_log_goes_on_behind_it() -> None:
+    told = ("error while fetching part 3: read timed out", "trying to resume the download")
+    assert loud(*told, "part 3 done") == ()
+    assert loud(*told) == told[:1]
+
+
+def test_a_line_that_says_itself_that_it_is_no_failure_does_not_count() -> None:
+    assert loud("workers get a signal at the end: this is expected", "exit messages can be safely ignored", "not a failure") == ()
+    assert loud("error: 3 columns are expected, not 2") == ("error: 3 columns are expected, not 2",)
+
+
 def test_error_names_the_stream_where_progress_bars_have_it_too() -> None:
     bar, saved = "ERROR  worker0  31%|##    | 59/191 [31:21<59:25,  3.6it/s]", "ERROR  worker0  Configuration saved in /tmp/a"
     assert loud(bar, saved) == ()
