@@ -50,7 +50,7 @@ SILENT = lazy.regex(
     r"[+-]?\d{1,12}\.\d{1,20}(?:e[-+]?\d+)?%?(?![.\w]))"
 )
 # Such lines are for those who look for something else.
-DEBUG = lazy.regex(r"^(?![^\n]*\b(?:ERROR|FATAL|CRITICAL)\b)[^\n]{0,60}?(?:\b(?:DEBUG|TRACE)\b ?[\]|:(-]|\[D )")
+DEBUG = lazy.regex(r"^(?![^\n]*\b(?:ERROR|FATAL|CRITICAL)\b)[^\n]{0,60}?(?:\b(?:DEBUG|TRACE)\b ?[\]|:(-]|\[D |\bdebug[1-5]?: )")
 AT_WORK = 3  # lines with figures behind what was outlived
 REMEMBERED = 1024  # lines: the ends of a log are asked about by each of hundreds of events
 

@@ -39,6 +39,12 @@ NEEDED = lazy.regex(
     r"(?i)nvidia|nvrm|nvlink|nvswitch|\bgpu|amdgpu|\bkfd\b|habana|i915|\bxe\b|mlx\d|infiniband|\bib_|nvme|\bata\d|\bsd[a-z]{1,2}\b|"
     r"ext4|xfs|btrfs|\bmd\d|raid|nfs|lustre|memory|mce|hardware error|panic|\boops\b|\bbug:|segfault|out of"
 )
+# What by its own form tells of no failure: an event of Kubernetes that is normal, what a security module keeps a program of the
+# host from (but for the record of a process that a signal ended), a program's note on its own course in the layout of glog.
+ROUTINE = lazy.regex(
+    r"(?:^|\s)Normal\s{1,30}[A-Z][A-Za-z]{3,40}\s|\btype=1(?!701|326)\d{3} audit\(\d|\bapparmor=\"[A-Z]{5,8}\"|"
+    r"(?:^|\s)I\d{4} \d\d:\d\d:\d\d\.\d{6}\s{1,8}\d{1,9} [\w.]{1,60}:\d{1,5}\] "
+)
 MOST_LINES = 200
 MOST_CHARS = 400
 MOST_OF_A_SOURCE = 40
@@ -84,8 +90,8 @@ def _goes_on(number: int, ends: Mapping[int, str]) -> bool:
 
 
 def _is_chatter(text: str) -> bool:
-    """Is it of a service that no job needs, for debugging, of a kernel that finds its board, or what a `grep` looks for?"""
-    if SERVICES.search(text[:120]) or DEBUG.match(text) or ("grep" in text and SOUGHT.search(text)):
+    """Is it routine, of a service that no job needs, for debugging, of a kernel that finds its board, or what a `grep` seeks?"""
+    if SERVICES.search(text[:120]) or DEBUG.match(text) or ROUTINE.search(text) or ("grep" in text and SOUGHT.search(text)):
         return True
     return BOOTING.search(text[:80]) is not None and NEEDED.search(text) is None
 

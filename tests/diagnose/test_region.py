@@ -97,3 +97,23 @@ def test_words_that_only_begin_like_those_of_failures_alarm_nobody() -> None:
     assert loud("(EmbodiedActor pid=77) the agent's skills were loaded") == ()
     assert loud("{'beta_end'} was not found in config. Values will be initialized to default values.") == ()
     assert loud("invalid cache, to be invalidated") == ("invalid cache, to be invalidated",)
+
+
+@pytest.mark.parametrize("line", [
+    '[ 8341.933370] audit: type=1400 audit(1621966268.393:633): apparmor="DENIED" operation="ptrace" comm="fit" denied_mask="read"',
+    "[2031-01-24T14:33:48.002] debug4: xsignal: Swap signal PIPE[13] to 0x1 from 0x1",
+    "  Normal   SandboxChanged   4m (x4 over 4m)  kubelet, gpu-7  Pod sandbox changed, it will be killed and re-created.",
+    "I0304 10:00:01.112233    1042 kubelet.go:814] cannot measure the memory of a pod that is gone",
+])  # fmt: skip
+def test_what_is_routine_by_its_form_alarms_nobody(line: str) -> None:
+    assert loud(line) == ()
+
+
+@pytest.mark.parametrize("line", [
+    "[ 8341.933370] audit: type=1701 audit(1621966268.393:633): auid=1000 uid=1000 pid=812 comm=\"fit\" sig=11 killed",
+    "[2031-01-24T14:33:48.002] error: slurm_receive_msg: cannot read",
+    "  Warning  SandboxChanged   4m (x4 over 4m)  kubelet, gpu-7  Pod sandbox changed, it will be killed and re-created.",
+    "E0304 10:00:01.112233    1042 kubelet.go:814] cannot measure the memory of a pod that is gone",
+])  # fmt: skip
+def test_what_differs_from_it_is_heard(line: str) -> None:
+    assert loud(line) == (line,)
