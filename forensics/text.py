@@ -4,10 +4,32 @@ A line ends at `\\n`. Its text is decoded as UTF-8 (bad bytes replaced), without
 redrawn with carriage returns, one frame counts.
 """
 
+import os
+
 from forensics import lazy, limits
 
+CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together with what is computed from them
+FEW_BYTES = 128 << 20  # counted without numpy, the import of which takes 0.1 s
+SMALL_BYTES = 16 << 10  # as soon counted without it
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 ANSI = lazy.regex(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
+
+
+_counted = 0  # bytes of this process, about: which way they are counted makes no difference to the count
+
+
+def line_ends(data: bytes, start: int = 0, end: int | None = None) -> int:
+    """How many line ends data[start:end] holds. Of much data, numpy counts: three times as fast and outside the lock."""
+    global _counted
+    end = len(data) if end is None else end
+    _counted += end - start
+    if _counted < FEW_BYTES or end - start < SMALL_BYTES:
+        return data.count(10, start, end)  # an integer is counted faster than bytes
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else its threads, of no use here, spin while they wait for work
+    import numpy as np
+
+    counted = np.frombuffer(data, np.uint8, max(0, end - start), start)
+    return sum(int(np.count_nonzero(counted[i : i + CACHED_BYTES] == 10)) for i in range(0, len(counted), CACHED_BYTES))
 
 
 def clean(raw: bytes) -> str:

@@ -4,6 +4,7 @@
 3    a fault of this program (with FORENSICS_DEBUG=1 its traceback is shown)
 """
 
+import atexit
 import contextlib
 import gc
 import os
@@ -14,7 +15,7 @@ from forensics.errors import ForensicsError, unexpected
 
 __all__ = ["main"]
 
-YOUNG = 50_000  # objects made before cycles are looked for; a short run makes hardly any, and the default of 700 costs a tenth
+YOUNG = 500_000  # objects made before cycles are looked for; a run makes hardly any, and the default of 700 costs a tenth
 
 
 def main() -> None:
@@ -23,6 +24,7 @@ def main() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
     gc.set_threshold(YOUNG)
+    atexit.register(gc.freeze)  # all ends now: looking through everything for cycles once more costs a tenth of a short run
     try:
         signal.signal(signal.SIGINT, _interrupted)
         from forensics.cli.app import build

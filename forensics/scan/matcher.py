@@ -14,6 +14,7 @@ import hyperscan
 from msgspec import Struct
 
 from forensics.database import Database, compile_anchors, compile_literals, whole
+from forensics.text import line_ends
 
 FIRST = 500
 LAST = 32
@@ -22,8 +23,6 @@ EVEN = 3000  # places of an anchor of series in a chunk; its lines are sampled a
 GOLDEN = 0.6180339887
 ALL_BYTES = 1 << 20  # a chunk, where no line is longer
 WINDOW_BYTES = 256 << 10
-LARGE_CHUNKS = 128  # of a source; from there on, faster ways pay that take time to load
-CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together with what is computed from them
 GLANCE_BYTES = 32 << 10
 DENSE_CHUNKS = 64  # of a source; behind them only the start of each chunk is looked at for numbers
 
@@ -59,7 +58,7 @@ class Matcher:
     def find(self, data: bytes, number: int) -> Found:
         """Where the anchors end in `data`, the chunk `number` of its source, counted from 0."""
         places, counts = self._places(data)
-        return Found(places, counts, self._thin(data, number), line_ends(data, number >= LARGE_CHUNKS))
+        return Found(places, counts, self._thin(data, number), line_ends(data))
 
     def _places(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
         reported: list[tuple[int, int]] = []
@@ -133,16 +132,6 @@ class Matcher:
             scratch = hyperscan.Scratch(matcher)
             setattr(self.local, name, scratch)
         return scratch
-
-
-def line_ends(data: bytes, large: bool) -> int:
-    """How many line ends `data` holds; of a `large` source, numpy counts: three times as fast and outside the lock."""
-    if not large:
-        return data.count(10)  # an integer is counted much faster than bytes
-    import numpy as np  # 0.1 s, which a small source would wait for
-
-    whole = np.frombuffer(data, np.uint8)
-    return sum(int(np.count_nonzero(whole[i : i + CACHED_BYTES] == 10)) for i in range(0, len(whole), CACHED_BYTES))
 
 
 def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from forensics.scan.fold import Ends, Even, HitFold
 from forensics.scan.matcher import FIRST, Found, Matcher, last_of_each
 from forensics.scan.place import Place
 from forensics.scan.workers import Workers, matched
-from forensics.text import clean, shown
+from forensics.text import clean, line_ends, shown
 
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
@@ -65,7 +65,7 @@ class _Scanner:
             at = to - 1
             if at >= end:  # a line we have not looked at
                 start = data.rfind(b"\n", counted, at) + 1 or counted
-                number += data.count(10, counted, start)  # an integer is counted much faster than bytes
+                number += line_ends(data, counted, start)
                 counted = start
                 end = data.find(b"\n", at)
                 end = len(data) if end < 0 else end

@@ -8,6 +8,8 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
+from forensics.text import line_ends
+
 Piece = tuple[int, int, bytes]
 """(number, step, text): whole lines without the last line end; the first stood on line `number` of the original, each
 further one `step` lines on: 0 for the lines of one record, 1 for text as it stood, -1 for text that was turned around."""
@@ -15,15 +17,23 @@ OUT_BYTES = 1 << 20
 
 
 class Origin:
-    """Runs of lines with an even step: from which decoded line on, where its first line stood, and the step."""
+    """Runs of lines with an even step: from which decoded line on, where its first line stood, and the step.
 
-    def __init__(self) -> None:
+    `first`: the number of the first line, where what is decoded is a section of a longer file.
+    """
+
+    def __init__(self, first: int = 1) -> None:
+        self.first = first
         self.clear()
 
     def clear(self) -> None:
         """Forget everything, before a source is read again."""
         self.starts, self.firsts, self.steps = array("Q"), array("q"), array("q")
         self.lines = 0
+
+    def learn(self, other: "Origin") -> None:
+        """Take over what another one was told of the same source."""
+        self.starts, self.firsts, self.steps, self.lines = other.starts, other.firsts, other.steps, other.lines
 
     def add(self, number: int, step: int, count: int) -> None:
         """The next `count` decoded lines stood on `number`, `number + step`, ..."""
@@ -45,8 +55,8 @@ class Origin:
         """The number in the original of decoded line `line`; itself before anything was read."""
         run = bisect_right(self.starts, max(1, line)) - 1
         if run < 0:
-            return line
-        return self.firsts[run] + self.steps[run] * (max(1, line) - self.starts[run])
+            return line + self.first - 1
+        return self.firsts[run] + self.steps[run] * (max(1, line) - self.starts[run]) + self.first - 1
 
 
 def lined(pieces: Iterable[Piece], origin: Origin) -> Iterator[bytes]:
@@ -55,7 +65,7 @@ def lined(pieces: Iterable[Piece], origin: Origin) -> Iterator[bytes]:
     parts: list[bytes] = []
     size = 0
     for number, step, text in pieces:
-        origin.add(number, step, text.count(10) + 1)
+        origin.add(number, step, line_ends(text) + 1)
         parts.append(text)
         size += len(text) + 1
         if size >= OUT_BYTES:

@@ -49,7 +49,7 @@ def _undone(blocks: Iterator[bytes], strips: tuple[Strip, ...]) -> Iterator[byte
 
 
 def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, ...], first: int) -> Source:
-    origin = Origin()
+    origin = Origin(first)
 
     def blocks(warn: Warn) -> Iterator[bytes]:
         def note(kind: str, message: str, line: int | None) -> None:
@@ -64,8 +64,9 @@ def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, .
         blocks=blocks,
         compression=blob.compression,
         modified=blob.modified,
-        origin=lambda line: origin(line) + first - 1,
+        origin=origin,
         format=found.label,
+        parsed=blob.size or 0,
     )
 
 

@@ -6,6 +6,7 @@ A line of more than 16 KiB comes in several records of its stream, of which only
 """
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from msgspec import Struct, convert, json
 
@@ -14,6 +15,7 @@ from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import parsed
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
+from forensics.text import line_ends
 
 
 class Record(Struct, gc=False):
@@ -33,6 +35,7 @@ class Whole(Struct, gc=False):
 
 RECORDS = json.Decoder(Record)
 WHOLE = json.Decoder(Whole)
+END = itemgetter(slice(-1, None))  # a text's last character, or none
 PROBED = 3
 PART = 8_192  # characters; Docker cuts at 16 KiB
 
@@ -79,7 +82,7 @@ def _whole_lines(block: bytes, count: int) -> bytes | None:
         text = "".join(parts).encode()
     except (ValueError, RecursionError):
         return None
-    if not len(found) == count == text.count(10) or {log[-1:] for log in logs} != {"\n"}:
+    if not len(found) == count == line_ends(text) or set(map(END, logs)) != {"\n"}:
         return None
     return (text.replace(b"\r\n", b"\n") if b"\r" in text else text)[:-1]
 
