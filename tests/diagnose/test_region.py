@@ -96,6 +96,8 @@ def test_words_that_only_begin_like_those_of_failures_alarm_nobody() -> None:
     assert loud("node1: Invalidate trace cache @ step 402: expected module 1207, but got module 1206") == ()
     assert loud("(EmbodiedActor pid=77) the agent's skills were loaded") == ()
     assert loud("{'beta_end'} was not found in config. Values will be initialized to default values.") == ()
+    assert loud("/bin/sh: line 1: type: cmake: not found") == ()
+    assert loud("Hostfile /job/hostfile not found, creating hostfile.") == ()
     assert loud("invalid cache, to be invalidated") == ("invalid cache, to be invalidated",)
 
 
