@@ -72,6 +72,10 @@ CHAIN = (HANDLED, "The above exception was the direct cause")
 MESSAGE_LINES = 12
 # Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
 TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):")
+# Their threads without a name, and those of other trackers, by the first frame that is not Python's own.
+THREAD = "Exception in thread "
+THREADING = lazy.regex(r"[\\/]threading\.py\"")
+OF_TRACKER = lazy.regex(r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]')
 RULE = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
@@ -83,7 +87,7 @@ def read(region: Region) -> Record | None:
     if not notebook:
         head, *rows = unwrapped([head, *rows], HEAD)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
-    if _ignored(region):
+    if _ignored(region) or _of_tracker(region, rows):
         last = _message_end(rows, place) if place is not None else region.number
         return Record("traceback/ignored", region.number, last, None, "hint", (head.line,), decides=IGNORED_DECIDES)
     if place is None:
@@ -133,6 +137,15 @@ def _ignored(region: Region) -> bool:
     if CALLBACK in further.text and near.text.lstrip().startswith("handle:"):
         return True
     return IGNORED[0] in further.text and not further.text.rstrip().endswith(">")
+
+
+def _of_tracker(region: Region, rows: list[Peeled]) -> bool:
+    """Does a thread of a tracker end with it? The run does without."""
+    if not any(THREAD in line.text for line in region.lines_before()[-1:]):
+        return False
+    frames = (r.message for r in rows if r.message.lstrip().startswith('File "'))
+    first = next((frame for frame in frames if not THREADING.search(frame)), "")
+    return OF_TRACKER.match(first) is not None
 
 
 def _end(rows: list[Peeled]) -> int | None:

@@ -175,6 +175,18 @@ def test_an_ignored_exception_ends_nothing(
     assert analyze(train_log=f"epoch 3 done\n{PLAIN}").causes[0].id == "code.exception"
 
 
+@pytest.mark.parametrize(
+    ("file", "cause"), [("wandb/sdk/internal/file_stream.py", None), ("wandb/agents/pyagent.py", "code.exception")]
+)
+def test_a_trackers_own_thread_ends_nothing_but_a_function_that_it_runs_does(
+    events: Callable[[str], list[Event]], file: str, cause: str | None
+) -> None:
+    frames = f'  File "/opt/py/threading.py", line 932, in run\n    run()\n  File "/opt/py/{file}", line 260, in act\n    act()\n'
+    told = events(f"Exception in thread Thread-5:\nTraceback (most recent call last):\n{frames}KeyError: 'step'\n")
+    assert cause in {e.cause for e in told}
+    assert ("code.exception" in {e.cause for e in told}) == bool(cause)
+
+
 def test_a_message_that_is_a_traceback_tells_what_that_one_ends_with(events: Callable[[str], list[Event]]) -> None:
     first = 'Traceback (most recent call last):\n  File "/home/u/main.py", line 9, in <module>\n    raise RuntimeError(text)\n'
     found = tracebacks(events(first + "RuntimeError: " + PLAIN))
