@@ -42,10 +42,10 @@ STANDARD_ERROR = lazy.regex(r"^\W{0,2}ERROR\b")  # how clouds call what a progra
 # `    ECC Errors` over rows of zeros, `504 steps, 0 failed`, `/w/task-killer`, `train_error 0.19`, `Invalidate cache`,
 # a shell's `type: cmake: not found`: words that tell of no failure.
 SILENT = lazy.regex(
-    r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|Failures|Exceptions|Timeouts|(?:Error|Failure|Timeout) Counts?):?\s*$|"
+    r"^\W{0,40}(?:[A-Z][\w-]{0,30} ){0,3}(?:Errors|[Ff]ailures|Exceptions|Timeouts|(?:Error|Failure|Timeout) Counts?):?\s*$|"
     r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b|"
     r"\b\w{0,40}timeout\w{0,20}[\"']?\s?[=:]\s?(?:[\"'\[(]?\d|None|null|-1)|"
-    r"\b\w{0,40}(?:error|fail|invalid|kill|abort|exception|signal)\w{0,30}[\"']?\s?[=:]\s?(?:True|False|None|null|true|false)\b|"
+    r"\b\w{0,40}(?:error|fail|invalid|kill|abort|exception|signal)\w{0,30}[\"']?\s?[=:]\s?(?:(?:True|False|None|null|true|false)\b|-(?=[;,\s)]|$))|"
     r"^\s{1,8}at [\w.$<>/]+\([^)\n]*\)\s*$|\b\w{1,30}\.errors?(?=\s{1,3}-?\s?(?:INFO|DEBUG)\b)|"
     r"(?i:\binvalidat\w{1,5}|\bembodied|\bskill\w{0,8}|\bstudied)|\btype: [\w.+-]{1,40}: not found$|"
     r"\b[A-Z]:(?:\\[\w.+-]{1,100}){2,30}|(?<![\w.])(?:/[\w.+-]{1,100}){3,30}|"

@@ -119,3 +119,9 @@ def test_what_is_routine_by_its_form_alarms_nobody(line: str) -> None:
 ])  # fmt: skip
 def test_what_differs_from_it_is_heard(line: str) -> None:
     assert loud(line) == (line,)
+
+
+def test_a_field_or_a_list_that_is_empty_alarms_nobody() -> None:
+    assert loud("Recent failures:", "~> TaskHandler[id: 18; name: fit; status: NEW; exit: -; error: -; workDir: /w/d5]") == ()
+    failed = "~> TaskHandler[id: 18; name: fit; status: NEW; exit: 1; error: -1; workDir: /w/d5]"
+    assert loud(failed, "Recent failures: gpu-7") == (failed, "Recent failures: gpu-7")
