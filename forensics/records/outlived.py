@@ -29,7 +29,10 @@ FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_
 # What ends a process of a run, or a task of it, that is then started again.
 STARTED_AGAIN = ("distributed.", "process.worker_died", "storage.network_fs")
 # A hint of these says no more than that something was tried in vain.
-TRIED = ("distributed.network", "distributed.rendezvous", "storage.full", "storage.network_fs", "process.fork_threads")
+TRIED = (
+    *("distributed.network", "distributed.rendezvous", "storage.full", "storage.network_fs", "process.fork_threads"),
+    *("gpu_program.library", "gpu_driver.unavailable"),  # it computes without
+)
 # A value that is not finite, or memory that ran out, is itself told as a warning by programs that then end of it.
 NOT_BY_LEVEL = ("numerics.nan", "gpu_memory.capacity")
 WARNING = {"warning", "warn", "w"}

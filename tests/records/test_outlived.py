@@ -199,3 +199,14 @@ def test_a_last_word_for_information_does_not_undo_that_it_went_on(analyze: Anal
     end = "2026-11-21 08:02:00,120 INFO train: shut down\n"
     assert verdict(analyze, STEPS + front + MISSING + LATER + end)[0] != "crash"
     assert verdict(analyze, STEPS + front + MISSING + end)[0] == "crash"
+
+
+def test_a_library_of_the_gpu_that_a_training_does_without_is_noise(analyze: Analyze) -> None:
+    front = (
+        "2026-11-21 08:00:30.120000: W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load dynamic library "
+        "'libcudart.so.11.0'; dlerror: libcudart.so.11.0: cannot open shared object file: No such file or directory\n"
+    )
+    epochs = "".join(f"Epoch {s}/3\n20/20 [====] - 1s 18ms/step - loss: 0.0{s}81 - val_loss: 0.0531\n" for s in (1, 2, 3))
+    assert verdict(analyze, front + epochs) == ("no_crash", "none.healthy")
+    assert verdict(analyze, front)[1] == "gpu_program.library"
+    assert verdict(analyze, front + epochs + "Segmentation fault (core dumped)\n")[1] == "process.segfault"
