@@ -48,6 +48,7 @@ ROUTINE = lazy.regex(
 MOST_LINES = 200
 MOST_CHARS = 400
 MOST_OF_A_SOURCE = 40
+NOTE = 3  # lines behind an alarm that may tell the way around it
 
 
 def words(lines: Iterable[str]) -> set[str]:
@@ -85,8 +86,8 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
 
 
 def _goes_on(number: int, ends: Mapping[int, str]) -> bool:
-    """Does line `number` tell the way around what it tells, or the next one, which is not the last that is known?"""
-    return goes_on(ends[number]) or (number + 2 in ends and finds_way(ends[number + 1]))
+    """Does line `number` tell the way around what it tells, or one of the next NOTE, behind which the log goes on?"""
+    return goes_on(ends[number]) or any(finds_way(ends[n]) for n in range(number + 1, number + NOTE + 1) if n + 1 in ends)
 
 
 def _is_chatter(text: str) -> bool:

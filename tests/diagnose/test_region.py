@@ -46,10 +46,12 @@ def test_a_line_that_tells_the_way_around_does_not_count() -> None:
     assert loud("failed to connect") == ("failed to connect",)
 
 
-def test_the_next_line_may_tell_the_way_around_where_the_log_goes_on_behind_it() -> None:
+def test_the_next_lines_may_tell_the_way_around_where_the_log_goes_on_behind_them() -> None:
     told = ("error while fetching part 3: read timed out", "trying to resume the download")
     assert loud(*told, "part 3 done") == ()
     assert loud(*told) == told[:1]
+    assert loud(told[0], "host a", "port 7", told[1], "part 3 done") == ()
+    assert loud(told[0], "host a", "port 7", "path /b", told[1], "part 3 done") == told[:1]
 
 
 def test_a_line_that_says_itself_that_it_is_no_failure_does_not_count() -> None:
