@@ -7,7 +7,7 @@ What stands in front of such lines, and is followed by no alarm, was outlived. A
 (`train_error 0.19`) or counts none (`0 failures`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from forensics import lazy
@@ -27,12 +27,14 @@ GOES_ON = lazy.regex(
     r"(?:will be|is being|being) (?:retried|restarted|rescheduled|resubmitted)|retry in \d|trying to restart|"
     r"(?:record|sample|row|line|entry|item|image|frame|example|document)s?,? (?:(?:was|were|is|are|will be) )?"
     r"(?:dropped|skipped|ignored|discarded|omitted)|"
-    r"trying again in|trying to (?:resume|re-?connect)|switch(?:ing)? to [a-z]\w+ (?:implementation|version|mode|backend)|"
+    r"trying again in|(?:re)?(?:build|creat|mak|start|open|load)ing (?:it|them|the \w+) (?:again|anew)|"
+    r"trying to (?:resume|re-?connect)|switch(?:ing)? to [a-z]\w+ (?:implementation|version|mode|backend)|"
     r"(?:can|may) be (?:safely )?ignored|safely ignore|not (?:an error|a (?:failure|problem))|"
     r"(?:this|which|messages?|warnings?|errors?) (?:is|are) (?:harmless|normal|expected)(?! (?:to|but|that))|"
     r"optimi[sz]ations will not be enabled|will (?:not be available|be (?:disabled|ignored|skipped))|"
     r"thrown while requesting (?:HEAD|GET))\b"
 )
+ATTEMPT = lazy.regex(r"(?i)\b(?:attempt|try|retry) #?(\d{1,3})(?:/| of )(?!\1\b)\d{1,3}\b")  # on an alarmed line only
 # As much, on an alarmed line only: one in front of a traceback may as well tell how the run begins.
 AROUND = lazy.regex(
     r"(?i), (?:skip(?:ped|ping)?|(?:continu|us|runn|creat|generat|download|initiali[sz]|comput|recomput|rebuild)ing)\b|"
@@ -46,6 +48,10 @@ SILENT = lazy.regex(
     r"\b(?:0|[Nn]o|[Zz]ero) (?:errors?|failures?|failed|exceptions?|timeouts?|aborted|killed|lost|corrupted|invalid)\b|"
     r"\b\w{0,40}timeout\w{0,20}[\"']?\s?[=:]\s?(?:[\"'\[(]?\d|None|null|-1)|"
     r"\b\w{0,40}(?:error|fail|invalid|kill|abort|exception|signal)\w{0,30}[\"']?\s?[=:]\s?(?:(?:True|False|None|null|true|false)\b|-(?=[;,\s)]|$))|"
+    r"(?<![\w.])[\w-]{1,60}\.(?:txt|csv|tsv|jsonl?|log|ya?ml|out|err)\b(?!:)|"
+    r"\bTrial \d+ failed with (?:value|parameters)\b[^\n]*|"
+    r"\b[1-9]\d{0,8} (?:ok|converted|processed|written|downloaded|saved|kept|loaded|copied|imported|parsed|encoded|done), "
+    r"\d{1,9} (?:failed|errors?|failures|skipped|invalid)\b|"
     r"^\s{1,8}at [\w.$<>/]+\([^)\n]*\)\s*$|\b\w{1,30}\.errors?(?=\s{1,3}-?\s?(?:INFO|DEBUG)\b)|"
     r"(?i:\binvalidat\w{1,5}|\bembodied|\bskill\w{0,8}|\bstudied)|\btype: [\w.+-]{1,40}: not found$|"
     r"\b[A-Z]:(?:\\[\w.+-]{1,100}){2,30}|(?<![\w.])(?:/[\w.+-]{1,100}){3,30}|"
@@ -54,6 +60,25 @@ SILENT = lazy.regex(
 )
 # Such lines are for those who look for something else.
 DEBUG = lazy.regex(r"^(?![^\n]*\b(?:ERROR|FATAL|CRITICAL)\b)[^\n]{0,60}?(?:\b(?:DEBUG|TRACE)\b ?[\]|:(-]|\[D |\bdebug[1-5]?: )")
+# Of these the log's end is not one: a warning that more lines follow was no end of the program.
+WARNED = lazy.regex(r"^(?![^\n]*\b(?:ERROR|FATAL|CRITICAL)\b)[^\n]{0,60}?(?:\bWARN(?:ING)?\b ?[\]|:(-]?|\[W )")
+NUMBER = lazy.regex(r"[-+]?\d[\d.,:eE+-]*")
+DIGITS = lazy.regex(r"\d{1,15}")
+WORD = lazy.regex(r"[A-Za-z]{3}")
+COUNT = lazy.regex(r"(?<![\d.])(\d{1,9})(?:/| of )\1(?![\d.])|(?<![\d.])100 ?%")
+LOGGED = lazy.regex(
+    r"\W{0,3}(?:[A-Z]{1,8}\W{1,3})?(?:[\w.-]{1,40}\W{1,3})?(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d\d(?:\d\d)?)"
+    r"[ T,]{1,2}\d\d:\d\d(?::\d\d)?\S*|"
+    r"[^\n]{0,80}?\[\d\d/[A-Z][a-z]{2}/\d{4}[: ]\d\d:\d\d:\d\d[^\]\n]{0,12}\]|[IWEF]\d{4} \d\d:\d\d:\d\d\S*|"
+    r"(?:DEBUG|INFO|WARNING|ERROR):[\w.-]{1,60}:"
+)
+TRACE = lazy.regex(
+    r"Traceback \(most recent|\s+\S|\s*$|During handling of the above|The above exception was|"
+    r"[\w.]{0,80}(?:Error|Exception|Exit|Interrupt)\b"
+)
+RAISED = lazy.regex(r"Traceback \(most recent|\s+File \"|[\w.]{0,80}(?:Error|Exception|Exit|Interrupt)\b")
+LIBRARY = lazy.regex(r"\bNCCL (?:INFO|WARN)\b|\[c10d\]|\] \[PG ")  # its threads talk on when the program is lost
+BLOCK = 4096  # bytes: the least that a program holds back of its output to a file or a pipe
 AT_WORK = 3  # lines with figures behind what was outlived
 REMEMBERED = 1024  # lines: the ends of a log are asked about by each of hundreds of events
 
@@ -67,7 +92,7 @@ def shows_work(text: str) -> bool:
 @lru_cache(REMEMBERED)
 def finds_way(text: str) -> bool:
     """Does a line tell the way around something, in whatever line that stands?"""
-    return GOES_ON.search(text) is not None
+    return GOES_ON.search(text) is not None or (ATTEMPT.search(text) is not None and alarmed(text))
 
 
 def goes_on(text: str) -> bool:
@@ -85,3 +110,51 @@ def works_on(later: Iterable[str]) -> bool:
     """Are there AT_WORK lines of a program at work among `later`, and none with an alarm?"""
     lines = list(later)
     return sum(map(shows_work, lines)) >= AT_WORK and not any(map(alarmed, lines))
+
+
+def form(text: str) -> str:
+    """What lines of one kind have in common: their words up to the second number, behind a logger's time of day."""
+    logged = LOGGED.match(text)
+    return "#".join(NUMBER.split(text[logged.end() if logged else 0 :], maxsplit=2)[:2]).strip()
+
+
+def resumed(ends: Mapping[int, str], line: int) -> int:
+    """How many lines behind `line` show that the program went on as before; `ends`: the known lines of a log, by number.
+
+    One that reaches its count (`100/100 items`) says it for good, and what a logger adds to such lines counts with them.
+    """
+    again = repeated(ends, line)
+    reached = AT_WORK * any(COUNT.search(text) for text in again)
+    added = sum(1 for n, text in ends.items() if n > line and LOGGED.match(text) and text not in again and not alarmed(text))
+    return reached + len(again) + added if again else 0
+
+
+def repeated(ends: Mapping[int, str], line: int) -> list[str]:
+    """The lines behind `line` whose form stood in front of it, too, and that cannot have been held back: a logger hands on every
+    record at once, and a stream that showed lines before its first block was full holds back none. Lines without a logger's stamp
+    count further on there (`item 8 of 90`): what an exception says may have lines of one form, too."""
+    known = {form(text) for n, text in ends.items() if n < line and LOGGED.match(text) and not alarmed(text)}
+    near = {text: _count(text) for text in _in_front(ends, line) if WORD.search(text) and not alarmed(text)}
+    counts = {form(text): count for text, count in near.items() if count is not None}
+    later = [text for n, text in sorted(ends.items()) if n > line and not alarmed(text) and not LIBRARY.search(text)]
+    return [x for x in later if (f := form(x)) in known or (f in counts and x not in near and (_count(x) or 0) > counts[f])]
+
+
+def _count(text: str) -> int | None:
+    """The first number of a line, without what is behind its point."""
+    found = DIGITS.search(text)
+    return int(found[0]) if found else None
+
+
+def _in_front(ends: Mapping[int, str], line: int) -> list[str]:
+    """The lines in front of the trouble that ends at `line`, back to the log's start or an earlier traceback; none where that
+    is not known or where they fill a block."""
+    line -= 1
+    while line in ends and TRACE.match(ends[line]):
+        line -= 1
+    found: list[str] = []
+    while line in ends and not RAISED.match(ends[line]):
+        found.append(ends[line])
+        line -= 1
+    whole = line == 0 or line in ends
+    return found if whole and sum(map(len, found)) < BLOCK else []

@@ -13,7 +13,7 @@ from forensics import lazy
 from forensics.database import HEALTHY
 from forensics.database.confirm import SOUGHT
 from forensics.model import Event, Incident, Scan
-from forensics.work import BAR, DEBUG, SILENT, STANDARD_ERROR, finds_way, goes_on, works_on
+from forensics.work import AT_WORK, BAR, DEBUG, SILENT, STANDARD_ERROR, WARNED, finds_way, goes_on, resumed, works_on
 
 NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 TOKEN = lazy.regex(r"[a-z_]{3,30}")
@@ -77,17 +77,28 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
         mine = [(_start(e, ends), e.last_line) for e in foreign if e.source == scan.source.name]  # may span the whole source
         noise |= {n for n in ends if any(first <= n <= last for first, last in mine)}
         loud = {n: text for n, text in sorted(ends.items()) if n not in noise and sounds_alarmed(text)}
-        loud = {n: text for n, text in _without_stream(loud).items() if not _goes_on(n, ends) and not _is_chatter(text)}
-        if loud and not works_on(text for number, text in ends.items() if number > max(loud)):
+        loud = {n: text for n, text in _without_stream(loud).items() if not _finds_way(n, ends) and not _is_chatter(text)}
+        if loud and not _only_warned(loud, ends) and not _goes_on(ends, max(loud)):
             found.update(dict.fromkeys([*loud.values()][-MOST_OF_A_SOURCE:]))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)[:MOST_LINES]
 
 
-def _goes_on(number: int, ends: Mapping[int, str]) -> bool:
+def _finds_way(number: int, ends: Mapping[int, str]) -> bool:
     """Does line `number` tell the way around what it tells, or one of the next NOTE, behind which the log goes on?"""
     return goes_on(ends[number]) or any(finds_way(ends[n]) for n in range(number + 1, number + NOTE + 1) if n + 1 in ends)
+
+
+def _only_warned(loud: Mapping[int, str], ends: Mapping[int, str]) -> bool:
+    """Are the `loud` lines warnings, all of them, behind which the program told more?"""
+    behind = sum(1 for number, text in ends.items() if number > max(loud) and text.strip())
+    return behind >= AT_WORK and all(map(WARNED.match, loud.values()))
+
+
+def _goes_on(ends: Mapping[int, str], last: int) -> bool:
+    """Does the program go on behind the line `last`, the last loud one?"""
+    return works_on(text for number, text in ends.items() if number > last) or resumed(ends, last) >= AT_WORK
 
 
 def _is_chatter(text: str) -> bool:

@@ -26,7 +26,7 @@ from forensics.records.teardown import torn_down
 
 __all__ = ["read", "together", "triggers"]
 
-HELPERS = {"across", "base", "beside", "events", "fold", "initiator", "outlived", "recovered", "teardown", "units"}
+HELPERS = {"across", "calm", "base", "beside", "events", "fold", "initiator", "outlived", "recovered", "teardown", "units"}
 
 
 @functools.cache

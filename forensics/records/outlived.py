@@ -22,8 +22,9 @@ from forensics.database import HEALTHY
 from forensics.layouts import peel
 from forensics.model import Event, Prefix, Region, Scan
 from forensics.records.base import Record
+from forensics.records.calm import FRAME, end_of, is_calm, is_finite_again, left_behind
 from forensics.records.traceback import CHAIN
-from forensics.work import AT_WORK, BAR, alarmed, finds_way, shows_work, works_on
+from forensics.work import AT_WORK, BAR, NUMBER, alarmed, finds_way, shows_work, works_on
 
 FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_memory.capacity")
 # What ends a process of a run, or a task of it, that is then started again.
@@ -51,11 +52,10 @@ THREAD = "Exception in thread "  # ends that thread; the program shows whether i
 LATER = 8  # lines of kinds seen before, behind the end of a thread
 SUBTASKS = ("code.exception/job_script_failed",)  # its pipeline may do without
 THREADS = ("process.worker_died/augmenter",)  # of other causes, told by a thread
+PYTHON = "/python_"  # in the names of exceptions of a program's own
 NOTE = 3  # lines behind a failure that may tell that it is tried again
 LAST = 3  # lines at the end that must be of kinds seen before
 MOVES = 3  # counts of a bar: one alone is drawn while a program ends
-NUMBER = lazy.regex(r"[-+]?\d[\d.,:eE+-]*")
-FRAME = lazy.regex(r"\bFile \"|\.py:\d+\b|^\s{2,}\w[\w.]{0,60}(?:\(| = )|^\s*\^+\s*$")
 RAISED = lazy.regex(r"\b[A-Za-z]\w*(?:Error|Exception)(?:: |\s*$)")
 HELD_BACK = 16384  # characters: two blocks of standard output to a file
 ANEW = lazy.regex(
@@ -68,10 +68,23 @@ QUIET = 2  # lines with numbers behind a hint
 def outlived(scan: Scan, events: Sequence[Event], records: Sequence[Record]) -> list[Event]:
     """`events`, those that the program of this source told and outlived as hints."""
     spans = _mild_spans(scan, records) if any(_concerned(e) or _may_be_noise(e) for e in events) else []
-    told = [replace(e, weight="hint") if _concerned(e) and _is_outlived(scan, e, spans) else e for e in events]
+    ends = {line.number: line.text for line in (*scan.head, *scan.tail)} if spans or any(map(_may_be_noise, events)) else {}
+    calm = bool(ends) and is_calm(scan, events, ends)
+    work = calm and is_calm(scan, events, ends, shows_work)
+    over = [e for e in events if (work if _is_anothers(e) else calm)]
+    told = [replace(e, weight="hint") if _concerned(e) and (e in over or _is_outlived(scan, e, spans)) else e for e in events]
+    told = left_behind(told, ends, FAMILIES)
     if any(e.weight != "hint" and e.cause != HEALTHY for e in told):
         return told
-    return [replace(e, cause=HEALTHY) if _may_be_noise(e) and _lives(scan, e, spans) else e for e in told]
+    kept = [e in over or _lives(scan, t, spans) for e, t in zip(events, told, strict=True)]
+    return [replace(t, cause=HEALTHY) if _may_be_noise(t) and ends_well else t for t, ends_well in zip(told, kept, strict=True)]
+
+
+def _is_anothers(event: Event) -> bool:
+    """Is `event` told by a library, a launcher or a service, which go on talking when the program is gone?"""
+    return (
+        str(event.cause).startswith(("distributed.", *STARTED_AGAIN)) and event.kind not in THREADS and PYTHON not in event.kind
+    )
 
 
 def _may_be_noise(event: Event) -> bool:
@@ -101,6 +114,8 @@ def _lives(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
     if _may_start_again(event) and not str(event.cause).startswith(TRIED):
         over = _is_tried_again(scan, event) or _told_mildly(event, spans)
         return _figures_on(scan, event) or (over and _works_on(scan, event))
+    if event.cause == "numerics.nan" and is_finite_again(event, {line.number: line.text for line in scan.tail}):
+        return True
     if any(on(scan, event) for on in (_figures_on, _went_on, _bars_on, _logs_on, _works_on)):
         return True
     return (_may_be_a_warning(event) or _told_mildly(event, spans)) and _quiet_behind(scan, event, spans)
@@ -177,7 +192,7 @@ def _went_on(scan: Scan, event: Event) -> bool:
     if last and (_is_mild(end := peel(last[-1].text), INFORMS) or INFORMED.match(end.message)) and alarmed(end.message):
         last.pop()
     last = last[-LAST:]
-    if len(last) < LAST or last[0].number <= _end(event):
+    if len(last) < LAST or last[0].number <= end_of(event):
         return False
     before = _shapes(scan, event.line)
     ends = [peel(line.text) for line in last]
@@ -210,15 +225,15 @@ def _figures_on(scan: Scan, event: Event) -> bool:
 
 def _is_tried_again(scan: Scan, event: Event) -> bool:
     """Do the lines right behind `event` tell that what failed is tried again, and does the log go on behind them?"""
-    later = [line.text for line in scan.tail if line.number > _end(event) and line.text.strip()]
+    later = [line.text for line in scan.tail if line.number > end_of(event) and line.text.strip()]
     return any(map(finds_way, later[: min(NOTE, len(later) - 1)]))
 
 
 def _behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]] = ()) -> list[str]:
     """The lines behind `event`, as far as the ends show them, without noise, what tells its way around and further `spans`."""
     noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
-    later = [line for line in scan.tail if line.number > _end(event) and line.number not in noise]
-    later = [line for line in later if not any(_end(event) < first <= line.number <= last for first, last in spans)]
+    later = [line for line in scan.tail if line.number > end_of(event) and line.number not in noise]
+    later = [line for line in later if not any(end_of(event) < first <= line.number <= last for first, last in spans)]
     return [line.text for line in later if line.text.strip() and not finds_way(line.text)]
 
 
@@ -247,13 +262,6 @@ def _quiet_behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) ->
     if any(alarmed(text) or FRAME.search(text) for text in later):
         return False
     return sum(bool(NUMBER.search(text)) for text in later) >= QUIET
-
-
-def _end(event: Event) -> int:
-    """The last line of `event`; of one traceback that of its exception, as what follows may or may not be its message."""
-    if event.kind == "traceback" and event.count == 1 and event.proofs:
-        return max(event.proofs[0].line, event.line)
-    return max(event.last_line, event.line)
 
 
 def _shapes(scan: Scan, line: int) -> set[tuple[str | None, str | None, str]]:

@@ -8,7 +8,8 @@ Kubernetes tries until it succeeds, and keeps the events of what failed before. 
 scheduled, its network made, its volumes mounted and its image pulled; kubectl sorts events by when they were seen last. The
 kernel of a notebook is as it was when its page connects again, and so is a client that found its queue or its store again. What
 Airflow's runner ends after it marked the task as a success is the rest of that task. MMCV tells which parameters of a checkpoint
-do not fit, and leaves them out. A machine that sleeps or shuts down takes its links down first.
+do not fit, and leaves them out. A server whose worker was too slow starts another, which answers.
+A machine that sleeps or shuts down takes its links down first.
 """
 
 import re
@@ -78,6 +79,11 @@ CURES = (
         cure=lazy.regex(
             r"\bPM: (?:suspend|hibernation) (?:entry|exit)|\bsystemd-shutdown\[1\]: |\breboot: (?:Restarting|Power down)"
         ),
+    ),
+    Cure(
+        causes=("process.stalled",),
+        trouble=lazy.regex(r"\bWORKER TIMEOUT\b|\bhandle_abort$|^SystemExit: 1$"),
+        cure=lazy.regex(r"\"(?:GET|POST|PUT) [^\"\n]{1,300} HTTP/\d(?:\.\d)?\" 2\d\d\b"),
     ),
     Cure(
         causes=("stopped.", "code.exception", "process."),

@@ -56,8 +56,8 @@ def test_a_log_that_goes_on_as_before_outlived_what_it_told(analyze: Analyze) ->
 
 def test_buffered_output_behind_a_traceback_proves_nothing(analyze: Analyze) -> None:
     """Standard output of a job in a pipe comes in blocks, the last of them behind the traceback on standard error."""
-    steps = "".join(f"step {s} loss 0.{s}\n" for s in range(40))
-    assert verdict(analyze, steps + MISSING + steps) == ("crash", "data.missing")
+    steps = "".join(f"step {s} loss 0.{s}\n" for s in range(400))  # the first block was full
+    assert verdict(analyze, steps + MISSING + steps[:999]) == ("crash", "data.missing")
 
 
 def test_steps_before_a_teardown_are_no_way_on(analyze: Analyze) -> None:
@@ -158,13 +158,14 @@ def test_alarms_that_a_training_works_on_behind_say_nothing(analyze: Analyze) ->
 
 
 def test_figures_behind_a_new_start_outlive_what_ended_the_first(analyze: Analyze) -> None:
-    front = "".join(f"step {s} loss 0.{s}\n" for s in range(9))
+    front = "".join(f"step {s} loss 0.{s}\n" for s in range(400))  # the first block was full
+    few = front[:200]
     lost = "RuntimeError: [gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:1925\n"
     failed = front + MISSING + lost
     assert verdict(analyze, failed)[0] == "crash"
-    assert verdict(analyze, failed + front)[0] == "crash", "they may have been held back"
-    assert verdict(analyze, failed + "resumed from step 5\n" + front) == ("no_crash", "none.healthy")
-    assert verdict(analyze, failed + "resumed from step 5\n" + front + MISSING)[0] == "crash", "and failed again"
+    assert verdict(analyze, failed + few)[0] == "crash", "they may have been held back"
+    assert verdict(analyze, failed + "resumed from step 5\n" + few) == ("no_crash", "none.healthy")
+    assert verdict(analyze, failed + "resumed from step 5\n" + few + MISSING)[0] == "crash", "and failed again"
     assert verdict(analyze, failed + "resumed from step 5\n")[0] == "crash", "nothing shows that it works"
 
 
@@ -210,3 +211,38 @@ def test_a_library_of_the_gpu_that_a_training_does_without_is_noise(analyze: Ana
     assert verdict(analyze, front + epochs) == ("no_crash", "none.healthy")
     assert verdict(analyze, front)[1] == "gpu_program.library"
     assert verdict(analyze, front + epochs + "Segmentation fault (core dumped)\n")[1] == "process.segfault"
+
+
+def test_a_stream_that_showed_lines_before_its_first_block_was_full_holds_back_nothing(analyze: Analyze) -> None:
+    steps = [f"item {s} of 90 is done\n" for s in range(1, 90)]
+    front = "could not read one\n"
+    assert verdict(analyze, "".join(steps[:9]) + front + MISSING) == ("crash", "data.missing")
+    assert verdict(analyze, "".join(steps[:9]) + front + MISSING + "".join(steps[9:20]))[0] == "no_crash"
+    assert verdict(analyze, front + MISSING + "".join(steps))[0] == "crash", "all of them may have been held back"
+
+
+def test_records_of_a_logger_without_a_clock_come_in_order(analyze: Analyze) -> None:
+    told = [f"INFO:fetch:got {n} of 24 shards\n" for n in range(0, 24, 3)]
+    trouble = "ERROR:fetch:shard 17: once more\n" + TRACE.format("ConnectionResetError: [Errno 104] Connection reset by peer")
+    end = "INFO:fetch:all shards are in place\n"
+    assert verdict(analyze, "".join(told[:5]) + trouble + "".join(told[5:]) + end)[0] == "no_crash"
+    assert verdict(analyze, "".join(told[:5]) + trouble + end)[0] != "no_crash", "nothing as before"
+
+
+def test_what_was_left_behind_is_not_what_ended_the_program(analyze: Analyze) -> None:
+    front = "2026-11-21 08:00:30,120 ERROR train: cannot read the table\n"
+    end = TRACE.format("IndexError: pop from empty list")
+    assert verdict(analyze, STEPS + front + MISSING + LATER + end) == ("crash", "code.index")
+
+
+def test_a_loss_that_is_a_number_again_was_no_end(analyze: Analyze) -> None:
+    told = "2026-11-21 08:00:30,120 WARNING train: found inf or nan in gradients at step 20, skipping the optimizer\n"
+    lost = LATER.replace("loss 0.", "loss nan 0.")
+    assert verdict(analyze, STEPS + told + LATER)[0] == "no_crash"
+    assert verdict(analyze, STEPS + told + lost) == ("crash", "numerics.nan")
+
+
+def test_a_service_that_goes_on_talking_saves_no_program(analyze: Analyze) -> None:
+    told = "".join(f"distributed.scheduler - INFO - Register worker {n}\n" for n in range(9))
+    lost = "[rank3]:[E1119 13:21:12.5 ProcessGroupNCCL.cpp:616] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1)\n"
+    assert verdict(analyze, told + lost + told)[1] == "distributed.timeout"

@@ -1,0 +1,71 @@
+"""What a program printed before its trouble, and again behind it, shows that it went on.
+
+    INFO:prefetch:prefetched 6 of 24 shards
+    ERROR:prefetch:shard 00017: attempt 1 of 3
+    Traceback (most recent call last):
+    ...
+    ConnectionResetError: [Errno 104] Connection reset by peer
+    INFO:prefetch:prefetched 12 of 24 shards
+
+Whose lines these are and whether they could have been held back is `work.resumed`'s to tell.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from forensics import lazy
+from forensics.database import HEALTHY
+from forensics.model import Event, Scan
+from forensics.work import AT_WORK, LOGGED, WARNED, alarmed, finds_way, form, repeated, resumed
+
+Test = Callable[[str], bool]
+
+FRAME = lazy.regex(r"\bFile \"|\.py:\d+\b|^\s{2,}\w[\w.]{0,60}(?:\(| = )|^\s*\^+\s*$")
+LOSS = lazy.regex(r"(?i)loss\w{0,12}['\"]?[^\w\n]{0,4}\d")
+NAN = lazy.regex(r"(?i)(?<![\w/])[-+]?(?:nan|inf)(?![\w/])")
+INFO = lazy.regex(r"\bINFO\b|^\W?I\b")
+INFORMS_EARLY = 80  # characters in which a record tells its level
+
+
+def is_calm(scan: Scan, events: Sequence[Event], ends: Mapping[int, str], shown: Test = bool) -> bool:
+    """Did the program go on as before behind the last trouble that the log tells, up to its end? Warnings are none, nor is what
+    it told in front of all trouble, too, for information. `shown`: what one of the lines behind it must hold."""
+    told = [e for e in events if e.cause not in (None, HEALTHY)]
+    first = min((e.line for e in told), default=0)
+    noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
+    routine = {form(text) for n, text in ends.items() if n < first and INFO.search(text[:INFORMS_EARLY])}
+    loud = {n: text for n, text in ends.items() if n not in noise and _is_loud(text)}
+    loud = {n: text for n, text in loud.items() if not WARNED.match(text) and form(text) not in routine}
+    last = max([*loud, *map(end_of, told)], default=0)
+    return bool(last) and resumed(ends, last) >= AT_WORK and any(map(shown, repeated(ends, last)))
+
+
+def _is_loud(text: str) -> bool:
+    return (alarmed(text) or (FRAME.search(text) is not None and not LOGGED.match(text))) and not finds_way(text)
+
+
+def left_behind(events: Sequence[Event], ends: Mapping[int, str], families: tuple[str, ...]) -> list[Event]:
+    """`events`, those of `families` as hints behind which the program went on as before, until another of these ended it."""
+    loud = [e for e in events if e.weight != "hint" and str(e.cause).startswith(families)]
+    return [replace(e, weight="hint") if e in loud and _is_left_behind(e, ends, loud) else e for e in events]
+
+
+def _is_left_behind(event: Event, ends: Mapping[int, str], loud: Sequence[Event]) -> bool:
+    if str(event.cause).startswith("numerics."):
+        return is_finite_again(event, ends)
+    others = any(e.cause != event.cause and end_of(e) > end_of(event) for e in loud)
+    return others and resumed(ends, end_of(event)) >= AT_WORK
+
+
+def is_finite_again(event: Event, ends: Mapping[int, str]) -> bool:
+    """Are the losses behind `event`, which told of one that is none, numbers up to the end?"""
+    later = [text for n, text in ends.items() if n > end_of(event)]
+    return sum(bool(LOSS.search(text)) for text in later) >= AT_WORK and not any(NAN.search(text) for text in later)
+
+
+def end_of(event: Event) -> int:
+    """The last line of `event`; of one traceback that of its exception, as what follows may or may not be its message."""
+    if event.kind == "traceback" and event.count == 1 and event.proofs:
+        return max(event.proofs[0].line, event.line)
+    return max(event.last_line, event.line)
