@@ -31,8 +31,8 @@ GOES_ON = lazy.regex(
     r"trying to (?:resume|re-?connect)|switch(?:ing)? to [a-z]\w+ (?:implementation|version|mode|backend)|"
     r"(?:can|may) be (?:safely )?ignored|safely ignore|not (?:an error|a (?:failure|problem))|"
     r"(?:this|which|messages?|warnings?|errors?) (?:is|are) (?:harmless|normal|expected)(?! (?:to|but|that))|"
-    r"optimi[sz]ations will not be enabled|will (?:not be available|be (?:disabled|ignored|skipped))|"
-    r"thrown while requesting (?:HEAD|GET))\b"
+    r"optimi[sz]ations will not be enabled|will (?:not be (?:available|cached)|be (?:disabled|ignored|skipped))|"
+    r"cache will not be (?:stored|written)|thrown while requesting (?:HEAD|GET))\b"
 )
 ATTEMPT = lazy.regex(r"(?i)\b(?:attempt|try|retry) #?(\d{1,3})(?:/| of )(?!\1\b)\d{1,3}\b")  # on an alarmed line only
 # As much, on an alarmed line only: one in front of a traceback may as well tell how the run begins.

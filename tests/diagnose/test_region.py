@@ -100,6 +100,7 @@ def test_words_that_only_begin_like_those_of_failures_alarm_nobody() -> None:
     assert loud("{'beta_end'} was not found in config. Values will be initialized to default values.") == ()
     assert loud("/bin/sh: line 1: type: cmake: not found") == ()
     assert loud("Hostfile /job/hostfile not found, creating hostfile.") == ()
+    assert loud("Failed to allocate memory: the KV cache will not be stored.") == ()
     assert loud("invalid cache, to be invalidated") == ("invalid cache, to be invalidated",)
 
 
