@@ -40,10 +40,11 @@ NEEDED = lazy.regex(
     r"ext4|xfs|btrfs|\bmd\d|raid|nfs|lustre|memory|mce|hardware error|panic|\boops\b|\bbug:|segfault|out of"
 )
 # What by its own form tells of no failure: an event of Kubernetes that is normal, what a security module keeps a program of the
-# host from (but for the record of a process that a signal ended), a program's note on its own course in the layout of glog.
+# host from (but for the record of a process that a signal ended), a program's note on its own course in the layout of glog, an
+# error of Go that is none.
 ROUTINE = lazy.regex(
     r"(?:^|\s)Normal\s{1,30}[A-Z][A-Za-z]{3,40}\s|\btype=1(?!701|326)\d{3} audit\(\d|\bapparmor=\"[A-Z]{5,8}\"|"
-    r"(?:^|\s)I\d{4} \d\d:\d\d:\d\d\.\d{6}\s{1,8}\d{1,9} [\w.]{1,60}:\d{1,5}\] "
+    r"(?:^|\s)I\d{4} \d\d:\d\d:\d\d\.\d{6}\s{1,8}\d{1,9} [\w.]{1,60}:\d{1,5}\] |\berr(?:or)?=\"?<nil>"
 )
 MOST_LINES = 200
 MOST_CHARS = 400

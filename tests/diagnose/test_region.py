@@ -109,6 +109,7 @@ def test_words_that_only_begin_like_those_of_failures_alarm_nobody() -> None:
     "[2031-01-24T14:33:48.002] debug4: xsignal: Swap signal PIPE[13] to 0x1 from 0x1",
     "  Normal   SandboxChanged   4m (x4 over 4m)  kubelet, gpu-7  Pod sandbox changed, it will be killed and re-created.",
     "I0304 10:00:01.112233    1042 kubelet.go:814] cannot measure the memory of a pod that is gone",
+    'time="2031-10-16T23:12:24.7Z" level=error msg="invalid metric type for a21c59" error="<nil>"',
 ])  # fmt: skip
 def test_what_is_routine_by_its_form_alarms_nobody(line: str) -> None:
     assert loud(line) == ()
@@ -119,6 +120,7 @@ def test_what_is_routine_by_its_form_alarms_nobody(line: str) -> None:
     "[2031-01-24T14:33:48.002] error: slurm_receive_msg: cannot read",
     "  Warning  SandboxChanged   4m (x4 over 4m)  kubelet, gpu-7  Pod sandbox changed, it will be killed and re-created.",
     "E0304 10:00:01.112233    1042 kubelet.go:814] cannot measure the memory of a pod that is gone",
+    'time="2031-10-16T23:12:24.7Z" level=error msg="invalid metric type for a21c59" error="no such container"',
 ])  # fmt: skip
 def test_what_differs_from_it_is_heard(line: str) -> None:
     assert loud(line) == (line,)
