@@ -204,17 +204,20 @@ def _told_otherwise(event: Event, own: Sequence[Event], hosts: Sequence[Event], 
 
 
 def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], jobs: Jobs, database: Database) -> bool:
-    """Did every log of the job that speaks of trouble begin after `event`, and does that trouble have another reason?
+    """Did every log of the job that speaks of trouble, or all that have a clock where those have none, begin after `event`, and
+    does that trouble have another reason?
 
     Another reason: what the job's log tells does not follow from `event`, or comes after a while of work; or the host's log
     tells of another end at that moment.
     """
     loud = [e for e in own if e.weight != "hint" and e.cause is not None]
-    starts = [jobs.starts.get(e.source) for e in loud]
+    starts, ends = [jobs.starts.get(e.source) for e in loud], [e.time for e in loud if e.time]
+    if loud and not any(starts):  # what lies beside it, as the notebook beside its runner's log, may tell the time
+        starts, ends = [s for s in jobs.starts.values() if s], [t for t in jobs.ends.values() if t]
     over = (event.time or datetime.min) + timedelta(seconds=(event.uncertainty_s or 0.0) + SLACK_S)
     begun = bool(starts) and all(s is not None and s > over for s in starts)
     others = [h.time for h in hosts if h.time and h.time > over and str(h.cause).startswith(ENDINGS)]
-    at_once = any(e.time and abs((e.time - t).total_seconds()) <= SOON_S for e in loud for t in others)
+    at_once = any(abs((m - t).total_seconds()) <= SOON_S for m in ends for t in others)
     return begun and (at_once or any(is_own(e, event, database) or _worked(e, jobs) for e in loud))
 
 

@@ -254,6 +254,7 @@ def _ends_with_another(source: str, event: Event, own: Sequence[Event], jobs: Jo
     end = jobs.ends[source]
     found = [e for e in own if e.source != source and (e.weight != "hint" or _is_too_soon(e, event))]
     found = [e for e in found if _is_end(e, event, database)]
+    found = [e for e in found if not (end and (begun := jobs.starts.get(e.source)) and begun > end)]  # a program that ran next
     ends = [e.time or jobs.ends.get(e.source) for e in found if e.cause == HEALTHY or _is_made_here(e)]
     return end is not None and any(t is not None and -SLACK_S <= (end - t).total_seconds() <= SOON_S for t in ends)
 

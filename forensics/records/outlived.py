@@ -5,12 +5,13 @@
     ...
     [I 2026-11-21 12:05:15,090] Trial 1 finished with value: 3.0
 
-Five things tell it: a record of level warning or lower says it itself; a traceback stands between a warning and a further record
+Six things tell it: a record of level warning or lower says it itself; a traceback stands between a warning and a further record
 without alarm; the line in front names a way around it, or is one that only a program which goes on prints; or the log ends as it
 began, with stamped lines of a kind that stood in front of the failure, too, with progress bars that move on, or with figures
-of the very form that they had in front of it; or the lines behind it tell that the task is tried again. Where the log
-shows the program at work at its end and nothing louder is in it, such a failure is the noise of a run that lives. What a kernel,
-a launcher or a scheduler tells is not weighed here: those outlive every job.
+of the very form that they had in front of it; or the lines behind it tell that the task is tried again; or a script's shell
+could not run one command, and what it ran next works at the end. Where the log shows the program at work at its end and nothing
+louder is in it, such a failure is the noise of a run that lives. What a kernel, a launcher or a scheduler tells is not weighed
+here: those outlive every job.
 """
 
 from collections.abc import Sequence, Set
@@ -56,6 +57,7 @@ PYTHON = "/python_"  # in the names of exceptions of a program's own
 NOTE = 3  # lines behind a failure that may tell that it is tried again
 LAST = 3  # lines at the end that must be of kinds seen before
 MOVES = 3  # counts of a bar: one alone is drawn while a program ends
+SHELL = lazy.regex(r":? line \d{1,6}: .{1,200}: (?:command )?not found\s*$")
 RAISED = lazy.regex(r"\b[A-Za-z]\w*(?:Error|Exception)(?:: |\s*$)")
 HELD_BACK = 16384  # characters: two blocks of standard output to a file
 ANEW = lazy.regex(
@@ -102,7 +104,7 @@ def _may_start_again(event: Event) -> bool:
 
 
 def _is_outlived(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
-    if _figures_on(scan, event) or _is_tried_again(scan, event):
+    if _figures_on(scan, event) or _is_tried_again(scan, event) or _shell_went_on(scan, event):
         return True
     if _may_start_again(event):
         return False
@@ -116,7 +118,7 @@ def _lives(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
         return _figures_on(scan, event) or (over and _works_on(scan, event))
     if event.cause == "numerics.nan" and is_finite_again(event, {line.number: line.text for line in scan.tail}):
         return True
-    if any(on(scan, event) for on in (_figures_on, _went_on, _bars_on, _logs_on, _works_on)):
+    if any(on(scan, event) for on in (_figures_on, _went_on, _bars_on, _logs_on, _works_on, _shell_went_on)):
         return True
     return (_may_be_a_warning(event) or _told_mildly(event, spans)) and _quiet_behind(scan, event, spans)
 
@@ -235,6 +237,18 @@ def _behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]] = ()) -> 
     later = [line for line in scan.tail if line.number > end_of(event) and line.number not in noise]
     later = [line for line in later if not any(end_of(event) < first <= line.number <= last for first, last in spans)]
     return [line.text for line in later if line.text.strip() and not finds_way(line.text)]
+
+
+def _shell_went_on(scan: Scan, event: Event) -> bool:
+    """Could a script's shell not run a command, and do figures of what it ran next stand at the end, behind all alarms?
+
+    A shell runs one command after the other: those figures are of a program that began later.
+    """
+    if not event.proofs or not all(SHELL.search(p.text) for p in event.proofs):
+        return False
+    later = _behind(scan, event)
+    last = max((i for i, text in enumerate(later) if alarmed(text) or FRAME.search(text)), default=-1)
+    return sum(map(shows_work, later[last + 1 :])) >= AT_WORK
 
 
 def _works_on(scan: Scan, event: Event) -> bool:

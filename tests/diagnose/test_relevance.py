@@ -113,6 +113,14 @@ def test_a_nan_that_stays_is_not_healed_by_a_good_end(analyze: Callable[..., Rep
     assert analyze(train_log="\n".join([*steps, "exit status 0", ""])).causes[0].id == "numerics.nan"
 
 
+def test_a_note_behind_a_traceback_is_no_work_that_its_program_went_on_with(analyze: Callable[..., Report]) -> None:
+    trace = 'Traceback (most recent call last):\n  File "/home/u/train.py", line 7, in <module>\n    y = jnp.zeros((1 << 17, 1 << 15))\n'
+    raised = "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 17179869184 bytes.\n"
+    note = "-" * 20 + "\nFor simplicity, JAX has removed its internal frames from the traceback of the following exception.\n"
+    report = analyze(train_log=trace + raised + note + "exit status 0\n")
+    assert report.causes[0].id == "host_memory.alloc_refused"
+
+
 def test_the_status_behind_a_pipe_does_not_heal_an_exception(analyze: Callable[..., Report]) -> None:
     failed = KEY_ERROR.replace("KeyError: 'label'", "ModuleNotFoundError: No module named 'einops'")
     assert analyze(train_log=failed + "exit status 0\n").causes[0].id == "code.import"
@@ -181,3 +189,10 @@ def test_names_of_logs_are_read_once_however_many_events_ask(
     kills = "".join(KILL.format(time=f"03:{minute:02d}:00").replace("991", str(800 + minute)) for minute in range(30))
     analyze(dmesg_txt=kills, **{f"rank{i}_log": job(ERROR) for i in range(30)})
     assert asked and max(Counter(asked).values()) < 10
+
+
+def test_a_log_with_times_tells_when_the_run_began_that_the_log_beside_it_has_none_of(analyze: Callable[..., Report]) -> None:
+    logs = {"run_log": "nbclient.exceptions.DeadKernelError: Kernel died\n", "train_log": step(0, 30)}
+    later = SEGFAULT.format(time="03:00:31").replace("browser", "python3.11")
+    assert analyze(dmesg_txt=memcg("02:59:50", "/a") + later, **logs).causes[0].id == "process.segfault"
+    assert analyze(dmesg_txt=memcg("03:00:31", "/a"), **logs).causes[0].id == "host_memory.oom_cgroup"

@@ -256,3 +256,17 @@ def test_a_notebook_does_not_break_off(analyze: Callable[..., Report], end: str,
     book = f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'
     report = analyze(dmesg_txt=killed("03:40:40"), out_ipynb=book, papermill_log=end)
     assert report.causes[0].id == first
+
+
+MISSED = 'Traceback (most recent call last):\n  File "/home/u/evaluate.py", line 6, in main\n    open("last.ckpt")\n'
+NO_FILE = "FileNotFoundError: [Errno 2] No such file or directory: 'last.ckpt'\n"
+
+
+@pytest.mark.parametrize(("began", "cause"), [("03:40:11", "host_memory.oom_cgroup"), ("03:39:40", "data.missing")])
+def test_what_ran_next_and_missed_a_file_did_not_end_the_program_in_front_of_it(
+    analyze: Callable[..., Report], began: str, cause: str
+) -> None:
+    """Where it ran beside the other and failed at that moment, it may have; then nothing ties the kill to the job."""
+    other = f"2025-08-22 {began},500 INFO evaluate: evaluating\n2025-08-22 03:40:11,600 ERROR evaluate: gone\n" + MISSED + NO_FILE
+    report = analyze(dmesg_txt=killed("03:40:10"), train_log=steps(0, 10), evaluate_log=other)
+    assert report.causes[0].id == cause

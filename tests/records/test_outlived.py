@@ -246,3 +246,11 @@ def test_a_service_that_goes_on_talking_saves_no_program(analyze: Analyze) -> No
     told = "".join(f"distributed.scheduler - INFO - Register worker {n}\n" for n in range(9))
     lost = "[rank3]:[E1119 13:21:12.5 ProcessGroupNCCL.cpp:616] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1)\n"
     assert verdict(analyze, told + lost + told)[1] == "distributed.timeout"
+
+
+def test_what_a_scripts_shell_could_not_run_is_over_where_the_next_program_works(analyze: Analyze) -> None:
+    told = "/var/spool/job00001/slurm_script: line 6: nvidia-smi: command not found\nno GPU, using the CPU\n"
+    tried = "srun: error: node-1: task 0: Exited with exit code 1\n"
+    assert verdict(analyze, told)[1] == "code.config"
+    assert verdict(analyze, told + tried + LATER) == ("no_crash", "none.healthy")
+    assert verdict(analyze, told + LATER + tried)[0] != "no_crash", "nothing works behind the last alarm"
