@@ -132,10 +132,11 @@ def resumed(ends: Mapping[int, str], line: int) -> int:
 def repeated(ends: Mapping[int, str], line: int) -> list[str]:
     """The lines behind `line` whose form stood in front of it, too, and that cannot have been held back: a logger hands on every
     record at once, and a stream that showed lines before its first block was full holds back none. Lines without a logger's stamp
-    count further on there (`item 8 of 90`): what an exception says may have lines of one form, too."""
+    count further on there (`item 8 of 90`): what an exception says may have lines of one form, too, and a notebook's runner may
+    number all that it prints (`8.4s 22 ...`), whoever said it."""
     known = {form(text) for n, text in ends.items() if n < line and LOGGED.match(text) and not alarmed(text)}
     near = {text: _count(text) for text in _in_front(ends, line) if WORD.search(text) and not alarmed(text)}
-    counts = {form(text): count for text, count in near.items() if count is not None}
+    counts = {f: count for text, count in near.items() if count is not None and WORD.search(f := form(text))}
     later = [text for n, text in sorted(ends.items()) if n > line and not alarmed(text) and not LIBRARY.search(text)]
     return [x for x in later if (f := form(x)) in known or (f in counts and x not in near and (_count(x) or 0) > counts[f])]
 

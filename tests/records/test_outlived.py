@@ -254,3 +254,15 @@ def test_what_a_scripts_shell_could_not_run_is_over_where_the_next_program_works
     assert verdict(analyze, told)[1] == "code.config"
     assert verdict(analyze, told + tried + LATER) == ("no_crash", "none.healthy")
     assert verdict(analyze, told + LATER + tried)[0] != "no_crash", "nothing works behind the last alarm"
+
+
+def test_the_numbers_of_a_runner_in_front_of_all_lines_show_no_work(analyze: Analyze) -> None:
+    told = (
+        "some note of a debugger",
+        "another of its notes",
+        "Traceback (most recent call last):",
+        '  File "<string>", line 1, in <module>',
+    )
+    after = ("KeyError: 'a'", "", "a note of the converter", "another one", "and a third")
+    lines = "".join(f"{i}.4s\t{i}\t{text}\n" for i, text in enumerate((*told, *after), 6))
+    assert verdict(analyze, lines) == ("crash", "code.exception")
