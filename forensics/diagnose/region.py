@@ -88,7 +88,8 @@ def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str,
 
 def _finds_way(number: int, ends: Mapping[int, str]) -> bool:
     """Does line `number` tell the way around what it tells, or one of the next NOTE, behind which the log goes on?"""
-    return goes_on(ends[number]) or any(finds_way(ends[n]) for n in range(number + 1, number + NOTE + 1) if n + 1 in ends)
+    near = (n for n in range(number + 1, number + NOTE + 1) if n in ends and n + 1 in ends)
+    return goes_on(ends[number]) or any(finds_way(ends[n]) for n in near)
 
 
 def _only_warned(loud: Mapping[int, str], ends: Mapping[int, str]) -> bool:

@@ -54,6 +54,12 @@ def test_the_next_lines_may_tell_the_way_around_where_the_log_goes_on_behind_the
     assert loud(told[0], "host a", "port 7", "path /b", told[1], "part 3 done") == told[:1]
 
 
+def test_where_the_middle_of_a_log_is_not_kept_no_line_of_it_is_asked_for() -> None:
+    head, tail = (Line(1, "step 1"), Line(2, "error: one")), (Line(4, "step 9"), Line(5, "step 10"))
+    found = alarming([Scan(Source("log", lambda _warn: iter(())), 1, 5, (), {}, head, tail)])
+    assert found == ("error: one",)
+
+
 def test_a_line_that_says_itself_that_it_is_no_failure_does_not_count() -> None:
     assert loud("workers get a signal at the end: this is expected", "exit messages can be safely ignored", "not a failure") == ()
     assert loud("error: 3 columns are expected, not 2") == ("error: 3 columns are expected, not 2",)

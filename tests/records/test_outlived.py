@@ -266,3 +266,8 @@ def test_the_numbers_of_a_runner_in_front_of_all_lines_show_no_work(analyze: Ana
     after = ("KeyError: 'a'", "", "a note of the converter", "another one", "and a third")
     lines = "".join(f"{i}.4s\t{i}\t{text}\n" for i, text in enumerate((*told, *after), 6))
     assert verdict(analyze, lines) == ("crash", "code.exception")
+
+
+def test_the_stages_of_a_script_are_no_work_that_goes_on(analyze: Analyze) -> None:
+    script = "[1/2] fetching the index\ncurl: (6) Could not resolve host: datasets.example\n[2/2] training\n" + MISSING
+    assert verdict(analyze, script) == ("crash", "data.download")
