@@ -27,7 +27,9 @@ GOES_ON = lazy.regex(
     r"(?:will be|is being|being) (?:retried|restarted|rescheduled|resubmitted)|retry in \d|trying to restart|"
     r"(?:record|sample|row|line|entry|item|image|frame|example|document)s?,? (?:(?:was|were|is|are|will be) )?"
     r"(?:dropped|skipped|ignored|discarded|omitted)|"
-    r"trying again in|(?:re)?(?:build|creat|mak|start|open|load)ing (?:it|them|the \w+) (?:again|anew)|"
+    r"trying again in|"
+    r"Error \d{1,3} \(ignored|stays? as (?:it is|before)|scored (?:as )?(?:0|zero)|counted as (?:0|zero|wrong|failed)|"
+    r"(?:re)?(?:build|creat|mak|start|open|load)ing (?:it|them|the \w+) (?:again|anew)|"
     r"trying to (?:resume|re-?connect)|switch(?:ing)? to [a-z]\w+ (?:implementation|version|mode|backend)|"
     r"(?:can|may) be (?:safely )?ignored|safely ignore|not (?:an error|a (?:failure|problem))|"
     r"(?:this|which|messages?|warnings?|errors?) (?:is|are) (?:harmless|normal|expected)(?! (?:to|but|that))|"
@@ -37,7 +39,8 @@ GOES_ON = lazy.regex(
 ATTEMPT = lazy.regex(r"(?i)\b(?:attempt|try|retry) #?(\d{1,3})(?:/| of )(?!\1\b)\d{1,3}\b")  # on an alarmed line only
 # As much, on an alarmed line only: one in front of a traceback may as well tell how the run begins.
 AROUND = lazy.regex(
-    r"(?i), (?:skip(?:ped|ping)?|(?:continu|us|runn|creat|generat|download|initiali[sz]|comput|recomput|rebuild)ing)\b|"
+    r"(?i), (?:skip(?:ped|ping)?|(?:continu|us|runn|creat|generat|download|initiali[sz]|comput|recomput|rebuild|build|evaluat|"
+    r"load|start|fall|go|try|tak|keep|leav|drop|ignor|resum|revert|switch|fetch|substitut|replac)ing)\b|"
     r"\bfrom scratch\b|\bskipping\b[^\n]{0,40}$"
 )
 STANDARD_ERROR = lazy.regex(r"^\W{0,2}ERROR\b")  # how clouds call what a program wrote there, its progress bars, too
@@ -49,19 +52,25 @@ SILENT = lazy.regex(
     r"\b\w{0,40}timeout\w{0,20}[\"']?\s?[=:]\s?(?:[\"'\[(]?\d|None|null|-1)|"
     r"\b\w{0,40}(?:error|fail|invalid|kill|abort|exception|signal)\w{0,30}[\"']?\s?[=:]\s?(?:(?:True|False|None|null|true|false)\b|-(?=[;,\s)]|$))|"
     r"(?<![\w.])[\w-]{1,60}\.(?:txt|csv|tsv|jsonl?|log|ya?ml|out|err)\b(?!:)|"
+    r"\bexit(?:ed)?(?: (?:with )?(?:status|code))?:? 0\b(?!\.)|\b(?:failures|errors|failed)[ :=]{1,3}0(?:/\d{1,9})?(?![.\w])|"
+    r"\b(?:failed|invalid|lost|corrupt|error) \w{1,20} 0\b(?!\.)|\b\w{1,30}_error(?= (?:improved|did not improve)\b)|"
+    r"^\|(?:[^|\n\d]{1,40}\|){2,12}\s*$|\b(?i:errors?|failures|timeouts): \d{1,9}(?=[,;|\s]{1,3}[\w ]{1,30}: [\d.])|"
     r"\bTrial \d+ failed with (?:value|parameters)\b[^\n]*|"
     r"\b[1-9]\d{0,8} (?:ok|converted|processed|written|downloaded|saved|kept|loaded|copied|imported|parsed|encoded|done), "
     r"\d{1,9} (?:failed|errors?|failures|skipped|invalid)\b|"
     r"^\s{1,8}at [\w.$<>/]+\([^)\n]*\)\s*$|\b\w{1,30}\.errors?(?=\s{1,3}-?\s?(?:INFO|DEBUG)\b)|"
     r"(?i:\binvalidat\w{1,5}|\bembodied|\bskill\w{0,8}|\bstudied)|\btype: [\w.+-]{1,40}: not found$|"
     r"\b[A-Z]:(?:\\[\w.+-]{1,100}){2,30}|(?<![\w.])(?:/[\w.+-]{1,100}){3,30}|"
-    r"(?i:\b\w{0,40}(?:error|failure)(?:[ _-](?:rate|ratio|mean|std|sum))?[\"']?\s{0,3}[:=]?\s{0,3}"
+    r"(?i:\b\w{0,40}(?:error|failure)(?:[ _-](?:rate|ratio|mean|std|sum))?[\"']?\s{0,3}[:=]?\s{0,3}[\[(]?"
     r"[+-]?\d{1,12}\.\d{1,20}(?:e[-+]?\d+)?%?(?![.\w]))"
 )
 # Such lines are for those who look for something else.
 DEBUG = lazy.regex(r"^(?![^\n]*\b(?:ERROR|FATAL|CRITICAL)\b)[^\n]{0,60}?(?:\b(?:DEBUG|TRACE)\b ?[\]|:(-]|\[D |\bdebug[1-5]?: )")
 # Of these the log's end is not one: a warning that more lines follow was no end of the program.
-WARNED = lazy.regex(r"^(?![^\n]*\b(?:ERROR|FATAL|CRITICAL)\b)[^\n]{0,60}?(?:\bWARN(?:ING)?\b ?[\]|:(-]?|\[W )")
+WARNED = lazy.regex(
+    r"^(?![^\n]*\b(?:ERROR|FATAL|CRITICAL)\b)[^\n]{0,60}?(?:\bWARN(?:ING)?\b ?[\]|:(-]?|\[W )|"
+    r"[^\n]{1,300}\.py:\d{1,6}: \w{0,60}Warning: "
+)
 NUMBER = lazy.regex(r"[-+]?\d[\d.,:eE+-]*")
 DIGITS = lazy.regex(r"\d{1,15}")
 WORD = lazy.regex(r"[A-Za-z]{3}")
@@ -69,7 +78,7 @@ COUNT = lazy.regex(r"(?<![\d.])(\d{1,9})(?:/| of )\1(?![\d.])|(?<![\d.])100 ?%")
 LOGGED = lazy.regex(
     r"\W{0,3}(?:[A-Z]{1,8}\W{1,3})?(?:[\w.-]{1,40}\W{1,3})?(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d\d(?:\d\d)?)"
     r"[ T,]{1,2}\d\d:\d\d(?::\d\d)?\S*|"
-    r"[^\n]{0,80}?\[\d\d/[A-Z][a-z]{2}/\d{4}[: ]\d\d:\d\d:\d\d[^\]\n]{0,12}\]|[IWEF]\d{4} \d\d:\d\d:\d\d\S*|"
+    r"[^\n]{0,80}?\[\d\d/[A-Z][a-z]{2}/\d{4}[: ]\d\d:\d\d:\d\d[^\]\n]{0,12}\]|[IWEFD] ?\d{4} \d\d:\d\d:\d\d\S*|"
     r"(?:DEBUG|INFO|WARNING|ERROR):[\w.-]{1,60}:"
 )
 TRACE = lazy.regex(
@@ -78,6 +87,7 @@ TRACE = lazy.regex(
 )
 RAISED = lazy.regex(r"Traceback \(most recent|\s+File \"|[\w.]{0,80}(?:Error|Exception|Exit|Interrupt)\b")
 LIBRARY = lazy.regex(r"\bNCCL (?:INFO|WARN)\b|\[c10d\]|\] \[PG ")  # its threads talk on when the program is lost
+CLOSING = lazy.regex(r"(?i)\b(?:finished|completed?|done|saved|written|succe\w+)\b")
 BLOCK = 4096  # bytes: the least that a program holds back of its output to a file or a pipe
 AT_WORK = 3  # lines with figures behind what was outlived
 REMEMBERED = 1024  # lines: the ends of a log are asked about by each of hundreds of events
@@ -115,18 +125,20 @@ def works_on(later: Iterable[str]) -> bool:
 def form(text: str) -> str:
     """What lines of one kind have in common: their words up to the second number, behind a logger's time of day."""
     logged = LOGGED.match(text)
-    return "#".join(NUMBER.split(text[logged.end() if logged else 0 :], maxsplit=2)[:2]).strip()
+    parts = NUMBER.split(text[logged.end() if logged else 0 :], maxsplit=2)[:2]
+    return " # ".join(" ".join(part.split()) for part in parts)
 
 
 def resumed(ends: Mapping[int, str], line: int) -> int:
     """How many lines behind `line` show that the program went on as before; `ends`: the known lines of a log, by number.
 
-    One that reaches its count (`100/100 items`) says it for good, and what a logger adds to such lines counts with them.
+    One that reaches its count (`100/100 items`) says it for good, and what a logger adds counts with it, as does a last word.
     """
     again = repeated(ends, line)
-    reached = AT_WORK * any(COUNT.search(text) for text in again)
-    added = sum(1 for n, text in ends.items() if n > line and LOGGED.match(text) and text not in again and not alarmed(text))
-    return reached + len(again) + added if again else 0
+    later = [text for n, text in sorted(ends.items()) if n > line and text.strip() and not alarmed(text)]
+    said = sum(1 for text in later if LOGGED.match(text) and text not in again)
+    closed = 2 if later and CLOSING.search(later[-1]) else 0
+    return AT_WORK * any(COUNT.search(text) for text in again) + len(again) + max(said, closed) if again else 0
 
 
 def repeated(ends: Mapping[int, str], line: int) -> list[str]:

@@ -100,7 +100,9 @@ def _only_warned(loud: Mapping[int, str], ends: Mapping[int, str]) -> bool:
 
 def _goes_on(ends: Mapping[int, str], last: int) -> bool:
     """Does the program go on behind the line `last`, the last loud one?"""
-    return works_on(text for number, text in ends.items() if number > last) or resumed(ends, last) >= AT_WORK
+    return (
+        works_on(text for number, text in ends.items() if number > last and not goes_on(text)) or resumed(ends, last) >= AT_WORK
+    )
 
 
 def _is_chatter(text: str) -> bool:

@@ -26,7 +26,20 @@ from forensics.records.teardown import torn_down
 
 __all__ = ["read", "together", "triggers"]
 
-HELPERS = {"across", "calm", "base", "beside", "events", "fold", "initiator", "outlived", "recovered", "teardown", "units"}
+HELPERS = {
+    "across",
+    "calm",
+    "base",
+    "beside",
+    "events",
+    "fold",
+    "initiator",
+    "mildly",
+    "outlived",
+    "recovered",
+    "teardown",
+    "units",
+}
 
 
 @functools.cache

@@ -17,14 +17,16 @@ from msgspec.structs import replace
 from forensics import lazy
 from forensics.database import HEALTHY
 from forensics.model import Event, Scan
-from forensics.work import AT_WORK, LOGGED, WARNED, alarmed, finds_way, form, repeated, resumed
+from forensics.work import AT_WORK, LOGGED, WARNED, alarmed, finds_way, form, goes_on, repeated, resumed, shows_work, works_on
 
 Test = Callable[[str], bool]
 
+RAISED = lazy.regex(r"\b[A-Za-z]\w*(?:Error|Exception)(?:: |\s*$)")
 FRAME = lazy.regex(r"\bFile \"|\.py:\d+\b|^\s{2,}\w[\w.]{0,60}(?:\(| = )|^\s*\^+\s*$")
 LOSS = lazy.regex(r"(?i)loss\w{0,12}['\"]?[^\w\n]{0,4}\d")
 NAN = lazy.regex(r"(?i)(?<![\w/])[-+]?(?:nan|inf)(?![\w/])")
 INFO = lazy.regex(r"\bINFO\b|^\W?I\b")
+ENDS = ("notebook.kernel_died", "process.segfault", "process.abort")
 INFORMS_EARLY = 80  # characters in which a record tells its level
 
 
@@ -38,17 +40,27 @@ def is_calm(scan: Scan, events: Sequence[Event], ends: Mapping[int, str], shown:
     loud = {n: text for n, text in ends.items() if n not in noise and _is_loud(text)}
     loud = {n: text for n, text in loud.items() if not WARNED.match(text) and form(text) not in routine}
     last = max([*loud, *map(end_of, told)], default=0)
-    return bool(last) and resumed(ends, last) >= AT_WORK and any(map(shown, repeated(ends, last)))
+    if last and shown is bool and not scan.regions.get("traceback") and not LOGGED.match(ends.get(last, "")):
+        later = [text for n, text in ends.items() if n > last and not tells_way(text)]  # on the stream of what it told before
+        return works_on(later) or _resumes(ends, last, shown)
+    return bool(last) and _resumes(ends, last, shown)
+
+
+def _resumes(ends: Mapping[int, str], last: int, shown: Test) -> bool:
+    return resumed(ends, last) >= AT_WORK and any(map(shown, repeated(ends, last)))
 
 
 def _is_loud(text: str) -> bool:
-    return (alarmed(text) or (FRAME.search(text) is not None and not LOGGED.match(text))) and not finds_way(text)
+    return (alarmed(text) or (FRAME.search(text) is not None and not LOGGED.match(text))) and not tells_way(text)
 
 
 def left_behind(events: Sequence[Event], ends: Mapping[int, str], families: tuple[str, ...]) -> list[Event]:
     """`events`, those of `families` as hints behind which the program went on as before, until another of these ended it."""
-    loud = [e for e in events if e.weight != "hint" and str(e.cause).startswith(families)]
-    return [replace(e, weight="hint") if e in loud and _is_left_behind(e, ends, loud) else e for e in events]
+    loud = [e for e in events if e.weight != "hint" and str(e.cause).startswith((*families, *ENDS))]
+    return [
+        replace(e, weight="hint") if e in loud and str(e.cause).startswith(families) and _is_left_behind(e, ends, loud) else e
+        for e in events
+    ]
 
 
 def _is_left_behind(event: Event, ends: Mapping[int, str], loud: Sequence[Event]) -> bool:
@@ -69,3 +81,19 @@ def end_of(event: Event) -> int:
     if event.kind == "traceback" and event.count == 1 and event.proofs:
         return max(event.proofs[0].line, event.line)
     return max(event.last_line, event.line)
+
+
+def is_caught(event: Event, ends: Mapping[int, str], traced: Sequence[tuple[int, int]]) -> bool:
+    """Did the program tell `event` in words of its own, without a traceback, and then show that it works?"""
+    raw = any(
+        RAISED.match(p.text) or LOGGED.match(p.text) or any(first <= p.line <= last for first, last in traced)
+        for p in event.proofs
+    )
+    later = [text for n, text in sorted(ends.items()) if n > end_of(event)]
+    until = next((i for i, text in enumerate(later) if alarmed(text)), len(later))
+    return bool(event.proofs) and not raw and sum(map(shows_work, later[:until])) >= AT_WORK
+
+
+def tells_way(text: str) -> bool:
+    """Does a line, other than that of an exception alone, tell a way around?"""
+    return finds_way(text) or (alarmed(text) and goes_on(text) and not RAISED.match(text))

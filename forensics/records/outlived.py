@@ -14,18 +14,18 @@ louder is in it, such a failure is the noise of a run that lives. What a kernel,
 here: those outlive every job.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from forensics import lazy
 from forensics.database import HEALTHY
 from forensics.layouts import peel
-from forensics.model import Event, Prefix, Region, Scan
+from forensics.model import Event, Scan
 from forensics.records.base import Record
-from forensics.records.calm import FRAME, end_of, is_calm, is_finite_again, left_behind
-from forensics.records.traceback import CHAIN
-from forensics.work import AT_WORK, BAR, NUMBER, alarmed, finds_way, shows_work, works_on
+from forensics.records.calm import FRAME, RAISED, end_of, is_calm, is_caught, is_finite_again, left_behind, tells_way
+from forensics.records.mildly import CATCHERS, INFORMS, is_mild, mild_spans, shape, shapes
+from forensics.work import AT_WORK, BAR, NUMBER, WARNED, alarmed, finds_way, shows_work, works_on
 
 FAMILIES = ("code.", "data.", "numerics.nan", "host_memory.alloc_refused", "gpu_memory.capacity")
 # What ends a process of a run, or a task of it, that is then started again.
@@ -35,22 +35,13 @@ TRIED = (
     *("distributed.network", "distributed.rendezvous", "storage.full", "storage.network_fs", "process.fork_threads"),
     *("gpu_program.library", "gpu_driver.unavailable"),  # it computes without
 )
+TRACED = "Traceback ("
+FALLBACKS = ("gpu_driver.unavailable", "gpu_program.library")
 # A value that is not finite, or memory that ran out, is itself told as a warning by programs that then end of it.
 NOT_BY_LEVEL = ("numerics.nan", "gpu_memory.capacity")
-WARNING = {"warning", "warn", "w"}
-INFORMS = {"info", "i"}
+WARNING_LINES = 12  # of one in Python, with its code
 INFORMED = lazy.regex(r"[\w.]{1,60} INFO\b")  # the level behind the logger's name
-MILD = {*WARNING, *INFORMS, "debug", "d", "trace", "notice"}
 BARE_WARNING = lazy.regex(r"\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b ?[:\]|]")
-# Printed in front of a traceback by what catches everything and goes on.
-CATCHERS = lazy.regex(
-    r"Exception (?:in ASGI application|occurred during processing of request)|^--- Logging error ---|"
-    r"\bfits? failed with the following error:|\bTrial \d+ failed with parameters|\bException in callback |"
-    r"\bError fetching version info\b|\bERROR Executor: Exception in task |\bWARN TaskSetManager: Lost task "
-)
-REMOTE = lazy.regex(r"^\"\"\"|_RemoteTraceback:")  # in front of a traceback that came from another process
-THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
-LATER = 8  # lines of kinds seen before, behind the end of a thread
 SUBTASKS = ("code.exception/job_script_failed",)  # its pipeline may do without
 THREADS = ("process.worker_died/augmenter",)  # of other causes, told by a thread
 PYTHON = "/python_"  # in the names of exceptions of a program's own
@@ -58,7 +49,6 @@ NOTE = 3  # lines behind a failure that may tell that it is tried again
 LAST = 3  # lines at the end that must be of kinds seen before
 MOVES = 3  # counts of a bar: one alone is drawn while a program ends
 SHELL = lazy.regex(r":? line \d{1,6}: .{1,200}: (?:command )?not found\s*$")
-RAISED = lazy.regex(r"\b[A-Za-z]\w*(?:Error|Exception)(?:: |\s*$)")
 HELD_BACK = 16384  # characters: two blocks of standard output to a file
 ANEW = lazy.regex(
     r"(?i)\b(?:re-?(?:sum|start|stor|load)(?:ed|ing)|(?:load|start)(?:ed|ing) (?:from )?(?:the )?(?:last |latest )?"
@@ -69,17 +59,28 @@ QUIET = 2  # lines with numbers behind a hint
 
 def outlived(scan: Scan, events: Sequence[Event], records: Sequence[Record]) -> list[Event]:
     """`events`, those that the program of this source told and outlived as hints."""
-    spans = _mild_spans(scan, records) if any(_concerned(e) or _may_be_noise(e) for e in events) else []
+    spans = mild_spans(scan, records) if any(_concerned(e) or _may_be_noise(e) for e in events) else []
     ends = {line.number: line.text for line in (*scan.head, *scan.tail)} if spans or any(map(_may_be_noise, events)) else {}
     calm = bool(ends) and is_calm(scan, events, ends)
     work = calm and is_calm(scan, events, ends, shows_work)
+    traced = [s for r in records if r.kind == "traceback" for s in r.spans]
     over = [e for e in events if (work if _is_anothers(e) else calm)]
-    told = [replace(e, weight="hint") if _concerned(e) and (e in over or _is_outlived(scan, e, spans)) else e for e in events]
+    told = [
+        replace(e, weight="hint")
+        if _concerned(e) and (e in over or _is_outlived(scan, e, spans) or (_may_be_caught(e) and is_caught(e, ends, traced)))
+        else e
+        for e in events
+    ]
     told = left_behind(told, ends, FAMILIES)
     if any(e.weight != "hint" and e.cause != HEALTHY for e in told):
         return told
-    kept = [e in over or _lives(scan, t, spans) for e, t in zip(events, told, strict=True)]
-    return [replace(t, cause=HEALTHY) if _may_be_noise(t) and ends_well else t for t, ends_well in zip(told, kept, strict=True)]
+    for _ in range(2):  # what is over is noise behind what came before it
+        told = [
+            replace(t, cause=HEALTHY) if _may_be_noise(t) and (e in over or _lives(scan, t, spans)) else t
+            for e, t in zip(events, told, strict=True)
+        ]
+        spans = [*spans, *((p.line, p.line) for t in told if t.cause == HEALTHY for p in t.proofs)]
+    return told
 
 
 def _is_anothers(event: Event) -> bool:
@@ -90,13 +91,26 @@ def _is_anothers(event: Event) -> bool:
 
 
 def _may_be_noise(event: Event) -> bool:
-    return str(event.cause).startswith((*FAMILIES, *TRIED, *STARTED_AGAIN)) or event.kind in THREADS
+    return str(event.cause).startswith((*FAMILIES, *TRIED, *STARTED_AGAIN)) or event.kind in THREADS or _falls_back(event)
 
 
 def _concerned(event: Event) -> bool:
     if event.weight == "hint":
         return False
-    return str(event.cause).startswith((*FAMILIES, *STARTED_AGAIN)) or event.kind in THREADS
+    return str(event.cause).startswith((*FAMILIES, *STARTED_AGAIN)) or event.kind in THREADS or _falls_back(event)
+
+
+def _falls_back(event: Event) -> bool:
+    """Does `event` tell in its own words that the program does without a GPU?"""
+    return (
+        str(event.cause).startswith(FALLBACKS)
+        and bool(event.proofs)
+        and all(tells_way(p.text) and TRACED not in p.text for p in event.proofs)
+    )
+
+
+def _may_be_caught(event: Event) -> bool:
+    return str(event.cause).startswith(FAMILIES) and not str(event.cause).startswith("numerics.")
 
 
 def _may_start_again(event: Event) -> bool:
@@ -123,50 +137,13 @@ def _lives(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) -> bool:
     return (_may_be_a_warning(event) or _told_mildly(event, spans)) and _quiet_behind(scan, event, spans)
 
 
-def _mild_spans(scan: Scan, records: Sequence[Record]) -> list[tuple[int, int]]:
-    """First and last line of each traceback that was told by a program that went on."""
-    regions = {r.number: r for r in scan.regions.get("traceback", ())}
-    found: list[tuple[int, int]] = []
-    chained = False  # does the one before count, and may the next hang on it?
-    for first, last in sorted(s for r in records if r.kind == "traceback" for s in r.spans if s[0] in regions):
-        region = regions[first]
-        hangs = any(line.text.startswith(CHAIN) for line in region.lines_before())
-        chained = (chained and hangs) or _is_mild_span(scan, region, last)
-        remote = sum(1 for line in region.lines_before()[-2:] if REMOTE.search(line.text))
-        found += [(first - remote, last)] if chained else []
-    return found
-
-
-def _is_mild_span(scan: Scan, region: Region, end: int) -> bool:
-    """`region`: of the traceback; `end`: its last line."""
-    if CATCHERS.search(region.text):
-        return True
-    lines = [line for line in region.lines_before() if line.text.strip() and not REMOTE.search(line.text)][-2:]
-    if any(CATCHERS.search(line.text) for line in lines):
-        return True
-    if any(THREAD in line.text for line in lines):
-        later = [peel(line.text) for line in scan.tail if line.number > end]
-        known = sum(bool(p.stamp and _shape(p) in _shapes(scan, lines[0].number)) for p in later)
-        return known >= LATER or _goes_on_without(scan, end)
-    after = next((peel(line.text) for line in region.lines_after() if line.number > end and line.text.strip()), None)
-    around = bool(lines) and finds_way(lines[-1].text)
-    if around and (after is not None or alarmed(lines[-1].text)):  # else it may tell how the run began
-        return True
-    warned = bool(lines) and _is_mild(peel(lines[-1].text), WARNING)
-    return warned and after is not None and _is_mild(after) and not alarmed(after.message)
-
-
-def _is_mild(prefix: Prefix, levels: Set[str] = MILD) -> bool:
-    return prefix.stamp is not None and (prefix.level or "").lower() in levels
-
-
 def _told_mildly(event: Event, spans: Sequence[tuple[int, int]]) -> bool:
     by_level = not str(event.cause).startswith(NOT_BY_LEVEL)
 
     def mild(line: int, text: str) -> bool:
         if any(first <= line <= last for first, last in spans) or CATCHERS.search(text):
             return True
-        return by_level and bool(finds_way(text) or BARE_WARNING.match(text) or _is_mild(peel(text)))
+        return tells_way(text) or (by_level and bool(BARE_WARNING.match(text) or is_mild(peel(text))))
 
     return bool(event.proofs) and all(mild(p.line, p.text) for p in event.proofs)
 
@@ -191,14 +168,14 @@ def _went_on(scan: Scan, event: Event) -> bool:
     """Are the last lines of the source stamped, unalarmed, and of kinds that stood in front of `event`? One that tells for
     information that the program ends may stand behind them."""
     last = [line for line in scan.tail if line.text.strip()]
-    if last and (_is_mild(end := peel(last[-1].text), INFORMS) or INFORMED.match(end.message)) and alarmed(end.message):
+    if last and (is_mild(end := peel(last[-1].text), INFORMS) or INFORMED.match(end.message)) and alarmed(end.message):
         last.pop()
     last = last[-LAST:]
     if len(last) < LAST or last[0].number <= end_of(event):
         return False
-    before = _shapes(scan, event.line)
+    before = shapes(scan, event.line)
     ends = [peel(line.text) for line in last]
-    return all(p.stamp and not alarmed(p.message) and _shape(p) in before for p in ends)
+    return all(p.stamp and not alarmed(p.message) and shape(p) in before for p in ends)
 
 
 def _bars_on(scan: Scan, event: Event) -> bool:
@@ -234,9 +211,11 @@ def _is_tried_again(scan: Scan, event: Event) -> bool:
 def _behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]] = ()) -> list[str]:
     """The lines behind `event`, as far as the ends show them, without noise, what tells its way around and further `spans`."""
     noise = {line.number for h in scan.hits if h.cause == HEALTHY and h.weight == "hint" for line in h.lines}
+    warned = {n for line in scan.tail if WARNED.match(line.text) for n in range(line.number, line.number + WARNING_LINES)}
+    noise |= {line.number for line in scan.tail if line.number in warned and (line.text[:2] == "  " or WARNED.match(line.text))}
     later = [line for line in scan.tail if line.number > end_of(event) and line.number not in noise]
     later = [line for line in later if not any(end_of(event) < first <= line.number <= last for first, last in spans)]
-    return [line.text for line in later if line.text.strip() and not finds_way(line.text)]
+    return [line.text for line in later if line.text.strip() and not tells_way(line.text) and not CATCHERS.search(line.text)]
 
 
 def _shell_went_on(scan: Scan, event: Event) -> bool:
@@ -256,12 +235,6 @@ def _works_on(scan: Scan, event: Event) -> bool:
     return works_on(_behind(scan, event))
 
 
-def _goes_on_without(scan: Scan, end: int) -> bool:
-    """Does the program go on with stamped figures behind the end of a thread, unlike one whose output was held back?"""
-    later = [line.text for line in scan.tail if line.number > end]
-    return works_on(later) and sum(bool(peel(x).stamp) for x in later if shows_work(x)) >= AT_WORK
-
-
 def _may_be_a_warning(event: Event) -> bool:
     """Is `event`, a mere hint, none that names an end or an exception?"""
     if event.kind in SUBTASKS:
@@ -276,13 +249,3 @@ def _quiet_behind(scan: Scan, event: Event, spans: Sequence[tuple[int, int]]) ->
     if any(alarmed(text) or FRAME.search(text) for text in later):
         return False
     return sum(bool(NUMBER.search(text)) for text in later) >= QUIET
-
-
-def _shapes(scan: Scan, line: int) -> set[tuple[str | None, str | None, str]]:
-    """The kinds of lines in front of `line`, as far as the ends of the source show them."""
-    return {_shape(peel(known.text)) for known in (*scan.head, *scan.tail) if known.number < line}
-
-
-def _shape(prefix: Prefix) -> tuple[str | None, str | None, str]:
-    """What lines of one kind have in common: who says it at which level, and its words up to the second number."""
-    return prefix.program, prefix.level, "#".join(NUMBER.sub("\x00", prefix.message).split("\x00")[:2])

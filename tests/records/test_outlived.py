@@ -51,7 +51,8 @@ def test_a_log_that_goes_on_as_before_outlived_what_it_told(analyze: Analyze) ->
     front = "2026-11-21 08:00:30,120 ERROR train: cannot read the table\n"
     assert verdict(analyze, STEPS + front + MISSING) == ("crash", "data.missing")
     assert verdict(analyze, STEPS + front + MISSING + LATER)[0] != "crash"
-    assert verdict(analyze, front + MISSING + LATER) == ("crash", "data.missing"), "nothing like it stood before"
+    assert verdict(analyze, MISSING + LATER) == ("crash", "data.missing"), "nothing like it stood before, and no logger told it"
+    assert verdict(analyze, front + MISSING + LATER)[0] != "crash", "a logger told it, and then its work"
 
 
 def test_buffered_output_behind_a_traceback_proves_nothing(analyze: Analyze) -> None:
@@ -271,3 +272,18 @@ def test_the_numbers_of_a_runner_in_front_of_all_lines_show_no_work(analyze: Ana
 def test_the_stages_of_a_script_are_no_work_that_goes_on(analyze: Analyze) -> None:
     script = "[1/2] fetching the index\ncurl: (6) Could not resolve host: datasets.example\n[2/2] training\n" + MISSING
     assert verdict(analyze, script) == ("crash", "data.download")
+
+
+def test_what_a_program_says_in_words_of_its_own_and_then_works_is_over(analyze: Analyze) -> None:
+    told = "strict loading failed: Error(s) in loading state_dict for Linear:\n\tsize mismatch for weight: copying a param with shape torch.Size([4, 5])\n"
+    figures = "".join(f"Iter {s} | loss 0.{s}\n" for s in range(5))
+    assert verdict(analyze, told)[1] == "code.shape"
+    assert verdict(analyze, told + figures)[0] == "no_crash"
+    assert verdict(analyze, told + figures + MISSING) == ("crash", "data.missing")
+
+
+def test_a_fallback_of_its_own_is_no_lack_of_a_gpu(analyze: Analyze) -> None:
+    told = "Could not use CUDA (RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU)"
+    figures = "".join(f"Iter {s} | loss 0.{s}\n" for s in range(5))
+    assert verdict(analyze, told + "\n")[1] == "gpu_driver.unavailable"
+    assert verdict(analyze, told + ". Falling back to CPU, this will be slow.\n" + figures)[0] == "no_crash"
