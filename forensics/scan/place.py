@@ -2,20 +2,43 @@
 
 from forensics.model import Region
 from forensics.scan.chunks import Chunk
-from forensics.text import frame_at
+from forensics.text import frame_at, line_ends
 
 BYTES_A_LINE = 200  # what a neighbouring line may take on average
 
 
+class Numbers:
+    """The numbers of a chunk's lines, `first` and on, counted as far as somebody asks: of most places nobody does."""
+
+    __slots__ = ("counted", "data", "number")
+
+    def __init__(self, data: bytes, first: int) -> None:
+        self.data, self.number, self.counted = data, first, 0
+
+    def of(self, start: int) -> int:
+        """The number of the line that begins with byte `start`; quick where it stands behind those asked for before."""
+        if start < self.counted:
+            return self.number - line_ends(self.data, start, self.counted)
+        self.number += line_ends(self.data, self.counted, start)
+        self.counted = start
+        return self.number
+
+
 class Place:
-    """Byte `at` of `chunk`, in the line data[start:end] numbered `number`, in its frame that ends with byte `frame`."""
+    """Byte `at` of `chunk`, in the line data[start:end], of which `numbers` tells the number, in its frame that ends with byte
+    `frame`."""
 
-    __slots__ = ("_folded", "_text", "at", "chunk", "end", "frame", "number", "start")
+    __slots__ = ("_folded", "_text", "at", "chunk", "end", "frame", "numbers", "start")
 
-    def __init__(self, chunk: Chunk, start: int, end: int, at: int, number: int, frame: int) -> None:
-        self.chunk, self.start, self.end, self.at, self.number, self.frame = chunk, start, end, at, number, frame
+    def __init__(self, chunk: Chunk, start: int, end: int, at: int, numbers: Numbers, frame: int) -> None:
+        self.chunk, self.start, self.end, self.at, self.numbers, self.frame = chunk, start, end, at, numbers, frame
         self._text: str | None = None
         self._folded: str | None = None
+
+    @property
+    def number(self) -> int:
+        """The number of the line."""
+        return self.numbers.of(self.start)
 
     def holds(self, anchors: tuple[str, ...]) -> bool:
         """Is one of `anchors` (lower case) in the text? A scanned anchor may be only a part of what a signature needs."""

@@ -11,9 +11,9 @@ from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warn
 from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import Ends, Even, HitFold
 from forensics.scan.matcher import FIRST, Found, Matcher, last_of_each
-from forensics.scan.place import Place
+from forensics.scan.place import Numbers, Place
 from forensics.scan.workers import Workers, matched
-from forensics.text import clean, line_ends, shown
+from forensics.text import clean, shown
 
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
@@ -57,21 +57,19 @@ class _Scanner:
         for anchor, count in found.counts.items():
             self.seen[anchor] = self.seen.get(anchor, 0) + count
         data = chunk.data
-        counted = start = end = frame = 0
-        number = self.lines + 1
+        start = end = frame = 0
+        numbers = Numbers(data, self.lines + 1)
         tested: set[int] = set()
         framed: set[int] = set()
         for to, anchor in sorted([*places, *found.thin]) if found.thin else places:  # two runs in order: merged
             at = to - 1
             if at >= end:  # a line we have not looked at
-                start = data.rfind(b"\n", counted, at) + 1 or counted
-                number += line_ends(data, counted, start)
-                counted = start
+                start = data.rfind(b"\n", start, at) + 1 or start
                 end = data.find(b"\n", at)
                 end = len(data) if end < 0 else end
                 tested = set()
             if anchor >= 0:
-                self._look(Place(chunk, start, end, at, number, end), anchor, tested)
+                self._look(Place(chunk, start, end, at, numbers, end), anchor, tested)
                 continue
             if at >= frame:  # of a bar that is redrawn, each frame has its numbers
                 frame = data.find(b"\r", at, end)
@@ -80,7 +78,7 @@ class _Scanner:
             i = self.matcher.thin_triggers[-1 - anchor][0]
             if i not in framed:
                 framed.add(i)
-                self._sample(self.database.triggers[i], Place(chunk, start, end, at, number, frame))
+                self._sample(self.database.triggers[i], Place(chunk, start, end, at, numbers, frame))
         self._edges(data)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
             self.continued += data.count(b"\n ") + data.count(b"\n\t") + data.startswith((b" ", b"\t"))

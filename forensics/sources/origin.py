@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 
 from forensics.text import line_ends
 
-Piece = tuple[int, int, bytes]
-"""(number, step, text): whole lines without the last line end; the first stood on line `number` of the original, each
-further one `step` lines on: 0 for the lines of one record, 1 for text as it stood, -1 for text that was turned around."""
+Piece = tuple[int, int, bytes] | tuple[int, int, bytes, int]
+"""(number, step, text), and the number of its lines where that was counted: whole lines without the last line end; the first
+stood on line `number` of the original, each further one `step` lines on: 0 for the lines of one record, 1 for text as it stood,
+-1 for text that was turned around."""
 OUT_BYTES = 1 << 20
 
 
@@ -64,8 +65,8 @@ def lined(pieces: Iterable[Piece], origin: Origin) -> Iterator[bytes]:
     origin.clear()
     parts: list[bytes] = []
     size = 0
-    for number, step, text in pieces:
-        origin.add(number, step, line_ends(text) + 1)
+    for number, step, text, *known in pieces:
+        origin.add(number, step, known[0] if known else line_ends(text) + 1)
         parts.append(text)
         size += len(text) + 1
         if size >= OUT_BYTES:

@@ -35,7 +35,8 @@ def test_damage_is_no_error(form: object, junk: bytes, at: int, size: int) -> No
     sample = form.sample * 3  # type: ignore[attr-defined]
     data = sample[:at] + junk + sample[at:]
     blocks = (data[i : i + size] for i in range(0, len(data), size))
-    for number, step, text in form.decode(blocks, lambda *_: None):  # type: ignore[attr-defined]
+    for number, step, text, *known in form.decode(blocks, lambda *_: None):  # type: ignore[attr-defined]
+        assert all(count == text.count(b"\n") + 1 for count in known)
         assert number + min(0, step * text.count(b"\n")) >= 1
         assert number <= data.count(b"\n") + 1
 

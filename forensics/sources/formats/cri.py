@@ -25,9 +25,9 @@ def _recognises(head: Head) -> bool:
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     pending: dict[bytes, tuple[int, bytes, list[bytes]]] = {}
-    for first, _, whole in numbered_blocks(blocks):
+    for first, count, whole in numbered_blocks(blocks):
         if not pending and not any(part in whole for part in PARTS):
-            yield first, 1, whole
+            yield first, 1, whole, count
             continue
         for number, line in enumerate(whole.split(b"\n"), first):
             record = RECORD.match(line)

@@ -64,7 +64,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     for first, count, whole in numbered_blocks(blocks):
         text = None if open_lines else _whole_lines(whole, count)
         if text is not None:
-            yield first, 1, text
+            yield first, 1, text, count
             continue
         for number, line in enumerate(whole.split(b"\n"), first):
             yield from _joined(number, line.removesuffix(b"\r"), open_lines)
