@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics import ahead, pipeline
-from forensics.ahead import LARGE_BYTES, decoded_ahead
+from forensics.ahead import LARGE_BYTES, SLOT_BYTES, decoded_ahead
 from forensics.database import Database
 from forensics.model import Source, Warn, Warning
 from forensics.sources import open_paths
@@ -33,7 +34,8 @@ def made(dies_at: int = -1) -> Source:
                 os.kill(os.getpid(), signal.SIGKILL)
             if number % 7 == 3:
                 warn(Warning("format", "no record", "x.log", number))
-            yield 1 + 2 * number, 0, f"block {number} by {os.getpid() == HERE}".encode().ljust(1 << 20, b".")
+            size = 1 << 20 if number % 5 else SLOT_BYTES + 1
+            yield 1 + 2 * number, 0, f"block {number} by {os.getpid() == HERE}".encode().ljust(size, b".")
 
     return Source("x.log", lambda warn: lined(pieces(warn), origin), origin=origin, parsed=LARGE_BYTES)
 
@@ -67,6 +69,14 @@ def test_where_no_process_is_to_be_had_it_is_decoded_here(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(os, "fork", bounded)
     assert read(decoded_ahead(made())) == read(made())
+
+
+def test_a_reader_that_takes_its_time_gets_everything_from_there() -> None:
+    rows = []
+    for block in decoded_ahead(made()).blocks(lambda _warning: None):
+        time.sleep(0.01)
+        rows.append(block[:20])
+    assert len(rows) == BLOCKS and all(b"by False" in row for row in rows)
 
 
 def test_the_process_ends_when_nobody_reads_on() -> None:
