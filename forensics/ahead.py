@@ -1,6 +1,6 @@
-"""A large source that has to be decoded: a forked process does it, ahead of the one that scans what comes out.
+"""A large source that has to be unpacked or decoded: a forked process does it, ahead of the one that scans what comes out.
 
-    container-json.log, 2 GB  ->  process 2: decodes block after block  ->  memory of both  ->  process 1: scans them
+    container-json.log.1.gz  ->  process 2: decodes block after block  ->  memory of both  ->  process 1: scans them
 
 Where forking is not the custom, or fails, or the process dies, the source is decoded here: what came out before is skipped.
 """
@@ -23,11 +23,12 @@ SLOT_BYTES = 2 << 20  # of the memory that both processes see; a block is hardly
 SLOTS = 4  # blocks that are decoded ahead
 
 
-def decoded_ahead(source: Source) -> Source:
+def read_ahead(source: Source) -> Source:
     """`source` with its blocks made by another process, where that is worth it."""
-    if source.parsed < LARGE_BYTES or not isinstance(source.origin, Origin) or sys.platform != "linux":
+    origin = source.origin or Origin()  # of text that was packed and nothing else, there is nothing to learn
+    if source.undone < LARGE_BYTES or not isinstance(origin, Origin) or sys.platform != "linux":
         return source
-    return replace(source, blocks=partial(_blocks, source, source.origin))
+    return replace(source, blocks=partial(_blocks, source, origin))
 
 
 def _blocks(source: Source, origin: Origin, warn: Warn) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics import context, identity, layouts, records, series, timeline
-from forensics.ahead import decoded_ahead
+from forensics.ahead import read_ahead
 from forensics.database import Database
 from forensics.model import Event, Scan, Source, Warn, Warning
 from forensics.scan import Matcher, Workers, scan
@@ -57,7 +57,7 @@ def read_all(given: Iterable[Source], knowledge: Database, warn: Warn, workers: 
                     for warning in noted:
                         warn(warning)
                     done += [replace(found, scan=replace(found.scan, source=source))] if found else []
-                elif found := read(decoded_ahead(source) if count > 1 else source, knowledge, matcher, warn, threads):
+                elif found := read(read_ahead(source) if count > 1 else source, knowledge, matcher, warn, threads):
                     done.append(found)
         except BaseException as stop:  # Ctrl-C, for one
             if done:

@@ -1,9 +1,12 @@
 """A large source decoded by another process: the same blocks, warnings and line numbers, whatever happens to the process."""
 
+import gzip
+import io
 import multiprocessing
 import os
 import signal
 import sys
+import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics import ahead, pipeline
-from forensics.ahead import LARGE_BYTES, SLOT_BYTES, decoded_ahead
+from forensics.ahead import LARGE_BYTES, SLOT_BYTES, read_ahead
 from forensics.database import Database
 from forensics.model import Source, Warn, Warning
 from forensics.sources import open_paths
@@ -37,7 +40,16 @@ def made(dies_at: int = -1) -> Source:
             size = 1 << 20 if number % 5 else SLOT_BYTES + 1
             yield 1 + 2 * number, 0, f"block {number} by {os.getpid() == HERE}".encode().ljust(size, b".")
 
-    return Source("x.log", lambda warn: lined(pieces(warn), origin), origin=origin, parsed=LARGE_BYTES)
+    return Source("x.log", lambda warn: lined(pieces(warn), origin), origin=origin, undone=LARGE_BYTES)
+
+
+def tarred(name: str, data: bytes) -> bytes:
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w:gz") as archive:
+        member = tarfile.TarInfo(name)
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+    return whole.getvalue()
 
 
 def read(source: Source) -> tuple[bytes, list[Warning], list[int]]:
@@ -48,7 +60,7 @@ def read(source: Source) -> tuple[bytes, list[Warning], list[int]]:
 
 
 def test_another_process_decodes_and_tells_where_lines_stood() -> None:
-    data, noted, numbers = read(decoded_ahead(made()))
+    data, noted, numbers = read(read_ahead(made()))
     here, same, alike = read(made())
     assert data == here.replace(b"True.", b"False")
     assert (noted, numbers) == (same, alike) and len(noted) == 3 and numbers[-1] == 2 * BLOCKS - 1
@@ -56,7 +68,7 @@ def test_another_process_decodes_and_tells_where_lines_stood() -> None:
 
 @pytest.mark.parametrize("at", [0, 1, 13, BLOCKS - 1])
 def test_what_a_killed_process_had_not_given_is_decoded_here(at: int) -> None:
-    data, noted, numbers = read(decoded_ahead(made(dies_at=at)))
+    data, noted, numbers = read(read_ahead(made(dies_at=at)))
     rows = data.splitlines()
     assert len(rows) == BLOCKS and b"by True" in rows[-1]
     assert [row.split()[1] for row in rows] == [str(n).encode() for n in range(BLOCKS)]
@@ -68,12 +80,12 @@ def test_where_no_process_is_to_be_had_it_is_decoded_here(monkeypatch: pytest.Mo
         raise BlockingIOError("Resource temporarily unavailable")
 
     monkeypatch.setattr(os, "fork", bounded)
-    assert read(decoded_ahead(made())) == read(made())
+    assert read(read_ahead(made())) == read(made())
 
 
 def test_a_reader_that_takes_its_time_gets_everything_from_there() -> None:
     rows = []
-    for block in decoded_ahead(made()).blocks(lambda _warning: None):
+    for block in read_ahead(made()).blocks(lambda _warning: None):
         time.sleep(0.01)
         rows.append(block[:20])
     assert len(rows) == BLOCKS and all(b"by False" in row for row in rows)
@@ -81,7 +93,7 @@ def test_a_reader_that_takes_its_time_gets_everything_from_there() -> None:
 
 def test_the_process_ends_when_nobody_reads_on() -> None:
     before = set(multiprocessing.active_children())
-    blocks = decoded_ahead(made()).blocks(lambda _warning: None)
+    blocks = read_ahead(made()).blocks(lambda _warning: None)
     next(blocks)
     assert len(set(multiprocessing.active_children()) - before) == 1
     blocks.close()  # type: ignore[attr-defined]
@@ -91,10 +103,12 @@ def test_the_process_ends_when_nobody_reads_on() -> None:
 def test_a_short_source_and_one_that_is_not_decoded_stay_here(tmp_path: Path) -> None:
     (tmp_path / "plain.log").write_text("step 1 loss 0.5\n")
     (tmp_path / "docker.log").write_text('{"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.1Z"}\n')
-    docker, plain = open_paths([tmp_path], lambda _warning: None)
-    assert docker.parsed and decoded_ahead(docker) is docker
-    assert not plain.parsed and decoded_ahead(plain) is plain
-    assert decoded_ahead(replace(docker, parsed=LARGE_BYTES)) is not docker
+    (tmp_path / "packed.log.gz").write_bytes(gzip.compress(b"step 1 loss 0.5\n"))
+    docker, packed, plain = open_paths([tmp_path], lambda _warning: None)
+    assert docker.undone and read_ahead(docker) is docker
+    assert packed.undone and read_ahead(packed) is packed
+    assert not plain.undone and read_ahead(plain) is plain
+    assert read_ahead(replace(docker, undone=LARGE_BYTES)) is not docker
 
 
 def test_a_report_does_not_depend_on_who_decodes(tmp_path: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,6 +119,8 @@ def test_a_report_does_not_depend_on_who_decodes(tmp_path: Path, knowledge: Data
     rows[90] = rows[90].replace("\\n", "")
     rows.append(rows[0].replace("step 0 loss 0.5", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."))
     (tmp_path / "docker.log").write_text("\n".join(rows) + "\n")
+    (tmp_path / "rows.log.gz").write_bytes(gzip.compress("\n".join(rows).replace("log", "text").encode()))
+    (tmp_path / "rows.tar.gz").write_bytes(tarred("a/docker.log", "\n".join(rows).encode()))
     here = pipeline.analyze_paths([tmp_path], "case", knowledge, workers=2)
     monkeypatch.setattr(ahead, "LARGE_BYTES", 1)
     there = pipeline.analyze_paths([tmp_path], "case", knowledge, workers=2)

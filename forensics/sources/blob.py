@@ -27,7 +27,9 @@ class LimitError(OSError):
 
 class Blob(Struct, frozen=True):
     """`packing`: what was peeled off to reach it, outermost first. `head`: its first bytes where they are known already.
-    `size`: bytes of a file; None for what lies in one."""
+    `size`: bytes of a file; None for what lies in one. `stored`: those that it takes, packed or not; 0 for what lies in
+    an archive.
+    """
 
     name: str
     open: Callable[[], BinaryIO]
@@ -35,6 +37,7 @@ class Blob(Struct, frozen=True):
     packing: tuple[str, ...] = ()
     head: bytes | None = None
     size: int | None = None
+    stored: int = 0
 
     def start(self) -> bytes:
         """Its first PROBE_BYTES; fewer when it is damaged behind them. Raises OSError or EOFError when nothing can be read."""
@@ -118,7 +121,8 @@ def file_blob(path: Path) -> Blob:
     """The Blob of a regular file; raises OSError when it cannot be looked at."""
     status = path.stat()
     modified = datetime.fromtimestamp(status.st_mtime, UTC)
-    return Blob(str(path), lambda: cast("BinaryIO", AsOpened(path.open("rb", buffering=0))), modified, size=status.st_size)
+    size = status.st_size
+    return Blob(str(path), lambda: cast("BinaryIO", AsOpened(path.open("rb", buffering=0))), modified, size=size, stored=size)
 
 
 def first_bytes(file: BinaryIO, size: int = PROBE_BYTES) -> bytes:

@@ -39,7 +39,8 @@ def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source |
         return rejoined(_undone(decoded(read_blocks(blob, warn), name), strips))
 
     shift = (lambda line: line + first - 1) if first > 1 else None
-    return Source(blob.name, blocks, blob.compression, blob.modified, shift, size=None if shift else blob.size)
+    undone = blob.stored if blob.packing and not shift else 0
+    return Source(blob.name, blocks, blob.compression, blob.modified, shift, size=None if shift else blob.size, undone=undone)
 
 
 def _undone(blocks: Iterator[bytes], strips: tuple[Strip, ...]) -> Iterator[bytes]:
@@ -66,7 +67,7 @@ def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, .
         modified=blob.modified,
         origin=origin,
         format=found.label,
-        parsed=blob.size or 0,
+        undone=blob.stored,
     )
 
 
