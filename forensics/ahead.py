@@ -1,4 +1,4 @@
-"""A large source that has to be unpacked or decoded: a forked process does it, ahead of the one that scans what comes out.
+"""A large source whose records are decoded: a forked process does it, ahead of the one that scans what comes out.
 
     container-json.log.1.gz  ->  process 2: decodes block after block  ->  memory of both  ->  process 1: scans them
 
@@ -25,10 +25,9 @@ SLOTS = 4  # blocks that are decoded ahead
 
 def read_ahead(source: Source) -> Source:
     """`source` with its blocks made by another process, where that is worth it."""
-    origin = source.origin or Origin()  # of text that was packed and nothing else, there is nothing to learn
-    if source.undone < LARGE_BYTES or not isinstance(origin, Origin) or sys.platform != "linux":
+    if source.coded < LARGE_BYTES or not isinstance(source.origin, Origin) or sys.platform != "linux":
         return source
-    return replace(source, blocks=partial(_blocks, source, origin))
+    return replace(source, blocks=partial(_blocks, source, source.origin))
 
 
 def _blocks(source: Source, origin: Origin, warn: Warn) -> Iterator[bytes]:

@@ -40,7 +40,7 @@ def made(dies_at: int = -1) -> Source:
             size = 1 << 20 if number % 5 else SLOT_BYTES + 1
             yield 1 + 2 * number, 0, f"block {number} by {os.getpid() == HERE}".encode().ljust(size, b".")
 
-    return Source("x.log", lambda warn: lined(pieces(warn), origin), origin=origin, undone=LARGE_BYTES)
+    return Source("x.log", lambda warn: lined(pieces(warn), origin), origin=origin, coded=LARGE_BYTES)
 
 
 def tarred(name: str, data: bytes) -> bytes:
@@ -105,10 +105,10 @@ def test_a_short_source_and_one_that_is_not_decoded_stay_here(tmp_path: Path) ->
     (tmp_path / "docker.log").write_text('{"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.1Z"}\n')
     (tmp_path / "packed.log.gz").write_bytes(gzip.compress(b"step 1 loss 0.5\n"))
     docker, packed, plain = open_paths([tmp_path], lambda _warning: None)
-    assert docker.undone and read_ahead(docker) is docker
-    assert packed.undone and read_ahead(packed) is packed
-    assert not plain.undone and read_ahead(plain) is plain
-    assert read_ahead(replace(docker, undone=LARGE_BYTES)) is not docker
+    assert docker.coded and read_ahead(docker) is docker
+    assert not packed.coded and read_ahead(packed) is packed
+    assert not plain.coded and read_ahead(plain) is plain
+    assert read_ahead(replace(docker, coded=LARGE_BYTES)) is not docker
 
 
 def test_a_report_does_not_depend_on_who_decodes(tmp_path: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:

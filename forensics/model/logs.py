@@ -33,7 +33,7 @@ class Source(Struct, frozen=True):
     number of a line in what `blocks` yields to its number in the original, for records that were decoded; complete once `blocks`
     has been read; None where the two are the same. `format`: the container its records were decoded from, as told in the report
     (`docker json-file`); None where it is plain text. `size`: bytes of a file that can be opened by its name and is read as it
-    lies; None for everything else. `undone`: bytes of a file that has to be unpacked or decoded; 0 for others.
+    lies; None for everything else. `coded`: bytes of a file whose records are decoded; 0 for others.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Source(Struct, frozen=True):
     origin: Callable[[int], int] | None = None
     format: str | None = None
     size: int | None = None
-    undone: int = 0
+    coded: int = 0
 
 
 class Line(Struct, frozen=True, rename={"number": "line"}):

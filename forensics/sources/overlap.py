@@ -68,7 +68,7 @@ def _without(source: Source, before: tuple[str, _Tail] | None, tail: _Tail) -> S
         line += left_out
         return source.origin(line) if source.origin else line
 
-    return replace(source, blocks=blocks, origin=origin, size=None, undone=0)  # it has to be read behind the one before
+    return replace(source, blocks=blocks, origin=origin, size=None, coded=0)  # it has to be read behind the one before
 
 
 def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

@@ -39,8 +39,7 @@ def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source |
         return rejoined(_undone(decoded(read_blocks(blob, warn), name), strips))
 
     shift = (lambda line: line + first - 1) if first > 1 else None
-    undone = blob.stored if blob.packing and not shift else 0
-    return Source(blob.name, blocks, blob.compression, blob.modified, shift, size=None if shift else blob.size, undone=undone)
+    return Source(blob.name, blocks, blob.compression, blob.modified, shift, size=None if shift else blob.size)
 
 
 def _undone(blocks: Iterator[bytes], strips: tuple[Strip, ...]) -> Iterator[bytes]:
@@ -67,7 +66,7 @@ def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, .
         modified=blob.modified,
         origin=origin,
         format=found.label,
-        undone=blob.stored,
+        coded=blob.stored,
     )
 
 
