@@ -103,8 +103,10 @@ def test_the_process_ends_when_nobody_reads_on() -> None:
 def test_a_short_source_and_one_that_is_not_decoded_stay_here(tmp_path: Path) -> None:
     (tmp_path / "plain.log").write_text("step 1 loss 0.5\n")
     (tmp_path / "docker.log").write_text('{"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.1Z"}\n')
+    (tmp_path / "docker2.log.gz").write_bytes(gzip.compress((tmp_path / "docker.log").read_bytes()))
     (tmp_path / "packed.log.gz").write_bytes(gzip.compress(b"step 1 loss 0.5\n"))
-    docker, packed, plain = open_paths([tmp_path], lambda _warning: None)
+    docker, docker2, packed, plain = open_paths([tmp_path], lambda _warning: None)
+    assert docker2.coded and docker2.format == docker.format
     assert docker.coded and read_ahead(docker) is docker
     assert not packed.coded and read_ahead(packed) is packed
     assert not plain.coded and read_ahead(plain) is plain
@@ -119,7 +121,7 @@ def test_a_report_does_not_depend_on_who_decodes(tmp_path: Path, knowledge: Data
     rows[90] = rows[90].replace("\\n", "")
     rows.append(rows[0].replace("step 0 loss 0.5", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."))
     (tmp_path / "docker.log").write_text("\n".join(rows) + "\n")
-    (tmp_path / "rows.log.gz").write_bytes(gzip.compress("\n".join(rows).replace("log", "text").encode()))
+    (tmp_path / "packed.log.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
     (tmp_path / "rows.tar.gz").write_bytes(tarred("a/docker.log", "\n".join(rows).encode()))
     here = pipeline.analyze_paths([tmp_path], "case", knowledge, workers=2)
     monkeypatch.setattr(ahead, "LARGE_BYTES", 1)

@@ -28,9 +28,9 @@ __all__ = ["read", "together", "triggers"]
 
 HELPERS = {
     "across",
-    "calm",
     "base",
     "beside",
+    "calm",
     "events",
     "fold",
     "initiator",

@@ -13,7 +13,7 @@ from forensics.layouts import peel
 from forensics.model import Prefix, Region, Scan
 from forensics.records.base import Record
 from forensics.records.calm import tells_way
-from forensics.records.traceback import CHAIN
+from forensics.records.traceback import CHAIN, THREAD
 from forensics.work import AT_WORK, LOGGED, NUMBER, alarmed, shows_work, works_on
 
 WARNING = {"warning", "warn", "w"}
@@ -26,7 +26,6 @@ CATCHERS = lazy.regex(
     r"\bError fetching version info\b|\bERROR Executor: Exception in task |\bWARN TaskSetManager: Lost task "
 )
 REMOTE = lazy.regex(r"^\"\"\"|_RemoteTraceback:")  # in front of a traceback that came from another process
-THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
 LATER = 8  # lines of kinds seen before, behind the end of a thread
 
 

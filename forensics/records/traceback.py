@@ -73,7 +73,7 @@ MESSAGE_LINES = 12
 # Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
 TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):")
 # Their threads without a name, and those of other trackers, by the first frame that is not Python's own.
-THREAD = "Exception in thread "
+THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
 THREADING = lazy.regex(r"[\\/]threading\.py\"")
 OF_TRACKER = lazy.regex(r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]')
 RULE = lazy.regex(r"\A[-=*]{20,}\s*$")
