@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forensics import lazy, records, series
+from forensics import detectors, lazy, series
 from forensics.config import config
 from forensics.database import Cause, builtin_folder, read_folders
 from forensics.database.check import check
@@ -23,7 +23,7 @@ from forensics.database.reach import out_of_reach
 from forensics.database.slow import slowness
 from forensics.database.templates import unfilled
 from forensics.errors import UsageError
-from forensics.records.units import typed
+from forensics.detectors.units import typed
 
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP = lazy.regex(r"\(\?P<(\w+)>")

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from forensics import records
+from forensics import detectors
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, asked, told
 from forensics.database.entries import FIELD
 from forensics.database.nvlink5 import decode_line
 from forensics.diagnose.advice import advice
 from forensics.diagnose.words import summary
-from forensics.model import Advice, Event, Fields, Source
+from forensics.model import Advice, Observation, Fields, Source
 from forensics.scan import scan
 
 MAX_BYTES = 1 << 20
@@ -82,7 +82,7 @@ def explain(text: str, database: Database) -> Explanation:
 def _lines(text: str, database: Database) -> Explanation:
     data = text.encode("utf-8", "replace")[:MAX_BYTES]
     found = scan(Source("given", lambda _warn: iter([data])), database, lambda _warning: None)
-    events = records.read(found)
+    events = detectors.read(found)
     heard = {(e.kind, e.line) for e in events}
     matches = [_of_event(e) for e in events]
     for hit in found.hits:
@@ -108,14 +108,14 @@ def _signature(name: str, database: Database) -> Iterator[Signature]:
     yield from (s for s in cause.signatures if s.id == name) if cause else ()
 
 
-def _of_event(event: Event) -> Match:
+def _of_event(event: Observation) -> Match:
     text = event.proofs[0].text if event.proofs else ""
     return Match(event.line, text, event.kind, event.cause, event.weight, event.fields, False)
 
 
-def _of_events(events: Iterable[Event], database: Database) -> tuple[Told, ...]:
+def _of_events(events: Iterable[Observation], database: Database) -> tuple[Told, ...]:
     """The causes that the events speak for, each with the facts of its surest event."""
-    best: dict[str, Event] = {}
+    best: dict[str, Observation] = {}
     for event in sorted(events, key=lambda e: ("proof", "strong", "hint").index(e.weight)):
         if event.cause in database.causes:
             best.setdefault(event.cause or "", event)

@@ -5,10 +5,10 @@ a Docker json-file: line 3 of what was decoded stood in line 2 of container.log
 
 from msgspec.structs import replace
 
-from forensics.model import Event, Line, Proof, Source
+from forensics.model import Observation, Line, Proof, Source
 
 
-def renumbered(event: Event, source: Source) -> Event:
+def renumbered(event: Observation, source: Source) -> Observation:
     """`event` with every line number as it is in the original of `source`."""
     origin = source.origin
     if origin is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from forensics import context, identity, lazy, limits, records, series, sources, timeline
+from forensics import context, correlation, detectors, lazy, limits, series, sources
 from forensics.config import config
 from forensics.database import Database, load
 from forensics.diagnose import (
@@ -25,7 +25,7 @@ from forensics.diagnose import (
     unsettled,
 )
 from forensics.errors import SourceError
-from forensics.model import Event, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
+from forensics.model import Observation, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
 from forensics.numbers import renumbered
 from forensics.reading import Reading, read_all
 from forensics.spare import spared
@@ -43,7 +43,7 @@ def database(folders: Iterable[Path] = ()) -> Database:
     """
     chosen = config(folders)
     limits.use(chosen.limits)
-    triggers = (*records.triggers(), *series.triggers(), *context.triggers(), *identity.triggers(), *timeline.triggers())
+    triggers = (*detectors.triggers(), *series.triggers(), *context.triggers(), *correlation.triggers())
     return load(triggers=triggers, more=chosen.signatures, cache_folder=chosen.cache)
 
 
@@ -52,7 +52,7 @@ def analyze_paths(
     case: str,
     knowledge: Database,
     baseline: Sequence[Path] = (),
-    choice: timeline.Choice = timeline.EVERYTHING,
+    choice: correlation.Choice = correlation.EVERYTHING,
     workers: int | None = None,
 ) -> Report:
     """The Report on files and folders; raises UsageError or SourceError when a path is missing or nothing can be read."""
@@ -61,7 +61,7 @@ def analyze_paths(
     return analyze(given, case, knowledge, noted, workers, baseline=baseline, choice=choice)
 
 
-def analyze_folders(folder: Path, knowledge: Database, choice: timeline.Choice = timeline.EVERYTHING) -> Iterator[Report]:
+def analyze_folders(folder: Path, knowledge: Database, choice: correlation.Choice = correlation.EVERYTHING) -> Iterator[Report]:
     """A Report for each sub-folder of `folder`, in order of name; one in which nothing can be read is told as such."""
     for case in sorted(p for p in folder.iterdir() if p.is_dir()):
         try:
@@ -78,7 +78,7 @@ def analyze(
     workers: int | None = None,
     ask: Callable[[Question], object] | None = None,
     baseline: Sequence[Path] = (),
-    choice: timeline.Choice = timeline.EVERYTHING,
+    choice: correlation.Choice = correlation.EVERYTHING,
 ) -> Report:
     """The Report on `given`, read once each, and once more where nothing is proven. `warnings`: those of opening them.
 
@@ -89,7 +89,7 @@ def analyze(
     noted = list(warnings)
     readings = read_all(given, knowledge, noted.append, workers)
     clocks, placed = _placed(readings, noted)
-    chosen = timeline.choose(placed, choice, clocks, noted.append)
+    chosen = correlation.choose(placed, choice, clocks, noted.append)
     found = _found(chosen, readings, choice, noted)
     summaries = _sources(readings, clocks, noted)
     jobs = _jobs_own(summaries, readings)
@@ -98,7 +98,7 @@ def analyze(
     alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), silent(found, jobs, knowledge))
     decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarms), decided[0], knowledge, noted, ask)
     doubt = doubted(decided[0], _disordered(readings, noted), jobs)
-    decided[0] = unsettled(doubt, timeline.unanswered(chosen, choice, clocks))
+    decided[0] = unsettled(doubt, correlation.unanswered(chosen, choice, clocks))
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model},
         case=case,
@@ -123,30 +123,30 @@ def _beside(report: Report, readings: list[Reading], baseline: Sequence[Path], n
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
-def _placed(readings: list[Reading], noted: list[Warning]) -> tuple[dict[str, timeline.Clock], list[Event]]:
+def _placed(readings: list[Reading], noted: list[Warning]) -> tuple[dict[str, correlation.Clock], list[Observation]]:
     """The clock of each source, and all events in order of time, their lines numbered as in the originals."""
     events = {r.name: list(r.events) for r in readings}
-    events = spared(lambda: series.together(records.together(events)), events, "what several tell together", None, noted.append)
+    events = spared(lambda: series.together(detectors.together(events)), events, "what several tell together", None, noted.append)
     clocks = clocks_of(readings, events, noted)
     own = {r.name: r.scan.source for r in readings}
-    every = timeline.parted(e for found in events.values() for e in found)
-    return clocks, [renumbered(e, own[e.source]) for e in timeline.place(list(every), clocks)]
+    every = correlation.parted(e for found in events.values() for e in found)
+    return clocks, [renumbered(e, own[e.source]) for e in correlation.place(list(every), clocks)]
 
 
-def _found(events: list[Event], readings: list[Reading], choice: timeline.Choice, noted: list[Warning]) -> list[Incident]:
+def _found(events: list[Observation], readings: list[Reading], choice: correlation.Choice, noted: list[Warning]) -> list[Incident]:
     """The incidents that `events` make, linked also by the lines that name one rank, process or GPU in several ways."""
-    none: list[identity.Tie] = []
-    ties = spared(lambda: identity.ties(r.scan for r in readings), none, "tables of ranks and GPUs", None, noted.append)
-    found = timeline.incidents(events, ties)
-    return timeline.last(found) if choice.last else found
+    none: list[correlation.Tie] = []
+    ties = spared(lambda: correlation.ties(r.scan for r in readings), none, "tables of ranks and GPUs", None, noted.append)
+    found = correlation.incidents(events, ties)
+    return correlation.last(found) if choice.last else found
 
 
-def _asked_about(scans: list[Scan], choice: timeline.Choice, clocks: Mapping[str, timeline.Clock]) -> list[Scan]:
+def _asked_about(scans: list[Scan], choice: correlation.Choice, clocks: Mapping[str, correlation.Clock]) -> list[Scan]:
     """The scans without lines of another time than that which is asked about."""
     if not choice.timed:
         return scans
-    asked = timeline.window(choice, clocks.values())
-    return [timeline.within(s, clocks[s.source.name], asked) for s in scans]
+    asked = correlation.window(choice, clocks.values())
+    return [correlation.within(s, clocks[s.source.name], asked) for s in scans]
 
 
 def _with_unusual(report: Report, scans: list[Scan], baseline: Sequence[Path], noted: list[Warning]) -> Report:
@@ -159,28 +159,28 @@ def _with_unusual(report: Report, scans: list[Scan], baseline: Sequence[Path], n
     return replace(report, unusual=unusual(scans, good))
 
 
-def clocks_of(readings: list[Reading], events: Mapping[str, list[Event]], noted: list[Warning]) -> dict[str, timeline.Clock]:
+def clocks_of(readings: list[Reading], events: Mapping[str, list[Observation]], noted: list[Warning]) -> dict[str, correlation.Clock]:
     """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
     none: list[datetime] = []
-    told_by = [] if all(timeline.is_dated(r.marks) for r in readings) else readings  # else none asks the others
-    times = {r.name: spared(partial(timeline.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by}
+    told_by = [] if all(correlation.is_dated(r.marks) for r in readings) else readings  # else none asks the others
+    times = {r.name: spared(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by}
     every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
     every = every[:: 1 + len(every) * len(readings) // TIMES]  # of thousands of sources, some tell the year to the others
-    clocks: dict[str, timeline.Clock] = {}
+    clocks: dict[str, correlation.Clock] = {}
     for r in readings:
         name = r.name
         others = [] if times.get(name) else [t for n, t in every if n != name]  # it tells its year and date itself
-        told = partial(timeline.clock_of, r.scan.source, r.marks, others, noted.append)
-        clocks[name] = spared(told, timeline.Clock("none"), "its times", name, noted.append)
+        told = partial(correlation.clock_of, r.scan.source, r.marks, others, noted.append)
+        clocks[name] = spared(told, correlation.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
     return spared(
-        lambda: timeline.settled(found, clocks, noted.append), clocks, "clocks told from each other", None, noted.append
+        lambda: correlation.settled(found, clocks, noted.append), clocks, "clocks told from each other", None, noted.append
     )
 
 
 def _disordered(readings: list[Reading], noted: list[Warning]) -> set[str]:
     """The sources whose lines are in no order of time."""
-    names = {r.name for r in readings if spared(partial(timeline.disordered, r.marks), False, "its order", r.name, noted.append)}
+    names = {r.name for r in readings if spared(partial(correlation.disordered, r.marks), False, "its order", r.name, noted.append)}
     noted += [Warning("order", "its stamps go back and forth: the order of its lines tells nothing", n) for n in sorted(names)]
     return names
 
@@ -243,19 +243,19 @@ def _moments(found: list[Incident], decided: list[Diagnosis]) -> list[Moment]:
     return moments
 
 
-def _moment(event: Event, role: dict[str, Role]) -> Moment:
+def _moment(event: Observation, role: dict[str, Role]) -> Moment:
     told = role.get(event.cause) if event.cause else None
     return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, told or "noise")
 
 
-def _sources(readings: list[Reading], clocks: Mapping[str, timeline.Clock], noted: list[Warning]) -> tuple[SourceSummary, ...]:
+def _sources(readings: list[Reading], clocks: Mapping[str, correlation.Clock], noted: list[Warning]) -> tuple[SourceSummary, ...]:
     about: dict[str | None, list[Warning]] = {}
     for warning in dict.fromkeys(noted):
         about.setdefault(warning.source, []).append(warning)
     return tuple(_source(r, clocks[r.name], about.get(r.name, [])) for r in readings)
 
 
-def _source(reading: Reading, clock: timeline.Clock, noted: list[Warning]) -> SourceSummary:
+def _source(reading: Reading, clock: correlation.Clock, noted: list[Warning]) -> SourceSummary:
     scanned = reading.scan
     return SourceSummary(
         name=reading.name,

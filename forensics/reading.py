@@ -12,10 +12,10 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import context, identity, layouts, records, series, timeline
+from forensics import context, correlation, detectors, layouts, series
 from forensics.ahead import read_ahead
 from forensics.database import Database
-from forensics.model import Event, Scan, Source, Warn, Warning
+from forensics.model import Observation, Scan, Source, Warn, Warning
 from forensics.scan import Matcher, Workers, scan
 from forensics.shares import is_small, read_shares
 from forensics.spare import spared
@@ -29,9 +29,9 @@ class Reading(Struct, frozen=True):
     """
 
     scan: Scan
-    events: tuple[Event, ...]
+    events: tuple[Observation, ...]
     curves: tuple[context.Ranked, ...]
-    marks: tuple[timeline.Mark, ...]
+    marks: tuple[correlation.Mark, ...]
     pids: frozenset[int]
     layout: str
     records: int
@@ -81,18 +81,18 @@ def _blockless(_warn: Warn) -> Iterator[bytes]:
 def read(source: Source, knowledge: Database, matcher: Matcher, warn: Warn, threads: Workers | None = None) -> Reading | None:
     """The Reading of one source, None where it has no lines; what fails is left out with a Warning."""
     name = source.name
-    none: list[Event] = []
-    unmarked: list[timeline.Mark] = []
+    none: list[Observation] = []
+    unmarked: list[correlation.Mark] = []
     undrawn: tuple[context.Ranked, ...] = ()
     scanned = spared(partial(scan, source, knowledge, warn, matcher, threads), None, "all of it", name, warn)
     if not scanned or not scanned.lines:
         return None
     numbers = spared(lambda: series.numbers(scanned), series.NONE, "its series", name, warn)
-    events = spared(lambda: records.read(scanned, warn), none, "its records", name, warn)
+    events = spared(lambda: detectors.read(scanned, warn), none, "its records", name, warn)
     events = [*events, *spared(lambda: series.read(scanned, numbers), none, "its series", name, warn)]
-    marks = spared(lambda: timeline.marks(scanned, events), unmarked, "its times", name, warn)
+    marks = spared(lambda: correlation.marks(scanned, events), unmarked, "its times", name, warn)
     curves = spared(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
-    pids = identity.pids_of(scanned)
+    pids = correlation.pids_of(scanned)
     layout = layouts.recognise(scanned.head)
     whole = scanned.lines <= len(scanned.head)
     count = layouts.count_records(scanned.head, layout) if whole else scanned.lines - scanned.continued

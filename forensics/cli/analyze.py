@@ -61,11 +61,11 @@ def register(app: typer.Typer) -> None:
 
         Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
         """
-        from forensics import pipeline, timeline
+        from forensics import correlation, pipeline
         from forensics.cli.progress import bar
 
         check_format(form)
-        good, choice = check_baseline(baseline), timeline.Choice.of(since, until, pid, job, last)
+        good, choice = check_baseline(baseline), correlation.Choice.of(since, until, pid, job, last)
         with bar(paths):
             knowledge = pipeline.database(signatures or ())
             report = pipeline.analyze_paths(paths, paths[0].resolve().name, knowledge, good, choice, jobs)

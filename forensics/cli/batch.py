@@ -28,7 +28,7 @@ from forensics.cli.common import (
 from forensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
-    from forensics.timeline import Choice
+    from forensics.correlation import Choice
 
 
 def register(app: typer.Typer) -> None:
@@ -61,7 +61,7 @@ def register(app: typer.Typer) -> None:
         One document a line in order of name; the case and its cause go to stderr. A folder in which
         nothing can be read still gets its line. With --redact each report has stand-ins of its own.
         """
-        from forensics.timeline import Choice
+        from forensics.correlation import Choice
 
         _check(folder, form)
         choice = Choice.of(since, until, pid, job, last)

@@ -9,7 +9,7 @@ import typer
 from forensics.cli.common import write
 
 if TYPE_CHECKING:
-    from forensics.model import Event
+    from forensics.model import Observation
     from forensics.series import Series
 
 HEAD = ("series", "readings", "first", "last", "lowest", "highest", "source", "lines")
@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
             typer.echo(f"drawn to {plot}", err=True)
 
 
-def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Event]]]":
+def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Observation]]]":
     """(source, its series, what they tell) of every source that has a series."""
     from forensics import pipeline, series, sources
     from forensics.scan import scan
@@ -57,7 +57,7 @@ def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Event
     return [f for f in found if f[1]]
 
 
-def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Event]]]") -> str:
+def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Observation]]]") -> str:
     """A table of the series that have two readings or more, the longest of a source first, and a line for each event."""
     from forensics.text import shown
 
@@ -94,7 +94,7 @@ def number(value: float, unit: str) -> str:
     return f"{value:.4g} {names[0]}"
 
 
-def _told(event: "Event") -> str:
+def _told(event: "Observation") -> str:
     from forensics.text import shown
 
     facts = ", ".join(f"{k} {v}" for k, v in event.fields.items())

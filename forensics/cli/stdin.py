@@ -60,7 +60,7 @@ def register(app: typer.Typer) -> None:
           ssh node17 dmesg -T | forensics stdin --redact
         """
         from forensics import pipeline, sources
-        from forensics.timeline import Choice
+        from forensics.correlation import Choice
 
         check_format(form)
         good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)

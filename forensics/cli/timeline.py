@@ -14,11 +14,11 @@ from forensics.cli.common import Since, Until
 from forensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from forensics.model import Event, Scan, Source, Warning
-    from forensics.timeline import Choice
-    from forensics.timeline.choose import Window
-    from forensics.timeline.clock import Clock
-    from forensics.timeline.stream import Entry
+    from forensics.model import Observation, Scan, Source, Warning
+    from forensics.correlation import Choice
+    from forensics.correlation.filters import Window
+    from forensics.correlation.clock import Clock
+    from forensics.correlation.stream import Entry
 
 Print = Callable[[Iterable["Entry"]], None]
 COLUMNS = ("time", "uncertainty_s", "lane", "uptime_s", "source", "line", "level", "host", "rank", "event", "text")
@@ -54,7 +54,7 @@ def register(app: typer.Typer) -> None:
         """
         import tempfile
 
-        from forensics.timeline import Choice
+        from forensics.correlation import Choice
 
         wanted = _Wanted(Choice.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
         if form not in FORMS:
@@ -74,7 +74,7 @@ class _Wanted(NamedTuple):
         return not self.sources or any(part in name or fnmatch(name, part) for part in self.sources)
 
     def entry(self, entry: "Entry", asked: "Window") -> bool:
-        from forensics.timeline.levels import at_least
+        from forensics.correlation.levels import at_least
 
         if self.choice.timed and (entry.time is None or not asked.holds(entry.time)):
             return False
@@ -82,7 +82,7 @@ class _Wanted(NamedTuple):
 
 
 def _level(text: str | None) -> str | None:
-    from forensics.timeline.levels import LEVELS, level
+    from forensics.correlation.levels import LEVELS, level
 
     found = level(text)
     if text and found is None:
@@ -96,9 +96,9 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
 
     from forensics import pipeline, sources
     from forensics.reading import read_all
-    from forensics.timeline import window
-    from forensics.timeline.spool import spooled
-    from forensics.timeline.stream import entries, merged
+    from forensics.correlation import window
+    from forensics.correlation.spool import spooled
+    from forensics.correlation.stream import entries, merged
 
     noted: list[Warning] = []
     given = [spooled(s, folder / str(i)) for i, s in enumerate(sources.open_paths(paths, noted.append))]
@@ -120,9 +120,9 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
             yield told
 
 
-def _clocks(scans: "list[Scan]", found: "dict[str, list[Event]]", noted: "list[Warning]") -> "dict[str, Clock]":
-    from forensics.timeline import full_times, marks, settled
-    from forensics.timeline.stream import surveyed
+def _clocks(scans: "list[Scan]", found: "dict[str, list[Observation]]", noted: "list[Warning]") -> "dict[str, Clock]":
+    from forensics.correlation import full_times, marks, settled
+    from forensics.correlation.stream import surveyed
 
     times = {s.source.name: full_times(marks(s)) for s in scans}
     clocks: dict[str, Clock] = {}
@@ -133,7 +133,7 @@ def _clocks(scans: "list[Scan]", found: "dict[str, list[Event]]", noted: "list[W
     return settled([e for events in found.values() for e in events], clocks, noted.append)
 
 
-def _known(scans: "list[Scan]", found: "dict[str, list[Event]]") -> dict[tuple[str, int], str]:
+def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[tuple[str, int], str]:
     """Source and original line of the lines that a cause is known by, to the cause."""
     from forensics.numbers import renumbered
 

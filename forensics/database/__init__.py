@@ -43,7 +43,7 @@ __all__ = [
     "whole",
 ]
 
-FORMAT = 6  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 7  # of the cached document; raised when entries.py or stored.py change
 
 
 def load(

@@ -9,7 +9,23 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from forensics import limits
-from forensics.database.entries import HEALTHY, WEIGHTS, Cause, Example, Missing, Place, Remedy, Signature, Weight, Who
+from forensics.database.entries import (
+    ENDS,
+    HEALTHY,
+    SCOPES,
+    TRAITS,
+    WEIGHTS,
+    Cause,
+    Ends,
+    Example,
+    Missing,
+    Place,
+    Remedy,
+    Scope,
+    Signature,
+    Weight,
+    Who,
+)
 from forensics.database.files import cause_files, strays
 from forensics.database.form import LINE, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
 
@@ -18,8 +34,8 @@ __all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
 T = TypeVar("T")
 MAX_PATTERN = 4000  # characters
 MAX_ANCHOR = 200
-CAUSE_KEYS = {"cause", "title", "means", "explains", "fallback", "summary", "signatures", "remedies", "missing"}
-SIGNATURE_KEYS = {"id", "weight", "anchor", "pattern", "unless", "since", "source", "examples"}
+CAUSE_KEYS = {"cause", "title", "means", "explains", "fallback", "ends", "scope", "traits", "summary", "signatures", "remedies", "missing"}
+SIGNATURE_KEYS = {"id", "weight", "ends", "scope", "anchor", "pattern", "unless", "since", "source", "examples"}
 REMEDY_KEYS = {"do", "who", "why", "commands", "when", "unless", "source"}
 MISSING_KEYS = {"what", "why", "command", "unless"}
 
@@ -65,6 +81,8 @@ class _Reader:
 
     def __init__(self, path: str) -> None:
         self.path, self.id = path, ""
+        self.ends: Ends = "process"
+        self.scope: tuple[Scope, ...] = ("any",)
         self.faults: list[Fault] = []
 
     def fault(self, bad: BadFormError) -> None:
@@ -96,12 +114,18 @@ class _Reader:
         self.id = text(data, "cause")
         if self.id != expected:
             raise BadFormError(data[LINE], f"cause is {brief(self.id)} but the file's place says {expected!r}")
+        self.ends, self.scope = _ends(data, "process"), _scope(data, ("any",))
+        if strange := set(texts(data, "traits")) - TRAITS:
+            raise BadFormError(data[LINE], f"trait {brief(min(strange))} is none of {', '.join(sorted(TRAITS))}")
         return Cause(
             id=self.id,
             title=text(data, "title") if "title" in data else "",
             means=one_line(data, "means") if "means" in data else "",
             explains=texts(data, "explains"),
             fallback=_truth(data, "fallback"),
+            ends=self.ends,
+            scope=self.scope,
+            traits=texts(data, "traits"),
             summary=tuple(_sentences(data)),
             signatures=self.each(self.signature, data, "signatures", not partial),
             remedies=self.each(self.remedy, data, "remedies", not partial and self.id != HEALTHY),
@@ -121,6 +145,8 @@ class _Reader:
             weight=cast(Weight, data["weight"]),
             anchors=texts(data, "anchor", MAX_ANCHOR),
             pattern=text(data, "pattern", MAX_PATTERN).strip(),
+            ends=_ends(data, "nothing" if data["weight"] == "hint" else self.ends),
+            scope=_scope(data, self.scope),
             unless=texts(data, "unless", MAX_PATTERN),
             since=str(data.get("since", "")),
             source=text(data, "source"),
@@ -165,6 +191,20 @@ class _Reader:
             unless=texts(data, "unless"),
             place=self.place(data),
         )
+
+
+def _ends(data: dict[str, Any], usual: Ends) -> Ends:
+    value = data.get("ends", usual)
+    if value not in ENDS:
+        raise BadFormError(data[LINE], f"ends {brief(value)} is none of {', '.join(ENDS)}")
+    return cast(Ends, value)
+
+
+def _scope(data: dict[str, Any], usual: tuple[Scope, ...]) -> tuple[Scope, ...]:
+    given = texts(data, "scope") or usual
+    if strange := set(given) - set(SCOPES):
+        raise BadFormError(data[LINE], f"scope {brief(min(strange))} is none of {', '.join(SCOPES)}")
+    return cast("tuple[Scope, ...]", given)
 
 
 def _truth(data: dict[str, Any], key: str) -> bool:

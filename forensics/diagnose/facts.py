@@ -6,7 +6,7 @@ Of the deaths of several processes, one after the other, the last ones do: who a
 from collections.abc import Sequence
 from itertools import pairwise
 
-from forensics.model import Event, Proof, Value
+from forensics.model import Observation, Proof, Value
 
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container")
 TOGETHER = ({"file", "line_no", "function"}, {"exc_type", "exc_message"})  # one event's place, one event's words
@@ -18,12 +18,12 @@ ENDINGS = ("host_memory.oom_", "process.")
 APART_S = 10.0  # processes of one job die within seconds of each other
 
 
-def _surest_first(events: Sequence[Event]) -> list[Event]:
+def _surest_first(events: Sequence[Observation]) -> list[Observation]:
     over = {e.place for e in _earlier_deaths(events)}
     return sorted(events, key=lambda e: (RANKS[e.weight], e.place in over, -len(e.fields), e.time is None, e.source, e.line))
 
 
-def _earlier_deaths(events: Sequence[Event]) -> list[Event]:
+def _earlier_deaths(events: Sequence[Observation]) -> list[Observation]:
     """Deaths of processes that others died after, with more than APART_S between them."""
     deaths = [e for e in events if "pid" in e.fields and e.moment is not None and str(e.cause).startswith(ENDINGS)]
     deaths.sort(key=lambda e: e.moment or 0.0)
@@ -31,7 +31,7 @@ def _earlier_deaths(events: Sequence[Event]) -> list[Event]:
     return [] if cut is None else deaths[: len(deaths) - 1 - cut]
 
 
-def facts_of(events: Sequence[Event]) -> dict[str, Value]:
+def facts_of(events: Sequence[Observation]) -> dict[str, Value]:
     """Facts of the surest event, filled up from others that speak of the same pid, rank, GPU, host."""
     facts: dict[str, Value] = {}
     for event in _surest_first(events):
@@ -41,7 +41,7 @@ def facts_of(events: Sequence[Event]) -> dict[str, Value]:
     return facts
 
 
-def proofs_of(events: Sequence[Event]) -> tuple[Proof, ...]:
+def proofs_of(events: Sequence[Observation]) -> tuple[Proof, ...]:
     """At most MOST_PROOFS evidence lines, surest first, each line once, every event heard before any event's second line."""
     chosen: dict[tuple[str, int], Proof] = {}
     ordered = _surest_first(events)

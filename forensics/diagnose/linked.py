@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from forensics.model import Event, Finding, Incident, Link, Proof
+from forensics.model import Observation, Finding, Incident, Link, Proof
 
 Place = tuple[str, int]
 TIME = "time"  # what nothing but time links
@@ -30,7 +30,7 @@ def linked(findings: Sequence[Finding], incident: Incident | None) -> tuple[Find
     )
 
 
-def _events(proofs: Iterable[Proof], owners: dict[Place, Event]) -> list[Event]:
+def _events(proofs: Iterable[Proof], owners: dict[Place, Observation]) -> list[Observation]:
     return [owners[p.source, p.line] for p in proofs if (p.source, p.line) in owners]
 
 
@@ -44,7 +44,7 @@ def _ways(links: Iterable[Link], roots: set[Place]) -> dict[Place, str]:
     return ways
 
 
-def _with_link(proof: Proof, main: Proof, owners: dict[Place, Event], ways: dict[Place, str]) -> Proof:
+def _with_link(proof: Proof, main: Proof, owners: dict[Place, Observation], ways: dict[Place, str]) -> Proof:
     event = owners.get((proof.source, proof.line))
     if event is None or proof.source == main.source:
         return proof

@@ -7,7 +7,7 @@ A container counts its processes from 1: only numbers of one size can be told ap
 
 from collections.abc import Sequence, Set
 
-from forensics.model import Event
+from forensics.model import Observation
 
 KILLED = "process.worker_died"
 CGROUP = "host_memory.oom_cgroup"
@@ -22,7 +22,7 @@ LEAST_PID = 1000
 THREADS = 500
 
 
-def of_another_process(event: Event, own: Sequence[Event]) -> bool:
+def of_another_process(event: Observation, own: Sequence[Observation]) -> bool:
     """Does the job's log tell by their pids which of its processes died, and that of `event` is none of them?
 
     Where ranks miss each other, one may crash of the death of another that its log does not name.
@@ -37,22 +37,22 @@ def of_another_process(event: Event, own: Sequence[Event]) -> bool:
     return others or (event.cause in CRASHES and not alike and _is_none_of(pid, _guarded(own), 0))
 
 
-def _guarded(own: Sequence[Event]) -> set[int]:
+def _guarded(own: Sequence[Observation]) -> set[int]:
     """The workers that a guard of memory in the job's own log ended."""
     return {pid_of(e) for e in own if e.cause == GUARD and e.weight != "hint"} - {0}
 
 
-def _workers(event: Event) -> set[int]:
+def _workers(event: Observation) -> set[int]:
     """The workers that `event` misses by their pids."""
     return {int(pid) for pid in str(event.fields.get(WORKERS, "")).replace(",", " ").split() if len(pid) < 10}
 
 
-def _alive(own: Sequence[Event]) -> set[int]:
+def _alive(own: Sequence[Observation]) -> set[int]:
     """The processes that a launcher ends when it is told to stop, all of its own: none of them had died before."""
     return {pid_of(e) for e in own if e.kind == CLOSED} if any(e.kind == STOPPED for e in own) else set()
 
 
-def _failed(own: Sequence[Event]) -> set[int]:
+def _failed(own: Sequence[Observation]) -> set[int]:
     """The ranks that launchers of one host saw fail first, by an exception or a crash: none of theirs had died before.
 
     A rank whose number is not that on its host is one of several hosts, whose processes no table lists in full.
@@ -64,7 +64,7 @@ def _failed(own: Sequence[Event]) -> set[int]:
     return {pid_of(e) for e in tables} if of_one and failed else set()
 
 
-def is_strange(event: Event, pids: Set[int]) -> bool:
+def is_strange(event: Observation, pids: Set[int]) -> bool:
     """Is the process of `event` none of `pids`, by which the job's logs call their programs?
 
     Where the kernel's report is cut off before its victim: the one that asked a cgroup for more memory, which is in that cgroup.
@@ -78,12 +78,12 @@ def _is_none_of(victim: int, pids: Set[int], threads: int) -> bool:
     return victim >= LEAST_PID and bool(pids) and all(others)
 
 
-def _threads(event: Event) -> int:
+def _threads(event: Observation) -> int:
     """How much later the number that `event` tells may be than its process's: of a crash the kernel tells the thread's."""
     return THREADS if event.cause in CRASHES else 0
 
 
-def pid_of(event: Event, name: str = "pid") -> int:
+def pid_of(event: Observation, name: str = "pid") -> int:
     """The pid that `event` tells as `name`; 0 for none, or one that is no number."""
     told = event.fields.get(name, 0)
     return int(told) if isinstance(told, int) or (isinstance(told, str) and told.isdecimal() and len(told) < 10) else 0

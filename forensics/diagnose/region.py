@@ -12,7 +12,7 @@ from itertools import pairwise
 from forensics import lazy
 from forensics.database import HEALTHY
 from forensics.database.confirm import SOUGHT
-from forensics.model import Event, Incident, Scan
+from forensics.model import Observation, Incident, Scan
 from forensics.work import AT_WORK, BAR, DEBUG, SILENT, STANDARD_ERROR, WARNED, finds_way, goes_on, resumed, works_on
 
 NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
@@ -62,7 +62,7 @@ def words(lines: Iterable[str]) -> set[str]:
     return found
 
 
-def alarming(scans: Iterable[Scan], foreign: Sequence[Event] = ()) -> tuple[str, ...]:
+def alarming(scans: Iterable[Scan], foreign: Sequence[Observation] = ()) -> tuple[str, ...]:
     """The lines at both ends of each source that sound alarmed, each once; sources by name, so that their order is no matter.
 
     What is known for the noise of healthy runs is left out, and so are the lines of `foreign` events, which are another job's
@@ -119,7 +119,7 @@ def _without_stream(loud: Mapping[int, str]) -> Mapping[int, str]:
     return {n: text for n, text in loud.items() if sounds_alarmed(STANDARD_ERROR.sub("", text))}
 
 
-def _start(event: Event, lines: Mapping[int, str]) -> int:
+def _start(event: Observation, lines: Mapping[int, str]) -> int:
     """The first line of the traceback that ends with the first line of `event`, or that line."""
     first = event.line
     while lines.get(first - 1, "").startswith((" ", "\t", "Traceback")):
@@ -140,7 +140,7 @@ def _is_loud(text: str) -> bool:
     return False
 
 
-def region(incident: Incident | None, alarms: Iterable[str], foreign: Sequence[Event] = ()) -> list[str]:
+def region(incident: Incident | None, alarms: Iterable[str], foreign: Sequence[Observation] = ()) -> list[str]:
     """The lines of the error region of `incident`: `alarms`, and behind them the lines of its evidence, each once.
 
     `foreign`: events of another job, which say nothing.

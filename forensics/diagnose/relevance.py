@@ -18,8 +18,8 @@ from forensics import lazy
 from forensics.database import HEALTHY, Database
 from forensics.diagnose.pids import of_another_process
 from forensics.diagnose.same import things
-from forensics.identity import Group, Named, group, of_file
-from forensics.model import Event, Incident, Link
+from forensics.correlation import Group, Named, group, of_file
+from forensics.model import Observation, Incident, Link
 
 UNRELATED = 0.2
 DAY = timedelta(days=1)
@@ -54,7 +54,7 @@ class Jobs(Struct, frozen=True, dict=True):
         """What the names of these logs tell, once for all events that are asked about."""
         return frozenset(map(of_file, self.ends))
 
-    def is_job(self, event: Event) -> bool:
+    def is_job(self, event: Observation) -> bool:
         """Does the event stand in a log of the job?"""
         return event.source in self.ends
 
@@ -63,7 +63,7 @@ class Jobs(Struct, frozen=True, dict=True):
         return replace(self, things=things(links)) if self.ends else self
 
 
-def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Database) -> float:
+def relevance(event: Observation, events: Sequence[Observation], jobs: Jobs, database: Database) -> float:
     """1, or UNRELATED for an event of the host's log that does not concern the job. `events`: of the whole incident."""
     if not jobs.ends or event.cause in (None, HEALTHY):
         return 1.0
@@ -94,7 +94,7 @@ def relevance(event: Event, events: Sequence[Event], jobs: Jobs, database: Datab
     return UNRELATED if not own or any(_says_otherwise(e, database) for e in own) else 1.0
 
 
-def _ends(event: Event, own: Sequence[Event], jobs: Jobs) -> list[datetime]:
+def _ends(event: Observation, own: Sequence[Observation], jobs: Jobs) -> list[datetime]:
     """When the job's logs ended: those that tell something, else those of the day of `event`; others are of other runs."""
     speaking = {e.source for e in own}
     ends = [t for s, t in jobs.ends.items() if t and (s in speaking or not own)]
@@ -102,8 +102,8 @@ def _ends(event: Event, own: Sequence[Event], jobs: Jobs) -> list[datetime]:
 
 
 def concerning(
-    found: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: Database
-) -> tuple[tuple[Event, ...], float]:
+    found: Sequence[Observation], events: Sequence[Observation], jobs: Jobs, database: Database
+) -> tuple[tuple[Observation, ...], float]:
     """Those of `found`, events of one cause, that concern the job, and how much they do: of deaths only those that do most.
 
     Where the job's log misses a process by its pid, the ends of other processes are left out.
@@ -119,7 +119,7 @@ def concerning(
     return tuple(kept), max(told)
 
 
-def _with_its_report(event: Event, events: Sequence[Event], jobs: Jobs, database: Database) -> float:
+def _with_its_report(event: Observation, events: Sequence[Observation], jobs: Jobs, database: Database) -> float:
     """The least relevance among the pieces of the report that `event` is a piece of; 1 for one of the job's log.
 
     The kernel tells one death in many lines at one moment, and few of them say whose it is.
@@ -132,14 +132,14 @@ def _with_its_report(event: Event, events: Sequence[Event], jobs: Jobs, database
     return min((relevance(e, events, jobs, database) for e in near), default=1.0)
 
 
-def _differ(a: Event, b: Event) -> bool:
+def _differ(a: Observation, b: Observation) -> bool:
     """Do the two name different processes, groups or jobs?"""
     return any(name in a.fields and name in b.fields and a.fields[name] != b.fields[name] for name in WHOSE)
 
 
-def foreign(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tuple[Event, ...]:
+def foreign(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tuple[Observation, ...]:
     """The deaths in `incidents` that are those of other jobs."""
-    found: list[Event] = []
+    found: list[Observation] = []
     for incident in incidents:
         knowing = jobs.knowing(incident.links)
         deaths = (e for e in incident.events if str(e.cause).startswith(ENDINGS))
@@ -147,7 +147,7 @@ def foreign(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tu
     return tuple(found)
 
 
-def silent(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tuple[Event, ...]:
+def silent(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tuple[Observation, ...]:
     """The events whose lines alarm nobody: deaths of other jobs in the first of `incidents`, and what is noise in any of them, or
     was told and ignored."""
     return *foreign(incidents[:1], jobs, database), *(
@@ -155,13 +155,13 @@ def silent(incidents: Sequence[Incident], jobs: Jobs, database: Database) -> tup
     )
 
 
-def missed(event: Event, own: Iterable[Event], jobs: Jobs) -> bool:
+def missed(event: Observation, own: Iterable[Observation], jobs: Jobs) -> bool:
     """Does the job's log speak of the process of `event`, by its pid, its container or its job's step?"""
     thing = jobs.things.get(event.place)
     return thing is not None and any(thing == jobs.things.get(e.place) for e in own)
 
 
-def _of_another_job(event: Event, jobs: Jobs) -> bool:
+def _of_another_job(event: Observation, jobs: Jobs) -> bool:
     """Is `event` about a Slurm job or a container whose output is not what was given, while that of others was?"""
     told = _group_of(event)
     if told.job and told.job not in _given_jobs(jobs):
@@ -170,7 +170,7 @@ def _of_another_job(event: Event, jobs: Jobs) -> bool:
     return bool(told.container) and "" not in containers and told.container not in containers
 
 
-def of_given_job(event: Event, jobs: Jobs) -> bool:
+def of_given_job(event: Observation, jobs: Jobs) -> bool:
     """Is `event` about a Slurm job whose output was given?"""
     return _group_of(event).job in _given_jobs(jobs)
 
@@ -180,20 +180,20 @@ def _given_jobs(jobs: Jobs) -> set[str]:
     return {f.job for f in jobs.named} - {""}
 
 
-def _group_of(event: Event) -> Group:
+def _group_of(event: Observation) -> Group:
     """The Slurm job and the container that `event` is about."""
     found = group(" ".join(str(event.fields[name]) for name in PATHS if name in event.fields))
     return replace(found, job=str(event.fields["job"])) if "job" in event.fields else found
 
 
-def _of_another_group(event: Event, own: Sequence[Event], hosts: Sequence[Event], jobs: Jobs) -> bool:
+def _of_another_group(event: Observation, own: Sequence[Observation], hosts: Sequence[Observation], jobs: Jobs) -> bool:
     """Did the limit of another group end the process, while the job's log misses one of a group that is known?"""
     limit = event.fields.get("limit_path")
     ours = {e.fields["limit_path"] for e in hosts if "limit_path" in e.fields and missed(e, own, jobs)}
     return limit is not None and bool(ours) and limit not in ours
 
 
-def _told_otherwise(event: Event, own: Sequence[Event], hosts: Sequence[Event], database: Database) -> bool:
+def _told_otherwise(event: Observation, own: Sequence[Observation], hosts: Sequence[Observation], database: Database) -> bool:
     """Do the job's log and the host's agree on a cause that does not follow from `event`, or was it stopped by its scheduler?"""
     if not str(event.cause).startswith((*ENDINGS, "storage.")):
         return False
@@ -203,7 +203,7 @@ def _told_otherwise(event: Event, own: Sequence[Event], hosts: Sequence[Event], 
     return any(not database.explains(str(event.cause), cause) for cause in agreed)
 
 
-def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+def _before_the_job(event: Observation, own: Sequence[Observation], hosts: Sequence[Observation], jobs: Jobs, database: Database) -> bool:
     """Did every log of the job that speaks of trouble, or all that have a clock where those have none, begin after `event`, and
     does that trouble have another reason?
 
@@ -221,7 +221,7 @@ def _before_the_job(event: Event, own: Sequence[Event], hosts: Sequence[Event], 
     return begun and (at_once or any(is_own(e, event, database) or _worked(e, jobs) for e in loud))
 
 
-def _superseded(event: Event, hosts: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+def _superseded(event: Observation, hosts: Sequence[Observation], jobs: Jobs, database: Database) -> bool:
     """Did another process die after that of `event`, where no time in the job's logs tells which of them was missed?
 
     Who collects logs does so soon after the death that made him: the last one is the likeliest.
@@ -232,7 +232,7 @@ def _superseded(event: Event, hosts: Sequence[Event], jobs: Jobs, database: Data
     return any(_after(h, event) > SOON_S and not database.explains(str(event.cause), str(h.cause)) for h in deaths)
 
 
-def _after(later: Event, event: Event) -> float:
+def _after(later: Observation, event: Observation) -> float:
     """Seconds from `event` to `later`, by their times or by one kernel's uptime; 0 where neither tells."""
     if later.time and event.time:
         return (later.time - event.time).total_seconds()
@@ -241,13 +241,13 @@ def _after(later: Event, event: Event) -> float:
     return later.moment - event.moment
 
 
-def _worked(end: Event, jobs: Jobs) -> bool:
+def _worked(end: Observation, jobs: Jobs) -> bool:
     """Had the job's log gone on for a while before it told `end`?"""
     start, until = jobs.starts.get(end.source), end.time or jobs.ends.get(end.source)
     return start is not None and until is not None and (until - start).total_seconds() > SLACK_S
 
 
-def is_own(end: Event, event: Event, database: Database) -> bool:
+def is_own(end: Observation, event: Observation, database: Database) -> bool:
     """Is `end` no consequence of the death that `event` tells? An exception is one only where it misses somebody."""
     if end.cause == EXCEPTION:
         name = raised(end)
@@ -255,13 +255,13 @@ def is_own(end: Event, event: Event, database: Database) -> bool:
     return not database.explains(str(event.cause), str(end.cause))
 
 
-def raised(event: Event) -> str:
+def raised(event: Observation) -> str:
     """The exception that `event` tells, by its record or its lines; empty for none."""
     told = (found[0] for proof in event.proofs for found in RAISED.finditer(proof.text))
     return str(event.fields.get("exc_type") or next(told, ""))
 
 
-def _outlived(event: Event, own: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+def _outlived(event: Observation, own: Sequence[Observation], jobs: Jobs, database: Database) -> bool:
     """Does a log that misses the process of `event` go on for long and end by something that does not follow from it?
 
     Where it tells no pid, it misses one that died at the moment at which it tells a consequence; an exception is no end then.
@@ -282,13 +282,13 @@ def _outlived(event: Event, own: Sequence[Event], jobs: Jobs, database: Database
     )
 
 
-def _felt(event: Event, e: Event, database: Database) -> bool:
+def _felt(event: Observation, e: Observation, database: Database) -> bool:
     """Does `e`, of the job's log, tell at the moment of the death `event` what follows from it?"""
     at_once = event.time and e.time and abs((e.time - event.time).total_seconds()) <= SOON_S
     return bool(at_once) and database.explains(str(event.cause), str(e.cause))
 
 
-def _says_otherwise(event: Event, database: Database) -> bool:
+def _says_otherwise(event: Observation, database: Database) -> bool:
     """Does an event of the job's log name a cause of its own, or tell that it ended well?"""
     if event.weight == "hint" or event.cause is None:
         return False

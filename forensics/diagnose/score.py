@@ -29,7 +29,7 @@ from forensics.diagnose.facts import APART_S, ENDINGS
 from forensics.diagnose.pids import pid_of
 from forensics.diagnose.relevance import EXCEPTION, UNRELATED, Jobs, concerning, missed, raised
 from forensics.diagnose.ties import ended_otherwise, tied
-from forensics.model import Event, Incident
+from forensics.model import Observation, Incident
 
 W = {"proof": 0.97, "strong": 0.80, "hint": 0.40}
 RANKS = {"proof": 0, "strong": 1, "hint": 2}
@@ -61,7 +61,7 @@ class Standing(Struct):
     """Where a cause stands in an incident."""
 
     cause: str
-    events: tuple[Event, ...]
+    events: tuple[Observation, ...]
     strength: float
     explained: float = 0.0
     explained_by: str | None = None
@@ -73,7 +73,7 @@ class Standing(Struct):
 
 def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY) -> list[Standing]:
     """Every cause of the incident and none.healthy where it has a share, most probable first; never empty."""
-    by_cause: dict[str, list[Event]] = defaultdict(list)
+    by_cause: dict[str, list[Observation]] = defaultdict(list)
     events, jobs = (incident.events, jobs.knowing(incident.links)) if incident else ((), jobs)
     for event in events:
         if event.cause in database.causes:
@@ -108,13 +108,13 @@ def standings(incident: Incident | None, database: Database, jobs: Jobs = NOBODY
     return [s for i, s in enumerate(ranked) if i == 0 or s.cause != HEALTHY][:SHOWN]
 
 
-def _is_outdated(told: Event, events: Iterable[Event]) -> bool:
+def _is_outdated(told: Observation, events: Iterable[Observation]) -> bool:
     """Does `told` say that a server started, and does its log tell of trouble behind that?"""
     later = (e for e in events if e.source == told.source and e.line > told.last_line)
     return told.kind in STARTED and any(e.cause not in (None, HEALTHY) for e in later)
 
 
-def _is_beside(standing: Standing, found: Sequence[Standing], jobs: Jobs, own: Sequence[Event]) -> bool:
+def _is_beside(standing: Standing, found: Sequence[Standing], jobs: Jobs, own: Sequence[Observation]) -> bool:
     """Is it a death that nothing ties to the job, where the same logs tell of another process's death that is the job's? So it is
     where the job's log misses, by its pid, only the other. `own`: the events of the job's logs."""
     hosts = [e for e in standing.events if e.weight != "hint" and not jobs.is_job(e)]
@@ -127,7 +127,7 @@ def _is_beside(standing: Standing, found: Sequence[Standing], jobs: Jobs, own: S
     return bool(ours) and not ours & {pid_of(e) for e in standing.events} and (not standing.tied or all(map(pid_of, hosts)))
 
 
-def strength(events: Iterable[Event]) -> float:
+def strength(events: Iterable[Observation]) -> float:
     """How strongly `events` speak for their cause: each signature counts once, however often it hit."""
     best: dict[str, float] = {}
     for event in events:
@@ -135,7 +135,7 @@ def strength(events: Iterable[Event]) -> float:
     return min(MOST, 1 - prod(1 - w for w in best.values()))
 
 
-def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
+def _survived(events: Iterable[Observation], ended_well: list[Observation]) -> bool:
     """Does every source of `events` tell behind the last of them, and no less surely, that the run ended well?
 
     A status of 0 is as sure as a proof where the program told a good deal between the two: a restart did what was wanted.
@@ -158,25 +158,25 @@ def _survived(events: Iterable[Event], ended_well: list[Event]) -> bool:
     )
 
 
-def _ended_ill(events: Iterable[Event], ended_well: Sequence[Event]) -> bool:
+def _ended_ill(events: Iterable[Observation], ended_well: Sequence[Observation]) -> bool:
     """Does a log that never tells of a good end tell of a bad one, by an exception or a status, while others end well?"""
     good = {e.source for e in ended_well}
     return any(e.cause == EXCEPTION and e.source not in good for e in events)
 
 
-def _reach(event: Event) -> int:
+def _reach(event: Observation) -> int:
     """For how many lines behind `event` a shell's status is still that of another program, or of the script's last line."""
     if any(COMPLAINT.search(p.text) for p in event.proofs):
         return FAR
     return CLOSE if raised(event) or event.cause == NOT_A_NUMBER else -1
 
 
-def _is_shells(end: Event) -> bool:
+def _is_shells(end: Observation) -> bool:
     """Is it a status that a shell printed, not one in a sentence of the program's own?"""
     return end.kind == STATUS and all(BARE_STATUS.match(p.text) for p in end.proofs[:1])
 
 
-def _felt_later(told: Sequence[Event], events: Iterable[Event], database: Database) -> bool:
+def _felt_later(told: Sequence[Observation], events: Iterable[Observation], database: Database) -> bool:
     """Does another log tell, for more than as a hint, a cause with a name of its own that follows from `told`, of one cause?"""
     cause, sources = str(told[0].cause), {e.source for e in told}
     return any(
@@ -263,7 +263,7 @@ def _before(a: Standing, b: Standing) -> bool:
     return apart > (first.uncertainty_s or 0) + (second.uncertainty_s or 0)
 
 
-def _first(standing: Standing) -> Event:
+def _first(standing: Standing) -> Observation:
     return min(
         standing.events,
         key=lambda e: (e.weight == "hint", e.time is None, e.time.timestamp() if e.time else 0.0, e.source, e.line),

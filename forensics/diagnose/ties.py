@@ -30,7 +30,7 @@ from forensics.diagnose.relevance import (
     of_given_job,
     raised,
 )
-from forensics.model import Event
+from forensics.model import Observation
 
 MISTAKES = {
     "AssertionError", "AttributeError", "FloatingPointError", "IndentationError", "IndexError", "JSONDecodeError", "KeyError",
@@ -55,7 +55,7 @@ WAITS = "distributed."  # peers wait for long before they give a lost one up
 LOST_ONE = ("notebook.kernel_died", "process.worker_died/process_pool", "process.worker_died/loky")  # causes and kinds: one died
 
 
-def tied(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+def tied(told: Sequence[Observation], events: Sequence[Observation], jobs: Jobs, database: Database) -> bool:
     """Is one of `told`, the events of one cause, shown to concern the job? True where no other process's death is told.
 
     `events`: of the whole incident.
@@ -68,7 +68,7 @@ def tied(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: D
     return any(jobs.is_job(e) or _is_tied(e, own, others, jobs, database, _is_piece(e, strangers)) for e in told)
 
 
-def ended_otherwise(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+def ended_otherwise(told: Sequence[Observation], events: Sequence[Observation], jobs: Jobs, database: Database) -> bool:
     """Does the job's log name an end of its own that does not follow from `told`, a death that nothing ties to it, or did every
     log of the job end well?"""
     own = [e for e in events if jobs.is_job(e) and e.cause is not None and e.weight != "hint"]
@@ -82,13 +82,13 @@ def ended_otherwise(told: Sequence[Event], events: Sequence[Event], jobs: Jobs, 
     return any(is_own(e, death, database) or _is_too_soon(e, death) for e in named for death in told)
 
 
-def _is_overcome(trouble: Event, own: Sequence[Event]) -> bool:
+def _is_overcome(trouble: Observation, own: Sequence[Observation]) -> bool:
     """Does its log go on for long and end well?"""
     good = [e for e in own if e.cause == HEALTHY and e.weight != "hint" and e.source == trouble.source]
     return any(e.line - trouble.last_line > FAR for e in good)
 
 
-def _is_too_soon(later: Event, event: Event) -> bool:
+def _is_too_soon(later: Observation, event: Observation) -> bool:
     """Was `later` a time limit, right after the death `event` or before it, or had it been waited for since long before?
 
     Only where its line tells when it was: one without a stamp may be far later than the line in front of it.
@@ -101,25 +101,25 @@ def _is_too_soon(later: Event, event: Event) -> bool:
     return bool(SECONDS.fullmatch(waited)) and _gap(event, later) < float(waited) / 2
 
 
-def _is_mistake(event: Event) -> bool:
+def _is_mistake(event: Observation) -> bool:
     """Does `event` tell an exception that a mistake in the code raises, and no death elsewhere?"""
     return event.cause == EXCEPTION and raised(event).rsplit(".", 1)[-1] in MISTAKES
 
 
-def _misses_nobody(event: Event) -> bool:
+def _misses_nobody(event: Observation) -> bool:
     """Does `event` tell an exception of the program's own, whose message does not speak of another process?"""
     name = raised(event).rsplit(".", 1)[-1]
     spoken = " ".join([str(event.fields.get("exc_message", "")), *(p.text for p in event.proofs)])
     return bool(name) and not name.endswith(MISSES) and not OTHERS.search(spoken)
 
 
-def _is_piece(event: Event, strangers: Sequence[Event]) -> bool:
+def _is_piece(event: Observation, strangers: Sequence[Observation]) -> bool:
     """Is `event` one of `strangers`, or a piece without a pid of the report of one?"""
     alike = [s for s in strangers if s.source == event.source and abs(_gap(s, event)) <= SLACK_S]
     return event in strangers or ("pid" not in event.fields and bool(alike))
 
 
-def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: Jobs, database: Database, strange: bool) -> bool:
+def _is_tied(event: Observation, own: Sequence[Observation], others: Sequence[Observation], jobs: Jobs, database: Database, strange: bool) -> bool:
     """`strange`: does the job's log call its program by another pid?"""
     if missed(event, own, jobs) or of_given_job(event, jobs) or not _may_tell(event, jobs):
         return True
@@ -132,19 +132,19 @@ def _is_tied(event: Event, own: Sequence[Event], others: Sequence[Event], jobs: 
     return follows or (not strange and _breaks_off(event, own, jobs, database))
 
 
-def _is_bare(event: Event) -> bool:
+def _is_bare(event: Observation) -> bool:
     """Is it the head of a traceback, say, that does not tell which exception it is?"""
     return event.cause == EXCEPTION and not raised(event)
 
 
-def _has_reason(later: Event, own: Sequence[Event], database: Database) -> bool:
+def _has_reason(later: Observation, own: Sequence[Observation], database: Database) -> bool:
     """Does the job tell ahead of `later` why it came to that: a mistake in the code, a disk that is full, a value that is not a
     number, which no death makes?"""
 
     if _is_bare(later) and any(_is_mistake(e) and e.source == later.source for e in own):
         return True
 
-    def reason(e: Event) -> bool:
+    def reason(e: Observation) -> bool:
         follows = later.weight == "hint" or database.explains(str(e.cause), str(later.cause))
         made_here = _misses_nobody(e) if e.cause == EXCEPTION else str(e.cause).startswith(MADE_HERE)
         return made_here and (follows or (e.source == later.source and _is_mistake(e)))
@@ -152,7 +152,7 @@ def _has_reason(later: Event, own: Sequence[Event], database: Database) -> bool:
     return any(e.weight != "hint" and _is_ahead(e, later) and reason(e) for e in own)
 
 
-def _has_ended(later: Event, event: Event, own: Sequence[Event], database: Database) -> bool:
+def _has_ended(later: Observation, event: Observation, own: Sequence[Observation], database: Database) -> bool:
     """Does the job itself tell a crash or a wait, none by the death `event`, that `later` follows from?"""
     ends = [e for e in own if e.weight != "hint" and e is not later and e.cause != later.cause]
     ends = [e for e in ends if (e.cause in CRASHES and is_own(e, event, database)) or _is_too_soon(e, event)]
@@ -160,12 +160,12 @@ def _has_ended(later: Event, event: Event, own: Sequence[Event], database: Datab
     return later.cause not in CRASHES and any(fallback or database.explains(str(e.cause), str(later.cause)) for e in ends)
 
 
-def _is_ahead(e: Event, later: Event) -> bool:
+def _is_ahead(e: Observation, later: Observation) -> bool:
     """Does `e` stand in front of `later` in one log, or in another rank's log at a time that is not known to be later?"""
     return e.last_line < later.line if e.source == later.source else _gap(e, later) >= -SLACK_S
 
 
-def _may_tell(event: Event, jobs: Jobs) -> bool:
+def _may_tell(event: Observation, jobs: Jobs) -> bool:
     """May a log of a job be of the time of `event`? Where all are of other days, none is of the job that died."""
     if event.time is None:
         return True
@@ -177,7 +177,7 @@ def _may_tell(event: Event, jobs: Jobs) -> bool:
     return False
 
 
-def _follows(later: Event, event: Event, others: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+def _follows(later: Observation, event: Observation, others: Sequence[Observation], jobs: Jobs, database: Database) -> bool:
     """Does `later`, of the job's log, tell what follows from the death `event`, as far as their times say?"""
     if not _is_consequence(later, event, database):
         return False
@@ -193,7 +193,7 @@ def _follows(later: Event, event: Event, others: Sequence[Event], jobs: Jobs, da
     return not any(abs(_gap(o, later)) <= SOON_S < gap for o in others if o.time and o.cause != event.cause)
 
 
-def _is_overtaken(event: Event, later: Event, others: Sequence[Event]) -> bool:
+def _is_overtaken(event: Observation, later: Observation, others: Sequence[Observation]) -> bool:
     """Did another process die between the death `event` and `later`, that one was missed? Whoever waits for it soon knows.
 
     Who waits for it is in its group: where the kernel lists several programs in the full group, it is that of the job.
@@ -206,25 +206,25 @@ def _is_overtaken(event: Event, later: Event, others: Sequence[Event]) -> bool:
     return any(o.time is None or later.time is None or _gap(o, later) >= -off for o in soon)
 
 
-def _is_of_group(event: Event) -> bool:
+def _is_of_group(event: Observation) -> bool:
     """Does the report of a kill list more than one program, other than shells, in the group that was full?"""
     programs = (task.split()[0] for task in str(event.fields.get("biggest", "")).split(", ") if task)
     return "limit_path" in event.fields and sum(p not in SHELLS for p in programs) > 1
 
 
-def _gap(event: Event, later: Event) -> float:
+def _gap(event: Observation, later: Observation) -> float:
     """Seconds from one to the other, both of known time."""
     return (later.time - event.time).total_seconds() if event.time and later.time else 0.0
 
 
-def _is_consequence(later: Event, event: Event, database: Database) -> bool:
+def _is_consequence(later: Observation, event: Observation, database: Database) -> bool:
     if later.cause == EXCEPTION:
         return not is_own(later, event, database)
     explained = later.cause == event.cause or database.explains(str(event.cause), str(later.cause))
     return explained and not _is_too_soon(later, event)
 
 
-def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+def _breaks_off(event: Observation, own: Sequence[Observation], jobs: Jobs, database: Database) -> bool:
     """Does a log of the job that was running at the moment of `event` have its last line then, and tell no end of its own?"""
     if event.time is None:
         return False
@@ -248,7 +248,7 @@ def _breaks_off(event: Event, own: Sequence[Event], jobs: Jobs, database: Databa
     return False
 
 
-def _ends_with_another(source: str, event: Event, own: Sequence[Event], jobs: Jobs, database: Database) -> bool:
+def _ends_with_another(source: str, event: Observation, own: Sequence[Observation], jobs: Jobs, database: Database) -> bool:
     """Does another log of the job tell, at the moment of the last line of `source`, a good end or one that is made there, and
     that is none by `event`?"""
     end = jobs.ends[source]
@@ -259,12 +259,12 @@ def _ends_with_another(source: str, event: Event, own: Sequence[Event], jobs: Jo
     return end is not None and any(t is not None and -SLACK_S <= (end - t).total_seconds() <= SOON_S for t in ends)
 
 
-def _is_made_here(event: Event) -> bool:
+def _is_made_here(event: Observation) -> bool:
     """Is it an end that no other process or host has a part in?"""
     return str(event.cause).startswith((*MADE_HERE, STOPPED)) and event.cause != ELSEWHERE
 
 
-def _is_end(told: Event, event: Event, database: Database) -> bool:
+def _is_end(told: Observation, event: Observation, database: Database) -> bool:
     """Does `told`, of the job's log, tell an end that is none by `event`: another trouble, or that it ended well later?"""
     if told.cause == HEALTHY:
         return told.time is None or event.time is None or told.time >= event.time

@@ -14,7 +14,7 @@ from forensics.diagnose.model import Model
 from forensics.diagnose.region import region, unexplained, words
 from forensics.diagnose.relevance import EXCEPTION, UNRELATED, Jobs
 from forensics.diagnose.score import SHOWN, STOPPED, Standing
-from forensics.model import Event, Incident
+from forensics.model import Observation, Incident
 
 HINTS_MOST = 0.75  # of hints and words nobody is confident: what would have proven it may be in a part that is missing
 UNTIED_MOST = 0.7  # of another process's death, perhaps
@@ -39,7 +39,7 @@ class Spoken(Struct, frozen=True):
 
     model: Model
     alarms: tuple[str, ...] = ()
-    foreign: tuple[Event, ...] = ()
+    foreign: tuple[Observation, ...] = ()
 
 
 def candidates(

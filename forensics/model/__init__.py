@@ -1,6 +1,6 @@
 """The frozen values that flow between the stages.
 
-    bytes -> Source -> Hit, Region -> Event -> placed Event -> Incident -> Finding -> Report
+    bytes -> Source -> Hit, Region -> Observation -> placed Observation -> Incident -> Finding -> Report
 
 Every stage takes values of this package and returns values of this package; none knows another stage's insides.
 """
@@ -22,7 +22,7 @@ from forensics.model.answers import (
     Verdict,
 )
 from forensics.model.logs import (
-    Event,
+    Observation,
     Fields,
     Hit,
     Incident,
@@ -45,7 +45,7 @@ __all__ = [
     "Advice",
     "Curve",
     "Difference",
-    "Event",
+    "Observation",
     "Fields",
     "Finding",
     "Hit",

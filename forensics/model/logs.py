@@ -1,4 +1,4 @@
-"""What the first stages make of bytes: Source, Line, Region, Trigger, Hit, Scan, Stamp, Prefix, Event, Link, Incident."""
+"""What the first stages make of bytes: Source, Line, Region, Trigger, Hit, Scan, Stamp, Prefix, Observation, Link, Incident."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
@@ -198,7 +198,7 @@ class Proof(Struct, frozen=True, rename={"uncertainty_s": "time_uncertainty_s", 
     link: str | None = None
 
 
-class Event(Struct, frozen=True):
+class Observation(Struct, frozen=True):
     """Something that happened, understood: what it speaks for, where it stands, its fields in plain units.
 
     `kind`: the signature or record that made it. `stamp`: as the line tells; `time`, `uncertainty_s` and `lane` are given by
@@ -248,7 +248,7 @@ class Link(Struct, frozen=True):
 class Incident(Struct, frozen=True):
     """Events that belong together, in order, with the links between them."""
 
-    events: tuple[Event, ...]
+    events: tuple[Observation, ...]
     links: tuple[Link, ...] = ()
     start: Time | None = None
     end: Time | None = None

@@ -9,7 +9,7 @@ an even sample of the lines of each kind, so memory is bounded. numpy and pandas
 or a picture (export.py).
 """
 
-from forensics.model import Event, Scan, Trigger
+from forensics.model import Observation, Scan, Trigger
 from forensics.series.base import Reading, Series
 from forensics.series.curves import curves
 from forensics.series.gather import TRIGGERS, Numbers, numbers
@@ -26,7 +26,7 @@ def triggers() -> tuple[Trigger, ...]:
     return TRIGGERS
 
 
-def read(scan: Scan, found: Numbers | None = None) -> list[Event]:
+def read(scan: Scan, found: Numbers | None = None) -> list[Observation]:
     """What the series of one source tell. `found`: its numbers, where they were read before."""
     found = found or numbers(scan)
     if not found.series and not found.progress:

@@ -10,7 +10,7 @@ is a pause, and epochs that get slower once and for all are a slow-down (pace.py
 import statistics
 from collections.abc import Sequence
 
-from forensics.model import Event, Scan
+from forensics.model import Observation, Scan
 from forensics.series.base import Series
 from forensics.series.told import event, lines_of, scope_fields
 from forensics.series.trend import shift
@@ -22,13 +22,13 @@ SIDE = 3  # epochs on each side of a change of level
 APART = 0.95
 
 
-def epoch_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
-    """At most one Event: the most uneven series of epoch times."""
+def epoch_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
+    """At most one Observation: the most uneven series of epoch times."""
     found = [e for s in series if s.quantity == "epoch_time" for e in (_uneven(scan, s),) if e]
     return sorted(found, key=lambda e: -float(e.fields["slowest_s"]) / float(e.fields["usual_s"]))[:1]
 
 
-def _uneven(scan: Scan, series: Series) -> Event | None:
+def _uneven(scan: Scan, series: Series) -> Observation | None:
     readings = [r for r in series.readings[1:] if r.value > 0]
     values = [r.value for r in readings]
     if len(values) < LEAST:

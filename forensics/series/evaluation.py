@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from forensics.model import Event, Scan, Value, Weight
+from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.gather import Numbers
 from forensics.series.told import event, lines_of, scope_fields
@@ -45,8 +45,8 @@ class Jumps(Struct, frozen=True):
     after: Reading
 
 
-def evaluation_events(scan: Scan, found: Numbers) -> list[Event]:
-    """An Event for each series of memory that steps up at evaluations, the clearest first."""
+def evaluation_events(scan: Scan, found: Numbers) -> list[Observation]:
+    """An Observation for each series of memory that steps up at evaluations, the clearest first."""
     lines = evaluations(found)
     if len(lines) < STEPS:
         return []
@@ -97,7 +97,7 @@ def _edge(stretch: Sequence[Reading], side: int) -> float:
     return statistics.median(r.value for r in (stretch[:width] if side == 0 else stretch[-width:]))
 
 
-def _event(scan: Scan, found: Jumps) -> Event:
+def _event(scan: Scan, found: Jumps) -> Observation:
     series, readings = found.series, found.series.readings
     many = len(found.steps) >= STRONG_STEPS and len(readings) >= STRONG_READINGS and series.sense == "used"
     weight: Weight = "strong" if many and found.share >= STRONG_SHARE else "hint"

@@ -5,7 +5,7 @@ rss 1.2 GB ... rss 9.8 GB -> series/growth      loss 0.31 ... loss nan -> series
 
 from collections.abc import Sequence
 
-from forensics.model import Event, Scan
+from forensics.model import Observation, Scan
 from forensics.series.base import Series
 from forensics.series.epochs import epoch_events
 from forensics.series.evaluation import evaluation_events
@@ -18,7 +18,7 @@ from forensics.series.silence import silence_events
 from forensics.series.waves import wave_events
 
 
-def events(scan: Scan, found: Numbers) -> list[Event]:
+def events(scan: Scan, found: Numbers) -> list[Observation]:
     """What `found`, the numbers of `scan`, tell."""
     jumps = evaluation_events(scan, found)
     told = {e.fields["series"] for e in jumps}
@@ -31,7 +31,7 @@ def events(scan: Scan, found: Numbers) -> list[Event]:
     ]
 
 
-def _pace(scan: Scan, found: Sequence[Series]) -> list[Event]:
+def _pace(scan: Scan, found: Sequence[Series]) -> list[Observation]:
     """What the times tell: a slow-down, else waves; uneven epochs; a straggler."""
     slower = pace_events(scan, found) or wave_events(scan, found)
     return [*slower, *epoch_events(scan, found), *straggler_events(scan, found)]

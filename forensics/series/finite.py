@@ -15,7 +15,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from forensics.model import Event, Line, Scan, Value, Weight
+from forensics.model import Observation, Line, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.told import event, lines_of, scope_fields
 
@@ -32,9 +32,9 @@ TOTALS = {"loss", "train loss", "training loss", "total loss", "lm loss", "batch
 MOST_EVENTS = 3
 
 
-def finite_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
+def finite_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
     """What the losses, gradient norms and loss scales of one source tell, the clearest first."""
-    found: list[Event] = []
+    found: list[Observation] = []
     for one in series:
         if one.name.startswith("held-out"):
             continue
@@ -48,7 +48,7 @@ def finite_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
     return found[:MOST_EVENTS]
 
 
-def _nan(scan: Scan, series: Series, others: Sequence[Series]) -> Event | None:
+def _nan(scan: Scan, series: Series, others: Sequence[Series]) -> Observation | None:
     readings = series.readings
     bad = [not math.isfinite(r.value) for r in readings]
     if not bad[-1] or "v_num=" in readings[-1].text:  # Lightning's bar shows nan before the first batch
@@ -97,7 +97,7 @@ def _step(reading: Reading) -> dict[str, Value]:
     return {} if reading.step is None else {"step_no": int(reading.step)}
 
 
-def _diverged(scan: Scan, series: Series) -> Event | None:
+def _diverged(scan: Scan, series: Series) -> Observation | None:
     readings = [r for r in series.readings if math.isfinite(r.value)]
     values = [r.value for r in readings]
     if series.name not in TOTALS or len(values) < LEAST or min(values) <= 0:
@@ -125,7 +125,7 @@ def _diverged(scan: Scan, series: Series) -> Event | None:
     )
 
 
-def _exploded(scan: Scan, series: Series, others: Sequence[Series]) -> Event | None:
+def _exploded(scan: Scan, series: Series, others: Sequence[Series]) -> Observation | None:
     """Gradient norms of an absurd size; the worst line first."""
     if series.quantity != "grad_norm":
         return None
@@ -139,7 +139,7 @@ def _exploded(scan: Scan, series: Series, others: Sequence[Series]) -> Event | N
     return event(scan, "explosion", CAUSE, "hint", lines_of((worst, series.readings[-1])), fields, len(values))
 
 
-def _floor(scan: Scan, series: Series) -> Event | None:
+def _floor(scan: Scan, series: Series) -> Observation | None:
     readings = series.readings
     values = series.values
     falls = 0

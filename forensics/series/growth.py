@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from forensics.model import Event, Scan, Value, Weight
+from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.told import event, lines_of, scope_fields
 from forensics.series.trend import Rise, few_rise, rise, theil_sen
@@ -29,8 +29,8 @@ PERCENT_MATERIAL = 0.15
 VISIBLE = 0.02  # of the end; sizes are told with three digits
 
 
-def growth_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
-    """An Event for each series of memory that grows, the clearest first."""
+def growth_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
+    """An Observation for each series of memory that grows, the clearest first."""
     memory = [_once(s).evened(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
     found = [(s, r) for s in memory if (r := _rise(s))]
     found += [(s, r) for s in memory if not any(s is f for f, _ in found) and (r := _beside(s, memory) or _sinks(s, scan))]
@@ -89,7 +89,7 @@ def _weight(series: Series, found: Rise) -> Weight:
     return "strong" if many else "hint"
 
 
-def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series]) -> Event:
+def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series]) -> Observation:
     readings = series.readings
     fields: dict[str, Value] = {
         "series": f"{series.name} {series.scope}".strip(),

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.model import Event
+from forensics.model import Observation
 
 GROWTH = "series/growth"
 LIMITED = "host_memory.oom_cgroup"
 SHARED = 1.1  # resident memory counts pages of shared files that are not charged to the group
 
 
-def together(events: Mapping[str, Sequence[Event]]) -> dict[str, list[Event]]:
+def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
     """`events`, by source, with `limit_bytes` and `limit_step` where one source grows and others name one limit above it."""
     limits = {
         limit
@@ -29,12 +29,12 @@ def together(events: Mapping[str, Sequence[Event]]) -> dict[str, list[Event]]:
     return {source: [_told(e, limit) for e in found] for source, found in events.items()}
 
 
-def _told(event: Event, limit: int) -> Event:
+def _told(event: Observation, limit: int) -> Observation:
     at = limit_step(event, limit) if event.kind == GROWTH and event.cause == "host_memory.leak" else None
     return event if at is None else replace(event, fields={**event.fields, "limit_bytes": limit, "limit_step": at})
 
 
-def limit_step(event: Event, limit: int) -> int | None:
+def limit_step(event: Observation, limit: int) -> int | None:
     """The step at which the growth of `event` reaches `limit`; None where it tells no steps, has one or is far above."""
     speed, last, held = (event.fields.get(name) for name in ("step_bytes", "last_step", "last_bytes"))
     if not isinstance(speed, int) or not isinstance(last, int) or not isinstance(held, int) or "limit_bytes" in event.fields:

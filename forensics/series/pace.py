@@ -3,7 +3,7 @@
 time: 0.41 ... time: 0.40 ... time: 2.9, data_time: 2.5 -> slower by 7.1 from line 812 on, waiting for data
 
 A slow-down is a change of level (trend.shift) that lasts to the end, by SLOWER at least, with nearly all values behind it
-slower than nearly all before. By itself it is no cause: an Event without one, for the timeline. It becomes a hint where the
+slower than nearly all before. By itself it is no cause: an Observation without one, for the timeline. It becomes a hint where the
 log shows why:
 - `throttled`: heat, falling clocks or a reason for low clocks in the same log (heat.py) -> gpu_hardware.thermal_power;
 - `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled;
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from forensics.model import Event, Line, Scan, Value
+from forensics.model import Observation, Line, Scan, Value
 from forensics.series.base import Reading, Series
 from forensics.series.heat import reason
 from forensics.series.told import event, scope_fields
@@ -46,8 +46,8 @@ class SlowDown(Struct, frozen=True):
     after: float
 
 
-def pace_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
-    """At most one Event: the clearest slow-down of a source, with what explains it."""
+def pace_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
+    """At most one Observation: the clearest slow-down of a source, with what explains it."""
     found = [s for one in series if one.quantity in ("step_time", "rate") for s in (slow_down(one),) if s]
     if not found:
         return []

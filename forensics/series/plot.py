@@ -11,7 +11,7 @@ from typing import Any
 
 from forensics.errors import UsageError
 from forensics.layouts import peel
-from forensics.model import Event
+from forensics.model import Observation
 from forensics.series.base import Reading, Series
 from forensics.series.curves import SHOWN
 
@@ -22,7 +22,7 @@ MOST_POINTS = 2000
 UNITS = {"bytes": (1 / (1 << 30), "GiB"), "s": (1.0, "s"), "%": (1.0, "%"), "": (1.0, "")}
 MARK = "#b3261e"
 
-Found = Sequence[tuple[str, Sequence[Series], Sequence[Event]]]
+Found = Sequence[tuple[str, Sequence[Series], Sequence[Observation]]]
 
 
 def check_kind(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One rank that is slower than all others, to an Event: a straggler that the others wait for.
+"""One rank that is slower than all others, to an Observation: a straggler that the others wait for.
 
 [rank3] step_time 0.92 beside [rank0..7] step_time 0.61 -> rank 3, slower by 1.5
 
@@ -10,7 +10,7 @@ its data may be slow.
 import statistics
 from collections.abc import Sequence
 
-from forensics.model import Event, Scan, Value
+from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
 from forensics.series.told import event, lines_of, scope_fields
 
@@ -21,8 +21,8 @@ APART = 0.9
 MOST = 200
 
 
-def straggler_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
-    """At most one Event: the slowest rank of the first kind of number that shows one."""
+def straggler_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
+    """At most one Observation: the slowest rank of the first kind of number that shows one."""
     kinds = dict.fromkeys((s.quantity, s.name) for s in series if s.quantity in ("step_time", "rate"))
     for kind in kinds:
         ranks = [s for s in series if (s.quantity, s.name) == kind and s.scope.startswith("rank ") and len(s.readings) >= MANY]
@@ -33,7 +33,7 @@ def straggler_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
     return []
 
 
-def _straggler(scan: Scan, ranks: Sequence[Series]) -> Event | None:
+def _straggler(scan: Scan, ranks: Sequence[Series]) -> Observation | None:
     times = {s.scope: _times(s) for s in ranks}
     medians = {scope: statistics.median(values) for scope, values in times.items()}
     slowest = max(ranks, key=lambda s: medians[s.scope])

@@ -7,7 +7,7 @@ time from the last of them to the last stamp of the log. It counts when it is SI
 longest one and SILENT_S at least, the run had not reached its last step, and no line since speaks of an end; trouble that was
 told at once ended the run, trouble told after the silence may be its consequence. Strong only where the log went on by a
 heartbeat alone (the same lines again and again) and no signature found anything, so that nothing else has the word; else a hint.
-A rank that fell behind while the others went on has an Event of its own.
+A rank that fell behind while the others went on has an Observation of its own.
 """
 
 import itertools
@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from forensics import lazy
 from forensics.layouts import peel
-from forensics.model import Event, Line, Scan, Stamp, Value, Weight
+from forensics.model import Observation, Line, Scan, Stamp, Value, Weight
 from forensics.series.gather import Numbers, Progress
 from forensics.series.told import event
 
@@ -58,13 +58,13 @@ class Since(Struct, frozen=True):
         return next((s for _, s in self.lines if s is not None), None)
 
 
-def silence_events(scan: Scan, found: Numbers) -> list[Event]:
-    """The silence at the end of a source, or a rank that fell behind; at most one Event."""
+def silence_events(scan: Scan, found: Numbers) -> list[Observation]:
+    """The silence at the end of a source, or a rank that fell behind; at most one Observation."""
     told = _silence(scan, found) or _behind(scan, found.progress)
     return [told] if told else []
 
 
-def _silence(scan: Scan, found: Numbers) -> Event | None:
+def _silence(scan: Scan, found: Numbers) -> Observation | None:
     if not found.progress:
         return None
     last = found.progress[-1]
@@ -139,7 +139,7 @@ def _heartbeat(since: Since) -> bool:
     return bool(shapes) and min(shapes.values()) >= HEARTBEATS
 
 
-def _behind(scan: Scan, progress: Sequence[Progress]) -> Event | None:
+def _behind(scan: Scan, progress: Sequence[Progress]) -> Observation | None:
     """A rank whose last step lies behind while every other printed BEHIND lines more."""
     ranks: dict[str, list[Progress]] = defaultdict(list)
     for one in progress:

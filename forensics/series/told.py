@@ -1,9 +1,9 @@
-"""What a series tells, as an Event with the lines that show it."""
+"""What a series tells, as an Observation with the lines that show it."""
 
 from collections.abc import Iterable, Mapping
 
 from forensics.layouts import peel
-from forensics.model import Event, Line, Proof, Scan, Stamp, Value, Weight
+from forensics.model import Observation, Line, Proof, Scan, Stamp, Value, Weight
 from forensics.series.base import Reading, Series
 
 
@@ -14,11 +14,11 @@ def lines_of(readings: Iterable[Reading]) -> list[Line]:
 
 def event(
     scan: Scan, kind: str, cause: str | None, weight: Weight, lines: Iterable[Line], fields: Mapping[str, Value], count: int
-) -> Event:
-    """An Event on `lines`, best evidence first; it stands where they stand and has the stamp of the last one that has one."""
+) -> Observation:
+    """An Observation on `lines`, best evidence first; it stands where they stand and has the stamp of the last one that has one."""
     quoted = list(lines)
     ordered = sorted(quoted, key=lambda x: x.number)
-    return Event(
+    return Observation(
         kind=f"series/{kind}",
         cause=cause,
         weight=weight,

@@ -1,4 +1,4 @@
-"""Step times that go up and down again and again, to an Event: a saw-tooth in the throughput.
+"""Step times that go up and down again and again, to an Observation: a saw-tooth in the throughput.
 
 0.4 s, 0.4 s, 0.4 s, 2.1 s, 0.4 s, 0.4 s, 0.4 s, 2.0 s ... -> every 4th step, slower by 5, half of the time lost
 
@@ -12,7 +12,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from forensics.model import Event, Scan, Value
+from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
 from forensics.series.told import event, lines_of, scope_fields
 
@@ -24,8 +24,8 @@ SWINGS = 5
 LOST = 0.2
 
 
-def wave_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
-    """At most one Event: the first series of step times or rates that is a saw-tooth."""
+def wave_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
+    """At most one Observation: the first series of step times or rates that is a saw-tooth."""
     for one in series:
         if one.quantity in ("step_time", "rate") and not one.name.startswith("held-out") and len(one.readings) >= MANY:
             found = _wave(scan, one)
@@ -34,7 +34,7 @@ def wave_events(scan: Scan, series: Sequence[Series]) -> list[Event]:
     return []
 
 
-def _wave(scan: Scan, series: Series) -> Event | None:
+def _wave(scan: Scan, series: Series) -> Observation | None:
     readings = [r for r in series.evened(MOST).readings if math.isfinite(r.value) and r.value > 0]
     readings = readings[len(readings) // 20 :]
     if len(readings) < MANY:

@@ -15,7 +15,7 @@ from forensics import pipeline, sources
 from forensics.database import HEALTHY, Database
 from forensics.diagnose import Question
 from forensics.errors import SourceError, UsageError
-from forensics.model import Event
+from forensics.model import Observation
 
 
 class Case(Struct, frozen=True):
@@ -99,7 +99,7 @@ def question_of(paths: list[Path], knowledge: Database) -> Question:
     return asked[0]
 
 
-def without(case: Case, unknown: Callable[[Event], bool]) -> Case:
+def without(case: Case, unknown: Callable[[Observation], bool]) -> Case:
     """`case` as if no signature knew the events that are `unknown`; their lines no longer count as evidence."""
     incident = case.question.incident
     kept = tuple(e for e in incident.events if not unknown(e)) if incident else ()

@@ -18,7 +18,7 @@ from forensics.diagnose.model import BUILT_IN, ForeignModelError, Model, dump, r
 from forensics.diagnose.region import region, sounds_alarmed, unexplained, words
 from forensics.diagnose.score import Standing
 from forensics.diagnose.weighing import ordered
-from forensics.model import Event, Incident, Proof, Report
+from forensics.model import Observation, Incident, Proof, Report
 
 LOSS = "2025-08-22 03:00:00,000 INFO step 1 loss 0.5\n"
 
@@ -147,32 +147,32 @@ def test_what_only_looks_like_one_is_an_alarm(text: str) -> None:
 
 
 def test_evidence_put_first_by_the_formula_stays_first_and_words_do_not_hide_it() -> None:
-    event = Event("a/x", "a", "strong", "log", 1, 1, ())
+    event = Observation("a/x", "a", "strong", "log", 1, 1, ())
     plain = [Standing("a", (event,), 0.8, probability=0.7)]
     found = ordered(plain, {"a": 0.3, "b": 0.6, HEALTHY: 0.05, UNKNOWN: 0.05})
     told = [(s.cause, s.probability) for s in found]
     assert told == [("a", 0.45), ("b", 0.45), (HEALTHY, 0.05)]  # and is no surer than the words allow
     agreed = ordered(plain, {"a": 0.6, "b": 0.3, HEALTHY: 0.05, UNKNOWN: 0.05})
     assert [(s.cause, s.probability) for s in agreed] == [("a", 0.6)]
-    hint = [Standing("a", (Event("a/x", "a", "hint", "log", 1, 1, ()),), 0.4, probability=0.5)]
+    hint = [Standing("a", (Observation("a/x", "a", "hint", "log", 1, 1, ()),), 0.4, probability=0.5)]
     assert [s.cause for s in ordered(hint, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1})] == ["a", "b"]
     assert [s.cause for s in ordered(hint, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1}, {"a"})] == ["b", "a"]  # an ending has a reason
-    both = [*hint, Standing("b", (Event("b/x", "b", "hint", "log", 2, 2, ()),), 0.4, probability=0.4)]
+    both = [*hint, Standing("b", (Observation("b/x", "b", "hint", "log", 2, 2, ()),), 0.4, probability=0.4)]
     assert [s.cause for s in ordered(both, {"a": 0.3, "b": 0.6, UNKNOWN: 0.1})] == ["b", "a"]
     given = {"a": 0.2, "b": 0.2, "c": 0.5, UNKNOWN: 0.1}
     assert ordered(both, given, {"a"})[0].cause == "b", "what is hinted at stays before words, though an ending stands first"
 
 
 def test_words_alone_put_no_stop_before_an_exception_that_is_told() -> None:
-    told = [Standing("code.exception", (Event("t", "code.exception", "hint", "log", 1, 1, ()),), 0.4, probability=0.5)]
+    told = [Standing("code.exception", (Observation("t", "code.exception", "hint", "log", 1, 1, ()),), 0.4, probability=0.5)]
     given = {"code.exception": 0.1, "stopped.user": 0.6, "code.index": 0.3, UNKNOWN: 0.0}
     found = {s.cause: s.probability for s in ordered(told, given, {"code.exception"})}
     assert found == {"code.index": 0.12, "code.exception": 0.1, "stopped.user": 0.1}
 
 
 def test_nobody_is_confident_of_hints_or_words() -> None:
-    hint = Event("h", "a", "hint", "s", 1, 1, (), {})
-    strong = Event("p", "a", "strong", "s", 1, 1, (), {})
+    hint = Observation("h", "a", "hint", "s", 1, 1, (), {})
+    strong = Observation("p", "a", "strong", "s", 1, 1, (), {})
     given = {"a": 0.96, "b": 0.02, UNKNOWN: 0.02}
     assert ordered([Standing("a", (hint,), 0.4)], given)[0].probability == 0.75
     assert ordered([Standing("b", (), 0.0)], given)[0].probability == 0.576, "words alone"
@@ -182,13 +182,13 @@ def test_nobody_is_confident_of_hints_or_words() -> None:
 
 def test_alarming_lines_without_evidence_are_unexplained() -> None:
     proof = Proof("log", 1, "it failed", "a/x", "strong")
-    incident = Incident((Event("a/x", "a", "strong", "log", 1, 1, (proof,)),))
+    incident = Incident((Observation("a/x", "a", "strong", "log", 1, 1, (proof,)),))
     assert unexplained(incident, ["it failed", "error: flurb", "error: flurb"]) == 1
     assert unexplained(None, ["it failed"]) == 1
 
 
 def test_what_nothing_explains_speaks_for_none_of_these(knowledge: Database) -> None:
-    event = Event("distributed.peer_lost/x", "distributed.peer_lost", "strong", "log", 1, 1, ())
+    event = Observation("distributed.peer_lost/x", "distributed.peer_lost", "strong", "log", 1, 1, ())
     plain = [Standing("distributed.peer_lost", (event,), 0.8, probability=0.9)]
     found = features(plain, {"storage.full": 0.9, "distributed.peer_lost": 0.1}, 5, knowledge, unexplained=4)
     told = dict(zip(NAMES, found[UNKNOWN], strict=True))

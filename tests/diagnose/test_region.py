@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from forensics.diagnose.region import alarming
-from forensics.model import Event, Line, Scan, Source
+from forensics.model import Observation, Line, Scan, Source
 
 LINES = 1_000_000_000
 
@@ -18,8 +18,8 @@ def scan() -> Scan:
 
 def test_lines_of_anothers_event_do_not_count_however_far_it_reaches() -> None:
     """A message that repeats is one event from its first place to its last; in a large log these lie gigabytes apart."""
-    far = Event("series/x", "a", "hint", "log", 2, LINES - 1, ())
-    elsewhere = Event("series/x", "a", "hint", "other", 1, LINES, ())
+    far = Observation("series/x", "a", "hint", "log", 2, LINES - 1, ())
+    elsewhere = Observation("series/x", "a", "hint", "other", 1, LINES, ())
     tracemalloc.start()
     told = alarming([scan()], [far, elsewhere])
     _, most = tracemalloc.get_traced_memory()

@@ -8,7 +8,7 @@ import pytest
 from forensics import pipeline
 from forensics.database import Database
 from forensics.diagnose.same import things
-from forensics.identity import of_file
+from forensics.correlation import of_file
 from forensics.model import Link, Report
 from tests.conftest import text_source
 

@@ -8,15 +8,15 @@ from msgspec.structs import replace
 from forensics.database import HEALTHY, Database
 from forensics.diagnose import diagnose
 from forensics.diagnose.score import standings, strength
-from forensics.model import Event, Incident, Proof
+from forensics.model import Observation, Incident, Proof
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def event(
     cause: str, line: int, weight: str = "strong", source: str = "log", second: float | None = None, **fields: object
-) -> Event:
-    return Event(
+) -> Observation:
+    return Observation(
         kind=f"{cause}/made{line}",
         cause=cause,
         weight=weight,  # type: ignore[arg-type]
@@ -30,7 +30,7 @@ def event(
     )
 
 
-def order(knowledge: Database, *events: Event) -> list[tuple[str, str]]:
+def order(knowledge: Database, *events: Observation) -> list[tuple[str, str]]:
     return [(f.id, f.role) for f in diagnose(Incident(events), knowledge).findings]
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics import pipeline, records, series
+from forensics import detectors, pipeline, series
 from forensics.database import Database
 from forensics.model import Report, Warn, Warning
 from forensics.scan import scan
@@ -185,7 +185,7 @@ def test_a_fault_in_a_part_costs_that_part(
 def test_a_fault_in_one_record_costs_that_record(
     as_users_have_it: None, monkeypatch: pytest.MonkeyPatch, analyze: Callable[..., Report]
 ) -> None:
-    from forensics.records import traceback
+    from forensics.detectors import traceback
 
     monkeypatch.setattr(traceback, "read", broken)
     report = analyze(dmesg_log=OOM, train_log='Traceback (most recent call last):\n  File "a.py", line 1\nValueError: x\n')

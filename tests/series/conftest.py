@@ -6,7 +6,7 @@ import pytest
 
 from forensics import series
 from forensics.database import Database
-from forensics.model import Event, Scan, Source
+from forensics.model import Observation, Scan, Source
 from forensics.scan import scan
 from forensics.series import Series
 
@@ -28,5 +28,5 @@ def series_of(scanned: Callable[[str], Scan]) -> Callable[[str], dict[str, Serie
 
 
 @pytest.fixture
-def told(scanned: Callable[[str], Scan]) -> Callable[[str], list[Event]]:
+def told(scanned: Callable[[str], Scan]) -> Callable[[str], list[Observation]]:
     return lambda text: series.read(scanned(text))

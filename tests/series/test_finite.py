@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from forensics.model import Event
+from forensics.model import Observation
 
-Told = Callable[[str], list[Event]]
+Told = Callable[[str], list[Observation]]
 
 
 def losses(values: Sequence[float], norm: float = 1.0) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.model import Event
+from forensics.model import Observation
 from forensics.series import Series
 
-Told = Callable[[str], list[Event]]
+Told = Callable[[str], list[Observation]]
 
 
 def bar(end: str, numbers: Callable[[int], str], steps: int = 300) -> str:

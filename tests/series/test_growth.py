@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.model import Event
+from forensics.model import Observation
 
-Told = Callable[[str], list[Event]]
+Told = Callable[[str], list[Observation]]
 
 
 def rss(values: list[float]) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from forensics import series
-from forensics.model import Event, Report, Scan
+from forensics.model import Observation, Report, Scan
 
 GROWS = "".join(f"2026-03-01 10:00:{i:02d} step {10 * i} loss 2.1 rss {1000 + 20 * i} MiB\n" for i in range(40))
 KERNEL = """[Sun Mar  1 10:00:41 2026] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
@@ -30,8 +30,8 @@ def test_a_limit_below_the_readings_is_of_something_else(analyze: Callable[..., 
 
 
 def test_two_limits_name_none(scanned: Callable[[str], Scan]) -> None:
-    def limited(limit: int) -> Event:
-        return Event("x", "host_memory.oom_cgroup", "proof", "dmesg", 1, 1, (), {"limit_bytes": limit})
+    def limited(limit: int) -> Observation:
+        return Observation("x", "host_memory.oom_cgroup", "proof", "dmesg", 1, 1, (), {"limit_bytes": limit})
 
     growth = series.read(scanned(GROWS))
     one = series.together({"a": growth, "b": [limited(1800 << 20)]})["a"]
@@ -39,12 +39,12 @@ def test_two_limits_name_none(scanned: Callable[[str], Scan]) -> None:
     assert [e.fields.get("limit_step") for e in (*one, *two)] == [400, None]
 
 
-def test_the_limit_of_a_control_group_in_the_same_log(told: Callable[[str], list[Event]]) -> None:
+def test_the_limit_of_a_control_group_in_the_same_log(told: Callable[[str], list[Observation]]) -> None:
     (event,) = told(GROWS + "memory.max: 1887436800\n")
     assert (event.fields["limit_bytes"], event.fields["limit_step"]) == (1800 << 20, 400)
 
 
-def test_from_and_to_are_told_only_where_they_differ(told: Callable[[str], list[Event]]) -> None:
+def test_from_and_to_are_told_only_where_they_differ(told: Callable[[str], list[Observation]]) -> None:
     text = "".join(
         f"torch.cuda.memory_reserved(0) 608000000\nnvidia-smi GPU-0 memory (MB) {2796 + 2 * i}\nIter {i}\n"
         "torch.cuda.memory_reserved(0) 608000000\n"

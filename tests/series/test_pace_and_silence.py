@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.model import Event
+from forensics.model import Observation
 
-Told = Callable[[str], list[Event]]
+Told = Callable[[str], list[Observation]]
 START = datetime.datetime(2025, 3, 1, 23, 50)
 
 

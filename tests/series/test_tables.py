@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.model import Event
+from forensics.model import Observation
 from forensics.series import Series
 
 GIB = 1 << 30
@@ -37,7 +37,7 @@ def test_free_for_people(series_of: OfText) -> None:
     assert found["memory used"].values == [5 * GIB]
 
 
-def test_growing_use_is_told_and_a_growing_cache_is_not(told: Callable[[str], list[Event]]) -> None:
+def test_growing_use_is_told_and_a_growing_cache_is_not(told: Callable[[str], list[Observation]]) -> None:
     grown = told(free([5_000_000 + 2_000_000 * i for i in range(6)], [1000] * 6))
     assert {e.cause for e in grown} == {"host_memory.leak"}
     assert {e.weight for e in grown} == {"hint"}

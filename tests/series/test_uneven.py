@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.model import Event
+from forensics.model import Observation
 from forensics.series.epoch_time import epoch_seconds
 
-Told = Callable[[str], list[Event]]
+Told = Callable[[str], list[Observation]]
 EIO = "OSError: [Errno 5] Input/output error: '/data/shard-0012.tar'\n"
 
 

@@ -10,7 +10,7 @@ from forensics.diagnose import Question
 from forensics.diagnose.features import NAMES, UNKNOWN
 from forensics.diagnose.relevance import Jobs
 from forensics.errors import UsageError
-from forensics.model import Event, Incident
+from forensics.model import Observation, Incident
 from forensics.train import cases as reading
 from forensics.train import text
 from forensics.train.cases import Case, read_corpora, without_its_cause
@@ -20,7 +20,7 @@ from forensics.train.weights import Choice, fit
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
 
 
-def case(name: str, *right: str, hard: bool = False, events: tuple[Event, ...] = ()) -> Case:
+def case(name: str, *right: str, hard: bool = False, events: tuple[Observation, ...] = ()) -> Case:
     return Case(name, right, name, hard, Question(Incident(events) if events else None, Jobs({}), ()))
 
 
@@ -67,7 +67,7 @@ def test_a_folder_without_labels_is_no_corpus(tmp_path: Path, knowledge: Databas
 
 
 def test_a_copy_without_its_cause_keeps_the_other_events() -> None:
-    events = tuple(Event(f"{c}/x", c, "strong", "log", i, i, ()) for i, c in enumerate(("a", "b", "a")))
+    events = tuple(Observation(f"{c}/x", c, "strong", "log", i, i, ()) for i, c in enumerate(("a", "b", "a")))
     left = without_its_cause(case("one", "a", "b", events=events)).question.incident
     assert left is not None
     assert [e.cause for e in left.events] == ["b"]

@@ -21,7 +21,7 @@ from forensics.sources.origin import Piece
 
 JSON = lazy.regex(r'"apiVersion"\s*:\s*"')
 YAML = lazy.regex(r"(?m)^(?:- )?apiVersion: \S")
-KIND = lazy.regex(r"""["']?kind["']?\s*:\s*["']?(?:List|Pod|PodList|Node|NodeList|Event|EventList|Job|PyTorchJob)\b""")
+KIND = lazy.regex(r"""["']?kind["']?\s*:\s*["']?(?:List|Pod|PodList|Node|NodeList|Observation|EventList|Job|PyTorchJob)\b""")
 STATES = {"state": "State:", "lastState": "Last State:"}
 NAMES = {
     "reason": "Reason:", "exitCode": "Exit Code:", "message": "Message:", "signal": "Signal:", "startedAt": "Started:",

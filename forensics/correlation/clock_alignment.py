@@ -1,0 +1,181 @@
+"""Clocks of several sources to one: shared events tell zones and boots; what stays apart is told.
+
+dmesg.log   [Fri May  2 10:15:03 2025] ... Killed process 4242      (no zone)
+train.log   2025-05-02T17:15:04Z rank 3 (pid 4242) died             -> dmesg.log is seven hours behind UTC, one Warning
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta, timezone
+from itertools import product
+
+from msgspec.structs import replace
+
+from forensics.correlation import normalise
+from forensics.layouts import peel
+from forensics.model import Observation, Warn, Warning
+from forensics.correlation.clock import DRIFT_S, Anchor, Clock
+from forensics.correlation.links import near
+from forensics.correlation.clock_samples import Boots, Mark
+from forensics.correlation.timestamp_resolver import Placed, Track, span
+
+SAME = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # what two sources tell of one moment
+ZONE_STEP_S = 1800
+MOST_ZONE_S = 14 * 3600
+SAME_NUMBER_S = 30.0  # a program tells of a child's death when it gets to it
+DEATH_S = 5.0  # a supervisor sees at once that its process is gone
+KILLS = ("host_memory.oom_global", "host_memory.oom_cgroup", "host_memory.oom_daemon")
+DEATHS = ("notebook.kernel_died", "process.worker_died", "host_memory.oom_worker")
+ADVICE = "to join them, add the kernel's log with times: `dmesg -T` or `journalctl -k -o short-iso`"
+MOST_EVENTS = 200
+PAUSE_S = 60.0  # between two lines; what stands between them has the time of the first, within the pause
+MOST_SOURCES = 64
+
+
+def located(events: Iterable[Observation], clock: Clock, source: str) -> Iterator[tuple[Observation, Placed]]:
+    """The events of one source with their places, in order of line.
+
+    An event without a stamp lies between the stamped lines around it; where these are near each other that is its time.
+    """
+    track = Track(clock, source)
+    rows: list[tuple[int, int, Mark, Observation | None]] = [(m.line, 0, m, None) for m in clock.marks]
+    rows += [(e.line, 1, Mark(e.line, e.stamp), e) for e in events]
+    order = -1 if clock.backwards else 1
+    before: Placed | None = None
+    waiting: list[Observation] = []
+    for _, _, mark, event in sorted(rows, key=lambda r: (order * r[0], r[1])):
+        placed = track.place(mark)
+        if event is not None and mark.stamp is None:
+            waiting.append(event)
+            continue
+        if placed.time:
+            yield from ((e, _between(before, placed, source)) for e in waiting)
+            waiting, before = [], placed
+        elif event is not None:
+            yield from ((e, Placed(None, None, source)) for e in waiting)
+            waiting = []
+        if event is not None:
+            yield event, placed
+    yield from ((e, Placed(None, None, source)) for e in waiting)
+
+
+def _between(before: Placed | None, after: Placed, source: str) -> Placed:
+    if before is None or before.time is None or after.time is None or after.lane != before.lane:
+        return Placed(None, None, source)
+    pause = (after.time - before.time).total_seconds()
+    if not 0 <= pause <= PAUSE_S:
+        return Placed(None, None, source)
+    return Placed(before.time, round(pause + (before.uncertainty_s or 0), 6), before.lane)
+
+
+def settled(events: Sequence[Observation], clocks: dict[str, Clock], warn: Warn) -> dict[str, Clock]:
+    """`clocks` with the zones and anchors that shared events tell; each is a Warning, and so is what could not be joined."""
+    by_source: dict[str, list[Observation]] = {name: [] for name in clocks}
+    for event in events:
+        held = by_source.get(event.source)
+        if event.cause and held is not None and len(held) < MOST_EVENTS:
+            held.append(event)
+    made = dict(clocks)
+    # Only events can be shared; pairs are quadratic, so of very many sources the first that hold some are compared.
+    telling = [name for name in sorted(clocks) if by_source[name]][:MOST_SOURCES]
+    timed = {name: _timed(by_source[name], made[name], name) for name in telling}
+    for a, b in product(telling, repeat=2):
+        if a != b and made[b].floating:
+            shift = _shift(timed[a], timed[b], made[a], made[b])
+            if shift:
+                made[b] = _moved(made[b], shift[0])
+                timed[b] = _timed(by_source[b], made[b], b)
+                told = timezone(-shift[0]).tzname(None).removeprefix("UTC")
+                warn(Warning("zone", f"its clock was taken as UTC{told}: {shift[1]}", b))
+    for a, b in product(telling, repeat=2):
+        if a != b and made[b].unanchored():
+            made[b] = _anchored(by_source[a], made[a], by_source[b], made[b], warn)
+    made = {name: _measured(clock, name) if clock != clocks[name] else clock for name, clock in made.items()}
+    _tell_apart(made, warn)
+    return made
+
+
+def _measured(clock: Clock, name: str) -> Clock:
+    first, last = span(clock, name)
+    return replace(clock, first=first, last=last)
+
+
+def _timed(events: list[Observation], clock: Clock, source: str) -> list[Observation]:
+    placed = ((e, p) for e, p in located(events, clock, source) if p.time)
+    return [replace(e, time=p.time, uncertainty_s=p.uncertainty_s) for e, p in placed]
+
+
+def _shift(one: list[Observation], other: list[Observation], of_one: Clock, of_other: Clock) -> tuple[timedelta, str] | None:
+    """What to add to the times of `other`, and by what it is known; None where they agree or nothing is shared.
+
+    Of two clocks without a zone the kernel's stays.
+    """
+    if any(near(a, b) is not None for a, b in product(one, other)):
+        return None
+    if of_one.floating and not any(a.cause in KILLS for a in one):
+        return None
+    for a, b in product(reversed(one), reversed(other)):
+        shared = next((f"{n} {a.fields[n]}" for n in SAME if n in a.fields and a.fields[n] == b.fields.get(n)), "")
+        killed = (a.cause in KILLS and b.cause in DEATHS) or (a.cause in DEATHS and b.cause in KILLS)
+        if a.time is None or b.time is None or not (shared or killed) or _elsewhere(a, b):
+            continue
+        gap = (a.time - b.time).total_seconds()
+        steps = round(gap / ZONE_STEP_S)
+        rest = abs(gap - steps * ZONE_STEP_S)
+        if steps and abs(gap) <= MOST_ZONE_S and rest <= (SAME_NUMBER_S if shared else DEATH_S):
+            what = f"share {shared}" if shared else "tell of one death"
+            where = f"its line {b.line} and {a.source}:{a.line} {what}"
+            return timedelta(seconds=steps * ZONE_STEP_S), where
+    return None
+
+
+def _elsewhere(a: Observation, b: Observation) -> bool:
+    """Do the two name different hosts, each with processes and a clock of its own?"""
+    one, other = (normalise.host(str(e.fields.get("host", ""))) for e in (a, b))
+    return bool(one and other) and not normalise.same_host(one, other)
+
+
+def _moved(clock: Clock, shift: timedelta) -> Clock:
+    """`clock` in the zone that puts its times `shift` later."""
+    boots = tuple(tuple(replace(a, zero=a.zero + shift) for a in anchors) for anchors in clock.boots)
+    return replace(clock, zone=timezone(-shift), floating=False, boots=boots)
+
+
+def _anchored(timed: list[Observation], clock: Clock, bare: list[Observation], wanting: Clock, warn: Warn) -> Clock:
+    """`wanting` with an anchor for a boot in which the same message of the kernel stands that another source gives a time."""
+    known = {_said(e): e for e in _timed(timed, clock, timed[0].source)} if timed else {}
+    counter, made = Boots(), wanting
+    boots = {m.line: counter.feed(m) for m in wanting.marks}
+    for event in bare:
+        same = known.get(_said(event))
+        boot = boots.get(event.line, 0)
+        if not same or not same.time or not event.stamp or event.stamp.mono is None or not _said(event):
+            continue
+        if boot < len(made.boots) and made.boots[boot]:
+            continue
+        zero = same.time - timedelta(seconds=event.stamp.mono)
+        off = (same.uncertainty_s or 0) + DRIFT_S
+        made = replace(made.anchored(boot, Anchor(event.line, event.stamp.mono, zero, off)), kind="wall+mono")
+        where = f"{same.source}:{same.line}"
+        warn(Warning("clock", f"its seconds since boot got times from the same message in {where}", event.source, event.line))
+    return made
+
+
+def _said(event: Observation) -> str:
+    """The message of an event where it names a process, so that it was said but once; else nothing."""
+    return peel(event.proofs[0].text).message.strip() if event.proofs and "pid" in event.fields else ""
+
+
+def _tell_apart(clocks: dict[str, Clock], warn: Warn) -> None:
+    """A Warning for each source whose times are unknown beside one whose times are known."""
+    dated = [name for name, c in sorted(clocks.items()) if c.first]
+    for name, clock in sorted(clocks.items()):
+        beside = [d for d in dated if d != name] if clock.unanchored() else []
+        if beside:
+            told = "counts seconds since boot and nothing says when that was"
+            if any(clock.boots):
+                told = "counts seconds since boot and of some of its boots nothing says when they were"
+            warn(Warning("clock", f"{told}; its times could not be joined with those of {_listed(beside)}; {ADVICE}", name))
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

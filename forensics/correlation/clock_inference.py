@@ -1,0 +1,179 @@
+"""The clock of a source from what its lines tell; what they do not tell is taken from beside it, and each taking is a Warning.
+
+Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:07+00:00, two warnings
+Sat Nov 21 00:35:34 PST 2026, then 2026-11-21 00:35:43      -> zone -08:00, one warning
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from forensics.model import Source, Stamp, Warn, Warning
+from forensics.correlation.clock import DRIFT_S, Anchor, Clock
+from forensics.correlation.clock_samples import FALL, Boots, Mark
+from forensics.correlation.timestamp_resolver import Track, naive, nearest_year, span
+
+SLACK = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
+HALF_YEAR = timedelta(days=182)
+QUARTER_S = 900  # all zones are whole quarters of an hour
+NEXT_S = 60.0  # between two lines that follow each other
+SAME_CLOCK_S = 3600.0  # between a line that `date` printed and the first line of the program
+LEAST_FALLS = 3
+
+
+def is_dated(known: Iterable[Mark]) -> bool:
+    """Has a source's known line a time that needs no assumption but a zone?"""
+    return any(m.stamp and m.stamp.wall and not m.stamp.lacks for m in known)
+
+
+def full_times(known: Iterable[Mark]) -> list[datetime]:
+    """Times of a source's known lines that need no assumption but a zone."""
+    walls = [m.stamp.wall for m in known if m.stamp and m.stamp.wall and not m.stamp.lacks]
+    return [w if w.tzinfo else w.replace(tzinfo=UTC) for w in walls]
+
+
+def clock_of(source: Source, known: Sequence[Mark], others: list[datetime], warn: Warn) -> Clock:
+    """The clock of `source`, which the marks `known` of it tell, in order of line; `others`: full times met beside it."""
+    name, modified = source.name, source.modified
+    stamps = [m.stamp for m in known if m.stamp and not m.header]
+    walls = [s for s in stamps if s.wall]
+    if not stamps:
+        return Clock("none", marks=tuple(known))
+    if not walls:
+        return Clock("mono" if any(s.mono is not None for s in stamps) else "none", marks=tuple(known))
+    backwards = _backwards(known)
+    ordered = list(reversed(known)) if backwards else list(known)
+    clock = Clock("wall", start=_start(ordered, name, modified, others, warn), marks=tuple(ordered), backwards=backwards)
+    if all(s.wall and s.wall.tzinfo for s in walls):
+        clock = replace(clock, kind="wall+zone")
+    else:
+        told = _zone(ordered, name, warn)
+        clock = replace(clock, zone=told or UTC, floating=told is None)
+    clock = _anchored(clock)
+    first, last = span(clock, name)
+    return replace(clock, first=first, last=last)
+
+
+def _backwards(known: Sequence[Mark]) -> bool:
+    """Do the dated lines only ever go back in time?"""
+    walls = (naive(m.stamp.wall) for m in known if m.stamp and m.stamp.wall and not m.header and not m.stamp.lacks)
+    falls = 0
+    for before, after in pairwise(walls):
+        if after > before:
+            return False
+        falls += after < before
+    return falls >= LEAST_FALLS
+
+
+def _start(known: Sequence[Mark], name: str, modified: datetime | None, others: list[datetime], warn: Warn) -> datetime | None:
+    """The source's own wall clock at its first stamp."""
+    whole = next((m.stamp.wall for m in known if m.stamp and m.stamp.wall and not m.stamp.lacks), None)
+    if whole:
+        return naive(whole)
+    walls = [m.stamp for m in known if m.stamp and m.stamp.wall]
+    dated = [s.wall for s in walls if s.lacks == "year" and s.wall]
+    if dated:
+        year = _year(dated[-1], others, modified)
+        warn(Warning("year", f"its stamps have no year; {year or 'nothing tells it'}{' was taken' if year else ''}", name))
+        return None if year is None else _valid(dated[0], year - sum(_new_years(dated)))
+    times = [s.wall for s in walls if s.wall]
+    date = _date(times[-1], others, modified)
+    told = f"{date:%Y-%m-%d} was taken for the last one" if date else "nothing tells it"
+    warn(Warning("date", f"its stamps have no date; {told}", name))
+    if date is None:
+        return None
+    midnights = sum(b < a - FALL for a, b in pairwise(times))
+    return datetime(date.year, date.month, date.day, times[0].hour, times[0].minute) - timedelta(days=midnights)
+
+
+def _new_years(dated: Sequence[datetime]) -> list[bool]:
+    """Between which stamps without a year one began: they fall back by half a year."""
+    return [naive(b) < naive(a) - HALF_YEAR for a, b in pairwise(dated)]
+
+
+def _valid(wall: datetime, year: int) -> datetime | None:
+    return nearest_year(naive(wall), datetime(year, wall.month, min(wall.day, 28)))
+
+
+def _year(last: datetime, others: list[datetime], modified: datetime | None) -> int | None:
+    """The latest year in which the last stamp is not after the other sources' last time, else not after the file's."""
+    anchor = max(others, default=modified)
+    if anchor is None:
+        return None
+    for year in range(anchor.year + 1, anchor.year - 5, -1):
+        try:
+            if last.replace(year=year, tzinfo=UTC) <= anchor + SLACK:
+                return year
+        except ValueError:  # 29 February
+            continue
+    return None
+
+
+def _date(last: datetime, others: list[datetime], modified: datetime | None) -> datetime | None:
+    """The day of the other source whose clock is nearest to the last stamp, else the day the file was written."""
+    if not others:
+        return modified
+    best = min(others, key=lambda o: abs((o - _at(o, last)).total_seconds()))
+    return _at(best, last)
+
+
+def _at(day: datetime, clock: datetime) -> datetime:
+    """`clock`'s time of the day before, on or after `day` that is nearest to it."""
+    same = day.replace(hour=clock.hour, minute=clock.minute, second=clock.second)
+    return min((same + timedelta(days=d) for d in (-1, 0, 1)), key=lambda t: abs(t - day))
+
+
+def _zone(known: Sequence[Mark], name: str, warn: Warn) -> tzinfo | None:
+    """The zone of the stamps without one where a line beside them tells it, else None and a Warning."""
+    named = sorted({m.stamp.zone for m in known if m.stamp and m.stamp.zone})
+    for zoned, bare in pairwise(known):
+        offset = _offset(zoned, bare)
+        if offset is not None:
+            told = f"{_shown(offset)} was taken, which line {zoned.line} tells"
+            warn(Warning("zone", f"its stamps have no time zone; {told}", name))
+            return timezone(offset)
+    if named:
+        told = f"its zone {', '.join(named)} is used in several places; UTC was taken"
+    else:
+        told = "its stamps have no time zone; UTC was taken, as for every other source without one"
+    warn(Warning("zone", told, name))
+    return None
+
+
+def _offset(zoned: Mark, bare: Mark) -> timedelta | None:
+    """The zone of `bare` when `zoned`, the stamp in front of it, is of the same clock or of the same minute."""
+    a, b = zoned.stamp, bare.stamp
+    if not a or not b or not a.wall or not a.wall.tzinfo or a.lacks or not b.wall or b.wall.tzinfo or b.lacks == "date":
+        return None
+    local = a.wall.replace(tzinfo=None)
+    wall = nearest_year(b.wall, local) if b.lacks else b.wall
+    if wall is None:
+        return None
+    own = a.wall.utcoffset() or timedelta()
+    gap = (wall - local).total_seconds()
+    if zoned.header or -NEXT_S <= gap <= SAME_CLOCK_S:
+        return own
+    rest = (gap + NEXT_S / 2) % QUARTER_S - NEXT_S / 2
+    if bare.line - zoned.line <= 3 and abs(rest) < NEXT_S / 2 and abs(gap) <= 14 * 3600:
+        return own + timedelta(seconds=round((gap - rest) / QUARTER_S) * QUARTER_S)
+    return None
+
+
+def _shown(offset: timedelta) -> str:
+    return datetime(2000, 1, 1, tzinfo=timezone(offset)).strftime("%z") or "+0000"
+
+
+def _anchored(clock: Clock) -> Clock:
+    """`clock` with an anchor wherever a line told both clocks."""
+    if not any(m.stamp and m.stamp.wall and m.stamp.mono is not None for m in clock.marks):
+        return clock
+    counter, track, made = Boots(), Track(clock, ""), clock
+    for one in clock.marks:
+        boot, placed = counter.feed(one), track.place(one)
+        stamp: Stamp | None = one.stamp
+        if placed.time and stamp and stamp.wall and stamp.mono is not None:
+            zero = placed.time - timedelta(seconds=stamp.mono)
+            made = made.anchored(boot, Anchor(one.line, stamp.mono, zero, stamp.resolution_s + DRIFT_S))
+    return replace(made, kind="wall+mono") if made.boots else made

@@ -1,0 +1,38 @@
+"""Do the stamps of a source go back and forth, so that the order of its lines tells nothing?
+
+03:00:09 step 90 / 03:00:02 step 20 / 03:00:07 step 70 / 03:00:01 step 10 ...     -> yes: sorted by something else, or mixed
+
+A clock that is set, a file that another run is appended to, ranks that write a moment late, and a log that runs backwards do so
+seldom, by little, or in one way only.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import pairwise
+
+from forensics.correlation.clock_samples import Mark
+from forensics.correlation.timestamp_resolver import naive
+
+LEAST = 12  # stamped lines; of fewer, chance makes any order
+SHARE = 1 / 3  # of the steps from one stamp to the next that go back; of lines in any order a half do
+START = datetime(1904, 1, 1)
+TRAVEL = 2.5  # the way back in all, measured by the whole span; of n lines in any order n / 6
+
+
+def disordered(marks: Iterable[Mark]) -> bool:
+    """`marks`: of the known lines of one source, in order of line."""
+    times = [t for t in map(_seconds, marks) if t is not None]
+    span = max(times, default=0.0) - min(times, default=0.0)
+    back = [a - b for a, b in pairwise(times) if b < a]
+    forth = len(times) - 1 - len(back)
+    return len(times) >= LEAST and len(back) / (len(times) - 1) >= SHARE and forth > 0 and sum(back) > TRAVEL * span > 0
+
+
+def _seconds(mark: Mark) -> float | None:
+    """The stamp on a scale of its own: dated stamps and seconds since boot are not compared with each other."""
+    stamp = mark.stamp
+    if stamp is None or mark.header or stamp.delta is not None:
+        return None
+    if stamp.wall is not None:
+        return (naive(stamp.wall) - START).total_seconds()
+    return stamp.mono

@@ -1,0 +1,160 @@
+"""All events to those that a person asks about: --since, --until, --pid, --job.
+
+--pid 4711   the kill of 4711, and what tells of no process within the same hours; not the kill of 4712 beside it
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics.model import Observation, Incident, Scan, Unknown, Warn, Warning
+from forensics.correlation.bounds import Bound, bound, compared
+from forensics.correlation.clock import Clock
+from forensics.correlation.incidents import SILENCE
+from forensics.correlation.clock_samples import mark
+from forensics.correlation.timestamp_resolver import Track
+
+JOB_FIELDS = ("job", "pod", "container", "unit", "cgroup", "path", "limit_path", "kernel_id", "task_memcg")
+NAMES_OF_JOBS = ("job", "pod", "container", "owner")
+NUMBERED = r"(?i)(?:job|step|array|slurm)[\w-]{{0,20}}?[ =:#_/\[\"'(-]{{0,3}}{}(?!\d)"
+
+
+class Choice(Struct, frozen=True):
+    """What is asked about; with nothing set, everything. `job`: a Slurm job, a pod or a container. `last`: the last incident."""
+
+    since: Bound | None = None
+    until: Bound | None = None
+    pid: int | None = None
+    job: str | None = None
+    last: bool = False
+
+    @classmethod
+    def of(cls, since: str | None, until: str | None, pid: int | None, job: str | None, last: bool) -> "Choice":
+        """As typed; raises UsageError for what is no time."""
+        return cls(bound(since, "--since"), bound(until, "--until"), pid, job or None, last)
+
+    @property
+    def timed(self) -> bool:
+        """Is a time asked for?"""
+        return self.since is not None or self.until is not None
+
+    def __str__(self) -> str:
+        """The options as they were typed."""
+        times = ((name, b.text) for name, b in (("--since", self.since), ("--until", self.until)) if b)
+        names = ((name, str(v)) for name, v in (("--pid", self.pid), ("--job", self.job)) if v is not None)
+        return " ".join(f"{name} {text}" for name, text in (*times, *names))
+
+
+EVERYTHING = Choice()
+
+
+class Window(Struct, frozen=True):
+    """From `since` to `until`, either may be open; aware, or as the clock of each source shows it."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def holds(self, moment: datetime | None) -> bool:
+        """Is `moment` inside? One that is not known may be."""
+        if moment is None:
+            return True
+        early = self.since is not None and compared(moment, self.since) < 0
+        return not early and not (self.until is not None and compared(moment, self.until) > 0)
+
+    def touches(self, clock: Clock) -> bool:
+        """Does the source of `clock` tell of that time, as far as is known?"""
+        late = clock.first is not None and self.until is not None and compared(clock.first, self.until) > 0
+        return not late and not (clock.last is not None and self.since is not None and compared(clock.last, self.since) < 0)
+
+
+def window(choice: Choice, clocks: Iterable[Clock]) -> Window:
+    """The time that is asked for; relative times count back from the last moment of all sources."""
+    end = max((c.last for c in clocks if c.last), default=None)
+    return Window(*(b.on(end) if b else None for b in (choice.since, choice.until)))
+
+
+def choose(events: Sequence[Observation], choice: Choice, clocks: Mapping[str, Clock], warn: Warn) -> list[Observation]:
+    """Those of `events` that `choice` asks about; warns of what is left out, and of what has no time but was kept."""
+    kept = list(events)
+    if choice.timed:
+        asked = window(choice, clocks.values())
+        kept = [e for e in kept if asked.holds(e.time)]
+        if timeless := sum(e.time is None for e in kept):
+            warn(Warning("choice", f"{timeless} of the events have no time; they were kept in spite of {choice}"))
+    if choice.pid is not None:
+        kept = _about(kept, lambda e: _names_pid(e, choice.pid), lambda e: "pid" in e.fields)
+    if choice.job:
+        kept = _about(kept, named(choice.job), lambda e: any(name in e.fields for name in NAMES_OF_JOBS))
+    if len(kept) < len(events):
+        warn(Warning("choice", f"{len(events) - len(kept)} of {len(events)} events were left out by {choice}"))
+    return kept
+
+
+def _about(events: list[Observation], names: Callable[[Observation], bool], names_one: Callable[[Observation], bool]) -> list[Observation]:
+    """Events that name what is asked for, and those near them that name nothing of the kind."""
+    ours = [e for e in events if names(e)]
+    times = [e.time for e in ours if e.time]
+
+    def near(event: Observation) -> bool:
+        return event.time is None or not times or any(abs(event.time - t) <= SILENCE for t in times)
+
+    return [e for e in events if names(e) or (not names_one(e) and near(e))] if ours else []
+
+
+def _names_pid(event: Observation, pid: int | None) -> bool:
+    if any(name.endswith("pid") and value == pid for name, value in event.fields.items()):
+        return True
+    told = re.compile(rf"(?i)\bpid\W{{0,3}}{pid}(?!\d)")
+    return any(told.search(p.text) for p in event.proofs)
+
+
+def named(job: str) -> Callable[[Observation], bool]:
+    """Does an event name the job, pod or container: in its facts, its source's name, or its lines?
+
+    A number is looked for behind a word such as `job` only; a container's id may be its start.
+    """
+    word = re.escape(job)
+    whole = re.compile(rf"(?<![0-9A-Za-z]){word}" + ("" if re.fullmatch(r"[0-9a-f]{12,64}", job) else "(?![0-9A-Za-z])"))
+    told = re.compile(NUMBERED.format(word)) if job.isdigit() else whole
+
+    def names(event: Observation) -> bool:
+        facts = (str(event.fields[name]) for name in JOB_FIELDS if name in event.fields)
+        return any(map(whole.search, (*facts, event.source))) or any(told.search(p.text) for p in event.proofs)
+
+    return names
+
+
+def unanswered(events: Sequence[Observation], choice: Choice, clocks: Mapping[str, Clock]) -> Unknown | None:
+    """What is not known, where nothing of what was asked for stands in the logs; None where `events` are left, or where the
+    logs do tell of the time that was asked for."""
+    if events or choice == EVERYTHING or not str(choice):
+        return None
+    asked = window(choice, clocks.values())
+    if choice.pid is None and choice.job is None and any(asked.touches(c) for c in clocks.values()):
+        return None
+    spans = [t for c in clocks.values() for t in (c.first, c.last) if t]
+    told = f"they tell of {min(spans).isoformat(' ')} to {max(spans).isoformat(' ')}" if spans else "their lines have no times"
+    return Unknown(f"what happened with {choice}", f"none of these logs names it; {told}", "forensics timeline LOGS")
+
+
+def last(found: Sequence[Incident]) -> list[Incident]:
+    """The latest of the incidents that hold more than hints, or of all where none does."""
+    serious = [i for i in found if any(e.weight != "hint" and e.cause for e in i.events)] or found
+    timed = [i for i in serious if i.end]
+    return [max(timed, key=lambda i: i.end.timestamp() if i.end else 0.0)] if timed else list(serious[:1])
+
+
+def within(scan: Scan, clock: Clock, asked: Window) -> Scan:
+    """`scan` without those of its first and last lines that are known to lie outside of the time that is asked for."""
+    track, time = Track(clock, scan.source.name), None
+    kept: set[int] = set()
+    for number, line in sorted({x.number: x for x in (*scan.head, *scan.tail)}.items()):
+        made = mark(line)
+        time = (track.place(made).time or time) if made else time
+        if asked.holds(time):
+            kept.add(number)
+    head, tail = (tuple(x for x in lines if x.number in kept) for lines in (scan.head, scan.tail))
+    return replace(scan, head=head, tail=tail)

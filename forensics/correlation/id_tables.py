@@ -1,0 +1,93 @@
+"""Lines that tell which numbers belong together, to Ties: tables of GPUs and of ranks. They prove nothing; they join what does.
+
+    gpu-7:4711:4790 [3] NCCL INFO comm 0x5d0 rank 3 nranks 8 cudaDev 3 busId cb000 - Init COMPLETE
+        -> host gpu-7, pid 4711, rank 3, GPU 3, PCI 0000:cb:00
+    |   3  NVIDIA A100-SXM4-80GB      On  |   00000000:CB:00.0 Off |      0 |      -> GPU 3, PCI 0000:cb:00
+    |    3   N/A  N/A     4711      C   python                 1000MiB |          -> GPU 3, pid 4711
+    GPU 3: NVIDIA A100-SXM4-80GB (UUID: GPU-5d2c...)                              -> GPU 3, UUID
+      rank      : 3 (local_rank: 3)  ...  exitcode  : -15 (pid: 4711)             -> rank 3, pid 4711
+
+Layouts: NCCL's init.cc since 2.4, nvidia-smi since 450, torchelastic's ChildFailedError.format_msg.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.correlation import normalise
+from forensics.correlation.subject import Subject
+from forensics.layouts import peel
+from forensics.model import Line, Region, Scan, Trigger
+
+TRIGGERS = (
+    Trigger("roster", ("cudadev ", "(uuid: gpu-", "(local_rank: "), before=1, after=2, thin=True),
+    Trigger("roster", ("| nvidia-smi ",), after=60, thin=True),
+)
+NCCL = lazy.regex(
+    r"\brank (?P<rank>\d{1,6}) nranks \d+ cudaDev (?P<gpu>\d{1,3})(?: nvmlDev \d+)? busId (?P<bus>[0-9a-f]{2,16})\b"
+)
+LISTED = lazy.regex(r"\bGPU (?P<gpu>\d{1,3}): .{1,80}\(UUID: (?P<uuid>GPU-[0-9a-f-]{36})\)")
+ADDRESS = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]"
+ROW = lazy.regex(rf"^\|\s+(?P<gpu>\d{{1,3}})\s+\S[^|]{{0,60}}\|\s+(?P<pci>{ADDRESS})\s")
+PROCESS = lazy.regex(r"^\|\s+(?P<gpu>\d{1,3})\s+(?:N/A|\d+)\s+(?:N/A|\d+)\s+(?P<pid>\d{2,10})\s+[CGM+]+\s+\S")
+HOST = lazy.regex(r"^\s*host\s*: (?P<host>\S{1,200})")
+RANKS = lazy.regex(r"^\s*rank\s*: (?P<rank>\d{1,6}) \(local_rank: (?P<local_rank>\d{1,6})\)")
+PID = lazy.regex(r"^\s*exitcode\s*: -?\d+ \(pid: (?P<pid>\d{2,10})\)")
+MOST = 20_000  # lines that tell, of all sources
+
+
+class Tie(Struct, frozen=True):
+    """A line that names one thing in several ways."""
+
+    line: int
+    subject: Subject
+
+
+def ties(scans: Iterable[Scan]) -> list[Tie]:
+    """All of them, in order of source and line, what is told again once; at most MOST."""
+    found: dict[Subject, Tie] = {}
+    for scan in scans:
+        origin = scan.source.origin or int
+        for region in scan.regions.get(TRIGGERS[0].kind, ()):
+            for line, told in _read(region, scan.source.name):
+                found.setdefault(told, Tie(origin(line.number), told))
+            if len(found) >= MOST:
+                break
+    return list(found.values())
+
+
+def _read(region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
+    own, prefix = Line(region.number, region.text), peel(region.text)
+    if nccl := NCCL.search(prefix.message):
+        host, bus = normalise.host(prefix.host or ""), normalise.bus_id(nccl["bus"])
+        yield own, Subject(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)
+    elif listed := LISTED.search(prefix.message):
+        yield own, Subject(source, gpu=int(listed["gpu"]), uuid=listed["uuid"].lower())
+    elif ranks := RANKS.match(prefix.message):
+        yield from _rank(own, ranks, region, source)
+    elif "NVIDIA-SMI" in prefix.message:
+        yield from _table(region.lines_after(), source)
+
+
+def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
+    """One row of torchelastic's table: host stands in front of rank, the pid behind it."""
+    pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PID.match(peel(x.text).message))), None)
+    host = next((m["host"] for x in region.lines_before() if (m := HOST.match(peel(x.text).message))), "")
+    if pid:
+        rank, local = int(ranks["rank"]), int(ranks["local_rank"])
+        yield own, Subject(source, normalise.host(host), pid=int(pid), rank=rank, local_rank=local)
+
+
+def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, Subject]]:
+    """The rows of one nvidia-smi, up to the next or to the end of its frame."""
+    for line in lines:
+        text = peel(line.text).message
+        if "NVIDIA-SMI" in text or not re.match(r"[|+\s]", text + " "):
+            return
+        row, process = ROW.match(text), PROCESS.match(text)
+        if row:
+            yield line, Subject(source, gpu=int(row["gpu"]), pci=normalise.pci(row["pci"]))
+        elif process:
+            yield line, Subject(source, gpu=int(process["gpu"]), pid=int(process["pid"]))

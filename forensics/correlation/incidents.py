@@ -1,0 +1,132 @@
+"""Placed events to incidents: silence on the wall clock cuts, and silence since boot where a log tells no other time.
+
+The deaths that a kernel's log alone tells of are incidents of their own after much less. Events without a time stay with their
+own source's. What a log tells last, by whatever clock, goes to the last incident.
+
+A fault of hardware that comes back is one story however long it was silent: what the same device told of the same cause before
+goes to the last incident in which it tells it.
+
+The incident that `causes` speaks of comes first: the last one that holds more than hints.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from forensics.correlation.entities import Table
+from forensics.correlation.id_tables import Tie
+from forensics.model import Observation, Incident, Value
+from forensics.correlation.deaths import parted_deaths
+from forensics.correlation.links import links
+
+SILENCE = timedelta(hours=2)
+HARDWARE = ("gpu_hardware.", "host_hardware.")
+DEVICES = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
+
+
+def incidents(events: list[Observation], told: Iterable[Tie] = ()) -> list[Incident]:
+    """Incidents, the one the job died of first; none for no events. `events`: in order, as `place` gives them.
+
+    `told`: lines that name one thing in several ways, for the links.
+    """
+    table = Table(told)
+    timed = [e for e in events if e.time]
+    groups: list[list[Observation]] = []
+    spans: list[tuple[datetime, datetime]] = []
+    at = -1
+    for event in timed:
+        at = _group(spans, at, event.time or datetime.min)
+        if at == len(groups):
+            groups.append([])
+        groups[at].append(event)
+    older = _untimed([e for e in events if e.time is None], groups)
+    parted = [part for group in (*older, *groups) for part in parted_deaths(group)]
+    made = [_incident(g, table) for g in _with_recurring(parted)]
+    made.reverse()
+    return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
+
+
+def _group(spans: list[tuple[datetime, datetime]], at: int, time: datetime) -> int:
+    """Which of the groups an event at `time` goes to: the one before it, `at`, or another that is no SILENCE away, or a new one.
+
+    A source whose lines tell two clocks in turn makes two groups, not one at each turn.
+    """
+    tried: list[int] = [at, *range(len(spans) - 1, -1, -1)] if spans else []
+    for i in tried:
+        first, last = spans[i]
+        if first - SILENCE <= time <= last + SILENCE:
+            spans[i] = min(first, time), max(last, time)
+            return i
+    spans.append((time, time))
+    return len(spans) - 1
+
+
+def _untimed(events: Iterable[Observation], groups: list[list[Observation]]) -> list[list[Observation]]:
+    """Put the events without a time to `groups`; groups of those that lie a silence before the last ones of their source."""
+    of_source: dict[str, list[Observation]] = defaultdict(list)
+    for event in events:
+        of_source[event.source].append(event)
+    timed = {e.source for group in groups for e in group}
+    older: list[list[Observation]] = []
+    latest: list[Observation] = []
+    for source, own in of_source.items():
+        if source in timed:
+            for event in own:
+                _join(groups, event)
+            continue
+        *before, last = _since_boot(sorted(own, key=lambda e: e.line))
+        older += before
+        latest += last
+    if latest:
+        groups[-1:] = [[*groups[-1], *latest]] if groups else [latest]
+    return older
+
+
+def _join(groups: list[list[Observation]], event: Observation) -> None:
+    """Put an event without a time to the nearest line of its own source, which some group has."""
+    nearest = min((abs(o.line - event.line), i) for i, group in enumerate(groups) for o in group if o.source == event.source)
+    groups[nearest[1]].append(event)
+
+
+def _since_boot(events: list[Observation]) -> list[list[Observation]]:
+    """The events of one source, in order of line, cut where the seconds since boot tell of a silence; never empty.
+
+    A boot ends a group when nothing was told in its first hours; how long before it the last one fell silent, nothing tells.
+    """
+    groups: list[list[Observation]] = [[]]
+    lane, last = "", 0.0
+    for event in events:
+        uptime = event.stamp.mono if event.stamp else None
+        if uptime is not None:
+            if groups[-1] and uptime - (last if event.lane == lane else 0.0) > SILENCE.total_seconds():
+                groups.append([])
+            lane, last = event.lane, uptime
+        groups[-1].append(event)
+    return groups
+
+
+def _with_recurring(groups: list[list[Observation]]) -> list[list[Observation]]:
+    """`groups`, in order, with earlier reports of a hardware fault moved to the last group that has such a report of weight."""
+    last: dict[tuple[str, str, Value], int] = {}
+    for i, group in enumerate(groups):
+        last |= {fault: i for e in group if e.weight != "hint" and (fault := _fault(e))}
+    made: list[list[Observation]] = [[] for _ in groups]
+    for i, group in enumerate(groups):
+        for event in group:
+            fault = _fault(event)
+            made[max(i, last.get(fault, i)) if fault else i].append(event)
+    return [group for group in made if group]
+
+
+def _fault(event: Observation) -> tuple[str, str, Value] | None:
+    """Cause and device of a hardware fault; None for anything else."""
+    if not str(event.cause).startswith(HARDWARE):
+        return None
+    return next(((str(event.cause), name, event.fields[name]) for name in DEVICES if name in event.fields), None)
+
+
+def _incident(events: list[Observation], table: Table) -> Incident:
+    times = [e.time for e in events if e.time]
+    ordered = [e for e in events if e.time]
+    ordered += sorted((e for e in events if not e.time), key=lambda e: (e.source, e.line))
+    return Incident(tuple(ordered), tuple(links(ordered, table)), min(times, default=None), max(times, default=None))

@@ -1,0 +1,67 @@
+"""What a Subject is known by, surest first, and in which words that is told.
+
+Subject(pid=812, job="4711", step="0") -> ("pid", "812"), ("step", "4711.0"), ("job", "4711")
+"""
+
+from forensics.correlation.normalise import same_host
+from forensics.correlation.subject import Subject
+
+Key = tuple[str, str]
+WORDS = {
+    "pid": "pid {}",
+    "kernel": "notebook kernel {}",
+    "uuid": "GPU {}",
+    "pci": "PCI address {}",
+    "step": "job step {}",
+    "container": "container {}",
+    "pod_uid": "pod uid {}",
+    "pod": "pod {}",
+    "unit": "unit {}",
+    "job": "job {}",
+    "cgroup": "cgroup {}",
+    "rank": "rank {}",
+    "local_rank": "local rank {}",
+    "gpu": "GPU {}",
+}
+LOCAL = {"pid", "pci", "unit", "cgroup", "local_rank", "gpu", "rank"}  # mean something on one host only, or stand on one only
+DEVICES = {"pci", "uuid", "gpu"}  # jobs use them in turn
+SHORT_ID = 12  # what Docker prints of a container's id
+
+
+def keys(subject: Subject) -> list[Key]:
+    """Kind and value, in the order of WORDS."""
+    s = subject
+    told = {
+        "pid": str(s.pid or s.writer or ""),
+        "kernel": s.kernel_id,
+        "uuid": s.uuid,
+        "pci": s.pci,
+        "step": f"{s.job}.{s.step}" if s.job and s.step else "",
+        "container": s.container[:SHORT_ID],
+        "pod_uid": s.pod_uid,
+        "pod": s.pod,
+        "unit": s.unit,
+        "job": s.job,
+        "cgroup": s.cgroup,
+        "rank": str(s.rank) if s.rank >= 0 else "",
+        "local_rank": str(s.local_rank) if s.local_rank >= 0 else "",
+        "gpu": str(s.gpu) if s.gpu >= 0 else "",
+    }
+    return [(kind, value) for kind, value in told.items() if value]
+
+
+def words(key: Key) -> str:
+    """`pid 812`."""
+    return WORDS[key[0]].format(key[1])
+
+
+def hosts_differ(a: Subject, b: Subject) -> bool:
+    """Are both hosts known, and two?"""
+    return bool(a.host and b.host) and not same_host(a.host, b.host)
+
+
+def of_others(a: Subject, b: Subject) -> bool:
+    """Do the two belong to different jobs, containers or pods?"""
+    short = a.container[:SHORT_ID], b.container[:SHORT_ID]
+    pairs = ((a.job, b.job), short, (a.pod_uid, b.pod_uid), (a.kernel_id, b.kernel_id))
+    return any(x and y and x != y for x, y in pairs)

@@ -1,0 +1,55 @@
+"""A message that came again after a long silence to an event for each time: what folds is a burst, not a fortnight.
+
+line 12, 03 Nov 10:00, and line 907, 05 Nov 09:12: "slurmstepd: error: Detected 1 oom-kill event(s)"  ->  two events
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from forensics.layouts import peel
+from forensics.model import Observation, Proof, Stamp
+
+SILENCE_S = 7200.0
+
+
+def parted(events: Iterable[Observation]) -> Iterator[Observation]:
+    """`events`, those of several lines cut wherever the stamps of two of them lie more than SILENCE_S apart.
+
+    `count` goes to the parts by their lines; what was only counted, to the last one.
+    """
+    for event in events:
+        parts = _parts(event) if event.count > 1 and len(event.proofs) > 1 and event.stamp else []
+        if len(parts) < 2:
+            yield event
+            continue
+        left = event.count
+        for i, (stamp, proofs) in enumerate(parts):
+            count = left if i == len(parts) - 1 else min(len(proofs), left - 1)
+            left -= count
+            last = event.last_line if i == len(parts) - 1 else proofs[-1].line
+            yield replace(event, line=proofs[0].line, last_line=last, proofs=tuple(proofs), count=max(1, count), stamp=stamp)
+
+
+def _parts(event: Observation) -> list[tuple[Stamp | None, list[Proof]]]:
+    parts: list[tuple[Stamp | None, list[Proof]]] = []
+    latest: Stamp | None = None
+    for proof in sorted(event.proofs, key=lambda p: p.line):
+        stamp = peel(proof.text).stamp
+        if not parts:
+            parts.append((event.stamp, [proof]))
+        elif stamp and latest and apart_s(latest, stamp) > SILENCE_S:
+            parts.append((stamp, [proof]))
+        else:
+            parts[-1][1].append(proof)
+        latest = stamp or latest
+    return parts
+
+
+def apart_s(a: Stamp, b: Stamp) -> float:
+    """Seconds between two stamps of one source, 0 where they tell different things."""
+    if a.wall and b.wall and a.lacks == b.lacks and a.lacks != "date" and (a.wall.tzinfo is None) == (b.wall.tzinfo is None):
+        return abs((b.wall - a.wall).total_seconds())
+    if a.mono is not None and b.mono is not None:
+        return abs(b.mono - a.mono)
+    return 0.0

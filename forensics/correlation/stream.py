@@ -1,0 +1,157 @@
+"""Every line of every source to one timeline, as a stream: nothing is held but the entry of each source that comes next.
+
+    dmesg.log:82    2026-11-21T08:23:04+00:00  Memory cgroup out of memory: Killed process 10397 (python3.11)
+    jupyter.log:20  2026-11-21T08:23:06.470+00:00  AsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports
+
+An entry is a line with the indented lines behind it. One without a stamp of its own takes the time of the one before it, without
+an uncertainty: it was written then or later.
+"""
+
+import heapq
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics.layouts import peel
+from forensics.model import Observation, Line, Scan, Source, Warn, Warning
+from forensics.text import last_frame
+from forensics.correlation.clock_inference import clock_of
+from forensics.correlation.clock import Clock
+from forensics.correlation.levels import level
+from forensics.correlation.clock_samples import Mark, mark, marks, telling
+from forensics.correlation.timestamp_resolver import WALL, Track
+
+MOST_LINES = 200  # of one entry
+MOST_LINE_BYTES = 1 << 20
+START = datetime.min.replace(tzinfo=UTC)
+
+
+class Entry(Struct, frozen=True):
+    """One entry of the timeline. `line`: its number in the original. `uptime_s`: seconds since boot where that is told."""
+
+    time: datetime | None
+    uncertainty_s: float | None
+    lane: str
+    source: str
+    line: int
+    text: str
+    uptime_s: float | None = None
+    level: str | None = None
+    host: str | None = None
+    rank: int | None = None
+    event: str | None = None
+
+
+def lines(source: Source, warn: Warn) -> Iterator[Line]:
+    """The lines of a source, numbered as its blocks have them; of a very long one the end counts."""
+    number, carry = 1, b""
+    for block in source.blocks(warn):
+        rows = (carry + block).split(b"\n")
+        carry = rows.pop()
+        for row in rows:
+            yield Line(number, last_frame(row))
+            number += 1
+        if len(carry) > MOST_LINE_BYTES:
+            carry = carry[-MOST_LINE_BYTES:]
+    if carry:
+        yield Line(number, last_frame(carry))
+
+
+def surveyed(scan: Scan, others: list[datetime], warn: Warn, events: Iterable[Observation] = ()) -> Clock:
+    """The clock of a source as `clock_of` makes it, by all of its lines where the scan's may have missed a boot or a midnight."""
+    known, source = marks(scan, events), scan.source
+    if any(m.stamp and (m.stamp.wall is None or m.stamp.lacks == "date") for m in known):
+        known = list(telling(m for m in map(mark, lines(source, _silent)) if m))
+    return clock_of(source, known, others, warn)
+
+
+def _silent(_: Warning) -> None:
+    """What is said about a source was said when it was first read."""
+
+
+def entries(source: Source, clock: Clock) -> Iterator[Entry]:
+    """The entries of one source, oldest first, each with its place on `clock`."""
+    given = lines(source, _silent)
+    return _joined(_placed(reversed_lines(given) if clock.backwards else given, source, clock))
+
+
+def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tuple[Entry, bool]]:
+    """Each line as an entry, and whether it has a stamp of its own."""
+    track, origin = Track(clock, source.name), source.origin or int
+    before: Entry | None = None
+    for line in given:
+        prefix = peel(line.text)
+        one = mark(line, prefix.stamp)
+        placed = track.place(one or Mark(line.number))
+        if (one and one.header) or not line.text.strip() or "journal header" in prefix.layouts:
+            continue
+        time, off, lane, uptime = placed.time, placed.uncertainty_s, placed.lane, placed.uptime_s
+        if one is None and before is not None:
+            time, off, lane, uptime = before.time, None, before.lane, before.uptime_s
+        before = Entry(
+            time,
+            off,
+            lane,
+            source.name,
+            origin(line.number),
+            line.text,
+            uptime,
+            level(prefix.level),
+            prefix.host,
+            prefix.rank,
+        )
+        yield before, one is not None
+
+
+def _joined(given: Iterable[tuple[Entry, bool]]) -> Iterator[Entry]:
+    """Entries with the indented lines behind them that have no stamp of their own."""
+    held: list[Entry] = []
+    for entry, stamped in given:
+        if held and not stamped and entry.text[:1] in (" ", "\t") and len(held) < MOST_LINES:
+            held.append(entry)
+            continue
+        if held:
+            yield _one(held)
+        held = [entry]
+    if held:
+        yield _one(held)
+
+
+def _one(held: list[Entry]) -> Entry:
+    return replace(held[0], text="\n".join(e.text for e in held)) if len(held) > 1 else held[0]
+
+
+def reversed_lines(given: Iterable[Line]) -> Iterator[Line]:
+    """`given` from the last to the first, kept in a temporary file in between."""
+    with tempfile.TemporaryFile() as file:
+        ends, numbers = array("Q", [0]), array("Q")
+        for line in given:
+            ends.append(ends[-1] + file.write(line.text.encode("utf-8", "surrogatepass")))
+            numbers.append(line.number)
+        for i in range(len(numbers) - 1, -1, -1):
+            file.seek(ends[i])
+            yield Line(numbers[i], file.read(ends[i + 1] - ends[i]).decode("utf-8", "replace"))
+
+
+def merged(streams: Sequence[tuple[Clock, Iterator[Entry]]]) -> Iterator[Entry]:
+    """The entries of several sources by time; each source's own order stays, whatever its clock does.
+
+    A stream is not asked for anything before the time at which its clock begins, so that not all files are open at once.
+    """
+    heap: list[tuple[datetime, int, Entry | None]] = [(c.first or START, i, None) for i, (c, _) in enumerate(streams)]
+    heapq.heapify(heap)
+    while heap:
+        latest, index, entry = heap[0]
+        if entry is not None:
+            yield entry
+        following = next(streams[index][1], None)
+        if following is None:
+            heapq.heappop(heap)
+            continue
+        if following.lane == WALL and following.time:
+            latest = max(latest, following.time) if entry is not None else following.time
+        heapq.heapreplace(heap, (latest, index, following))

@@ -1,0 +1,115 @@
+"""An event to its Subject: which process, job, container, GPU or rank it speaks of, whatever line or file name tells it.
+
+dmesg.log:82     ...oom_memcg=/slurm/uid_1000/job_4711,...task=python3,pid=812   -> Subject(pid=812, job="4711", ...)
+slurm-4711.out:5 srun: error: node-1: task 0: Out Of Memory                      -> Subject(host="node-1", rank=0, job="4711")
+
+What a field tells comes before what the lines tell, and that before what the name of the file tells.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.correlation import normalise
+from forensics.correlation.file_names import of_file
+from forensics.layouts.cgroup_paths import group, unit
+from forensics.layouts import peel
+from forensics.model import Observation, Prefix
+
+PROOFS = 3
+CHARS = 2000
+OWN_PID = {"nccl", "ray", "ray without name", "open mpi"}  # layouts whose number is that of the process the line is about
+OF_A_HOST = ("syslog", "journal")
+RAY = ("ray", "ray without name")
+WIDE = {"/", "/user.slice", "/system.slice", "/machine.slice", "/init.scope", "/docker", "/kubepods", "/kubepods.slice"}
+NUMBER = lazy.regex(r"\d{1,18}")
+ARRAY = lazy.regex(r"\d{1,12}_\d{1,12}")
+
+
+class Subject(Struct, frozen=True):
+    """Who is spoken of; empty, 0 for processes and -1 for numbers that count from 0, where that is not told.
+
+    `wrote_on`: the host that a host's own log names in front of the line. `writer`: the process that wrote it. `task`: at most
+    15 bytes. `container`: hexadecimal digits. `pod`: its name. `cgroup`: the path whose limit was hit. `gpu`: as the program or
+    nvidia-smi counts. `boot`: the boot of which the line counts seconds, where nothing says when that was.
+    """
+
+    source: str
+    host: str = ""
+    wrote_on: str = ""
+    pid: int = 0
+    writer: int = 0
+    task: str = ""
+    job: str = ""
+    step: str = ""
+    container: str = ""
+    pod: str = ""
+    pod_uid: str = ""
+    unit: str = ""
+    cgroup: str = ""
+    pci: str = ""
+    uuid: str = ""
+    gpu: int = -1
+    rank: int = -1
+    local_rank: int = -1
+    kernel_id: str = ""
+    boot: str = ""
+
+
+def subject(event: Observation) -> Subject:
+    """Who `event` speaks of."""
+    fields = event.fields
+    told = {name: str(value) for name, value in fields.items()}
+    prefix = peel(event.proofs[0].text) if event.proofs else Prefix("")
+    cgroup = told.get("limit_path") or told.get("cgroup", "")
+    texts = [told[n] for n in ("cgroup", "limit_path", "container", "step") if n in told]
+    texts += [p.text[:CHARS] for p in event.proofs[:PROOFS]]
+    groups = [*map(group, texts), of_file(event.source)]
+    job, step = _job(told)
+
+    def first(name: str) -> str:
+        return next((value for g in groups if (value := str(getattr(g, name, "")))), "")
+
+    own = bool(OWN_PID & set(prefix.layouts))
+    ray = prefix.program if prefix.program and set(RAY) & set(prefix.layouts) else ""
+    return Subject(
+        source=event.source,
+        host=normalise.host(told.get("node", "")) or normalise.host(told.get("host", "")),
+        wrote_on=normalise.host(prefix.host or "") if prefix.layouts and prefix.layouts[0].startswith(OF_A_HOST) else "",
+        pid=_number(told, "pid", 2) if fields.get("pid") else 0,
+        writer=prefix.pid or 0 if own else 0,
+        task=normalise.comm(told.get("task", f"ray::{ray}" if ray else "")),
+        job=job or first("job"),
+        step=step or first("step"),
+        container=told.get("container_id") or first("container"),
+        pod=told.get("pod", "").split("/")[-1] or of_file(event.source).pod,
+        pod_uid=told.get("pod_uid") or first("pod_uid"),
+        unit=told.get("unit", "") if "." in told.get("unit", "") else unit(told.get("cgroup", cgroup)),
+        cgroup="" if cgroup.rstrip("/") in WIDE | {""} else cgroup.rstrip("/"),
+        pci=normalise.pci(told.get("pci", "")),
+        uuid=told.get("uuid", "").lower(),
+        gpu=_number(told, "gpu"),
+        rank=_number(told, "rank"),
+        local_rank=_number(told, "local_rank"),
+        kernel_id=told.get("kernel_id", "").lower(),
+        boot=event.lane if event.lane.startswith("boot ") else "",
+    )
+
+
+def _job(told: Mapping[str, str]) -> tuple[str, str]:
+    """Number and step of a job by the fields; the number of an array is that of no job."""
+    step = told.get("step", "")
+    number, _, rest = step.partition(".")
+    job = told.get("job", "")
+    if ARRAY.fullmatch(job):
+        return "", ""
+    return job.partition(".")[0], rest if number.isdigit() and rest and number == job.partition(".")[0] else ""
+
+
+def _number(told: Mapping[str, str], name: str, least: int = 0) -> int:
+    """The number in a field; -1 where there is none, 0 for less than `least`."""
+    text = told.get(name, "")
+    if not NUMBER.fullmatch(text):
+        return 0 if least else -1
+    return int(text) if int(text) >= least else 0

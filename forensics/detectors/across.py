@@ -1,0 +1,91 @@
+"""What the records of several sources say together: torchrun writes a file for each rank, and each tells only its own half.
+
+rank_0/stderr.log, rank_1/stderr.log: waits in work 808, last enqueued 811      rank_2/stderr.log: last enqueued 807
+    -> culprit_rank 2 on the events of all three
+
+monday.log: WARNING could not save: No space left on device     tuesday.log: failed finding central directory
+    -> the full disk, which monday's run outlived, counts in full again: tuesday's died of it
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from forensics.model import Observation, Value
+from forensics.detectors.culprit_rank import Report, initiator
+
+KIND = "nccl_watchdog"
+DECIDED = ("culprit_rank", "culprit_ranks")
+APART_S = 1800.0
+FAILED_WRITES = {f"storage.full/{name}" for name in ("enospc_path", "enospc", "quota", "torch_writer", "short_write")}
+DAMAGED = "data.corrupt"
+
+
+def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
+    """`events`, by source, with the time-outs that several sources report completed by who stayed away."""
+    reports = [e for found in events.values() for e in found if e.kind == KIND]
+    told: dict[int, Observation] = {}
+    for group in _at_once(reports):
+        if len({e.source for e in group}) < 2 or any(name in e.fields for e in group for name in DECIDED):
+            continue
+        decided = initiator([_report(e) for e in group]).fields
+        # Two files that each lack ranks may have them between them: what one alone took for missing no longer counts.
+        stale = ("missing_ranks", "missing_reason")
+        for event in group:
+            fields: dict[str, Value] = {k: v for k, v in event.fields.items() if k not in stale}
+            told[id(event)] = replace(event, fields={**fields, **decided})
+    told |= {id(e): replace(e, weight="strong") for e in _felt_later([e for found in events.values() for e in found])}
+    return {source: [told.get(id(e), e) for e in found] for source, found in events.items()}
+
+
+def _felt_later(events: Sequence[Observation]) -> list[Observation]:
+    """Failed writes that their program outlived, where a damaged file was met afterwards."""
+    cut = [e for e in events if e.kind in FAILED_WRITES and e.weight == "hint"]
+    met = [e for e in events if e.cause == DAMAGED and e.weight != "hint"] if cut else []
+    return [e for e in cut if any(_is_later(m, e) for m in met)]
+
+
+def _is_later(a: Observation, b: Observation) -> bool:
+    """Does `a` stand behind `b`, or, in another source, not in front of it as far as their stamps tell?"""
+    if a.source == b.source:
+        return a.line > b.line
+    first, second = (e.stamp.wall if e.stamp else None for e in (b, a))
+    if first is None or second is None or (first.tzinfo is None) != (second.tzinfo is None):
+        return True
+    return first <= second
+
+
+def _at_once(reports: Sequence[Observation]) -> list[list[Observation]]:
+    """Reports of one time-out: of each source its last one, as far as their stamps do not lie apart."""
+    groups: list[list[Observation]] = []
+    for event in {e.source: e for e in reports}.values():
+        near = next((g for g in groups if not _apart(g[0], event)), None)
+        if near is None:
+            groups.append([event])
+        else:
+            near.append(event)
+    return groups
+
+
+def _apart(a: Observation, b: Observation) -> bool:
+    first, second = (e.stamp.wall if e.stamp else None for e in (a, b))
+    if first is None or second is None or (first.tzinfo is None) != (second.tzinfo is None):
+        return False
+    return abs((first - second).total_seconds()) > APART_S
+
+
+def _report(event: Observation) -> Report:
+    def number(name: str) -> int | None:
+        value = event.fields.get(name)
+        return value if isinstance(value, int) else None
+
+    return Report(
+        says="caught",
+        rank=number("rank"),
+        group_rank=number("group_rank") if "group_rank" in event.fields else number("rank"),
+        group=str(event.fields.get("process_group", "")),
+        seq=number("seq"),
+        op=str(event.fields.get("op", "")),
+        numel=(number("numel_in"), number("numel_out")),
+        last_enqueued=number("last_enqueued"),
+    )

@@ -1,0 +1,95 @@
+"""A PCIe AER report of two to six lines: which device, how bad, which errors, and whether a GPU hangs on that link.
+
+    pcieport 0000:00:02.0: AER: Uncorrected (Fatal) error received: id=0010
+    pcieport 0000:00:02.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, id=0010(Receiver ID)
+    pcieport 0000:00:02.0:   device [8086:6f04] error status/mask=00000020/00000000
+    pcieport 0000:00:02.0:    [ 5] Surprise Down Error    (First)
+    nvidia 0000:02:00.0: device has no AER-aware driver
+
+Wordings of drivers/pci/pcie/aer.c: `id=0010(Receiver ID)` to 4.x, `error received: 0000:00:02.0` from 4.20, "Correctable",
+"Uncorrectable ... error message received from" from 6.7. The port is often the only name; the driver of a device behind it,
+or a vendor number, tells a GPU. Where nothing does, the class stays open and the lines keep what their signatures say.
+"""
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.detectors.base import Record
+
+TRIGGER = Trigger("aer", ("PCIe Bus Error: severity=",), before=4, after=16)
+FOLDS = True
+ADDRESS = r"(?:[0-9a-f]{4,6}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
+ERROR = lazy.regex(
+    rf"(?:(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{ADDRESS}): )?(?:AER: )?PCIe Bus Error: "
+    r"severity=(?P<severity>[A-Z]\w+(?: \((?:Non-)?Fatal\))?), type=(?P<layer>[\w ]+?)(?: Layer)?,"
+    r"(?: id=(?P<id>[0-9a-f]{4}))?\s?\((?P<agent>[\w ]+ ID)\)"
+)
+RECEIVED = lazy.regex(
+    rf"AER: (?:Multiple )?\w+(?: \([\w-]+\))? error (?:message )?received(?: from)?:? (?:id=)?(?P<origin>{ADDRESS}|[0-9a-f]{{4}})"
+)
+VENDOR = lazy.regex(r"device \[(?P<vendor>[0-9a-f]{4}):(?P<device_id>[0-9a-f]{4})\] error status/mask=(?P<status>[0-9a-f]{8})")
+NAMED = lazy.regex(r"\[ ?(?P<bit>\d{1,2})\] (?P<name>[A-Z]\w[\w /-]*?)\s*(?P<first>\(First\))?\s*$")
+BEHIND = lazy.regex(
+    rf"(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{ADDRESS}): (?:AER: )?"
+    r"(?:can't recover|device has no AER-aware driver|device has no error_detected)"
+)
+PART = lazy.regex(rf"{ADDRESS}: |AER:|Hardware Error")
+GPU_DRIVERS = {"nvidia", "amdgpu", "radeon", "nouveau", "i915", "xe", "habanalabs"}
+GPU_VENDORS = {"10de", "1002"}
+PORTS = {"pcieport", "pcieport-driver", "shpchp", ""}
+GPU, OTHER = "gpu_hardware.pcie", "host_hardware.pcie"
+
+
+def read(region: Region) -> Record | None:
+    """The report around the region's line."""
+    found = ERROR.search(region.text)
+    if found is None:
+        return None
+    own = Line(region.number, region.text)
+    head = [line for line in region.lines_before()[-1:] if RECEIVED.search(line.text)]
+    rows = _rows(region.lines_after())
+    driver, address = found["driver"] or "", found["pci"] or ""
+    fields: dict[str, Value] = {"severity": found["severity"], "layer": found["layer"], "agent": found["agent"]}
+    if address:
+        fields |= {"pci": address, "driver": driver}
+    names = [m["name"] for row in rows if (m := NAMED.search(row.text))]
+    if names:
+        fields["errors"] = ", ".join(dict.fromkeys(names))
+    vendor = next((m for row in rows if (m := VENDOR.search(row.text))), None)
+    if vendor:
+        fields |= {"device": f"{vendor['vendor']}:{vendor['device_id']}", "error_status": vendor["status"]}
+    behind = [(row, m) for row in rows if (m := BEHIND.search(row.text))]
+    gpu = next(((row, m) for row, m in behind if m["driver"] in GPU_DRIVERS), None)
+    if gpu:
+        fields |= {"port": address, "pci": gpu[1]["pci"], "driver": gpu[1]["driver"]}
+    cause = _class(driver, vendor["vendor"] if vendor else "", gpu is not None, [m["driver"] for _, m in behind])
+    quote = (own, *(row for row, _ in behind), *(r for r in rows if NAMED.search(r.text)), *head)[:6]
+    first, last = (head or [own])[0].number, rows[-1].number if rows else own.number
+    if cause is None:
+        return Record("aer", first, last, None, "hint", quote, fields, lends=True)
+    return Record("aer", first, last, cause, _weight(found["severity"], cause), quote, fields, (GPU, OTHER))
+
+
+def _class(driver: str, vendor: str, gpu_behind: bool, behind: list[str]) -> str | None:
+    """GPU or another device; None where only a port is named and nothing tells what is behind it."""
+    if driver in GPU_DRIVERS or gpu_behind or (vendor in GPU_VENDORS and (driver in PORTS or "snd" in driver)):
+        return GPU
+    if driver not in PORTS or any(d not in PORTS for d in behind):
+        return OTHER
+    return None
+
+
+def _weight(severity: str, cause: str) -> Weight:
+    """Corrected errors cost nothing, and come in floods that kill nobody; an uncorrected one lost data or the device."""
+    if severity.startswith("Correct"):
+        return "hint"
+    return "proof" if cause == GPU else "strong"
+
+
+def _rows(after: list[Line]) -> list[Line]:
+    """The lines of this report: up to the next one, or to a line that is none of it."""
+    rows: list[Line] = []
+    for line in after:
+        if ERROR.search(line.text) or RECEIVED.search(line.text) or not PART.search(line.text) or "NVRM" in line.text:
+            break
+        rows.append(line)
+    return rows

@@ -1,0 +1,170 @@
+"""TensorFlow's and JAX's allocation summary: what the process was given, what it holds, what it wanted; the arithmetic decides.
+
+    Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB (rounded to 2147483648)requested by op Conv2D
+    Next region of size 72080128
+    Sum Total of in-use chunks: 542.02MiB
+    total_region_allocated_bytes_: 568350976 memory_limit_: 568351129 available bytes: 153 ...
+    Limit:                   568351129
+    InUse:                   568350976
+    MaxInUse:                568350976
+
+From bfc_allocator.cc and allocator.cc (tensorflow/core/common_runtime up to 2.x, tsl and xla later; the statistics have no
+prefix of their own). At its start TensorFlow takes what is free on the card as its limit, so a limit far below the card means
+that somebody else was there first; regions that stop far below the limit mean that the card was full before the limit was
+reached.
+"""
+
+from collections.abc import Iterable
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.detectors.base import Record
+from forensics.detectors.units import size_bytes
+
+TRIGGER = Trigger(
+    "bfc_allocator",
+    (
+        "ran out of memory trying to allocate",
+        "Next region of size",
+        "Sum Total of in-use chunks",
+        "total_region_allocated_bytes_: ",
+        "MaxInUse: ",
+        "MaxInUse:\t",
+        "totalMemory: ",
+    ),
+    before=2,
+    after=6,
+)
+SIZE = r"([\d.]{1,40} ?[KMGT]?i?B)"
+ASKED = lazy.regex(rf"Allocator \((?P<name>[^)]{{1,40}})\) ran out of memory trying to allocate {SIZE}")
+ROUNDED = lazy.regex(r"\(rounded to (\d+)\)")
+REGION = lazy.regex(r"Next region of size (\d+)")
+SUM = lazy.regex(rf"Sum Total of in-use chunks: {SIZE}")
+TOTALS = lazy.regex(r"total_region_allocated_bytes_: (\d+) memory_limit_: (\d+)")
+STATS = {
+    "limit_bytes": lazy.regex(r"^\s*Limit:\s+(\d+)"),
+    "allocated_bytes": lazy.regex(r"^\s*InUse:\s+(\d+)"),
+    "peak_bytes": lazy.regex(r"^\s*MaxInUse:\s+(\d+)"),
+    "largest_request_bytes": lazy.regex(r"^\s*MaxAllocSize:\s+(\d+)"),
+    "largest_bytes": lazy.regex(r"^\s*LargestFreeBlock:\s+(\d+)"),
+}
+CARD = lazy.regex(rf"totalMemory: {SIZE}")
+GPU = lazy.regex(r"(?i)gpu[_:]?(\d+)")
+BENIGN = "this is not a failure"
+DECIDES = ("gpu_memory.*",)
+NEAR_LINES = 20_000  # a summary of a big model lists that many chunks
+TINY_BYTES = 256 << 20  # no card for training is this small, and no model needs so little
+MOST_OF_CARD = 0.6  # TensorFlow takes more than 90 % of a free card
+GROWN = 0.9  # regions within this share of the limit: all that could be had was had
+
+
+def read(region: Region) -> Record | None:
+    """What one place tells; raw, for `join`. None for the warning that "is not a failure"."""
+    text = region.text
+    fields: dict[str, Value] = {}
+    if asked := ASKED.search(text):
+        if BENIGN in text:
+            return None
+        fields |= {"allocator": asked["name"], "request_bytes": size_bytes(asked[2]) or 0}
+        if rounded := ROUNDED.search(text):
+            fields["request_bytes"] = int(rounded[1][:18])
+    if found := REGION.search(text):
+        fields["region_bytes"] = int(found[1][:18])
+    if found := SUM.search(text):
+        fields["allocated_bytes"] = size_bytes(found[1]) or 0
+    if found := TOTALS.search(text):
+        fields |= {"regions_bytes": int(found[1][:18]), "limit_bytes": int(found[2][:18])}
+    if found := CARD.search(text):
+        fields["total_bytes"] = size_bytes(found[1]) or 0
+    last = region.number
+    if "MaxInUse" in text:
+        for line in region.lines():
+            for name, pattern in STATS.items():
+                if found := pattern.search(line.text):
+                    fields[name] = int(found[1][:18])
+                    last = max(last, line.number)
+    if not fields:
+        return None
+    line = Line(region.number, text)
+    return Record("bfc_allocator", region.number, last, None, "hint", (line,), fields)
+
+
+def join(records: list[Record]) -> list[Record]:
+    """One record for each failed request with the summary behind it; a summary whose head was cut off counts as well."""
+    card = 0
+    joined: list[Record] = []
+    group: list[Record] = []
+    for record in records:
+        card = int(record.fields.get("total_bytes", 0)) or card
+        if record.fields.keys() <= {"total_bytes"}:
+            continue
+        if group and ("request_bytes" in record.fields or record.first - group[-1].last > NEAR_LINES):
+            joined += _summary(group, card)
+            group = []
+        group.append(record)
+    return [*joined, *_summary(group, card)]
+
+
+def _summary(group: list[Record], card: int) -> Iterable[Record]:
+    fields: dict[str, Value] = {}
+    for record in group:
+        fields |= {k: v for k, v in record.fields.items() if k != "region_bytes"}
+    regions = [int(r.fields["region_bytes"]) for r in group if "region_bytes" in r.fields]
+    if regions:
+        fields.setdefault("regions_bytes", sum(regions))
+    allocator = str(fields.get("allocator", "gpu"))
+    if card:
+        fields["total_bytes"] = card
+    if gpu := GPU.search(allocator):
+        fields["gpu"] = int(gpu[1][:4])
+    # Without the statistics nothing is decided; the signature of the line alone says what is left to say.
+    if ("limit_bytes" not in fields and not regions) or "gpu" not in allocator.lower() or not group:
+        return
+    decided = decide({k: int(v) for k, v in fields.items() if k.endswith("_bytes")})
+    if decided is None:
+        return
+    cause, weight, reason = decided
+    quote = sorted(group, key=lambda r: _worth(r, cause))
+    yield Record(
+        kind="bfc_allocator",
+        first=group[0].first,
+        last=max(r.last for r in group),
+        cause=cause,
+        weight=weight,
+        quote=tuple(r.quote[0] for r in quote[:5]),
+        fields={**fields, **({"reason": reason} if reason else {})},
+        decides=DECIDES,
+    )
+
+
+def decide(sizes: dict[str, int]) -> tuple[str, Weight, str] | None:
+    """The kind of shortage, how sure that is, and why. Sizes in bytes: request, limit, regions (what was got from the card),
+    allocated (in use), total (the card); what is not known is missing."""
+    limit, regions, total = (sizes.get(f"{n}_bytes") for n in ("limit", "regions", "total"))
+    request, used = sizes.get("request_bytes"), sizes.get("allocated_bytes")
+    other = "gpu_memory.other_process"
+    if limit is not None and total and limit < total * MOST_OF_CARD:
+        return other, "strong", "the limit taken at the start is far below the card's memory, so another process held the rest"
+    if limit is not None and limit < TINY_BYTES:
+        return other, "strong", "almost nothing of the card was free at the start, so another process held it"
+    if regions is not None and limit is not None and regions < limit * GROWN and (request or 0) <= limit - regions:
+        return other, "strong", "the card refused memory well below the limit, so something else held it"
+    if regions is not None and limit is None and regions < TINY_BYTES and request is not None and request > regions:
+        return other, "strong", "the card gave this process almost nothing, so something else held it"
+    if regions is not None and limit is None and regions < TINY_BYTES and not used and request is None:
+        return other, "strong", "the card gave this process almost nothing, so something else held it"
+    if limit is None or request is None:
+        full = limit is not None and used is not None and used >= limit * GROWN
+        return ("gpu_memory.capacity", "strong", "") if request is not None or full else None
+    largest = sizes.get("largest_bytes", 0)
+    if used is not None and limit - used >= 2 * request and largest < request:
+        return "gpu_memory.fragmentation", "strong", "enough was free in all, but in no piece as large as the request"
+    return "gpu_memory.capacity", "proof", "what the process holds and the request together exceed its limit"
+
+
+def _worth(record: Record, cause: str) -> int:
+    """Smaller is quoted first."""
+    order = ("request_bytes", "limit_bytes", "region_bytes", "allocated_bytes")
+    if cause == "gpu_memory.other_process":
+        order = ("limit_bytes", "request_bytes", "region_bytes", "allocated_bytes")
+    return next((i for i, name in enumerate(order) if name in record.fields), len(order))

@@ -1,0 +1,68 @@
+"""A boot in a system's journal or syslog with no shutdown in front of it: the machine was reset, or lost its power.
+
+    Mar 07 07:27:43 n7 sshd[1020343]: Accepted publickey for mara from 10.1.2.3 port 52914 ssh2
+    -- Reboot --
+    Mar 08 18:35:20 n7 kernel: Linux version 5.13.0-51-generic (buildd@example) ...
+
+A system that goes down in order says so: units stop, daemons exit on signal 15, the journal is closed. Where programs wrote until
+the boot and none of them said it, nobody asked for the boot. Only a hint: a hang, a panic and a reset button look alike. A
+kernel's log alone shows no shutdown either, and tells nothing. `journalctl -r` prints the newest line first; its stamps tell.
+"""
+
+from collections.abc import Sequence
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger
+from forensics.detectors.base import Peeled, Record, peeled
+
+NEAR = 40
+TRIGGER = Trigger("boot", ("linux version ", "-- reboot --", "-- boot "), before=NEAR, after=NEAR)
+HEADER = lazy.regex(r"^-- (?:Boot [0-9a-f]{32}|Reboot) --")
+KERNEL = lazy.regex(r"\bLinux version \d")
+ORDERLY = lazy.regex(
+    r"(?i)\bReached target (?:System )?(?:shutdown|power-?off|reboot|halt|final step|unmount)|\bsystemd-shutdow|"
+    r"\bsystem (?:is|will) (?:now )?(?:be )?(?:rebooting|reboot|powering|power|going down|halt)|\bshutting down\b|"
+    r"Power key pressed|\bjournal stopped|(?:exiting|terminating|terminated) on signal 15|Received SIGTERM from PID 1 |"
+    r"\breboot: |Stopping User Manager|\bshutdown\[\d+\]|\brunlevel (?:0|6)\b|\bkexec\b|starting (?:Reboot|Power-Off)|"
+    r"Stopped target|Deactivat(?:ing|ed) swap"
+)
+LAST = 5  # lines in front of the boot, one of which a program must have written
+PROGRAMS = {"kernel", None}
+
+
+def read(region: Region) -> Record | None:
+    """What the lines in front of a boot tell of the end of the one before; None where they tell of a shutdown, or nothing."""
+    own = Line(region.number, region.text)
+    before, after = peeled(region.lines_before()), peeled(region.lines_after())
+    if HEADER.search(region.text):
+        earlier = after if _newest_first(before, after) else before[::-1]
+    elif KERNEL.search(region.text) and not any(HEADER.search(p.line.text) for p in before[-LAST:]):
+        earlier = before[::-1]
+    else:
+        return None
+    lines = _of_one_boot(earlier)
+    if not any(p.prefix.stamp and p.prefix.program not in PROGRAMS for p in lines[:LAST]):
+        return None
+    if any(ORDERLY.search(p.line.text) for p in lines):
+        return None
+    return Record("boot", own.number, own.number, "host_hardware.power", "hint", (own, lines[0].line))
+
+
+def _of_one_boot(earlier: Sequence[Peeled]) -> list[Peeled]:
+    """Of the lines before a boot, nearest first, those of the boot before it that carry a stamp."""
+    lines: list[Peeled] = []
+    for one in earlier:
+        if HEADER.search(one.line.text):
+            break
+        if one.prefix.stamp:
+            lines.append(one)
+    return lines
+
+
+def _newest_first(above: Sequence[Peeled], below: Sequence[Peeled]) -> bool:
+    """Do the stamps fall from the lines above a header to those below it?"""
+    upper = next((p.prefix.stamp.wall for p in reversed(above) if p.prefix.stamp and p.prefix.stamp.wall), None)
+    lower = next((p.prefix.stamp.wall for p in below if p.prefix.stamp and p.prefix.stamp.wall), None)
+    if upper is None or lower is None:
+        return False
+    return upper.replace(tzinfo=None) > lower.replace(tzinfo=None)

@@ -1,0 +1,37 @@
+"""What a cgroup counted of itself: kills among them say that its memory limit was the reason.
+
+    low 0                     oom_kill_disable 0
+    high 0                    under_oom 0
+    max 5127                  oom_kill 1          (memory.oom_control of a cgroup v1)
+    oom 1
+    oom_kill 1                (memory.events of a cgroup v2)
+
+Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the kernel. The same words stand in /proc/vmstat, among other
+neighbours, where they count every kill since the boot of the host and tell nothing of one group.
+"""
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger, Value
+from forensics.detectors.base import Record
+
+TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
+KILLS = lazy.regex(r"^(?P<path>\S*memory\.(?:events(?:\.local)?|oom_control):)?\s*oom_kill (?P<oom_kills>[1-9]\d{0,6})\s*$")
+OWN_FILE = lazy.regex(r"(?:^|[/!.])memory\.(?:events(?:\.local)?|oom_control)(?:\.\w{1,8})?$")
+NEIGHBOURS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
+
+
+def read(region: Region) -> Record | None:
+    """A group's count of kills; None where it is 0, or the count is not a group's."""
+    found = KILLS.search(region.text)
+    if not found:
+        return None
+    before = region.lines_before()
+    beside = [next((x for x in reversed(before) if pattern.search(x.text)), None) for pattern in NEIGHBOURS]
+    named = found["path"] or OWN_FILE.search(region.source)
+    if not named and beside[0] is None and (beside[1] is None or beside[2] is None):
+        return None
+    own = Line(region.number, region.text)
+    limit = tuple(line for line in beside[2:] if line is not None)
+    fields: dict[str, Value] = {"oom_kills": int(found["oom_kills"])}
+    cause = "host_memory.oom_cgroup"
+    return Record("cgroup_counts", own.number, own.number, cause, "strong", (own, *limit), fields, (cause,))

@@ -1,0 +1,124 @@
+"""PyTorch's CUDA or HIP out-of-memory message: the arithmetic decides what kind of shortage it is.
+
+    CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.15 GiB is free. Process
+    4711 has 20.31 GiB memory in use. Including non-PyTorch memory, this process has 2.10 GiB memory in use. Of the allocated
+    memory 1.50 GiB is allocated by PyTorch, and 120.00 MiB is reserved by PyTorch but unallocated.
+
+Wordings from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice at its end is no evidence and is not read.
+"""
+
+import re
+
+from forensics import lazy
+from forensics.layouts import peel
+from forensics.model import Region, Trigger, Value
+from forensics.detectors.base import Record
+from forensics.detectors.units import size_bytes
+
+TRIGGER = Trigger("cuda_oom", ("out of memory. Tried to allocate",), after=6)
+SIZE = r"([\d.]{1,40} (?:[KMGT]i?B|bytes))"
+PARTS = {
+    "request_bytes": lazy.regex(rf"Tried to allocate {SIZE}"),
+    "total_bytes": lazy.regex(rf"(?:total capaci?ty of {SIZE}|; {SIZE} total capacity)"),
+    "free_bytes": lazy.regex(rf"(?:of which {SIZE} is free|; {SIZE} free)"),
+    "allocated_bytes": lazy.regex(rf"(?:memory {SIZE} is allocated by PyTorch|; {SIZE} already allocated)"),
+    "reserved_bytes": lazy.regex(rf"; {SIZE} reserved in total by PyTorch"),
+    "unused_bytes": lazy.regex(rf"(?:and {SIZE} is reserved by PyTorch but unallocated|; {SIZE} cached\))"),
+    "own_bytes": lazy.regex(rf"this process has {SIZE} memory in use"),
+    "allowed_bytes": lazy.regex(rf"(?:; {SIZE} allowed|{SIZE} allowed)"),
+}
+OTHER = lazy.regex(rf"Process (\d+) has {SIZE} memory in use")
+GPU = lazy.regex(r"\bGPU (\d+)")
+HEADROOM_BYTES = 1 << 30  # the CUDA context and libraries of a process itself, which no PyTorch counter shows
+NEGLIGIBLE = 0.1  # of the card: what desktop programs and rounding may hold
+SLACK = 0.05  # of what is reserved: blocks are rounded, so even a full cache has this much unallocated
+SLACK_BYTES = 2 << 30  # and no card, however large, more than this
+FEW = 3  # several ranks of one job on one card print a list of similar processes
+DECIDES = ("gpu_memory.*",)
+
+
+def read(region: Region) -> Record | None:
+    """The message that starts on the region's line, joined with the lines it may have been broken over."""
+    lines = region.lines()
+    start = region.text.find("out of memory. Tried to allocate")
+    if start < 0:
+        return None
+    text = region.text[start:]
+    last = region.number
+    for line in region.lines_after():
+        if "PYTORCH_" in text or not line.text.strip() or "Traceback" in line.text:
+            break
+        if not re.match(r"\s*[\w(;.]", line.text) or _begins_record(line.text):
+            break
+        text += " " + line.text.strip()
+        last = line.number
+        if not any(word in text for word in ("GPU", "total")):
+            break
+    sizes = _sizes(text)
+    if "request_bytes" not in sizes:
+        return None
+    cause = decide(sizes, [size for _, size in _others(text)])
+    fields: dict[str, Value] = dict(sizes)
+    if gpu := GPU.search(text):
+        fields["gpu"] = int(gpu[1][:18])
+    if others := _others(text):
+        pid, size = max(others, key=lambda o: o[1])
+        fields |= {"other_pid": pid, "other_bytes": size}
+    quote = tuple(x for x in lines if region.number <= x.number <= last)
+    return Record("cuda_oom", region.number, last, cause, "proof" if len(sizes) > 1 else "strong", quote, fields, DECIDES)
+
+
+def _begins_record(text: str) -> bool:
+    """Is it the first line of a logger's record, and so no rest of the line in front of it?"""
+    prefix = peel(text)
+    return prefix.stamp is not None and prefix.level is not None
+
+
+def decide(sizes: dict[str, int], others: list[int]) -> str:
+    """Which shortage it is. All sizes in bytes; what the message did not tell is missing from `sizes`; `others`: per process.
+
+    A self-set limit: `allowed` below the card's total while the card still has room. Too many ranks on one card: several
+    processes of similar size. Another process: memory that this process cannot account for is at least the shortfall.
+    Fragmentation: reserved but unallocated is at least the request, and more than the slack of a card that is simply full.
+    Otherwise the card is too small for the job.
+    """
+    request = sizes["request_bytes"]
+    total, free, allowed = (sizes.get(f"{name}_bytes") for name in ("total", "free", "allowed"))
+    allocated = sizes.get("allocated_bytes", 0)
+    reserved = sizes.get("reserved_bytes", allocated + sizes.get("unused_bytes", 0))
+    if total is not None and free is not None and "allocated_bytes" in sizes:
+        if allowed is not None and allowed < total * 0.95 and free >= request:
+            return "code.config"
+        if len(others) >= FEW and max(others) < 2 * min(others):
+            return "code.config"
+        foreign = total - free - _own(sizes.get("own_bytes"), reserved, others)
+        if foreign >= max(request - free, HEADROOM_BYTES, total * NEGLIGIBLE):
+            return "gpu_memory.other_process"
+    if reserved - allocated >= max(request, min(reserved * SLACK, SLACK_BYTES)):
+        return "gpu_memory.fragmentation"
+    return "gpu_memory.capacity"
+
+
+def _own(told: int | None, reserved: int, others: list[int]) -> int:
+    """Bytes of the card that this process holds: as told, else what it reserved and its context.
+
+    In a container PyTorch does not find its own pid and lists itself as another process: then the largest one that covers what
+    is reserved is itself.
+    """
+    itself = max(others, default=0) if told is None else 0
+    return max(told or 0, reserved + HEADROOM_BYTES, itself if itself >= reserved else 0)
+
+
+def _sizes(text: str) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for name, pattern in PARTS.items():
+        found = pattern.search(text)
+        if found:
+            size = size_bytes(next(g for g in found.groups() if g))
+            if size is not None:
+                sizes[name] = size
+    return sizes
+
+
+def _others(text: str) -> list[tuple[int, int]]:
+    return [(int(pid[:18]), size_bytes(size) or 0) for pid, size in OTHER.findall(text)]

@@ -1,0 +1,181 @@
+"""Hits and records of one source to Events: noise silenced, hits inside records given to them, each with its stamp."""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Container, Iterable, Sequence
+
+from msgspec.structs import replace
+
+from forensics.database import HEALTHY
+from forensics.layouts import peel
+from forensics.model import Observation, Hit, Line, Prefix, Proof, Scan, Stamp, Value
+from forensics.detectors.base import Record
+from forensics.detectors.units import typed
+
+CONTEXT_LINES = 2
+WORTH = ("proof", "strong", "hint")
+# Exceptions of the program's own making: that the file of a frame lies on a mount is no sign of trouble with the mount.
+NOT_OF_FILES = {
+    "AssertionError", "AttributeError", "ImportError", "IndexError", "KeyError", "ModuleNotFoundError", "NameError",
+    "NotImplementedError", "TypeError", "UnboundLocalError", "ValueError", "ZeroDivisionError",
+}  # fmt: skip
+
+
+def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
+    """Events in order of line; every hit and record ends in exactly one, or is silenced, or absorbed by a record."""
+    hits = _without_noise(scan.hits)
+    noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
+    cover, standing = Cover(records), Standing(hits)
+    absorbed = {id(hit) for hit in hits if cover.absorbs(hit) or _only_lies_there(hit, cover)}
+    events = [_from_hit(scan, hit, cover) for hit in hits if id(hit) not in absorbed]
+    for record in records:
+        if record.lends and (noisy & {line.number for line in record.quote[:1]} or _named(record, standing)):
+            continue
+        events.append(_from_record(scan, record, standing, absorbed))
+    return sorted(events, key=lambda e: (e.line, e.kind))
+
+
+def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
+    hits = list(hits)
+    noise: dict[int, list[tuple[int, int]]] = {}
+    for hit in hits:
+        if hit.cause == HEALTHY:
+            noise.setdefault(hit.line, []).append(hit.span)
+    return [h for h in hits if h.cause == HEALTHY or not any(a < h.span[1] and h.span[0] < b for a, b in noise.get(h.line, ()))]
+
+
+def _only_lies_there(hit: Hit, cover: "Cover") -> bool:
+    """Does the hit only say that a traceback's code lies on a mount, where the exception is none that a file gives?"""
+    return "drive_file" in hit.fields and any(r.fields.get("exc_type") in NOT_OF_FILES for r in cover.lenders(hit))
+
+
+class Cover:
+    """Which records stand on a line. Records of one line are looked up, the few longer ones are gone through."""
+
+    def __init__(self, records: list[Record]) -> None:
+        self.single: dict[int, list[Record]] = defaultdict(list)
+        self.longer: list[tuple[int, int, Record]] = []
+        for record in records:
+            for first, last in record.spans:
+                if first == last:
+                    self.single[first].append(record)
+                else:
+                    self.longer.append((first, last, record))
+
+    def at(self, line: int) -> list[Record]:
+        """The records that hold `line`."""
+        return [*self.single.get(line, ()), *(r for a, b, r in self.longer if a <= line <= b)]
+
+    def absorbs(self, hit: Hit) -> bool:
+        """Is each line of the hit that is known held by a record that speaks for it?"""
+        return all(any(r.speaks_for(hit.cause) for r in self.at(line.number)) for line in hit.lines)
+
+    def lenders(self, hit: Hit) -> list[Record]:
+        """The records that lend their fields to the hit, each once."""
+        return list({id(r): r for line in hit.lines for r in self.at(line.number) if r.lends}.values())
+
+
+class Standing:
+    """Which hits stand on a range of lines, by bisection: there may be hundreds of records, and of hits."""
+
+    def __init__(self, hits: Sequence[Hit]) -> None:
+        places = sorted((line.number, i) for i, hit in enumerate(hits) for line in hit.lines)
+        self.numbers, self.indices, self.hits = [n for n, _ in places], [i for _, i in places], hits
+
+    def on(self, spans: Iterable[tuple[int, int]]) -> list[Hit]:
+        """The hits that have a line in one of `spans` (first and last line), in order, each once."""
+        found: set[int] = set()
+        for first, last in spans:
+            found.update(self.indices[bisect_left(self.numbers, first) : bisect_right(self.numbers, last)])
+        return [self.hits[i] for i in sorted(found)]
+
+
+def _holds(record: Record, line: int) -> bool:
+    return any(first <= line <= last for first, last in record.spans)
+
+
+def _named(record: Record, standing: Standing) -> bool:
+    """Does a signature know the exception of this traceback, so that the traceback itself has nothing to add?"""
+    found = standing.on([(record.quote[0].number, record.last)])
+    return any(h.cause not in (record.cause, HEALTHY) for h in found)
+
+
+def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Observation:
+    prefix, stamp = _placed(hit)
+    fields: dict[str, Value] = {**_prefix_fields(prefix), **typed(hit.fields)}
+    lines = [Line(hit.line, hit.text)]
+    for record in cover.lenders(hit):
+        fields = {**record.fields, **fields}
+        lines += [line for line in record.quote if line.number != hit.line]
+    lines += [line for line in hit.also if line.number not in {x.number for x in lines}]
+    neighbours = {line.number: line for line in hit.region.lines()}
+    return Observation(
+        kind=hit.signature,
+        cause=hit.cause,
+        weight=hit.weight,
+        source=scan.source.name,
+        line=hit.line,
+        last_line=hit.lines[-1].number,
+        proofs=tuple(_proof(scan, line, hit.signature, hit.weight, neighbours) for line in lines),
+        fields=fields,
+        count=hit.count,
+        stamp=stamp,
+    )
+
+
+def _from_record(scan: Scan, record: Record, standing: Standing, absorbed: Container[int]) -> Observation:
+    inside = standing.on(record.spans)
+    mine = [h for h in inside if id(h) in absorbed and record.speaks_for(h.cause)]
+    quoted = {line.number for line in record.quote}
+    more = [h for h in mine if h.line not in quoted and h.cause == record.cause and _holds(record, h.line)]
+    extra = [Line(h.line, h.text) for h in sorted(more, key=lambda h: WORTH.index(h.weight))]  # a hint, as a stack frame, last
+    neighbours = {line.number: line for h in inside if _holds(record, h.line) for line in h.region.lines()}
+    fields = dict(record.fields)
+    for hit in mine:
+        fields = {**typed(hit.fields), **fields}
+    stamp, prefix = None, peel(record.quote[0].text) if record.quote else Prefix("")
+    around = sorted(neighbours.values(), key=lambda x: (x.number > record.first, abs(x.number - record.first)))
+    for line in (*record.quote, *around):  # an exception was printed by whoever wrote the line in front of it
+        stamp = stamp or peel(line.text).stamp
+    return Observation(
+        kind=record.kind,
+        cause=record.cause,
+        weight=record.weight,
+        source=scan.source.name,
+        line=record.first,
+        last_line=max(last for _, last in record.spans),
+        proofs=tuple(_proof(scan, line, record.kind, record.weight, neighbours) for line in (*record.quote, *extra[:4])),
+        fields={**_prefix_fields(prefix), **fields},
+        count=record.count,
+        stamp=stamp,
+    )
+
+
+def _proof(scan: Scan, line: Line, signature: str, weight: str, neighbours: dict[int, Line]) -> Proof:
+    near = range(1, CONTEXT_LINES + 1)
+    return Proof(
+        source=scan.source.name,
+        line=line.number,
+        text=line.text,
+        signature=signature,
+        weight=weight,  # type: ignore[arg-type]
+        before=tuple(neighbours[line.number - i] for i in reversed(near) if line.number - i in neighbours),
+        after=tuple(neighbours[line.number + i] for i in near if line.number + i in neighbours),
+    )
+
+
+def _placed(hit: Hit) -> tuple[Prefix, Stamp | None]:
+    """The prefix of a hit's line, and its stamp or that of the nearest stamped line in front of it."""
+    prefix = peel(hit.text)
+    if prefix.stamp:
+        return prefix, prefix.stamp
+    for line in reversed(hit.region.lines_before()):
+        stamp = peel(line.text).stamp
+        if stamp:
+            return prefix, replace(stamp, resolution_s=max(stamp.resolution_s, 1.0))
+    return prefix, None
+
+
+def _prefix_fields(prefix: Prefix) -> dict[str, Value]:
+    found: dict[str, Value | None] = {"host": prefix.host, "rank": prefix.rank}
+    return {k: v for k, v in found.items() if v is not None}

@@ -1,0 +1,37 @@
+"""A GPU that was lost without an Xid: one sentence of the driver over two or three lines.
+
+    [14387.209961] NVRM: The NVIDIA GPU 0000:5d:00.0
+                   NVRM: (PCI ID: 10de:2330) installed in this system has
+                   NVRM: fallen off the bus and is not responding to commands.
+
+Printed by nv_check_gpu_state and at probe (open-gpu-kernel-modules src/nvidia/arch/nvalloc/unix/src/osapi.c); the lines
+behind the first carry no stamp, a journal puts one in front of each, and some collectors join them to one.
+"""
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger, Value
+from forensics.detectors.base import Record
+
+TRIGGER = Trigger("fallen_gpu", ("installed in this system has",), before=2, after=2)
+GPU = lazy.regex(r"NVRM: The NVIDIA GPU (?P<pci>(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])")
+MODEL = lazy.regex(r"\(PCI ID: (?P<device>10de:[0-9a-fA-F]{4})\)")
+FALLEN = "fallen off the bus"
+DECIDES = ("gpu_hardware.fallen_off_bus",)
+
+
+def read(region: Region) -> Record | None:
+    """The sentence around the region's line; None when its end is missing."""
+    before = region.lines_before()
+    head = next((line for line in reversed(before) if GPU.search(line.text)), None)
+    own = Line(region.number, region.text)
+    end = next((line for line in [own, *region.lines_after()] if FALLEN in line.text), None)
+    if end is None or "NVRM" not in own.text:
+        return None
+    rows = [line for line in [*before, own, *region.lines_after()] if (head or own).number <= line.number <= end.number]
+    text = "\n".join(line.text for line in rows)
+    fields: dict[str, Value] = {}
+    for pattern in (GPU, MODEL):
+        if found := pattern.search(text):
+            fields |= {k: v for k, v in found.groupdict().items() if v}
+    quote = (end, *(line for line in rows if line != end))
+    return Record("fallen_gpu", rows[0].number, end.number, "gpu_hardware.fallen_off_bus", "proof", quote, fields, DECIDES)

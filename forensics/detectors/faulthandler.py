@@ -1,0 +1,140 @@
+"""Python's own dump at a fatal signal, or of a run that hangs: the thread it happened in and the user's own frame there.
+
+    Fatal Python error: Segmentation fault
+
+    Current thread 0x00007f3e2b7fe640 (most recent call first):
+      File "/opt/venv/lib/python3.11/site-packages/cv2/__init__.py", line 12 in resize
+      File "/home/u/train.py", line 88 in load
+      ...
+
+Written by CPython's Modules/faulthandler.c and Python/pylifecycle.c: no comma before "in", innermost frame first, main thread
+last. `Timeout (0:10:00)!` is faulthandler.dump_traceback_later: the time passed. `Thread 4711 (idle): "MainThread"` is py-spy
+dump, which somebody runs on a program that hangs.
+"""
+
+import re
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.detectors.base import Peeled, Record, peeled
+from forensics.detectors.traceback import FOREIGN
+
+TRIGGER = Trigger(
+    "faulthandler",
+    ("Fatal Python error: ", "Windows fatal exception: ", "Timeout (0:", "Timeout (1:", "Timeout (2:", '): "MainThread"'),
+    before=8,
+    after=220,
+)
+HEAD = lazy.regex(
+    r"(?:(?P<kind>Fatal Python error|Windows fatal exception): (?P<what>\S.{0,160}?)|"
+    r"Timeout \((?P<after>\d+:\d\d:\d\d)[\d.]*\)!)\s*$"
+)
+SPY = lazy.regex(r'Thread (?:0x)?[0-9a-fA-F]+ \((?P<doing>idle|active(?:\+gil)?)\): "MainThread"')
+THREAD = lazy.regex(r"(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[[^\]]{0,64}\])? \(most recent call first\)")
+FRAME = lazy.regex(r'File "(?P<file>[^"]{1,500})", line (?P<line_no>\d{1,9}) in (?P<function>\S.{0,200})')
+SPY_FRAME = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
+BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
+    ("Segmentation fault", "process.segfault", "proof", 11),
+    ("access violation", "process.segfault", "proof", 0),
+    ("stack overflow", "process.segfault", "strong", 0),
+    ("Bus error", "process.bus_error", "strong", 7),
+    ("Aborted", "process.abort", "strong", 6),
+    ("Floating", "process.abort", "strong", 8),
+    ("Illegal instruction", "process.illegal_instruction", "proof", 4),
+)
+STALLED = "process.stalled"
+
+
+def read(region: Region) -> Record | None:
+    """The dump that starts on the region's line, or whose main thread does for py-spy; None where the line is none."""
+    spy = SPY.search(region.text)
+    if spy:
+        return _spy(region, spy["doing"])
+    head, *rows = peeled([Line(region.number, region.text), *region.lines_after()])
+    found = HEAD.search(head.message)
+    if found is None:
+        return None
+    frames, last = _thread(rows, waiting=found["after"] is not None)
+    cause, weight, fields = _decide(found)
+    own = _own(frames, FRAME)
+    quote = [head.line]
+    if own:
+        fields |= _frame(own[1])
+        quote.append(own[0])
+    last = last or region.number
+    if cause is None:
+        return Record("faulthandler", region.number, last, None, "hint", tuple(quote), fields, lends=True) if own else None
+    return Record("faulthandler", region.number, last, cause, weight, tuple(quote), fields, (cause,))
+
+
+def _decide(head: re.Match[str]) -> tuple[str | None, Weight, dict[str, Value]]:
+    if head["after"]:
+        hours, minutes, seconds = (int(x[:9]) for x in head["after"].split(":"))
+        return STALLED, "strong", {"timeout_s": hours * 3600 + minutes * 60 + seconds}
+    what = head["what"]
+    for words, cause, weight, signal in BY_WHAT:
+        if words.lower() in what.lower():
+            return cause, weight, {"fatal_error": what, **({"signal": signal} if signal else {})}
+    return None, "hint", {"fatal_error": what}
+
+
+def _thread(rows: list[Peeled], waiting: bool) -> tuple[list[Line], int]:
+    """The frames of the thread that matters, innermost first, and the number of the dump's last line.
+
+    It is the current one; of a run that hangs, the main thread, which stands last. Frames that no thread stands above, as in a
+    cut dump, belong to a thread that is not the current one.
+    """
+    threads: list[tuple[bool, list[Line]]] = []
+    last = 0
+    for row in rows:
+        if found := THREAD.search(row.message):
+            threads.append((found["current"].startswith("C"), []))
+        elif FRAME.search(row.message):
+            if not threads:
+                threads.append((False, []))
+            threads[-1][1].append(row.line)
+        elif (
+            row.message.strip()
+            and "..." not in row.message
+            and "<" not in row.message
+            and "Python runtime state" not in row.message
+        ):
+            break
+        last = row.line.number if row.message.strip() else last
+    current = next((frames for is_current, frames in threads if is_current), None)
+    if not waiting:
+        return current or [], last
+    return (threads[-1][1] if threads else []), last
+
+
+def _own(frames: list[Line], pattern: re.Pattern[str]) -> tuple[Line, re.Match[str]] | None:
+    """The innermost frame in code that is not an installed library's; else the innermost at all."""
+    found = [(line, match) for line in frames if (match := pattern.search(line.text))]
+    foreign = (*FOREIGN, "\\Lib\\")
+    return next((f for f in found if not any(x in f[1]["file"] for x in foreign)), found[0] if found else None)
+
+
+def _frame(found: re.Match[str]) -> dict[str, Value]:
+    return {"python_file": found["file"], "python_line": int(found["line_no"][:18]), "python_function": found["function"].strip()}
+
+
+def _spy(region: Region, doing: str) -> Record | None:
+    """py-spy's view of the main thread; its frames have no "File". It decides nothing: what the frames wait for does."""
+    frames: list[Line] = []
+    for line in region.lines_after():
+        if not SPY_FRAME.match(line.text):
+            break
+        frames.append(line)
+    own = _own_spy(frames)
+    if own is None:
+        return None
+    head = Line(region.number, region.text)
+    fields: dict[str, Value] = {**_frame(own[1]), "thread_state": doing}
+    return Record("faulthandler", region.number, frames[-1].number, None, "hint", (own[0], head), fields, lends=True)
+
+
+def _own_spy(frames: list[Line]) -> tuple[Line, re.Match[str]] | None:
+    """py-spy shortens paths to the package (`torch/autograd/__init__.py`); a plain file name may be the user's own."""
+    found = [(line, match) for line in frames if (match := SPY_FRAME.match(line.text))]
+    outer = [f for f in found if f[1]["function"] in ("<module>", "main")]
+    return (outer[0] if outer else found[-1]) if found else None

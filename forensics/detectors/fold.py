@@ -1,0 +1,101 @@
+"""Equal records to one with a count: a million lines of one Xid on one GPU are one Observation, the same code on two GPUs are two.
+
+    NVRM: Xid (PCI:0000:3b:00): 63, Row Remapper: New row marked for remapping       (40,000 times)
+        -> Record(kind="xid/63", count=40000, places=((12, 12), (15, 15), ...))
+
+Equal are records of one kind, cause and subject that follow each other within GAP_S; a fault that comes back the next day
+stays an event of that day.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from forensics.layouts import peel
+from forensics.model import Stamp
+from forensics.detectors.base import Record
+
+SUBJECT = (
+    "pci",
+    "pid",
+    "task",
+    "rank",
+    "gpu",
+    "device",
+    "dimm",
+    "bank",
+    "cpu",
+    "container",
+    "pod",
+    "sxid",
+    "link",
+    "request_bytes",
+)
+GAP_S = 7200.0
+KEPT_PLACES = 600
+
+
+class _Group(Struct):
+    """Equal records in order of their lines; `stamp`: the last one that was told."""
+
+    records: list[Record]
+    stamp: Stamp | None
+    more: int = field(default=0)
+
+    def folded(self) -> Record:
+        first = self.records[0]
+        count = len(self.records) + self.more
+        if count == 1:
+            return first
+        last = self.records[-1]
+        places = tuple(span for r in (*self.records[:-1][:KEPT_PLACES], last) for span in r.spans)
+        quote = first.quote if len(self.records) == 1 else (*first.quote, *last.quote[:1])
+        return replace(first, count=count, places=places, quote=quote)
+
+
+def fold(records: Sequence[Record], places: int = 0, seen: int = 0, longer: bool = False) -> list[Record]:
+    """`records` of one parser with equal ones made one, in order of their first lines.
+
+    `places`: where such a record was looked for; `seen`: how many such places the source has. What was not looked at is counted
+    in the share of those that were, so `count` is an estimate there. `longer`: fold those of several lines too; else only what
+    stands on one line does, because a report of many lines is more than the fields that are read from it.
+    """
+    open_groups: dict[tuple[object, ...], _Group] = {}
+    done: list[_Group] = []
+    for record in sorted(records, key=lambda r: r.first):
+        prefix = peel(record.quote[0].text) if record.quote else None
+        stamp = prefix.stamp if prefix else None
+        key = (*_key(record), prefix.host if prefix else None)
+        group = open_groups.get(key)
+        if group is None or not (longer or record.first == record.last) or _apart(group.stamp, stamp):
+            group = open_groups[key] = _Group([record], stamp)
+            done.append(group)
+            continue
+        group.records.append(record)
+        group.stamp = stamp or group.stamp
+    for group in done:
+        if places and seen > places and len(group.records) > 1:
+            group.more = round((seen - places) * len(group.records) / max(places, len(records)))
+    return [g.folded() for g in done]
+
+
+def _key(record: Record) -> tuple[object, ...]:
+    subject = tuple(record.fields.get(name) for name in SUBJECT)
+    return (record.kind, record.cause, record.weight, record.decides, record.lends, *subject)
+
+
+def _apart(last: Stamp | None, now: Stamp | None) -> bool:
+    """Is more than GAP_S known to lie between two stamps, or a boot?"""
+    if last is None or now is None:
+        return False
+    if last.mono is not None and now.mono is not None:
+        return not 0 <= now.mono - last.mono + 1 <= GAP_S
+    if (
+        last.wall is None
+        or now.wall is None
+        or last.lacks != now.lacks
+        or (last.wall.tzinfo is None) != (now.wall.tzinfo is None)
+    ):
+        return False
+    return abs((now.wall - last.wall).total_seconds()) > GAP_S

@@ -1,0 +1,175 @@
+"""The kernel's out-of-memory report: who asked, whose limit it was, who was killed and what it held.
+
+    python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
+    ... memory: usage 409600kB, limit 409600kB, failcnt 331 ...
+    oom-kill:constraint=CONSTRAINT_MEMCG,...,oom_memcg=/job,task_memcg=/job,task=python3,pid=1917,uid=0
+    Memory cgroup out of memory: Killed process 1917 (python3) total-vm:469992kB, anon-rss:393356kB, ...
+
+Wordings of mm/oom_kill.c and mm/memcontrol.c from 2.6 to 6.x. The process that invoked the killer is often not its victim.
+Whether the host or a cgroup ran out is told by the constraint, else by the sentence, else by the call trace.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from forensics import lazy
+from forensics.layouts.cgroup_paths import owner
+from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
+from forensics.detectors.base import Peeled, Record, peeled
+from forensics.detectors.units import typed
+
+TRIGGERS = (
+    Trigger("kernel_oom", ("invoked oom-killer",), after=500),
+    # A report whose head was cut off: its last lines still name the victim.
+    Trigger(
+        "kernel_oom", ("oom-kill:constraint=", "killed as a result of limit of", "Killed process", "Kill process "), after=10
+    ),
+)
+DECIDES = ("host_memory.oom_global", "host_memory.oom_cgroup")
+CGROUP, GLOBAL = "host_memory.oom_cgroup", "host_memory.oom_global"
+
+LINES = (
+    lazy.regex(
+        r"(?P<invoker>\S{1,64}) invoked oom-killer: gfp_mask=\S+?,.*?order=(?P<order>-?\d+)"
+        r"(?:.*?oom_score_adj=(?P<oom_score_adj>-?\d+))?"
+    ),
+    lazy.regex(
+        r"oom-kill:constraint=(?P<constraint>CONSTRAINT_\w+)(?:.*?,oom_memcg=(?P<limit_path>[^,]*))?"
+        r".*?,task_memcg=(?P<cgroup>[^,]*),task=(?P<task>[^,]+),pid=(?P<pid>\d+),uid=(?P<uid>\d+)"
+    ),
+    lazy.regex(r"Task in (?P<cgroup>\S+) killed as a result of limit of (?P<limit_path>\S+)"),
+    lazy.regex(r"^CPU: \d+ (?:UID: \d+ )?PID: (?P<invoker_pid>\d+) Comm: \S"),
+    lazy.regex(r"^\s*memory: usage (?P<usage_kb>\d+)kB, limit (?P<limit_kb>\d+)kB"),
+    lazy.regex(r"^\s*swap: usage (?P<swap_usage_kb>\d+)kB, limit (?P<swap_limit_kb>\d+)kB"),
+    lazy.regex(r"^\s*(?P<total_ram_pages>\d+) pages RAM"),
+    lazy.regex(r"^\s*Free swap\s+= (?P<swap_free_kb>\d+)kB"),
+    lazy.regex(r"^\s*Total swap = (?P<swap_total_kb>\d+)kB"),
+)
+KILL = lazy.regex(
+    r"(?P<memcg>Memory cgroup out of memory: )?(?P<plain>Out of memory[^:]*: )?Kill(?P<done>ed)? process (?P<pid>\d+),? "
+    r"(?:UID:? ?(?P<uid>\d+),? )?\((?P<task>[^)]*)\)"
+    r"(?:.*?total-vm:(?P<total_vm_kb>\d+)kB, anon-rss:(?P<anon_rss_kb>\d+)kB, file-rss:(?P<file_rss_kb>\d+)kB)?"
+    r"(?:, shmem-rss:(?P<shmem_rss_kb>\d+)kB)?(?:, UID:(?P<uid2>\d+))?"
+)
+TASK_ROW = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)\s.*?(?P<task>\S.*)$")
+STACK_CGROUP = lazy.regex(r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b")
+STACK_GLOBAL = lazy.regex(r"\b__alloc_pages_slowpath\b")
+UNLIMITED_BYTES = 1 << 60
+MANY = 5
+PRINTED_S = 10.0  # a serial console takes seconds for a long report
+
+
+def read(region: Region) -> Record | None:
+    """The report that starts on the region's line; None for one that a person asked for (sysrq) or that names nothing."""
+    rows = [r for r in peeled([Line(region.number, region.text), *region.lines_after()]) if r.prefix.program in (None, "kernel")]
+    report = _Report()
+    for i, row in enumerate(rows):
+        again = "constraint" in report.fields and row.message.startswith("oom-kill:")  # a log that holds only such lines
+        if i and (again or "invoked oom-killer" in row.message or _later(rows[0].prefix.stamp, row.prefix.stamp)):
+            break
+        report.feed(row)
+    return report.record(region.number)
+
+
+def _later(start: Stamp | None, now: Stamp | None) -> bool:
+    """Is a line known to be of another time than the first one of a report, as where somebody searched for kills alone?"""
+    if start is None or now is None:
+        return False
+    if start.mono is not None and now.mono is not None:
+        return abs(now.mono - start.mono) > PRINTED_S
+    if start.wall is None or now.wall is None or (start.wall.tzinfo is None) != (now.wall.tzinfo is None):
+        return False
+    return abs((now.wall - start.wall).total_seconds()) > PRINTED_S
+
+
+class _Report:
+    def __init__(self) -> None:
+        self.fields: dict[str, Value] = {}
+        self.quote: list[tuple[int, Line]] = []
+        self.tasks: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
+        self.kills: set[str] = set()
+        self.last = 0
+        self.said: set[str] = set()
+
+    def feed(self, row: Peeled) -> None:
+        """Take what one line tells."""
+        message = row.message
+        kill = KILL.search(message)
+        if kill:
+            self._kill(kill, row.line)
+            return
+        for rank, pattern in enumerate(LINES):
+            found = pattern.search(message)
+            if found:
+                self.fields |= typed({k: v for k, v in found.groupdict().items() if v})
+                self._seen(row.line, 2 if rank in (1, 2) else 3 if rank == 4 else 4 if rank == 0 else 9)
+                return
+        task = TASK_ROW.match(message)
+        if task:
+            count, pages = self.tasks[task["task"].split()[-1]]
+            self.tasks[task["task"].split()[-1]] = count + 1, pages + int(task["rss"][:18])
+            self.last = row.line.number
+        elif STACK_CGROUP.search(message):
+            self.said.add("stack cgroup")
+        elif STACK_GLOBAL.search(message):
+            self.said.add("stack global")
+
+    def _kill(self, found: re.Match[str], line: Line) -> None:
+        groups = {k.rstrip("2"): v for k, v in found.groupdict().items() if v and k not in ("memcg", "plain", "done")}
+        if found["memcg"]:
+            self.said.add("cgroup")
+        elif found["plain"]:
+            self.said.add("global")
+        if found["done"] or "pid" not in self.fields:
+            self.kills.add(found["pid"])
+            if len(self.kills) == 1:
+                self.fields |= typed(groups)
+        self._seen(line, 0 if found["done"] else 1)
+
+    def _seen(self, line: Line, worth: int) -> None:
+        self.quote.append((worth, line))
+        self.last = max(self.last, line.number)
+
+    def record(self, first: int) -> Record | None:
+        """The Record of everything fed so far."""
+        if self.fields.get("order") == -1 or not (self.kills or "invoker" in self.fields or "constraint" in self.fields):
+            return None
+        cause, sure = self._cause()
+        fields = {
+            k: v for k, v in self.fields.items() if not (k.endswith("_bytes") and isinstance(v, int) and v >= UNLIMITED_BYTES)
+        }
+        if cause == GLOBAL:
+            for name in ("limit_path", "limit_bytes", "usage_bytes"):
+                fields.pop(name, None)
+        who = owner(str(fields.get("limit_path") or fields.get("cgroup") or ""))
+        if who:
+            fields["owner"] = who
+        if self.tasks:
+            fields["biggest"] = self._biggest()
+        if self.kills:
+            fields["kills"] = len(self.kills)
+        self.quote.sort(key=lambda q: (q[0], q[1].number))
+        weight: Weight = "hint"  # cut off before it tells whose limit it was
+        if sure or self.kills:
+            weight = "proof" if sure and (self.kills or "constraint" in fields) else "strong"
+        quote = tuple(line for worth, line in self.quote if worth < 9)[:4]
+        return Record("kernel_oom", first, max(self.last, first), cause, weight, quote, fields, DECIDES)
+
+    def _cause(self) -> tuple[str, bool]:
+        constraint = self.fields.get("constraint")
+        if constraint:
+            return (CGROUP if constraint == "CONSTRAINT_MEMCG" or "limit_path" in self.fields else GLOBAL), True
+        if "cgroup" in self.said or "limit_path" in self.fields:
+            return CGROUP, True
+        if "global" in self.said:
+            return GLOBAL, True
+        if "stack cgroup" in self.said:
+            return CGROUP, True
+        return GLOBAL, "stack global" in self.said
+
+    def _biggest(self) -> str:
+        top: Iterable[tuple[str, tuple[int, int]]] = sorted(self.tasks.items(), key=lambda t: -t[1][1])[:MANY]
+        return ", ".join(
+            f"{name}{f' x{count}' if count > 1 else ''} {pages * 4096 / 2**20:.0f} MiB" for name, (count, pages) in top
+        )

@@ -1,0 +1,201 @@
+"""How a container ended, as `kubectl describe` tells it: which one, of which pod, by what, under which limit.
+
+    Name:             train-0
+    Containers:
+      main:
+        Last State:     Terminated
+          Reason:       OOMKilled
+          Exit Code:    137
+        Limits:
+          memory:  512Mi
+
+and a pod that the node put out:
+
+    Message:          The node was low on resource: memory. Threshold quantity: 100Mi, available: 88Mi. Container main was using
+                      1924152Ki, which exceeds its request of 0.
+
+Layout of kubectl's describe.go, all versions; texts of kubelet's eviction manager (request of: to 1.25, request is: later).
+OOMKilled proves the limit. Code 137 with the reason Error does not: a liveness probe, a drained node or a person kills like that.
+"""
+
+import re
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.detectors.base import Record
+
+TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
+FOLDS = True
+CODE = lazy.regex(r"^(?P<indent>\s*)Exit Code:\s+(?P<code>\d{1,3})\s*$")
+STATE = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
+REASON = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
+MESSAGE = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
+NAME = lazy.regex(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
+FINISHED = lazy.regex(r"^\s*Finished:\s+\S")
+NODE = lazy.regex(r"^Node:\s+(?P<node>[\w.-]+)(?:/\S*)?\s*$")
+CONTAINER = lazy.regex(r"^\s*Container ID:\s+\S{1,40}://(?P<id>[0-9a-f]{64})\s*$")
+POD_UID = lazy.regex(r"\bin pod \S{1,400}\((?P<uid>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\)")
+POD = lazy.regex(r"^Name:\s+(?P<pod>\S+)\s*$")
+MEMORY = lazy.regex(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
+RESTARTS = lazy.regex(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
+EVICTED = lazy.regex(
+    r"The node was low on resource: (?P<resource>[\w-]+)\.?(?: Threshold quantity: (?P<threshold>[\d.]+\w{0,2}), "
+    r"available: (?P<available>[\d.]+\w{0,2})\.)?(?: ?Container (?P<container>\S+) was using (?P<usage>[\d.]+\w{0,2}), "
+    r"(?:which exceeds its request of|request is) (?P<request>[\d.]+\w{0,2}))?"
+)
+BY_RESOURCE = {
+    "memory": "host_memory.oom_daemon",
+    "ephemeral-storage": "storage.full",
+    "nodefs": "storage.full",
+    "imagefs": "storage.full",
+    "inodes": "storage.full",
+    "pids": "process.resource_limit",
+}
+# What a code above 128 is called when the reason is a plain Error.
+BY_CODE = {132: "process.illegal_instruction", 134: "process.abort", 135: "process.bus_error", 137: "process.worker_died"}
+BY_CODE |= {139: "process.segfault"}
+# What a program says of itself by its status: that it failed, or that it was never started. Its own log says why.
+BY_STATUS = {1: "code.exception", 2: "code.exception", 126: "code.config", 127: "code.config"}
+SCALES: dict[str, float] = {
+    "": 1,
+    "k": 1000,
+    "M": 1000**2,
+    "G": 1000**3,
+    "T": 1000**4,
+    "Ki": 1 << 10,
+    "Mi": 1 << 20,
+    "Gi": 1 << 30,
+    "Ti": 1 << 40,
+}
+SCALES |= {"m": 0.001}
+MOST_ROWS = 14  # of a state: Reason, Message of several lines, Exit Code, Signal, Started, Finished
+
+
+def read(region: Region) -> Record | None:
+    """A container that ended otherwise than well, or a pod that was evicted; None for anything else with such words."""
+    if CODE.match(region.text):
+        return _terminated(region)
+    evicted = EVICTED.search(region.text)
+    return _evicted(region, evicted) if evicted else None
+
+
+def quantity(text: str) -> int | None:
+    """A quantity of Kubernetes in bytes: `512Mi`, `1.5G`, `1924152Ki`, `2147483648`."""
+    found = re.fullmatch(r"([\d.]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?", text)
+    try:
+        return round(float(found[1]) * SCALES[found[2] or ""]) if found else None
+    except ValueError:
+        return None
+
+
+def _terminated(region: Region) -> Record | None:
+    before, after = region.lines_before(), region.lines_after()
+    code = int(CODE.match(region.text)["code"])  # type: ignore[index]
+    at = next((i for i in range(len(before) - 1, max(-1, len(before) - MOST_ROWS), -1) if STATE.match(before[i].text)), None)
+    if at is None:
+        return None
+    indent = len(STATE.match(before[at].text)["indent"])  # type: ignore[index]
+    own = _deeper(after, indent)
+    rows = [*before[at:], Line(region.number, region.text), *own]
+    fields: dict[str, Value] = {"exit_code": code, **_names(before[:at], indent), **_container(after[len(own) :], indent)}
+    fields |= _ids(before[:at], after, STATE.match(before[at].text)["name"] == "State")  # type: ignore[index]
+    reason = next((m["reason"] for row in rows if (m := REASON.match(row.text))), "")
+    if reason:
+        fields["reason"] = reason
+    if message := next((m["message"] for row in rows if (m := MESSAGE.match(row.text))), ""):
+        fields["message"] = message[:300]
+    decided = _decide(code, reason, str(fields.get("container", "")), after)
+    if decided is None:
+        return None
+    cause, weight, telling = decided
+    quote = [row for row in rows if REASON.match(row.text) or CODE.match(row.text) or FINISHED.match(row.text)]
+    quote += [row for row in after if row.number in telling]
+    decides = ("host_memory.oom_cgroup", "process.worker_died") if cause == "host_memory.oom_cgroup" else (cause,)
+    return Record("kubectl_describe", rows[0].number, rows[-1].number, cause, weight, tuple(quote), fields, decides)
+
+
+def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[str, Weight, set[int]] | None:
+    """The cause, how sure, and numbers of further lines that show it."""
+    if reason == "OOMKilled":
+        return "host_memory.oom_cgroup", "proof", set()
+    probe = f"Container {container} failed liveness probe"
+    telling = {line.number for line in after if container and probe in line.text}
+    if code == 137 and telling:
+        return "process.stalled", "strong", telling
+    if code in BY_CODE and reason in ("Error", ""):
+        return BY_CODE[code], "strong", set()
+    if code in BY_STATUS and reason in ("Error", ""):
+        return BY_STATUS[code], "strong", set()
+    return None
+
+
+def _names(before: list[Line], indent: int) -> dict[str, Value]:
+    """Container: the nearest name that stands further left than its state. Pod: the nearest name at the margin."""
+    names: dict[str, Value] = {}
+    for line in reversed(before):
+        found = NAME.match(line.text)
+        if found and len(found["indent"]) < indent and "container" not in names:
+            names["container"] = found["name"]
+        if pod := POD.match(line.text):
+            names["pod"] = pod["pod"]
+            break
+    return names
+
+
+def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, Value]:
+    """The node, the pod's uid and the container's id; a container that was started anew has another id than the dead one."""
+    ids: dict[str, Value] = {}
+    for line in reversed(before):
+        if is_current and "container_id" not in ids and (found := CONTAINER.match(line.text)):
+            ids["container_id"] = found["id"]
+        if NAME.match(line.text):
+            is_current = False  # what stands further up is of another container
+        if found := NODE.match(line.text):
+            ids["node"] = found["node"]
+            break
+    uid = next((m["uid"] for line in after if (m := POD_UID.search(line.text))), "")
+    return {**ids, "pod_uid": uid} if uid else ids
+
+
+def _deeper(after: list[Line], indent: int) -> list[Line]:
+    """The rows of the same state: those indented more than its first one."""
+    rows: list[Line] = []
+    for line in after[:MOST_ROWS]:
+        if len(line.text) - len(line.text.lstrip()) <= indent or not line.text.strip():
+            break
+        rows.append(line)
+    return rows
+
+
+def _container(after: list[Line], indent: int) -> dict[str, Value]:
+    """What stands further down in the same container: its limit of memory and how often it was started again."""
+    fields: dict[str, Value] = {}
+    block = ""
+    for line in after:
+        depth = len(line.text) - len(line.text.lstrip())
+        if depth < indent and line.text.strip():
+            break
+        if depth == indent:
+            block = line.text.strip()
+        if block == "Limits:" and (found := MEMORY.match(line.text)) and (size := quantity(found["size"])) is not None:
+            fields["limit_bytes"] = size
+        if found := RESTARTS.match(line.text):
+            fields["restarts"] = int(found["count"])
+    return fields
+
+
+def _evicted(region: Region, found: re.Match[str]) -> Record | None:
+    cause = BY_RESOURCE.get(found["resource"])
+    if cause is None:
+        return None
+    fields: dict[str, Value] = {"resource": found["resource"], **_names(region.lines_before(), 0)}
+    fields.pop("container", None)
+    if found["container"]:
+        fields["container"] = found["container"]
+    for group in ("threshold", "available", "usage", "request"):
+        if found[group] and (size := quantity(found[group])) is not None:
+            fields[f"{group}_bytes"] = size
+    near = [x for x in region.lines_before()[-2:] if re.match(r"\s*(?:Reason:\s+Evicted|Status:\s+Failed)", x.text)]
+    quote = (Line(region.number, region.text), *near)
+    first = min(line.number for line in quote)
+    return Record("kubectl_describe", first, region.number, cause, "proof", quote, fields, (cause, "stopped.preempted"))

@@ -1,0 +1,36 @@
+"""Boots in the table of last(1) that no shutdown stands between: the machine was reset, or lost its power.
+
+    $ last -x reboot shutdown
+    reboot   system boot  5.15.0-91-generi Fri Mar  8 09:12   still running
+    reboot   system boot  5.15.0-91-generi Mon Mar  4 17:40   still running
+
+The table begins with the newest. A boot that is `still running` below a newer one never ended in order. Where the table shows
+shutdowns at all (`last -x`), two boots without one between them say the same. Without them a list of boots tells nothing.
+"""
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger
+from forensics.detectors.base import Record
+
+TRIGGER = Trigger("last_boots", ("reboot   system boot",), before=40, after=40)
+BOOT = lazy.regex(r"^reboot +system boot ")
+DOWN = lazy.regex(r"^(?:shutdown +system down|runlevel +\(to lvl [06]\)) ")
+OPEN = "still running"
+
+
+def read(region: Region) -> Record | None:
+    """The boot on the region's line and the newer one above it, where nothing between them tells of a shutdown."""
+    own = Line(region.number, region.text)
+    if not BOOT.search(own.text):
+        return None
+    down = False
+    for line in reversed(region.lines_before()):
+        if BOOT.search(line.text):
+            break
+        down = down or bool(DOWN.search(line.text))
+    else:
+        return None
+    told = OPEN in own.text or any(DOWN.search(line.text) for line in region.lines())
+    if down or not told:
+        return None
+    return Record("last_boots", own.number, own.number, "host_hardware.power", "strong", (own, line))

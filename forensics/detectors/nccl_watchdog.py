@@ -1,0 +1,216 @@
+"""The lines of PyTorch's NCCL watchdog, each rank's with its numbers, to one record of the time-out and of who stayed away.
+
+    [rank1]:[E626 06:24:44 ...] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=808, OpType=ALLREDUCE,
+        NumelIn=9801523, NumelOut=9801523, Timeout(ms)=600000) ran for 600020 milliseconds before timing out.
+    [rank1]:[E626 ...] [PG ID 0 PG GUID 0(default_pg) Rank 1] ... at work: 808, last enqueued NCCL work: 811, last completed: 807
+
+Wordings of torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp and TraceUtils.h, PyTorch 1.8 (no number), 1.9 (SeqNum), 2.2
+(sizes, "watchdog thread terminated"), 2.3 ([rankN]: in front, last enqueued), 2.4 ([PG 1 Rank 0]), 2.5 (PG GUID), 2.6
+("failure detected by watchdog at work sequence id"), later "last started work". Ranks write at once, so lines are glued,
+wrapped and out of order.
+"""
+
+import re
+from collections.abc import Iterable
+
+from forensics import lazy
+from forensics.layouts import peel
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.detectors.base import Record
+from forensics.detectors.culprit_rank import Report, initiator
+
+TRIGGER = Trigger(
+    "nccl_watchdog",
+    (
+        "collective operation timeout: Work",
+        "detected by watchdog at work",
+        "Timeout at NCCL work:",
+        "dump signal due to a collective timeout",
+        "that caused the desync",
+        "lagging ranks that caused this timeout",
+        "but didn't join collective #",
+        "joined but didn't finish collective #",
+        "watchdog thread terminated with exception",
+        "Found key in store NCCLABORTEDCOMM",
+    ),
+    after=2,
+)
+WORK = lazy.regex(
+    r"(?:\[Rank (?P<rank>\d+)\] )?(?:Watchdog caught|[Cc]aught) collective operation timeout: Work\w+\((?:SeqNum=(?P<seq>\d+), )?"
+    r"OpType=(?P<op>\w+)(?:, TensorShape=\[[^\]]{0,200}\])?(?:, NumelIn=(?P<numel_in>\d+))?(?:, NumelOut=(?P<numel_out>\d+))?"
+    r"(?:, Timeout\(ms\)=(?P<timeout_ms>\d+))?"
+)
+STATUS = lazy.regex(
+    r"(?:detected by watchdog at work(?: sequence id)?|Timeout at NCCL work): (?P<seq>-?\d+)[, ]{1,3}(?:PG status: )?"
+    r"last enqueued (?:NCCL )?work: (?P<last_enqueued>-?\d+)(?:, last started (?:NCCL )?work: -?\d+(?: \(\w+\))?)?"
+    r"(?:, last completed (?:NCCL )?work: (?P<last_completed>-?\d+))?"
+)
+DUMP = lazy.regex(r"dump signal due to a collective timeout from (?:this local rank|\s?rank (?P<first_rank>\d+))")
+DUMPED = lazy.regex(r"Last enqueued NCCL work: (?P<last_enqueued>-?\d+), last completed NCCL work: (?P<last_completed>-?\d+)")
+ABORTED = lazy.regex(r"NCCLABORTEDCOMM\S* from rank:? ?(?P<first_rank>\d+)")
+JOINED = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] joined but didn't finish collective #(?P<seq>\d+)")
+STAYED = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] finished collective #\d+, but didn't join collective #(?P<seq>\d+)")
+LAGGING = lazy.regex(r"ranks \[(?P<ranks>[\d, ]{1,400})\] are the lagging ranks that caused this timeout")
+OTHER_ERROR = lazy.regex(r"watchdog thread terminated with exception: (?!\[Rank \d+\] Watchdog caught)(?P<error>[^\n]{4,160})")
+GROUP = lazy.regex(
+    r"\[PG (?:ID (?P<id>\d+) PG GUID (?P<guid>[\w:.-]+?)(?:\((?P<desc>[^)]{0,60})\))?|"
+    r"(?P<old>\w+)(?: \((?P<old_desc>[^)]{0,60})\))?)"
+    r" Rank (?P<rank>\d+)\]"
+)
+GLOBAL = lazy.regex(r"\[rank(\d+)\]:")
+DECIDES = ("distributed.timeout",)
+APART_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
+QUOTED = 12
+
+
+def read(region: Region) -> Record | None:
+    """What one line tells; its raw numbers as fields, for `join`."""
+    text = _unwrapped(region)
+    fields: dict[str, Value] = {}
+    for name, pattern in (("caught", WORK), ("status", STATUS), ("dump", DUMP), ("dump", ABORTED)):
+        found = pattern.search(text)
+        if found:
+            fields["says"] = fields.get("says", name)
+            fields |= {k: _value(k, v) for k, v in found.groupdict().items() if v and k not in fields}
+    if fields.get("says") == "dump" and (numbers := DUMPED.search(text)):
+        fields |= {k: int(v[:18]) for k, v in numbers.groupdict().items()}
+    for name, pattern in (("joined", JOINED), ("stayed_away", STAYED), ("stayed_away", LAGGING)):
+        if found := pattern.search(text):
+            fields |= {
+                "says": name,
+                "ranks": found["ranks"],
+                **({"seq": int(found["seq"][:18])} if "seq" in found.groupdict() else {}),
+            }
+    if "says" not in fields and (other := OTHER_ERROR.search(text)):
+        fields |= {"says": "error", "error": other["error"].strip()}
+    if "says" not in fields:
+        return None
+    fields |= _who(text)
+    weight: Weight = "proof" if fields["says"] == "caught" else "strong"
+    line = Line(region.number, region.text)
+    return Record("nccl_watchdog", region.number, region.number, "distributed.timeout", weight, (line,), fields, DECIDES)
+
+
+def join(records: list[Record]) -> list[Record]:
+    """One record for each time-out: the lines of all ranks up to a gap of APART_S between two stamps."""
+    groups: list[list[Record]] = []
+    last = None
+    for record in records:
+        stamp = peel(record.quote[0].text).stamp
+        wall = stamp.wall if stamp else None
+        comparable = wall and last and (wall.tzinfo is None) == (last.tzinfo is None)
+        if not groups or (wall and last and comparable and abs((wall - last).total_seconds()) > APART_S):
+            groups.append([])
+        groups[-1].append(record)
+        last = wall or last
+    return [joined for group in groups if (joined := _joined(group))]
+
+
+def _joined(group: list[Record]) -> Record | None:
+    """The time-out that the lines tell of; None where no line tells of one."""
+    first = next((r for r in group if r.fields["says"] == "caught"), None)
+    if first is None:
+        first = next((r for r in group if r.fields["says"] != "error"), None)
+    if first is None:
+        return None
+    found = initiator([_report(r) for r in group])
+    status = next((r.fields for r in group if "last_enqueued" in r.fields and _same_rank(r, first)), {})
+    hidden = ("says", "ranks", "error", "timeout_ms", "pg_rank")
+    fields: dict[str, Value] = {k: v for k, v in (*status.items(), *first.fields.items()) if k not in hidden}
+    if "timeout_ms" in first.fields:
+        fields["timeout_s"] = int(first.fields["timeout_ms"]) / 1000
+    inner = status.get("pg_rank", first.fields.get("pg_rank"))
+    if inner is not None and inner != fields.get("rank"):
+        fields["group_rank"] = inner
+    fields |= found.fields
+    told = {line.number: line for r in (first, *(group[i] for i in found.lines), *_one_a_rank(group)) for line in r.quote}
+    return Record(
+        kind="nccl_watchdog",
+        first=min(r.first for r in group),
+        last=max(r.last for r in group),
+        cause="distributed.timeout",
+        weight=first.weight if first.fields["says"] != "status" else _status_weight(first),
+        quote=tuple(told.values())[:QUOTED],
+        fields=fields,
+        decides=DECIDES,
+    )
+
+
+def _status_weight(record: Record) -> Weight:
+    """ "Exception (either an error or timeout)" and "failure detected" stand for errors as well; "Timeout at" does not."""
+    return "strong" if "Timeout at" in record.quote[0].text else "hint"
+
+
+def _one_a_rank(group: Iterable[Record]) -> list[Record]:
+    """The first line of each kind of each rank."""
+    seen: dict[object, Record] = {}
+    for record in group:
+        seen.setdefault((record.fields["says"], record.fields.get("rank")), record)
+    return list(seen.values())
+
+
+def _same_rank(record: Record, other: Record) -> bool:
+    return record.fields.get("rank") == other.fields.get("rank") or "rank" not in other.fields
+
+
+def _report(record: Record) -> Report:
+    fields = record.fields
+
+    def number(name: str) -> int | None:
+        value = fields.get(name)
+        return int(value) if value is not None else None
+
+    return Report(
+        says=str(fields["says"]),
+        rank=number("rank"),
+        group_rank=number("pg_rank"),
+        group=str(fields.get("process_group", "")),
+        seq=number("seq"),
+        op=str(fields.get("op", "")),
+        numel=(number("numel_in"), number("numel_out")),
+        last_enqueued=number("last_enqueued"),
+        first_rank=number("first_rank"),
+        ranks=tuple(int(r) for r in str(fields.get("ranks", "")).replace(",", " ").split() if len(r) < 8),
+        error=str(fields.get("error", "")),
+    )
+
+
+def _who(text: str) -> dict[str, Value]:
+    """Rank (of the whole job where the line tells), rank in the group, and the group's name."""
+    who: dict[str, Value] = {}
+    group = GROUP.search(text)
+    if group:
+        who |= {"pg_rank": int(group["rank"][:9]), "rank": int(group["rank"][:9])}
+        desc = group["desc"] or group["old_desc"]
+        name = group["guid"] if group["guid"] is not None else group["old"]
+        who["process_group"] = f"{name} ({desc})" if desc else name
+    elif found := re.search(r"\[Rank (\d+)\]", text):
+        who |= {"pg_rank": int(found[1][:9]), "rank": int(found[1][:9])}
+    if found := GLOBAL.search(text):
+        who["rank"] = int(found[1][:9])
+    return who
+
+
+def _unwrapped(region: Region) -> str:
+    """The region's line; with the one behind it where a terminal or a log collector broke it in the middle of its numbers."""
+    text = region.text
+    if _whole(text):
+        return text
+    for line in region.lines_after()[:1]:
+        for joined in (text + line.text, f"{text.rstrip()} {line.text.strip()}"):
+            if _whole(joined):
+                return joined
+    return text
+
+
+def _whole(text: str) -> bool:
+    """Does each message that begins in `text` have its numbers?"""
+    work, status = WORK.search(text), STATUS.search(text)
+    if "collective operation timeout: Work" in text and not (work and work["timeout_ms"]):
+        return False
+    begun = "detected by watchdog at work" in text or "Timeout at NCCL work:" in text
+    return not begun or bool(status and status["last_completed"])
+
+
+def _value(name: str, text: str) -> Value:
+    return text if name in ("op", "error") else int(text[:18])

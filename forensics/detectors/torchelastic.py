@@ -1,0 +1,99 @@
+"""torchrun's failure table: which rank was seen to fail first, its exit code and signal.
+
+    Root Cause (first observed failure):
+    [0]:
+      time      : 2024-05-01_12:00:00
+      host      : node-1
+      rank      : 1 (local_rank: 1)
+      exitcode  : -9 (pid: 4711)
+      error_file: <N/A>
+      traceback : Signal 9 (SIGKILL) received by PID 4711
+
+First by time only, so it is never proof. Printed by torch/distributed/elastic/multiprocessing/errors/__init__.py,
+ChildFailedError.format_msg. The ranks that failed later stand above it, under "Failures:". The launcher ends the others with
+SIGTERM and, where that does not help within half a minute, with SIGKILL: a rank killed that much later died by the launcher.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger, Value
+from forensics.detectors.base import Record, peeled
+
+TRIGGER = Trigger("torchelastic", ("Root Cause (first observed failure)",), before=80, after=14)
+ROWS = {
+    "time": lazy.regex(r"^\s*time\s*: (?P<time>\S+)"),
+    "host": lazy.regex(r"^\s*host\s*: (?P<host>\S+)"),
+    "rank": lazy.regex(r"^\s*rank\s*: (?P<rank>\d+)(?: \(local_rank: (?P<local_rank>\d+)\))?"),
+    "exitcode": lazy.regex(r"^\s*exitcode\s*: (?P<exit_code>-?\d+) \(pid: (?P<pid>\d+)\)"),
+    "error_file": lazy.regex(r"^\s*error_file: (?P<error_file>\S+)"),
+    "traceback": lazy.regex(r"^\s*traceback : Signal (?P<signal>\d+) \((?P<signal_name>\w+)\)"),
+}
+GRACE = timedelta(seconds=15)  # SIGKILL comes 30 s after SIGTERM; ranks that fail of one thing do so within seconds
+WORKER_DIED = "process.worker_died"
+STAMP = "%Y-%m-%d_%H:%M:%S"
+NUMBERS = ("rank", "local_rank", "exit_code", "pid", "signal")
+# What the death of a child by this signal is called when nothing else tells why.
+BY_SIGNAL = {
+    4: "process.illegal_instruction",
+    6: "process.abort",
+    7: "process.bus_error",
+    9: "process.worker_died",
+    11: "process.segfault",
+    15: "stopped.user",
+}
+
+
+def read(region: Region) -> Record | None:
+    """The first failure of the table; None when its rows were cut off."""
+    fields: dict[str, Value] = {}
+    quote: list[Line] = []
+    last = region.number
+    for row in peeled(region.lines_after()):
+        for pattern in ROWS.values():
+            found = pattern.match(row.message)
+            if found:
+                fields |= {k: v for k, v in found.groupdict().items() if v and v != "<N/A>"}
+                quote.append(row.line)
+                last = row.line.number
+        if row.message.startswith("===="):
+            break
+    if "exit_code" not in fields:
+        return None
+    fields |= {k: int(str(fields[k])[:18]) for k in NUMBERS if k in fields}
+    code = int(fields["exit_code"])
+    cause = BY_SIGNAL.get(-code) if code < 0 else "code.exception"
+    weight = "strong" if -code in (4, 6, 7, 11) else "hint"
+    quote.sort(key=lambda line: "exitcode" not in line.text)
+    ended = [] if cause == WORKER_DIED else list(_by_launcher(region, str(fields.get("time", ""))))
+    return Record(
+        kind="torchelastic",
+        first=region.number,
+        last=last,
+        cause=cause,
+        weight=weight,  # type: ignore[arg-type]
+        quote=tuple(quote[:3]),
+        fields=fields,
+        decides=(WORKER_DIED,) if ended else (),
+        places=((region.number, last), *ended) if ended else (),
+    )
+
+
+def _by_launcher(region: Region, first: str) -> Iterator[tuple[int, int]]:
+    """First and last line of each rank of the table that was killed long after `first`, the time of the first failure."""
+    rows: dict[str, tuple[int, str]] = {}
+    for row in peeled(region.lines_before()):
+        for name, pattern in ROWS.items():
+            if found := pattern.match(row.message):
+                rows[name] = (row.line.number, found[1])
+                if name == "traceback" and found[1] == "9" and _apart(first, rows.get("time", (0, ""))[1]) > GRACE:
+                    yield rows["time"][0], row.line.number
+
+
+def _apart(first: str, later: str) -> timedelta:
+    """The time between two stamps of the table; none where one is not legible."""
+    try:
+        return datetime.strptime(later, STAMP) - datetime.strptime(first, STAMP)
+    except ValueError:
+        return timedelta()

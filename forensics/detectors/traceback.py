@@ -1,0 +1,219 @@
+"""Python tracebacks: the exception, its message and the user's own last frame; chained, per rank, in notebooks and in Rich boxes.
+
+Traceback (most recent call last):
+  File "/home/u/train.py", line 12, in main
+    loss = model(x)
+RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
+"""
+
+from forensics import lazy
+from forensics.model import Line, Region, Trigger, Value
+from forensics.detectors.base import Peeled, Record, peeled, unwrapped
+
+TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
+HEAD = "Traceback (most recent call last)"
+FRAME = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
+NOTEBOOK_FRAME = lazy.regex(
+    r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|"
+    r"(?P<cell>Cell In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d+))?(?:, in (?P<cell_function>[\w.<>]+))?)"
+)
+EXCEPTION = lazy.regex(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
+NOTEBOOK_HEAD = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
+# One that lost its line breaks: `Traceback (most recent call last): File "a.py", line 2, in f assert x AssertionError`.
+ONE_LINE = lazy.regex(
+    r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
+)
+FOREIGN = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
+SCRIPT = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
+# Exceptions by which a launcher, a pool or a broken pipe reports that another process failed: they say that, not why.
+REPORTERS = {
+    "ChildFailedError",
+    "CalledProcessError",
+    "ProcessRaisedException",
+    "ProcessExitedException",
+    "SystemExit",
+    "DeadKernelError",
+    "PapermillExecutionError",
+    "CellExecutionError",
+    "RayActorError",
+    "ActorDiedError",
+    "ActorUnavailableError",
+    "RayGetError",
+    "WorkerCrashedError",
+    "NodeDiedError",
+    "OwnerDiedError",
+    "ObjectLostError",
+    "TrainingFailedError",
+    "HorovodInternalError",
+    "EngineDeadError",
+    "AsyncEngineDeadError",
+    "BrokenProcessPool",
+    "TerminatedWorkerError",
+    "KilledWorker",
+    "Empty",
+    "EOFError",
+    "BrokenPipeError",
+    "ConnectionResetError",
+}
+# What Python prints in front of an exception that a destructor or exit hook raised, Jupyter of an extension that it goes on
+# without, Dask of a connection that it closes, and asyncio on Windows of a browser that closed its connection.
+IGNORED = (
+    "Exception ignored in",
+    "error adding extension (",
+    "error linking extension ",
+    "extension failed loading with message",
+    "distributed.batched - INFO - Batched Comm Closed",
+    (CALLBACK := "Exception in callback _ProactorBasePipeTransport._call_connection_lost"),
+)
+IGNORED_DECIDES = ("code.*", "process.fork_threads", "distributed.peer_lost", "distributed.network", "notebook.connection_lost")
+# An exception that was being handled when another came up is context: the one that came up ended the program.
+HANDLED = "During handling of the above exception"
+CHAIN = (HANDLED, "The above exception was the direct cause")
+MESSAGE_LINES = 12
+# Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
+TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):")
+# Their threads without a name, and those of other trackers, by the first frame that is not Python's own.
+THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
+THREADING = lazy.regex(r"[\\/]threading\.py\"")
+OF_TRACKER = lazy.regex(r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]')
+RULE = lazy.regex(r"\A[-=*]{20,}\s*$")
+
+
+def read(region: Region) -> Record | None:
+    """The traceback that starts on the region's line; None when it is cut before its exception and no heading names that."""
+    head, *rest = peeled([Line(region.number, region.text), *region.lines_after()])
+    rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
+    notebook = NOTEBOOK_HEAD.search(head.message)
+    if not notebook:
+        head, *rows = unwrapped([head, *rows], HEAD)
+    place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
+    if _ignored(region) or _of_tracker(region, rows):
+        last = _message_end(rows, place) if place is not None else region.number
+        return Record("traceback/ignored", region.number, last, None, "hint", (head.line,), decides=IGNORED_DECIDES)
+    if place is None:
+        return _cut(region, head, notebook["name"] if notebook else "")
+    exception = rows[place]
+    found = EXCEPTION.match(exception.message.strip())
+    if found is None:
+        return None
+    frame, frame_line = _own_frame(rows[:place])
+    fields: dict[str, Value] = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()}
+    fields |= frame
+    if str(fields.get("exc_message", "")).startswith(HEAD):
+        fields["exc_message"] = _inner_message(rows[place + 1 :])
+    if head.prefix.rank is not None:
+        fields["rank"] = head.prefix.rank
+    last = _message_end(rows, place)
+    kind = str(fields["exc_type"]).rpartition(".")[2]
+    handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MESSAGE_LINES])
+    return Record(
+        kind="traceback",
+        first=region.number,
+        last=last,
+        cause="code.exception",
+        weight="hint" if handled or kind in REPORTERS else "strong",
+        quote=(exception.line, *([frame_line] if frame_line else [])),
+        fields=fields,
+        lends=True,
+    )
+
+
+def _cut(region: Region, head: Peeled, name: str) -> Record | None:
+    """A traceback that is cut before its message, or pasted as one line: a notebook's heading tells `name`, the line its end;
+    None where nothing tells which exception it was."""
+    pasted = ONE_LINE.search(head.message)
+    told = name or (pasted["name"] if pasted else "")
+    if told in REPORTERS or not told.endswith(("Error", "Exception")):
+        return None
+    return Record("traceback", region.number, region.number, "code.exception", "strong", (head.line,), fields={"exc_type": told})
+
+
+def _ignored(region: Region) -> bool:
+    """Is it an exception that Python told and ignored, or one of a tracker's threads? The line in front says so, or the one
+    before where it was broken."""
+    *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
+    if any(said in near.text for said in IGNORED) or TRACKER.search(near.text):
+        return True
+    if CALLBACK in further.text and near.text.lstrip().startswith("handle:"):
+        return True
+    return IGNORED[0] in further.text and not further.text.rstrip().endswith(">")
+
+
+def _of_tracker(region: Region, rows: list[Peeled]) -> bool:
+    """Does a thread of a tracker end with it? The run does without."""
+    if not any(THREAD in line.text for line in region.lines_before()[-1:]):
+        return False
+    frames = (r.message for r in rows if r.message.lstrip().startswith('File "'))
+    first = next((frame for frame in frames if not THREADING.search(frame)), "")
+    return OF_TRACKER.match(first) is not None
+
+
+def _end(rows: list[Peeled]) -> int | None:
+    """Index of the exception: the first line that is neither indented nor a box, behind at least one frame."""
+    frames = 0
+    for i, row in enumerate(rows):
+        message = row.message
+        if not message.strip():
+            continue
+        if message[0] in " \t" or message.lstrip()[0] in "│╭╰┃┏┗❱~^" or message.startswith("> File "):  # Loguru's mark
+            frames += 1
+            continue
+        if EXCEPTION.match(message.strip()):
+            return i
+        if message.startswith("File ") or frames:  # a paste that lost its indentation, or a message glued to output
+            frames += 1
+            if frames > 120:
+                return None
+            continue
+        return None
+    return None
+
+
+def _notebook_end(rows: list[Peeled], name: str) -> int | None:
+    """A notebook repeats the exception's name in front of its message, behind the frames."""
+    for i, row in enumerate(rows):
+        if row.message.strip().startswith((f"{name}:", f"{name} :")) or row.message.strip() == name:
+            return i
+    return None
+
+
+def _own_frame(rows: list[Peeled]) -> tuple[dict[str, Value], Line | None]:
+    """The innermost frame in code that is not an installed library's; else the innermost at all."""
+    best: tuple[dict[str, Value], Line | None] = ({}, None)
+    only_foreign = True
+    for row in rows:
+        found = FRAME.search(row.message) or NOTEBOOK_FRAME.search(row.message)
+        if not found:
+            continue
+        groups = {k: v for k, v in found.groupdict().items() if v}
+        fields: dict[str, Value] = {"file": groups.get("file") or groups.get("cell", "")}
+        if number := groups.get("line_no") or groups.get("cell_line"):
+            fields["line_no"] = int(number[:18])
+        if function := groups.get("function") or groups.get("cell_function"):
+            fields["function"] = function.strip(" │")
+        foreign = _foreign(str(fields["file"]))
+        if not foreign or only_foreign:
+            best, only_foreign = (fields, row.line), foreign
+    return best
+
+
+def _inner_message(rows: list[Peeled]) -> str:
+    """What a message that is itself a traceback ends with: the exception of another process or thread, raised anew as text."""
+    place = _end(rows)
+    return rows[place].message.strip()[:500] if place is not None else HEAD
+
+
+def _foreign(file: str) -> bool:
+    """Is the file part of an installed package, or the script that starts one?"""
+    return any(part in file for part in FOREIGN) or (SCRIPT.search(file) is not None and not file.endswith(".py"))
+
+
+def _message_end(rows: list[Peeled], place: int) -> int:
+    """Number of the message's last line: it may go on for a few lines, up to a blank or stamped one or the rule over a banner."""
+    last = rows[place].line.number
+    for row in rows[place + 1 : place + 1 + MESSAGE_LINES]:
+        text = row.message
+        if not text.strip() or row.prefix.stamp or HEAD in text or text.startswith(CHAIN) or RULE.match(text):
+            break
+        last = row.line.number
+    return last

@@ -1,0 +1,76 @@
+"""An NVIDIA Xid line: the code, looked up in the table, names the cause; GPU, process and details become fields.
+
+    NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, name=python, GPU has fallen off the bus.
+
+All grammars of the driver (open-gpu-kernel-modules kernel_rc.c) and old forms: without `PCI:`, with a MIG instance in the
+bracket, with pid and name missing or `<unknown>`, with `caused by previous Xid N`.
+"""
+
+import functools
+import re
+
+from forensics import lazy
+from forensics.database import HEALTHY, read_table
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.detectors.base import Record
+
+TRIGGER = Trigger("xid", ("NVRM: Xid",))
+LINE = lazy.regex(
+    r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?P<mig>[^)]*)\): (?P<xid>\d{1,9})"
+    r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
+)
+PREVIOUS = lazy.regex(r"caused by previous Xid (\d+)")
+SETTLED = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: nothing is left to be done
+NONFATAL = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
+DECIDES = ("gpu_hardware.*", "gpu_driver.*", "gpu_program.*")
+
+
+def read(region: Region) -> Record | None:
+    """The Xid of the region's line; None when the line only looks like one."""
+    found = LINE.search(region.text)
+    if found is None:
+        return None
+    code = found["xid"]
+    previous = PREVIOUS.search(found["detail"])
+    row = _row(code)
+    speaking = _row(previous[1]) if previous and previous[1] != code else row
+    cause, weight = _speaks_for(speaking)
+    if NONFATAL.search(found["detail"]):
+        weight = "hint"
+    if SETTLED.search(found["detail"]):
+        cause = None
+    fields: dict[str, Value] = {
+        "xid": int(code),
+        "pci": found["pci"],
+        "xid_name": row.get("name", f"unknown Xid {code}"),
+        "xid_meaning": row.get("meaning", "a code that the table does not know"),
+        "xid_action": row.get("action", "look the code up in the driver's documentation"),
+    }
+    if found["pid"] and found["pid"].isdecimal():
+        fields["pid"] = int(found["pid"][:18])
+    if found["task"] and not found["task"].startswith("<"):
+        fields["task"] = found["task"].strip()
+    if found["detail"]:
+        fields["detail"] = found["detail"].strip()[:300]
+    line = Line(region.number, region.text)
+    return Record(f"xid/{code}", line.number, line.number, cause, weight, (line,), fields, DECIDES)
+
+
+@functools.cache
+def _table() -> dict[str, dict[str, str]]:
+    return read_table("xid")
+
+
+def _row(code: str) -> dict[str, str]:
+    return _table().get(code, {})
+
+
+def _speaks_for(row: dict[str, str]) -> tuple[str | None, Weight]:
+    """The cause a row of the table names and how loudly; a code unknown to it is trouble of the driver's, no more."""
+    if not row:
+        return "gpu_driver.hang", "hint"
+    if row["cause"] == HEALTHY:
+        return None, "hint"
+    if row["role"] == "root":
+        return row["cause"], "proof" if row["severity"] == "fatal" else "strong"
+    return row["cause"], "hint"

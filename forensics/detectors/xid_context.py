@@ -1,0 +1,101 @@
+"""What stands beside a record decides what it means: Xids of a program or of the GPU, and the sub-codes of NVLink 5.
+
+    NVRM: Xid (PCI:0000:3b:00): 48, ... DBE (double bit error) ...
+    NVRM: Xid (PCI:0000:3b:00): 13, ... Graphics SM Warp Exception on (GPC 1, TPC 3, SM 0): Out Of Range Address
+        -> the 13 is a consequence of the 48: reason "the GPU reported Xid 48 ... beside it"
+
+Xid 13, 31 and their like are printed for a program that touches memory it may not, and for a GPU that computes wrong addresses.
+NVIDIA's catalogue of Xids tells them apart by what repeats: the same unit (GPC, TPC) or the same GPU under different programs
+speaks for the hardware, many units of one program at once for the program.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from forensics import lazy
+from forensics.database.nvlink5 import decode_line
+from forensics.model import Value
+from forensics.detectors.base import Record
+
+PROGRAM_OR_GPU = {13, 31, 32, 69, 137}
+UNIT = lazy.regex(r"\(GPC (\d+), TPC (\d+)(?:, SM (\d+))?\)")
+NEAR_LINES = 2000  # beside: what stands further away in a kernel log is another story
+NEAR_RECORDS = 32  # on either side; a flood says no more than its first lines
+
+
+def settle(found: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
+    """`found`, by kind, with those records completed that others of the same source stand beside."""
+    xids = found.get("xid", [])
+    if not xids:
+        return dict(found)
+    by_gpu: dict[str, list[Record]] = defaultdict(list)
+    for record in sorted((*xids, *found.get("aer", ())), key=lambda r: r.first):
+        if "pci" in record.fields:
+            by_gpu[slot(str(record.fields["pci"]))].append(record)
+    judged = [_with_link(_judged(r, by_gpu[slot(str(r.fields["pci"]))])) for r in xids]
+    return {**found, "xid": judged}
+
+
+def slot(pci: str) -> str:
+    """Bus and device of a PCI address in any spelling: `0000:3b:00.0`, `00000000:3B:00`, `3b:00` -> `3b:00`; a domain that is
+    not 0 stays."""
+    parts = pci.lower().split(".")[0].split(":")
+    domain = parts[-3].lstrip("0") if len(parts) > 2 else ""
+    return ":".join([domain, *parts[-2:]] if domain else parts[-2:])
+
+
+def _judged(record: Record, same_gpu: Sequence[Record]) -> Record:
+    """An Xid that can be either, with the reason why it is taken for one of them; any other as it is."""
+    if record.fields.get("xid") not in PROGRAM_OR_GPU:
+        return record
+    at = bisect_left(same_gpu, record.first, key=lambda r: r.first)
+    near = [r for r in same_gpu[max(0, at - NEAR_RECORDS) : at + NEAR_RECORDS] if abs(r.first - record.first) <= NEAR_LINES]
+    fault = next((r for r in near if r.first <= record.first and _is_fault(r)), None)
+    if fault:
+        told = f"Xid {fault.fields['xid']} ({fault.fields['xid_meaning']})" if "xid" in fault.fields else "PCIe errors (AER)"
+        reason = f"the same GPU reported {told} before it, so it is taken for a consequence of that"
+        return replace(record, cause=fault.cause, weight="hint", fields={**record.fields, "reason": reason})
+    alike = [r for r in near if r.fields.get("xid") == record.fields["xid"]]
+    reason, doubt = _pattern(alike)
+    if reason:
+        more: dict[str, Value] = {"reason": reason, **({"gpu_suspected": "yes"} if doubt else {})}
+        weight = "strong" if doubt and record.weight == "proof" else record.weight
+        return replace(record, weight=weight, fields={**record.fields, **more})
+    return record
+
+
+def _is_fault(record: Record) -> bool:
+    """Does the record tell of broken hardware, more than as a hint?"""
+    return record.weight != "hint" and (record.cause or "").startswith("gpu_hardware.")
+
+
+def _pattern(alike: Sequence[Record]) -> tuple[str, bool]:
+    """What repeated Xids of one code on one GPU say, and whether it speaks against the GPU."""
+    programs = _programs(alike)
+    units = {m.group(1, 2) for r in alike if (m := UNIT.search(str(r.fields.get("detail", ""))))}
+    if len(programs) > 1 and len(units) <= 1:
+        where = "GPC {} TPC {}".format(*next(iter(units))) if units else "one GPU"
+        names = ", ".join(sorted(programs)[:4])
+        return f"different programs ({names}) met it on {where}, which speaks for a fault of the GPU", True
+    if len(units) > 1 and len(programs) <= 1:
+        return f"{len(units)} or more units of the GPU reported it, which speaks for the program and against a broken unit", False
+    return "", False
+
+
+def _programs(alike: Iterable[Record]) -> set[str]:
+    return {str(r.fields["task"]) for r in alike if "task" in r.fields}
+
+
+def _with_link(record: Record) -> Record:
+    """Xid 144 to 150 with what the table says of its two words; the first row where several say the same."""
+    row = next(decode_line(record.quote[0].text), None) if record.quote else None
+    if row is None:
+        return record
+    told: dict[str, Value] = {"nvlink_unit": row["unit"], "nvlink_origin": row["origin"], "nvlink_driver": row["driver"]}
+    told |= {"nvlink_reason": int(row["reason"]), "nvlink_severity": row["severity"], "nvlink_action": row["at_once"]}
+    if row["then"]:
+        told["nvlink_then"] = row["then"]
+    return replace(record, fields={**record.fields, **told})

@@ -1,0 +1,194 @@
+"""What is asked about with --since, --until, --pid, --job and --last, on made logs of several incidents."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from forensics import pipeline
+from forensics.database import HEALTHY, Database
+from forensics.errors import UsageError
+from forensics.model import Report
+from forensics.correlation import Choice
+from forensics.correlation.bounds import bound
+from forensics.correlation.filters import named
+from forensics.correlation.split_bursts import parted
+from tests.conftest import text_source
+from tests.correlation.helpers import event
+
+SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)"
+INVOKED = "node7 kernel: python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"
+OOM = (
+    "node7 kernel: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/slurm/uid_1/job_{job},"
+    "task_memcg=/slurm/uid_1/job_{job}/step_0,task=python3,pid={pid},uid=1000\n"
+)
+KILLED = "node7 kernel: Memory cgroup out of memory: Killed process {pid} (python3) total-vm:1229208kB, anon-rss:326484kB, file-rss:20136kB, shmem-rss:0kB, UID:1000 pgtables:888kB oom_score_adj:0\n"
+
+
+def killed(stamp: str, pid: int, job: int) -> str:
+    return f"{stamp} {INVOKED}{stamp} {OOM.format(pid=pid, job=job)}{stamp} {KILLED.format(pid=pid)}"
+
+
+DMESG = killed("2026-11-18T09:00:00+01:00", 100, 4711) + killed("2026-11-20T10:00:00+01:00", 200, 4712)
+TRAIN = (
+    "2026-11-18 09:30:00,000 INFO step 1 loss 0.5\n2026-11-18 12:30:00,000 ERROR " + SHAPE + "\n"
+    "2026-11-21 08:00:00,000 INFO step 1 loss 0.5\n2026-11-21 08:30:00,000 ERROR "
+    + SHAPE
+    + "\n2026-11-21 09:30:00,000 INFO bye\n"
+)
+
+
+def asked(
+    since: str | None = None, until: str | None = None, pid: int | None = None, job: str | None = None, last: bool = False
+) -> Choice:
+    return Choice.of(since, until, pid, job, last)
+
+
+@pytest.fixture
+def about(knowledge: Database) -> Callable[..., Report]:
+    def run(choice: Choice, **texts: str) -> Report:
+        given = [text_source(name.replace("_", "."), text) for name, text in texts.items()]
+        return pipeline.analyze(given, "case", knowledge, choice=choice)
+
+    return run
+
+
+def told(report: Report) -> str:
+    return " ".join(w.message for w in report.warnings if w.kind == "choice")
+
+
+def test_a_message_that_comes_again_days_later_is_two_incidents(about: Callable[..., Report]) -> None:
+    report = about(asked(), train_log=TRAIN)
+    assert [i.start.day for i in report.incidents if i.start] == [21, 18]
+    assert [p.line for p in report.causes[0].proofs] == [4]
+
+
+def test_parts_keep_every_line_and_count() -> None:
+    one = event("a", 1, "2026-11-18 09:30:00,000 x")
+    proofs = [one.proofs[0]]
+    for line, stamp in ((2, "2026-11-18 09:31:00,000"), (7, "2026-11-18 19:31:00,000"), (9, "2026-11-18 19:32:00,000")):
+        proofs.append(replace(proofs[0], line=line, text=f"{stamp} x"))
+    whole = replace(one, proofs=tuple(proofs), count=10, last_line=12)
+    first, second = parted([whole])
+    assert [(e.line, e.last_line, e.count, len(e.proofs)) for e in (first, second)] == [(1, 2, 2, 2), (7, 12, 8, 2)]
+    assert list(parted([one])) == [one]
+
+
+@pytest.mark.parametrize(
+    ("choice", "cause", "pid"),
+    [
+        (asked(since="2026-11-20T08:59:00Z", until="2026-11-20T09:01:00Z"), "host_memory.oom_cgroup", 200),
+        (asked(since="2026-11-20 09:59", until="2026-11-20 10:01"), "host_memory.oom_cgroup", 200),  # the log's own clock
+        (asked(until="2026-11-18 09:10"), "host_memory.oom_cgroup", 100),
+        (asked(since="-30h"), "host_memory.oom_cgroup", 200),
+        (asked(since="09:59"), "host_memory.oom_cgroup", 200),  # of the last day
+        (asked(pid=100), "host_memory.oom_cgroup", 100),
+        (asked(pid=200), "host_memory.oom_cgroup", 200),
+        (asked(job="4711"), "host_memory.oom_cgroup", 100),
+        (asked(job="4712"), "host_memory.oom_cgroup", 200),
+        (asked(last=True), "host_memory.oom_cgroup", 200),
+    ],
+    ids=str,
+)
+def test_the_verdict_speaks_of_what_was_asked_for(about: Callable[..., Report], choice: Choice, cause: str, pid: int) -> None:
+    report = about(choice, dmesg_log=DMESG)
+    assert (report.verdict, report.causes[0].id, report.causes[0].facts["pid"]) == ("crash", cause, pid)
+    assert len(report.incidents) == 1
+    assert ("left out" in told(report)) == bool(str(choice))
+
+
+def test_without_a_choice_all_incidents_are_listed_and_the_last_comes_first(about: Callable[..., Report]) -> None:
+    report = about(asked(), dmesg_log=DMESG)
+    assert report.causes[0].facts["pid"] == 200
+    assert [i.start.day for i in report.incidents if i.start] == [20, 18]
+    assert told(report) == ""
+
+
+def test_two_processes_killed_in_one_incident_are_told_apart(about: Callable[..., Report]) -> None:
+    log = killed("2026-11-18T09:00:00+01:00", 100, 4711) + killed("2026-11-18T09:00:02+01:00", 200, 4712)
+    for pid, job in ((100, "4711"), (200, "4712")):
+        for choice in (asked(pid=pid), asked(job=job)):
+            report = about(choice, dmesg_log=log)
+            assert {p.line for p in report.causes[0].proofs} == ({1, 2, 3} if pid == 100 else {4, 5, 6}), choice
+
+
+def test_a_time_in_which_the_log_tells_of_nothing_bad_is_no_crash(about: Callable[..., Report]) -> None:
+    report = about(asked(since="2026-11-21 09:00"), train_log=TRAIN)
+    assert (report.verdict, report.causes[0].id) == ("no_crash", HEALTHY)
+    assert "were left out by --since 2026-11-21 09:00" in told(report)
+
+
+@pytest.mark.parametrize("choice", [asked(pid=999), asked(job="4999"), asked(since="2027-01-01")], ids=str)
+def test_what_the_logs_do_not_speak_of_is_undetermined(about: Callable[..., Report], choice: Choice) -> None:
+    report = about(choice, train_log=TRAIN, dmesg_log=DMESG)
+    assert report.verdict == "undetermined"
+    assert report.causes[0].probability <= 0.5
+    assert report.missing[0].what == f"what happened with {choice}"
+    assert "2026-11-18" in report.missing[0].why
+
+
+def test_lines_without_a_time_are_kept_with_a_warning(about: Callable[..., Report]) -> None:
+    report = about(asked(since="2026-11-20"), job_log=f"step 1\n{SHAPE}\n", dmesg_log=DMESG)
+    assert {f.id for f in report.causes} >= {"code.shape", "host_memory.oom_cgroup"}
+    assert "have no time; they were kept" in told(report)
+
+
+def test_relative_times_count_back_from_the_last_time_of_the_logs(about: Callable[..., Report]) -> None:
+    assert about(asked(since="-2h"), train_log=TRAIN).causes[0].id == "code.shape"
+    assert about(asked(since="-30min"), train_log=TRAIN).verdict == "no_crash"
+
+
+@pytest.mark.parametrize(
+    ("job", "text", "hit"),
+    [
+        ("4711", "slurmstepd: error: *** JOB 4711 ON node7 CANCELLED", True),
+        ("4711", "slurmstepd: error: *** STEP 4711.0 ON node7 CANCELLED", True),
+        ("4711", "task_memcg=/slurm/uid_1/job_4711/step_0", True),
+        ("4711", "Killed process 4711 (python3)", False),
+        ("4711", "JobId=47110 finished", False),
+        ("trainer-0", "pod trainer-0 was evicted", True),
+        ("trainer-0", "pod trainer-01 was evicted", False),
+        ("4f3a9c0d1e2b", "container 4f3a9c0d1e2b77aa died", True),
+    ],
+)
+def test_a_job_is_known_by_its_name_and_a_number_only_behind_a_word_for_jobs(job: str, text: str, hit: bool) -> None:
+    assert named(job)(event("a.log", 1, text)) is hit
+    assert named(job)(event(f"slurm-{job}.out", 1, "x"))
+
+
+@pytest.mark.parametrize("text", ["yesterday-ish", "-2parsecs", "2026-13-01", "", "-", "25:00"])
+def test_what_is_no_time_is_told(text: str) -> None:
+    with pytest.raises(UsageError, match="--since is no time"):
+        bound(text, "--since")
+
+
+END = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@given(st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)), st.integers(0, 10_000))
+def test_every_time_is_read_as_it_was_written(moment: datetime, minutes: int) -> None:
+    absolute, relative = bound(moment.isoformat(" "), "--until"), bound(f"-{minutes}min", "--until")
+    assert absolute and absolute.on(None) == moment
+    assert relative and relative.on(END) == END - timedelta(minutes=minutes)
+    assert relative.on(None) is None
+
+
+def test_the_command_line_takes_them(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from forensics.cli.app import build
+
+    (tmp_path / "case").mkdir()
+    (tmp_path / "case" / "dmesg.log").write_text(DMESG)
+    options = ["--since", "-30h", "--last", "-f", "json"]
+    for command in (["analyze", str(tmp_path / "case")], ["batch", str(tmp_path)]):
+        said = CliRunner().invoke(build(), [*command, *options])
+        (line,) = [x for x in said.stdout.splitlines() if "4712" in x][:1]
+        assert "4712" in line
+    piped = CliRunner().invoke(build(), ["stdin", "--pid", "100", "-f", "json"], input=DMESG)
+    assert json.loads(piped.stdout)["causes"][0]["facts"]["pid"] == 100

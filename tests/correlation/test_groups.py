@@ -1,0 +1,78 @@
+"""Cgroup paths, lines and file names to the jobs, containers and pods they belong to."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.correlation import Group, group, of_file
+from forensics.layouts.cgroup_paths import unit
+
+ID = "3f2a91c07d55" + "0" * 52
+UID = "8a0c2f1e-1234-4567-89ab-0123456789ab"
+UNDER = UID.replace("-", "_")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("/slurm/uid_1000/job_4711/step_0/task_0", Group(job="4711", step="0")),
+        ("/slurm_node-1/uid_1000/job_4711", Group(job="4711")),
+        ("/system.slice/slurmstepd.scope/job_4711/step_batch/user/task_0", Group(job="4711", step="batch")),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some", Group(job="4711", step="0")),
+        ("slurmstepd: error: *** JOB 4711 ON node7 CANCELLED AT x", Group(job="4711")),
+        ("_slurm_rpc_submit_batch_job: JobId=4711 InitPrio=1", Group(job="4711")),
+        ("Submitted JobId=4711_3", Group()),
+        (f"/docker/{ID}", Group(container=ID)),
+        (f"/system.slice/docker-{ID}.scope", Group(container=ID)),
+        (f"/machine.slice/libpod-{ID}.scope", Group(container=ID)),
+        (f"/kubepods/burstable/pod{UID}/{ID}", Group(container=ID, pod_uid=UID)),
+        (f"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{UNDER}.slice", Group(pod_uid=UID)),
+        (f"kubepods-pod{UNDER}.slice/cri-containerd-{ID}.scope", Group(container=ID, pod_uid=UID)),
+        (f'kubelet: "Error syncing pod" pod="ml/train-0" podUID="{UID}"', Group(pod_uid=UID)),
+        (f"Back-off restarting failed container main in pod train-0_ml({UID})", Group(pod_uid=UID)),
+        (f"  Container ID:  containerd://{ID}", Group(container=ID)),
+        (f"container oom {ID} (image=x, name=y)", Group(container=ID)),
+        ("the job of a container is to contain", Group()),
+        ("/user.slice/user-1000.slice", Group()),
+    ],
+)
+def test_a_path_or_line_tells_whose_it_is(text: str, told: Group) -> None:
+    assert group(text) == told
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/system.slice/train.service", "train.service"),
+        ("/user.slice/user-1000.slice/session-4.scope", "session-4.scope"),
+        ("/user.slice/user-1000.slice/user@1000.service/app.slice/x.service", "x.service"),
+        (f"/system.slice/docker-{ID}.scope", ""),
+        ("/train", ""),
+    ],
+)
+def test_the_innermost_unit_counts(path: str, name: str) -> None:
+    assert unit(path) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("slurm-4711.out", {"job": "4711"}),
+        ("logs/slurm-4711-node7.err", {"job": "4711"}),
+        ("bundle.tgz!run/slurm-4711.out", {"job": "4711"}),
+        ("slurm-4711_12.out", {"array": True}),
+        ("myslurm-4711.out", {}),
+        (f"/var/lib/docker/containers/{ID}/{ID}-json.log", {"container": ID}),
+        (f"/var/log/pods/ml_train-0_{UID}/main/0.log", {"pod": "train-0", "pod_uid": UID}),
+        (f"/var/log/containers/train-0_ml_main-{ID}.log", {"pod": "train-0", "container": ID}),
+        ("train.log", {}),
+    ],
+)
+def test_a_files_name_tells_whose_it_is(name: str, told: dict[str, str | bool]) -> None:
+    found = of_file(name)
+    assert {k: v for k in ("job", "container", "pod", "pod_uid", "array") if (v := getattr(found, k))} == told
+
+
+@given(st.text(alphabet="kubepods/-._job container:123abc(=", max_size=2000))
+def test_any_text_is_read(text: str) -> None:
+    assert isinstance(group(text), Group)
