@@ -13,8 +13,8 @@ from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, asked, told
 from forensics.database.entries import FIELD
 from forensics.database.nvlink5 import decode_line
-from forensics.diagnose.advice import advice
-from forensics.diagnose.words import summary
+from forensics.advice.remedies import advice
+from forensics.advice.wording import summary
 from forensics.model import Advice, Observation, Fields, Source
 from forensics.scan import scan
 

@@ -5,35 +5,48 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import context, correlation, detectors, lazy, limits, series, sources
+from forensics import advice, context, correlation, detectors, limits, series, sources
 from forensics.config import config
 from forensics.database import Database, load
-from forensics.diagnose import (
-    Diagnosis,
-    Jobs,
-    Question,
-    Spoken,
-    alarming,
-    chosen,
-    diagnose,
-    doubted,
-    foreign,
-    linked,
-    silent,
-    unsettled,
-)
+from forensics.database import builtin_folder
+from forensics.decision.decide import ENDED_BADLY, Question, decide
+from forensics.decision.model import chosen
+from forensics.decision.precedence import Precedence, read_precedence
 from forensics.errors import SourceError
-from forensics.model import Observation, Incident, IncidentSummary, Moment, Report, Role, Scan, Source, SourceSummary, Warning
+from forensics.model import (
+    Finding,
+    Incident,
+    IncidentSummary,
+    Moment,
+    Observation,
+    Report,
+    Role,
+    Scan,
+    Source,
+    SourceSummary,
+    SubjectSummary,
+    Unknown,
+    Verdict,
+    Warning,
+)
+from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.numbers import renumbered
+from forensics.outcome import trouble_test
+from forensics.ownership import Asked, asked_about, owned
 from forensics.reading import Reading, read_all
 from forensics.spare import spared
 from forensics.version import VERSION
 
-TIMES = 5_000_000  # of one source compared with another's
-HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore")
-DAEMON = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd)\b[^/]*$")  # what serves every job of a host or cluster
+MAX_TIMES_COMPARED = 5_000_000  # of one source with another's
+DISORDERED_MAX = 0.75  # of what only lines in no order tell
+DISORDERED = Unknown(
+    what="what came first",
+    why="the stamps of these lines go back and forth, so what followed, and what was overcome, cannot be told from their order",
+    command="sort --stable --key=1,2 train.log > sorted.log",
+)
 
 
 def database(folders: Iterable[Path] = ()) -> Database:
@@ -41,10 +54,10 @@ def database(folders: Iterable[Path] = ()) -> Database:
 
     Built in, and over it the folders of the configuration, then `folders`; raises UsageError or DatabaseError for faulty ones.
     """
-    chosen = config(folders)
-    limits.use(chosen.limits)
+    settings = config(folders)
+    limits.use(settings.limits)
     triggers = (*detectors.triggers(), *series.triggers(), *context.triggers(), *correlation.triggers())
-    return load(triggers=triggers, more=chosen.signatures, cache_folder=chosen.cache)
+    return load(triggers=triggers, more=settings.signatures, cache_folder=settings.cache)
 
 
 def analyze_paths(
@@ -70,56 +83,150 @@ def analyze_folders(folder: Path, knowledge: Database, choice: correlation.Choic
             yield analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
 
 
+class Examined(Struct, frozen=True):
+    """What is known of some sources before anything is decided. `noted`: grows while the report is made."""
+
+    readings: list[Reading]
+    clocks: dict[str, correlation.Clock]
+    kept: list[Observation]
+    incidents: list[Incident]
+    summaries: tuple[SourceSummary, ...]
+    asked: Asked
+    noted: list[Warning]
+
+
+def examine(
+    given: Iterable[Source],
+    knowledge: Database,
+    warnings: Iterable[Warning] = (),
+    workers: int | None = None,
+    choice: correlation.Choice = correlation.EVERYTHING,
+) -> Examined:
+    """The first half of `analyze`: sources read, their observations placed and cut into incidents, the subject named."""
+    noted = list(warnings)
+    readings = read_all(given, knowledge, noted.append, workers)
+    clocks, placed = _placed(readings, noted)
+    kept = correlation.choose(placed, choice, clocks, noted.append)
+    found = _found(kept, readings, choice, noted)
+    summaries = _sources(readings, clocks, noted)
+    asked = asked_about(summaries, {r.name: r.lanes for r in readings}, {r.name: r.pids for r in readings})
+    return Examined(readings, clocks, kept, found, summaries, asked, noted)
+
+
 def analyze(
     given: Iterable[Source],
     case: str,
     knowledge: Database,
     warnings: Iterable[Warning] = (),
     workers: int | None = None,
-    ask: Callable[[Question], object] | None = None,
     baseline: Sequence[Path] = (),
     choice: correlation.Choice = correlation.EVERYTHING,
 ) -> Report:
     """The Report on `given`, read once each, and once more where nothing is proven. `warnings`: those of opening them.
 
-    `workers`: threads at work at a time (default: one a core); the answer does not depend on it.
-    `ask`: is told what was decided about, for those who train or measure the decision. `baseline`: a run that went well.
-    `choice`: what of it all is asked about.
+    `workers`: threads at work at a time (default: one a core); the answer does not depend on it. `baseline`: a run that went
+    well. `choice`: what of it all is asked about.
     """
-    noted = list(warnings)
-    readings = read_all(given, knowledge, noted.append, workers)
-    clocks, placed = _placed(readings, noted)
-    chosen = correlation.choose(placed, choice, clocks, noted.append)
-    found = _found(chosen, readings, choice, noted)
-    summaries = _sources(readings, clocks, noted)
-    jobs = _jobs_own(summaries, readings)
-    decided = [diagnose(i, knowledge, jobs) for i in found] or [diagnose(None, knowledge)]
-    found, decided = _worst_first(found, decided, jobs)
-    alarms = alarming(_asked_about([r.scan for r in readings], choice, clocks), silent(found, jobs, knowledge))
-    decided[0], model = _weighed(Question(found[0] if found else None, jobs, alarms), decided[0], knowledge, noted, ask)
-    doubt = doubted(decided[0], _disordered(readings, noted), jobs)
-    decided[0] = unsettled(doubt, correlation.unanswered(chosen, choice, clocks))
+    model, amiss = chosen()
+    seen = examine(given, knowledge, warnings, workers, choice)
+    noted, asked = seen.noted, seen.asked
+    noted += [Warning("model", amiss)] if amiss else []
+    every = correlation.joined(seen.incidents)
+    rules = precedence()
+    decided = decide(question_about(every, asked, knowledge), knowledge, model, rules)
+    listed = seen.incidents[: limits.current.incidents]
+    each = [decide(question_about(i, asked, knowledge), knowledge, model, rules) for i in listed] if len(listed) > 1 else [decided]
+    found, each = _first_incident(seen.incidents, each, decided)
+    told = advice.findings(decided, knowledge)
+    answer = Answer(decided.verdict, told, advice.open_questions(decided, told, knowledge))
+    answer = _doubted(answer, _disordered(seen.readings, noted), asked)
+    answer = _unsettled(answer, correlation.unanswered(seen.kept, choice, seen.clocks))
     report = Report(
-        tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model},
+        tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
         case=case,
-        verdict=decided[0].verdict,
-        causes=linked(decided[0].findings, found[0] if found else None),
-        incidents=_incidents(found, decided),
-        timeline=tuple(_moments(found, decided))[: limits.current.moments],
-        sources=summaries,
-        missing=decided[0].missing,
+        verdict=answer.verdict,
+        causes=advice.linked(answer.findings, every),
+        incidents=_incidents(found, each),
+        timeline=tuple(_moments(found, each))[: limits.current.moments],
+        sources=seen.summaries,
+        missing=answer.missing,
         warnings=(),  # see _beside
+        subject=_subject(decided, asked),
+        notices=decided.notices,
     )
-    return _beside(report, readings, baseline, noted)
+    return _beside(report, seen.readings, baseline, noted, knowledge)
 
 
-def _beside(report: Report, readings: list[Reading], baseline: Sequence[Path], noted: list[Warning]) -> Report:
+def question_about(incident: Incident, asked: Asked, knowledge: Database) -> Question:
+    """What is decided about an incident of the subject."""
+    return Question(owned(incident, asked, knowledge), asked.own_lanes(), asked.machine, asked.has_host_log)
+
+
+def precedence() -> Precedence:
+    """The absolutes that come with the built-in signatures."""
+    return read_precedence(builtin_folder() / "precedence.yaml")
+
+
+def _subject(decided: Diagnosis, asked: Asked) -> SubjectSummary:
+    entity, lane = asked.entity(), asked.main_lane()
+    attempts = len(lane.attempts) if lane and not asked.machine else 1
+    shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
+    return SubjectSummary(entity.kind, entity.name, attempts, attempts, decided.outcome.state, decided.outcome.why, shown)
+
+
+def _first_incident(
+    found: list[Incident], each: list[Diagnosis], decided: Diagnosis
+) -> tuple[list[Incident], list[Diagnosis]]:
+    """The incident that holds the first cause's evidence first, told as the whole is; then those that ended badly, latest first."""
+    main = {o.observation.place for o in decided.candidates[0].owned}
+
+    def place(i: int) -> tuple[bool, bool, bool, int]:
+        holds = any(e.place in main and e.cause == decided.candidates[0].cause for e in found[i].events)
+        return not holds, each[i].verdict != "crash", each[i].verdict == "no_crash", i
+
+    order = sorted(range(len(each)), key=place)
+    told = [each[i] for i in order]
+    return [found[i] for i in order] + found[len(each) :], [decided, *told[1:]] if told else []
+
+
+class Answer(Struct, frozen=True):
+    """What a report says, before it is written."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    missing: tuple[Unknown, ...]
+
+
+def _doubted(answer: Answer, disordered: set[str], asked: Asked) -> Answer:
+    """The answer, less sure of what only disordered sources tell: nobody knows what came first there."""
+    lost = bool(asked.own) and disordered >= set(asked.own)
+    doubt = [lost or (bool(f.proofs) and all(p.source in disordered for p in f.proofs)) for f in answer.findings]
+    if not any(doubt):
+        return answer
+    found = (
+        replace(f, probability=min(f.probability, DISORDERED_MAX)) if less else f
+        for f, less in zip(answer.findings, doubt, strict=True)
+    )
+    return Answer(answer.verdict, tuple(found), (DISORDERED, *answer.missing))
+
+
+def _unsettled(answer: Answer, open_question: Unknown | None) -> Answer:
+    """Where what was asked about is not in the logs: that nothing can be said of it."""
+    if open_question is None:
+        return answer
+    found = tuple(replace(f, probability=min(f.probability, ENDED_BADLY)) for f in answer.findings)
+    return Answer("undetermined", found, (open_question,))
+
+
+def _beside(
+    report: Report, readings: list[Reading], baseline: Sequence[Path], noted: list[Warning], knowledge: Database
+) -> Report:
     """`report` with what helps to understand it: environment, curves, unusual lines where there is nothing else, and what was
     noted of all of it."""
     scans = [r.scan for r in readings]
     drawn = [curve for r in readings for curve in r.curves]
     report = spared(lambda: context.attach(report, scans, drawn), report, "the context", None, noted.append)
-    report = spared(lambda: _with_unusual(report, scans, baseline, noted), report, "unusual lines", None, noted.append)
+    report = spared(lambda: _with_unusual(report, scans, baseline, noted, knowledge), report, "unusual lines", None, noted.append)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
@@ -141,22 +248,16 @@ def _found(events: list[Observation], readings: list[Reading], choice: correlati
     return correlation.last(found) if choice.last else found
 
 
-def _asked_about(scans: list[Scan], choice: correlation.Choice, clocks: Mapping[str, correlation.Clock]) -> list[Scan]:
-    """The scans without lines of another time than that which is asked about."""
-    if not choice.timed:
-        return scans
-    asked = correlation.window(choice, clocks.values())
-    return [correlation.within(s, clocks[s.source.name], asked) for s in scans]
-
-
-def _with_unusual(report: Report, scans: list[Scan], baseline: Sequence[Path], noted: list[Warning]) -> Report:
+def _with_unusual(
+    report: Report, scans: list[Scan], baseline: Sequence[Path], noted: list[Warning], knowledge: Database
+) -> Report:
     """`report` with the oddest lines, where nothing else is there to go by."""
     if report.verdict != "undetermined":
         return report
     from forensics.templates import unusual
 
     good = sources.open_paths(baseline, noted.append) if baseline else []
-    return replace(report, unusual=unusual(scans, good))
+    return replace(report, unusual=unusual(scans, trouble_test(knowledge), good))
 
 
 def clocks_of(readings: list[Reading], events: Mapping[str, list[Observation]], noted: list[Warning]) -> dict[str, correlation.Clock]:
@@ -165,7 +266,7 @@ def clocks_of(readings: list[Reading], events: Mapping[str, list[Observation]], 
     told_by = [] if all(correlation.is_dated(r.marks) for r in readings) else readings  # else none asks the others
     times = {r.name: spared(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by}
     every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
-    every = every[:: 1 + len(every) * len(readings) // TIMES]  # of thousands of sources, some tell the year to the others
+    every = every[:: 1 + len(every) * len(readings) // MAX_TIMES_COMPARED]  # of thousands of sources, some tell the year to the others
     clocks: dict[str, correlation.Clock] = {}
     for r in readings:
         name = r.name
@@ -185,44 +286,6 @@ def _disordered(readings: list[Reading], noted: list[Warning]) -> set[str]:
     return names
 
 
-def _jobs_own(summaries: Sequence[SourceSummary], readings: Sequence[Reading]) -> Jobs:
-    """The sources that are no log of a host, where there is one of a host among them."""
-    own = [s for s in summaries if not s.format.startswith(HOST_FORMATS) and not DAEMON.search(s.name)]
-    if len(own) == len(summaries):
-        return Jobs({})
-    names = {s.name for s in own}
-    pids = frozenset(pid for r in readings if r.name in names for pid in r.pids)
-    return Jobs({s.name: s.last_time for s in own}, {s.name: s.first_time for s in own}, pids=pids)
-
-
-def _worst_first(found: list[Incident], decided: list[Diagnosis], jobs: Jobs) -> tuple[list[Incident], list[Diagnosis]]:
-    """The last incident that was a crash first, one that the job's own log speaks of before others."""
-
-    def place(i: int) -> tuple[int, bool]:
-        verdict = ("crash", "undetermined", "no_crash").index(decided[i].verdict)
-        return verdict, not any(jobs.is_job(e) for e in found[i].events)
-
-    order = sorted(range(len(found)), key=place)
-    return ([found[i] for i in order], [decided[i] for i in order]) if found else (found, decided)
-
-
-def _weighed(
-    question: Question, decided: Diagnosis, knowledge: Database, noted: list[Warning], ask: Callable[[Question], object] | None
-) -> tuple[Diagnosis, str]:
-    """The decision about the incident that the report speaks of, by the trained model where there is one, and its name.
-
-    The plain formula is good enough to put the other incidents behind it.
-    """
-    if ask:
-        ask(question)
-    model, amiss = chosen()
-    noted += [Warning("model", amiss)] if amiss else []
-    if not model:
-        return decided, "formula-1"
-    spoken = Spoken(model, question.alarms, foreign([question.incident] if question.incident else [], question.jobs, knowledge))
-    return diagnose(question.incident, knowledge, question.jobs, spoken), model.hash[:16]
-
-
 def _incidents(found: list[Incident], decided: list[Diagnosis]) -> tuple[IncidentSummary, ...]:
     both = list(zip(found, decided, strict=False))[: limits.current.incidents]
     return tuple(_incident(i, n, d) for n, (i, d) in enumerate(both, 1))
@@ -231,16 +294,20 @@ def _incidents(found: list[Incident], decided: list[Diagnosis]) -> tuple[Inciden
 def _incident(incident: Incident, number: int, decision: Diagnosis) -> IncidentSummary:
     hosts = sorted({str(e.fields["host"]) for e in incident.events if "host" in e.fields})
     links = tuple(f"{k.first[0]}:{k.first[1]} and {k.second[0]}:{k.second[1]} by {k.by}" for k in incident.links[:20])
-    ids = tuple(f.id for f in decision.findings)
+    ids = tuple(c.cause for c in decision.candidates)
     return IncidentSummary(number, incident.start, incident.end, ids, len(incident.events), tuple(hosts), links)
 
 
 def _moments(found: list[Incident], decided: list[Diagnosis]) -> list[Moment]:
     moments: list[Moment] = []
     for incident, decision in zip(found, decided, strict=False):
-        role = {f.id: f.role for f in decision.findings}
+        role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)}
         moments += [_moment(e, role) for e in incident.events]
     return moments
+
+
+def _role(candidate: Candidate, first: bool) -> Role:
+    return "root" if first else "symptom" if candidate.explained_by else "contributing"
 
 
 def _moment(event: Observation, role: dict[str, Role]) -> Moment:

@@ -12,10 +12,11 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import context, correlation, detectors, layouts, series
+from forensics import context, correlation, detectors, layouts, outcome, series
 from forensics.ahead import read_ahead
 from forensics.database import Database
 from forensics.model import Observation, Scan, Source, Warn, Warning
+from forensics.model.verdicts import Lane
 from forensics.scan import Matcher, Workers, scan
 from forensics.shares import is_small, read_shares
 from forensics.spare import spared
@@ -25,7 +26,7 @@ class Reading(Struct, frozen=True):
     """What one source holds. `scan`: without the places of numbers, which were read. `curves`: what a report could show of them.
 
     `marks`: what its lines tell of its clock. `pids`: those that its ends name. `layout`: that of most of its first lines.
-    `records`: how many lines are no continuations.
+    `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends.
     """
 
     scan: Scan
@@ -35,6 +36,7 @@ class Reading(Struct, frozen=True):
     pids: frozenset[int]
     layout: str
     records: int
+    lanes: tuple[Lane, ...] = ()
 
     @property
     def name(self) -> str:
@@ -96,9 +98,12 @@ def read(source: Source, knowledge: Database, matcher: Matcher, warn: Warn, thre
     layout = layouts.recognise(scanned.head)
     whole = scanned.lines <= len(scanned.head)
     count = layouts.count_records(scanned.head, layout) if whole else scanned.lines - scanned.continued
-    return Reading(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, layout, count)
+    unsplit: tuple[Lane, ...] = ()
+    classes = outcome.line_classes(knowledge)
+    lanes = spared(lambda: outcome.survey(scanned, layout, events, classes), unsplit, "how it ended", name, warn)
+    return Reading(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, layout, count, lanes)
 
 
 def _without_numbers(scanned: Scan) -> Scan:
     read = {trigger.kind for trigger in series.triggers()}
-    return replace(scanned, regions={kind: places for kind, places in scanned.regions.items() if kind not in read})
+    return replace(scanned, sample=(), regions={kind: places for kind, places in scanned.regions.items() if kind not in read})

@@ -36,7 +36,8 @@ def register(app: typer.Typer) -> None:
         Lines that differ only in numbers, addresses, paths, identifiers and times say the same;
         wrappers such as time stamps and rank prefixes do not count. > marks alarming words.
         """
-        from forensics import sources
+        from forensics import pipeline, sources
+        from forensics.outcome import trouble_test
         from forensics.report.difference import FORMS, render_difference
         from forensics.templates import difference
 
@@ -44,5 +45,5 @@ def register(app: typer.Typer) -> None:
             raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(FORMS)}")
         noted: list[Warning] = []
         opened = [sources.open_paths([path], noted.append) for path in (good, bad)]
-        found = difference(opened[0], opened[1], noted)
+        found = difference(opened[0], opened[1], trouble_test(pipeline.database()), noted)
         write(render_difference(found, form, most, style(Telling(form, output))), output)

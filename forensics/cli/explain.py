@@ -130,7 +130,7 @@ def _match(match: "Match") -> Iterator[str]:
     if match.cause and not match.id.startswith(match.cause):
         yield f"    speaks for {match.cause}"
     if match.fields:
-        from forensics.diagnose.words import tell
+        from forensics.advice.wording import tell
 
         yield from _wrapped(", ".join(f"{k}: {tell(k, v)}" for k, v in sorted(match.fields.items())), "    ")
 

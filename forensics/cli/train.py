@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
         if not output.parent.is_dir():
             raise UsageError("no such folder to write to", str(output.parent))
         from forensics import pipeline
-        from forensics.diagnose.model import dump
+        from forensics.decision.model import dump
         from forensics.train import fit
         from forensics.train.cases import read_corpora
 

@@ -14,7 +14,7 @@ from forensics.correlation.entities import Table
 from forensics.correlation.file_names import Named, of_file
 from forensics.correlation.filters import EVERYTHING, Choice, choose, last, unanswered, window, within
 from forensics.correlation.id_tables import TRIGGERS, Tie, ties
-from forensics.correlation.incidents import incidents
+from forensics.correlation.incidents import incidents, joined
 from forensics.correlation.keys import DEVICES, LOCAL, Key, hosts_differ, keys, of_others, words
 from forensics.correlation.links import links
 from forensics.correlation.normalise import is_telling, same_host
@@ -43,6 +43,7 @@ __all__ = [
     "incidents",
     "is_dated",
     "is_telling",
+    "joined",
     "keys",
     "last",
     "links",

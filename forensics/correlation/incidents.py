@@ -10,7 +10,7 @@ The incident that `causes` speaks of comes first: the last one that holds more t
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from forensics.correlation.entities import Table
@@ -44,6 +44,14 @@ def incidents(events: list[Observation], told: Iterable[Tie] = ()) -> list[Incid
     made = [_incident(g, table) for g in _with_recurring(parted)]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
+
+
+def joined(found: Sequence[Incident]) -> Incident:
+    """All of some incidents as one, in order of time, those without one behind."""
+    every = [e for i in reversed(found) for e in i.events]
+    times = [t for i in found for t in (i.start, i.end) if t]
+    ordered = sorted(every, key=lambda e: (e.time is None, e.time.timestamp() if e.time else 0.0, e.source, e.line))
+    return Incident(tuple(ordered), tuple(k for i in found for k in i.links), min(times, default=None), max(times, default=None))
 
 
 def _group(spans: list[tuple[datetime, datetime]], at: int, time: datetime) -> int:

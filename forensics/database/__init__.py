@@ -75,7 +75,7 @@ def load(
             return restore(cached[0], tuple(triggers), digest, matcher)
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError):
             pass  # compiled for another processor, or written by something else: built again below
-    database = assemble(_faultless(folders), tuple(triggers), digest)
+    database = assemble(_faultless(folders), tuple(triggers), digest, _phrases(folders))
     cache.write(key, dump(database), hyperscan.dumpb(database.matcher), cache_folder)
     return database
 
@@ -105,6 +105,20 @@ def _faultless(folders: list[Path]) -> list[Cause]:
         others = f"{len(faults)} faults in all; forensics signatures check shows them" if len(faults) > 1 else ""
         raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}", others)
     return causes
+
+
+def _phrases(folders: list[Path]) -> dict[str, str]:
+    """The patterns of the classes of lines; raises DatabaseError for the first fault. A folder adds to those before it."""
+    from forensics.database.phrases import Phrase, combined, read_phrases
+
+    every: dict[str, list[Phrase]] = {}
+    for folder in folders:
+        found, faults = read_phrases(folder)
+        if faults:
+            raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
+        for name, phrases in found.items():
+            every.setdefault(name, []).extend(phrases)
+    return combined(every)
 
 
 def _slow(causes: list[Cause], folders: list[Path]) -> list["Fault"]:

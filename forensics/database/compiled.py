@@ -6,7 +6,7 @@ anchor "CONSTRAINT_MEMCG"  ->  signature host_memory.oom_cgroup/kernel_constrain
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Signature
@@ -21,7 +21,7 @@ class Database(Struct, frozen=True):
 
     `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`
     (indices of `triggers`), each of which has an anchor that holds it. `matcher` reports its first `cuts[i]` bytes, see
-    `literals.whole`. `hash` names the content. `causes` of a database from the cache are made when asked for and without
+    `literals.whole`. `hash` names the content. `phrases`: a pattern for each class of lines, see `phrases.combined`. `causes` of a database from the cache are made when asked for and without
     examples.
     """
 
@@ -34,6 +34,13 @@ class Database(Struct, frozen=True):
     trigger_ids: Sequence[Sequence[int]]
     matcher: Any
     hash: str
+    phrases: Mapping[str, str] = field(default_factory=dict)
+    rates: Mapping[str, float] = field(default_factory=dict)
+
+    def has_trait(self, cause: str | None, trait: str) -> bool:
+        """Has `cause` this trait (see entries.TRAITS)? Not one that is unknown."""
+        found = self.causes.get(cause) if cause else None
+        return found is not None and trait in found.traits
 
     def explains(self, root: str, other: str) -> bool:
         """Does `root` name `other` (or its family) among what follows from it?"""
@@ -54,7 +61,9 @@ class Database(Struct, frozen=True):
                 yield self.confirmers[i].signature, {k: v for k, v in found.groupdict().items() if v is not None}
 
 
-def assemble(causes: Sequence[Cause], triggers: tuple[Trigger, ...], digest: str) -> Database:
+def assemble(
+    causes: Sequence[Cause], triggers: tuple[Trigger, ...], digest: str, phrases: Mapping[str, str] | None = None
+) -> Database:
     """The Database of `causes`, compiled: some tenths of a second."""
     confirmers = tuple(Confirmer(s) for c in causes for s in c.signatures)
     calls: Calls = {}
@@ -77,6 +86,7 @@ def assemble(causes: Sequence[Cause], triggers: tuple[Trigger, ...], digest: str
         trigger_ids=tuple(tuple(t) for _, t in calls.values()),
         matcher=compile_anchors(anchors, cut),
         hash=digest,
+        phrases=phrases or {},
     )
 
 

@@ -19,7 +19,7 @@ ENDS: tuple[Ends, ...] = get_args(Ends)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 # What the decision must know of a cause besides its words; each is explained in signatures/README.md.
 TRAITS = frozenset(
-    ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer", "worthless_result")
+    ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer", "worthless_result", "stalls")
 )
 
 HEALTHY = "none.healthy"

@@ -9,6 +9,7 @@ from pathlib import Path
 from forensics import limits
 from forensics.errors import DatabaseError, UsageError
 
+PHRASES = "phrases"  # the folder of what is no cause: words by what they do
 PACKAGED = Path(__file__).resolve().parents[1] / "_data" / "signatures"  # in a wheel; proven by the tests that it passed
 
 
@@ -19,7 +20,7 @@ def builtin_folder() -> Path:
 
 def cause_files(folder: Path) -> list[Path]:
     """Every cause file of `folder`, <family>/<cause>.yaml, in a stable order."""
-    return [p for p in _files(folder) if p.suffix == ".yaml" and p.parent.parent == folder]
+    return [p for p in _files(folder) if p.suffix == ".yaml" and p.parent.parent == folder and p.parent.name != PHRASES]
 
 
 def strays(folder: Path) -> list[Path]:

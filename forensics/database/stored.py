@@ -72,6 +72,7 @@ class _Head(Struct, frozen=True):
     cuts: tuple[int, ...]
     signature_ids: tuple[tuple[int, ...], ...]
     trigger_ids: tuple[tuple[int, ...], ...]
+    phrases: dict[str, str]
 
 
 def dump(database: Database) -> bytes:
@@ -79,7 +80,8 @@ def dump(database: Database) -> bytes:
     causes = list(database.causes.values())
     firsts = tuple(accumulate((len(c.signatures) for c in causes), initial=0))
     signature_ids, trigger_ids = tuple(map(tuple, database.signature_ids)), tuple(map(tuple, database.trigger_ids))
-    head = _Head(tuple(c.id for c in causes), firsts, tuple(database.anchors), tuple(database.cuts), signature_ids, trigger_ids)
+    ids, anchors, phrases = tuple(c.id for c in causes), tuple(database.anchors), dict(database.phrases)
+    head = _Head(ids, firsts, anchors, tuple(database.cuts), signature_ids, trigger_ids, phrases)
     bare = [_bare(c) for c in causes]
     signatures = [replace(c.signature, match=(), no_match=(), place=NOWHERE) for c in database.confirmers]
     return b"\n".join(map(json.encode, (head, *bare, *signatures)))
@@ -113,6 +115,7 @@ def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher
         trigger_ids=head.trigger_ids,
         matcher=matcher,
         hash=digest,
+        phrases=head.phrases,
     )
 
 

@@ -20,24 +20,16 @@ from forensics.detectors.base import Record
 from forensics.detectors.xid_context import settle
 from forensics.detectors.events import to_events
 from forensics.detectors.fold import fold
-from forensics.detectors.outlived import outlived
-from forensics.detectors.recovered import recovered
-from forensics.detectors.teardown import torn_down
 
 __all__ = ["read", "together", "triggers"]
 
 HELPERS = {
     "across",
     "base",
-    "beside",
-    "calm",
+    "xid_context",
     "events",
     "fold",
-    "initiator",
-    "mildly",
-    "outlived",
-    "recovered",
-    "teardown",
+    "culprit_rank",
     "units",
 }
 
@@ -66,7 +58,7 @@ def read(scan: Scan, warn: Warn | None = None) -> list[Observation]:
     for kind, records in settle(found).items():
         longer = getattr(_parsers()[kind], "FOLDS", False)
         folded += fold(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
-    return torn_down(outlived(scan, recovered(scan, to_events(scan, folded)), folded))
+    return to_events(scan, folded)
 
 
 def _records(parser: ModuleType, regions: Sequence[Region], warn: Warn | None) -> list[Record]:

@@ -120,6 +120,8 @@ def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Observation:
         fields=fields,
         count=hit.count,
         stamp=stamp,
+        ends=hit.ends,
+        scope=hit.scope,
     )
 
 

@@ -22,7 +22,7 @@ __all__ = ["Layout", "all_layouts", "count_records", "peel", "recognise"]
 
 REMEMBERED_CHARS = 300
 MAX_WRAPPERS = 6
-HELPERS = {"base", "clock", "months", "zones"}
+HELPERS = {"base", "cgroup_paths", "clock", "months", "zones"}
 
 
 @functools.cache

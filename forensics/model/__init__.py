@@ -6,6 +6,7 @@ Every stage takes values of this package and returns values of this package; non
 """
 
 from forensics.model.answers import (
+    Adjustment,
     Advice,
     Curve,
     Difference,
@@ -13,11 +14,13 @@ from forensics.model.answers import (
     IncidentSummary,
     Message,
     Moment,
+    Notice,
     ProcessMemory,
     Report,
     Role,
     Setting,
     SourceSummary,
+    SubjectSummary,
     Unknown,
     Verdict,
 )
@@ -42,6 +45,9 @@ from forensics.model.logs import (
 )
 
 __all__ = [
+    "Adjustment",
+    "Notice",
+    "SubjectSummary",
     "Advice",
     "Curve",
     "Difference",

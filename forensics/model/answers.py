@@ -45,6 +45,39 @@ class Unknown(Struct, frozen=True):
     command: str
 
 
+class Notice(Struct, frozen=True):
+    """Something true that ended nothing: a warning, a corrected error, or what belongs to somebody else."""
+
+    source: str
+    line: int
+    text: str
+    cause: str | None
+    owner: str
+    why: str
+
+
+class SubjectSummary(Struct, frozen=True):
+    """What the verdict speaks of and how it ended. `outcome_lines`: `source:line: text`. `attempt` of `attempts`, from 1."""
+
+    kind: str
+    name: str
+    attempt: int
+    attempts: int
+    outcome: str
+    why: str
+    outcome_lines: tuple[str, ...] = ()
+
+
+class Adjustment(Struct, frozen=True):
+    """What one feature contributed to a cause, in log odds, and the line behind it where there is one."""
+
+    feature: str
+    value: float
+    log_odds: float
+    source: str | None = None
+    line: int | None = None
+
+
 class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "remediations"}):
     """One cause as it is reported, most probable first. Renamed in documents as the contract has it."""
 
@@ -56,6 +89,7 @@ class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "reme
     proofs: tuple[Proof, ...]
     facts: Fields
     advice: tuple[Advice, ...]
+    ledger: tuple[Adjustment, ...] = ()
 
 
 class IncidentSummary(Struct, frozen=True):
@@ -163,3 +197,5 @@ class Report(Struct, frozen=True):
     curves: tuple[Curve, ...] = ()
     processes: tuple[ProcessMemory, ...] = ()
     unusual: tuple[Message, ...] = ()
+    subject: SubjectSummary | None = None
+    notices: tuple[Notice, ...] = ()

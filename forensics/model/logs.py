@@ -120,6 +120,8 @@ class Hit(Struct, frozen=True):
     region: Region
     count: int = 1
     also: tuple[Line, ...] = ()
+    ends: str = ""
+    scope: tuple[str, ...] = ()
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -137,7 +139,8 @@ class Scan(Struct, frozen=True):
 
     `regions`: record kind -> the lines around each place where such a record shows. `head` and `tail`: its first and last
     lines. `totals`: record kind -> how many such places there are, the ones without a region included.
-    `continued`: how many of its first lines (16 MiB) are indented: they go on with the record before them.
+    `continued`: how many of its first lines (16 MiB) are indented: they go on with the record before them. `sample`: blocks of
+    whole lines with the number of their first one, in order - all of a short source, of a long one both ends and an even sample.
     """
 
     source: Source
@@ -149,6 +152,7 @@ class Scan(Struct, frozen=True):
     tail: tuple[Line, ...]
     totals: Mapping[str, int] = field(default_factory=dict)
     continued: int = 0
+    sample: tuple[tuple[int, bytes], ...] = ()
 
 
 class Stamp(Struct, frozen=True):
@@ -202,7 +206,8 @@ class Observation(Struct, frozen=True):
     """Something that happened, understood: what it speaks for, where it stands, its fields in plain units.
 
     `kind`: the signature or record that made it. `stamp`: as the line tells; `time`, `uncertainty_s` and `lane` are given by
-    the timeline (`lane`: the clock it lies on; events of different lanes cannot be ordered).
+    the correlation (`lane`: the clock it lies on; those of different lanes cannot be ordered). `ends`, `scope`: as the signature
+    states them; empty for what its cause states. What was observed is never rewritten: what is known about it is a Fact.
     """
 
     kind: str
@@ -218,6 +223,8 @@ class Observation(Struct, frozen=True):
     time: Time | None = None
     uncertainty_s: float | None = None
     lane: str = ""
+    ends: str = ""
+    scope: tuple[str, ...] = ()
 
     @property
     def moment(self) -> float | None:

@@ -46,9 +46,10 @@ class Ends(Generic[T]):
 
 
 class Even(Generic[T]):
-    """Keeps an even sample of at most KEPT_EVEN: when full, every second goes and the stride doubles."""
+    """Keeps an even sample of at most `most`: when full, every second goes and the stride doubles."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = KEPT_EVEN) -> None:
+        self.most = most
         self.kept: list[T] = []
         self.stride = 1
         self.seen = 0
@@ -61,7 +62,7 @@ class Even(Generic[T]):
     def add(self, item: T) -> None:
         """Keep `item`, which `wants` asked for."""
         self.kept.append(item)
-        if len(self.kept) >= KEPT_EVEN:
+        if len(self.kept) >= self.most:
             del self.kept[1::2]
             self.stride *= 2
 

@@ -12,6 +12,7 @@ from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import Ends, Even, HitFold
 from forensics.scan.matcher import FIRST, Found, Matcher, last_of_each
 from forensics.scan.place import Numbers, Place
+from forensics.scan.sample import LineSample
 from forensics.scan.workers import Workers, matched
 from forensics.text import clean, shown
 
@@ -48,6 +49,7 @@ class _Scanner:
         self.confirmed: dict[tuple[int, int], int] = {}  # of these, confirmed by this signature
         self.head: list[Line] = []
         self.tail: bytes = b""
+        self.sample = LineSample()
         self.slow: dict[int, int] = {}  # lines on which this signature took too long
 
     def feed(self, chunk: Chunk, found: Found) -> None:
@@ -80,6 +82,7 @@ class _Scanner:
                 framed.add(i)
                 self._sample(self.database.triggers[i], Place(chunk, start, end, at, numbers, frame))
         self._edges(data)
+        self.sample.feed(data, self.lines + 1)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
             self.continued += data.count(b"\n ") + data.count(b"\n\t") + data.startswith((b" ", b"\t"))
         self.bytes += len(data)
@@ -115,6 +118,8 @@ class _Scanner:
                     span=found.span(),
                     fields=fields,
                     region=place.region(self.source.name, CONTEXT_LINES, CONTEXT_LINES),
+                    ends=signature.ends,
+                    scope=signature.scope,
                 )
             )
         return True
@@ -172,6 +177,7 @@ class _Scanner:
             self._last_lines(),
             totals,
             self.continued,
+            self.sample.blocks(self.lines),
         )
 
     def _last_lines(self) -> tuple[Line, ...]:

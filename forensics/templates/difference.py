@@ -6,11 +6,10 @@ good: step 1 loss 0.9 ...                 bad: step 1 loss 0.8 ... | CUDA error:
 Both are read once, block by block. Of the good one nothing is kept but a number for each template.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from forensics.diagnose.region import sounds_alarmed
 from forensics.model import Difference, Message, Source, Warn, Warning
 from forensics.templates.tally import Group, Templates, rows, whole_lines
 from forensics.text import last_frame
@@ -29,14 +28,19 @@ class _New(Struct):
     count: int = 0
 
 
-def difference(good: Iterable[Source], bad: Iterable[Source], warnings: Iterable[Warning] = ()) -> Difference:
-    """What the sources `bad` say that those of `good` never do. `warnings`: those that came up while they were opened."""
+def difference(
+    good: Iterable[Source], bad: Iterable[Source], is_trouble: Callable[[str], bool], warnings: Iterable[Warning] = ()
+) -> Difference:
+    """What the sources `bad` say that those of `good` never do. `warnings`: those that came up while they were opened.
+
+    `is_trouble`: does a text hold a word of failure?
+    """
     noted = list(warnings)
     templates = Templates()
     known, names = known_in(good, templates, noted.append)
     found = _Found(known, templates)
     read = [source.name for source in bad if found.read(source, noted.append)]
-    messages = tuple(_message(n) for n in found.new.values())
+    messages = tuple(_message(n, is_trouble) for n in found.new.values())
     if not known or not read:
         noted.append(Warning("empty", f"the {'bad' if known else 'good'} run has no line that says anything"))
     elif len(found.shared) < FEW * min(len(known), len(found.shared) + len(messages)):
@@ -94,7 +98,7 @@ class _Found:
         new.last_source, new.last_line = source, max(start + group.last, new.last_line if new.last_source is source else 0)
 
 
-def _message(new: _New) -> Message:
+def _message(new: _New, is_trouble: Callable[[str], bool]) -> Message:
     first, last = new.source.origin or int, new.last_source.origin or int
     return Message(
         new.source.name,
@@ -103,5 +107,5 @@ def _message(new: _New) -> Message:
         last(new.last_line),
         new.count,
         new.text,
-        sounds_alarmed(new.text),
+        is_trouble(new.text),
     )

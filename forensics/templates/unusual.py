@@ -6,11 +6,10 @@ The logs are read once more, and of a long one only an even sample of blocks and
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from forensics.diagnose.region import sounds_alarmed
 from forensics.model import Message, Scan, Source, Warning
 from forensics.templates.difference import known_in
 from forensics.templates.tally import Group, Templates, rows, whole_lines
@@ -34,11 +33,8 @@ class _Seen(Struct):
     text: str
     first: int
     last: int
+    alarming: bool
     count: int = 0
-
-    @property
-    def alarming(self) -> bool:
-        return sounds_alarmed(self.text)
 
     def odd(self) -> bool:
         """May it be more than what a healthy run says, too?"""
@@ -49,8 +45,11 @@ class _Seen(Struct):
         return LOUD * self.alarming + self.last / max(1, self.lines) + 1 / self.count
 
 
-def unusual(scans: Sequence[Scan], baseline: Sequence[Source] = ()) -> tuple[Message, ...]:
-    """The SHOWN oddest messages of all sources, by source and line. `baseline`: a good run; what it says is not unusual."""
+def unusual(scans: Sequence[Scan], is_trouble: Callable[[str], bool], baseline: Sequence[Source] = ()) -> tuple[Message, ...]:
+    """The SHOWN oddest messages of all sources, by source and line. `baseline`: a good run; what it says is not unusual.
+
+    `is_trouble`: does a text hold a word of failure?
+    """
     templates = Templates()
     known, _ = known_in(baseline, templates, _silent)
     seen: dict[str, _Seen] = {}
@@ -58,7 +57,7 @@ def unusual(scans: Sequence[Scan], baseline: Sequence[Source] = ()) -> tuple[Mes
         for start, block in _sample(scan):
             for group in templates.groups(rows(block)):
                 if hash(group.template) not in known:
-                    _add(seen, group, scan, start)
+                    _add(seen, group, scan, start, is_trouble)
     found = [s for s in seen.values() if baseline or s.odd()]
     found.sort(key=lambda s: (-s.score(), s.source.name, s.first))
     order = {scan.source.name: i for i, scan in enumerate(scans)}
@@ -69,13 +68,14 @@ def _silent(_: Warning) -> None:
     """What is said about a source was said when it was first read."""
 
 
-def _add(seen: dict[str, _Seen], group: Group, scan: Scan, start: int) -> None:
+def _add(seen: dict[str, _Seen], group: Group, scan: Scan, start: int, is_trouble: Callable[[str], bool]) -> None:
     first, last = start + group.first, start + group.last
     found = seen.get(group.template)
     if found is None:
         if len(seen) >= MOST_MESSAGES:
             return
-        found = seen[group.template] = _Seen(scan.source, scan.lines, last_frame(group.text), first, last)
+        text = last_frame(group.text)
+        found = seen[group.template] = _Seen(scan.source, scan.lines, text, first, last, is_trouble(text))
     found.count += group.count
     if found.source is scan.source:
         found.last = max(found.last, last)

@@ -11,22 +11,35 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import pipeline, sources
+from forensics import correlation, pipeline, sources
 from forensics.database import HEALTHY, Database
-from forensics.diagnose import Question
+from forensics.decision.decide import Question
 from forensics.errors import SourceError, UsageError
 from forensics.model import Observation
 
 
+FAILED = "?"  # stands for the cause of a case of which only the outcome is labelled
+
+
 class Case(Struct, frozen=True):
-    """`right`: the labelled cause and others that are accepted, the labelled one first. `source`: where it is from; cases of
-    one source never stand on both sides of a split."""
+    """`right`: the labelled cause and others that are accepted, the labelled one first; FAILED alone where only the outcome is
+    known. `source`: where it is from; cases of one source never stand on both sides of a split. `corpus`, `kind`: of what sort it
+    is. `evidence`: texts of the labelled lines.
+    """
 
     id: str
     right: tuple[str, ...]
     source: str
     hard: bool
     question: Question
+    corpus: str = ""
+    kind: str = ""
+    evidence: tuple[str, ...] = ()
+
+    @property
+    def cause_known(self) -> bool:
+        """Is the cause labelled, not only that it failed?"""
+        return self.right != (FAILED,)
 
     @property
     def healthy(self) -> bool:
@@ -62,11 +75,20 @@ def _labelled(path: Path, knowledge: Database) -> Iterator[Case]:
             name, right = str(label["id"]), (str(label["primary"]), *map(str, label.get("accept", [])))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError("no label: an object with id and primary is needed", where) from error
+        right = (FAILED,) if label["primary"] is None else right
         folder = path.parent / name
         if Path(name).name != name or not folder.is_dir():
             raise UsageError(f"no folder {name} beside it", where)
-        source = str(label.get("source") or name)
-        yield Case(name, _known(right, knowledge, where), source, bool(label.get("hard")), question_of([folder], knowledge))
+        yield Case(
+            name,
+            _known(right, knowledge, where),
+            str(label.get("repository") or _origin(str(label.get("source") or name))),
+            bool(label.get("hard")),
+            question_of([folder], knowledge),
+            path.parent.name,
+            str(label.get("kind") or ""),
+            tuple(map(str, label.get("evidence") or ())),
+        )
 
 
 def _expected(folder: Path, knowledge: Database) -> Iterator[Case]:
@@ -81,8 +103,15 @@ def _expected(folder: Path, knowledge: Database) -> Iterator[Case]:
         yield Case(path.parent.name, right, path.parent.name, False, question_of(logs, knowledge))
 
 
+def _origin(source: str) -> str:
+    """The repository or thread of a source: `owner/name` of a path in one, the whole of anything else."""
+    plain = source.split()[0] if source.split() else source
+    parts = plain.split("/")
+    return "/".join(parts[:2]) if len(parts) > 2 and "://" not in plain else source
+
+
 def _known(right: tuple[str, ...], knowledge: Database, where: str) -> tuple[str, ...]:
-    unknown = [c for c in right if c not in knowledge.causes]
+    unknown = [c for c in right if c not in knowledge.causes and c != FAILED]
     if unknown:
         raise UsageError(f"no such cause: {unknown[0]}", where, "forensics signatures list shows them")
     return right
@@ -90,23 +119,21 @@ def _known(right: tuple[str, ...], knowledge: Database, where: str) -> tuple[str
 
 def question_of(paths: list[Path], knowledge: Database) -> Question:
     """What the pipeline decides about when it is given `paths`."""
-    asked: list[Question] = []
     try:
         given = list(sources.open_paths(paths, lambda _w: None))
     except SourceError:
         given = []
-    pipeline.analyze(given, "case", knowledge, workers=1, ask=asked.append)
-    return asked[0]
+    seen = pipeline.examine(given, knowledge, workers=1)
+    return pipeline.question_about(correlation.joined(seen.incidents), seen.asked, knowledge)
 
 
 def without(case: Case, unknown: Callable[[Observation], bool]) -> Case:
-    """`case` as if no signature knew the events that are `unknown`; their lines no longer count as evidence."""
-    incident = case.question.incident
-    kept = tuple(e for e in incident.events if not unknown(e)) if incident else ()
-    question = replace(case.question, incident=replace(incident, events=kept) if incident and kept else None)
-    return replace(case, question=question)
+    """`case` as if no signature knew the observations that are `unknown`; their lines no longer count as evidence."""
+    asked = case.question
+    kept = [o for o in asked.owned if not unknown(o.observation)]
+    return replace(case, question=Question(kept, asked.lanes, asked.machine, asked.host_log))
 
 
 def without_its_cause(case: Case) -> Case:
-    """`case` with every event of its labelled cause removed."""
-    return without(case, lambda event: event.cause == case.right[0])
+    """`case` with every observation of its labelled cause removed."""
+    return without(case, lambda observation: observation.cause == case.right[0])

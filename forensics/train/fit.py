@@ -1,4 +1,4 @@
-"""Cases -> a Model, and for each case what a Model says that never saw its source.
+"""Cases -> a Model, and for each case what a Model says that never saw its origin.
 
 forensics train incidents sample_logs -o my.weights
 """
@@ -8,56 +8,71 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.diagnose.model import Model
-from forensics.diagnose.score import standings
-from forensics.diagnose.weighing import Spoken, candidates
+from forensics.decision.candidates import NAMES, candidates
+from forensics.decision.model import Model
 from forensics.errors import UsageError
-from forensics.train import text, weights
+from forensics.train import outcome_fit, text, weights
 from forensics.train.cases import Case, without_its_cause
 from forensics.train.weights import Choice
 
 FOLDS = 5
-# Weights of a copy whose own cause no signature knew, beside 1 for the case as it is; see docs/model-card.md. Where what is left
-# proves another cause, as a consequence does, the model has to learn most from it. Where nothing is left that speaks at all, the
-# copy weighs more than an unfamiliar one: of unseen logs that say nothing, two in five belonged to a crash.
-UNFAMILIAR = 0.08
-MISLEADING = 0.32
-SILENT = 0.35
+# The weight of a copy whose own cause no signature knew, beside 1 for the case as it is: what is new is met more rarely.
+UNFAMILIAR = 0.15
 
 
 def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> Model:
     """The Model of all `cases` and the signatures' examples.
 
-    The weights of the features are learned from what a text model says that never saw the case's source: what it says of
-    cases it has learned from is too good. Raises UsageError for fewer sources than `folds`, or cases of one cause only.
+    The ranker's weights are learned from what a text model says that never saw the case's origin, and the outcome's calibration
+    from trees that did not: what they say of cases they have learned from is too good. Raises UsageError for fewer origins than
+    `folds`, or cases of one cause only.
     """
-    known = text.examples()
-    blind = text_models(cases, known, folds)
-    made = text.fit([*map(text.document_of, cases), *known])
-    return replace(made, values=weights.fit(choices(cases, blind, knowledge)))
+    fold = folds_of(cases, folds)
+    rows = outcome_fit.matrix(cases, knowledge)
+    blind_trees = _blind_trees(cases, rows, fold)
+    bad, weight = [not c.healthy for c in cases], outcome_fit.weights(cases)
+    raw = [blind_trees[f].raw(row) for f, row in zip(fold, rows.tolist(), strict=True)]
+    outcome = outcome_fit.calibrated(outcome_fit.fit_trees(rows, bad, weight), raw, bad, weight)
+    failed = _named(cases)
+    blind = text_models(failed, text.examples(), folds_of(failed, folds))
+    made = text.fit([*map(text.document_of, failed), *text.examples()])
+    return replace(made, values=weights.fit(choices(failed, blind, knowledge)), outcome=outcome)
 
 
 def cross_validated(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> list[Model]:
-    """For each case, a Model that learned from no case of its source: neither its words nor its features' weights."""
-    blind = text_models(cases, text.examples(), folds)
+    """For each case, a Model that learned from no case of its origin: neither its end, nor its words, nor the features' weights."""
     fold = folds_of(cases, folds)
-    made: dict[int, tuple[float, ...]] = {}
+    made: dict[int, Model] = {}
+    for number in sorted(set(fold)):
+        made[number] = train([c for c, f in zip(cases, fold, strict=True) if f != number], knowledge, folds)
+    return [made[f] for f in fold]
+
+
+def _named(cases: Sequence[Case]) -> list[Case]:
+    """The cases that ended badly by a cause that is labelled."""
+    return [c for c in cases if c.right[0] != HEALTHY and c.cause_known]
+
+
+def _blind_trees(cases: Sequence[Case], rows: object, fold: Sequence[int]) -> dict[int, outcome_fit.Trees]:
+    import numpy as np
+
+    table, made = np.asarray(rows), {}
+    weight = outcome_fit.weights(cases)
     for number in set(fold):
-        rest = [i for i, f in enumerate(fold) if f != number]
-        made[number] = weights.fit(choices([cases[i] for i in rest], [blind[i] for i in rest], knowledge))
-    return [replace(model, values=made[number]) for model, number in zip(blind, fold, strict=True)]
+        kept = [i for i, f in enumerate(fold) if f != number]
+        made[number] = outcome_fit.fit_trees(table[kept], [not cases[i].healthy for i in kept], [weight[i] for i in kept])
+    return made
 
 
-def text_models(cases: Sequence[Case], known: Sequence[text.Document], folds: int) -> list[Model]:
-    """For each case, a text model that learned from no case of its source."""
-    fold = folds_of(cases, folds)
+def text_models(cases: Sequence[Case], known: Sequence[text.Document], fold: Sequence[int]) -> list[Model]:
+    """For each case, a text model that learned from no case of its origin."""
     documents = [text.document_of(c) for c in cases]
     made = {n: text.fit([*(d for d, f in zip(documents, fold, strict=True) if f != n), *known]) for n in set(fold)}
     return [made[n] for n in fold]
 
 
 def folds_of(cases: Sequence[Case], folds: int) -> list[int]:
-    """The fold of each case; all cases of one source are in one."""
+    """The fold of each case; all cases of one origin are in one."""
     import numpy as np
     from sklearn.model_selection import GroupKFold
 
@@ -74,23 +89,15 @@ def folds_of(cases: Sequence[Case], folds: int) -> list[int]:
 
 def choices(cases: Sequence[Case], models: Sequence[Model], knowledge: Database) -> list[Choice]:
     """Each case as it is, and a copy whose own cause no signature knew."""
+    weight = outcome_fit.weights(cases)
     made: list[Choice] = []
-    for case, model in zip(cases, models, strict=True):
-        made.append(Choice(offered(case, model, knowledge), case.right))
-        copy = without_its_cause(case)
-        made.append(Choice(offered(copy, model, knowledge), case.right, _weight(copy, knowledge)))
+    for case, model, share in zip(cases, models, weight, strict=True):
+        made.append(Choice(offered(case, model, knowledge), case.right, share))
+        made.append(Choice(offered(without_its_cause(case), model, knowledge), case.right, UNFAMILIAR * share))
     return made
-
-
-def _weight(copy: Case, knowledge: Database) -> float:
-    first = standings(copy.question.incident, knowledge, copy.question.jobs)[0].cause
-    if first == HEALTHY and not copy.question.alarms:
-        return SILENT
-    return UNFAMILIAR if first == HEALTHY or first in copy.right else MISLEADING
 
 
 def offered(case: Case, model: Model, knowledge: Database) -> dict[str, list[float]]:
     """The candidates of a case and their features."""
-    asked = case.question
-    found = standings(asked.incident, knowledge, asked.jobs)
-    return candidates(found, Spoken(model, asked.alarms), asked.incident, knowledge)
+    found = candidates(case.question.owned, model.text(case.question.words()), knowledge, knowledge.rates)
+    return {c.cause: [c.features[n] for n in NAMES] for c in found}

@@ -13,9 +13,10 @@ from typing import Any
 from msgspec import Struct
 
 from forensics.database import builtin_folder, read_folders
-from forensics.diagnose.features import NAMES
-from forensics.diagnose.model import Model
-from forensics.diagnose.region import region, words
+from forensics.decision.candidates import NAMES
+from forensics.decision.model import Model
+from forensics.decision.text import words
+from forensics.outcome.trees import Trees
 from forensics.train.cases import Case
 
 FEWEST = 3
@@ -33,9 +34,8 @@ class Document(Struct, frozen=True):
 
 
 def document_of(case: Case) -> Document:
-    """The words of a case's error region."""
-    lines = region(case.question.incident, case.question.alarms)
-    return Document(frozenset(words(lines)), case.right[0], case.source)
+    """The words of a case's lines of trouble."""
+    return Document(frozenset(case.question.words()), case.right[0], case.source)
 
 
 def examples() -> list[Document]:
@@ -81,6 +81,7 @@ def fit(documents: Sequence[Document]) -> Model:
         intercepts=_single(intercepts),
         coefficients=_single(np.ascontiguousarray(rows.T).ravel()),
         values=(0.0,) * len(NAMES),
+        outcome=Trees((), 0.0, 0.0, ()),
     )
 
 

@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from forensics.diagnose.features import NAMES, UNKNOWN
+from forensics.decision.candidates import FEATURES, NAMES, UNLISTED
 
-PENALTY = 0.05  # on the square of a weight, for the whole of the choices
+PENALTY = 0.3  # on the square of a weight, for the whole of the choices
 
 
 class Choice(Struct, frozen=True):
-    """`candidates`: the features of each. `right`: those that are right; UNKNOWN is where none of them is a candidate."""
+    """`candidates`: the features of each. `right`: those that are right; UNLISTED is where none of them is a candidate."""
 
     candidates: Mapping[str, Sequence[float]]
     right: Collection[str]
@@ -23,11 +23,11 @@ class Choice(Struct, frozen=True):
     @property
     def targets(self) -> set[str]:
         """The candidates that are right, never empty."""
-        return set(self.right) & set(self.candidates) or {UNKNOWN}
+        return set(self.right) & set(self.candidates) or {UNLISTED}
 
 
 def fit(choices: Sequence[Choice]) -> tuple[float, ...]:
-    """The weights in the order of NAMES."""
+    """The weights in the order of NAMES, each of the sign that its feature is said to have."""
     import numpy as np
     from scipy.optimize import minimize
 
@@ -49,5 +49,7 @@ def fit(choices: Sequence[Choice]) -> tuple[float, ...]:
         gradient = np.einsum("ij,ijk->k", slope, features) + 2 * PENALTY * values
         return float(-(weight * np.log(hit)).sum() + PENALTY * (values**2).sum()), gradient
 
-    found = minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    signs = [FEATURES[name][1] for name in NAMES]
+    bounds = [(0.0, None) if s > 0 else (None, 0.0) if s < 0 else (None, None) for s in signs]
+    found = minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000})
     return tuple(round(float(v), 6) for v in found.x)

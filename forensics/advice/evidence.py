@@ -10,44 +10,44 @@ from forensics.model import Observation, Proof, Value
 
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container")
 TOGETHER = ({"file", "line_no", "function"}, {"exc_type", "exc_message"})  # one event's place, one event's words
-MOST_PROOFS = 12
+MAX_EVIDENCE_LINES = 12
 RANKS = {"proof": 0, "strong": 1, "hint": 2}
-ENDINGS = ("host_memory.oom_", "process.")
-
-
 APART_S = 10.0  # processes of one job die within seconds of each other
 
 
-def _surest_first(events: Sequence[Observation]) -> list[Observation]:
-    over = {e.place for e in _earlier_deaths(events)}
+def _surest_first(events: Sequence[Observation], deaths: bool) -> list[Observation]:
+    over = {e.place for e in _earlier_deaths(events)} if deaths else set()
     return sorted(events, key=lambda e: (RANKS[e.weight], e.place in over, -len(e.fields), e.time is None, e.source, e.line))
 
 
 def _earlier_deaths(events: Sequence[Observation]) -> list[Observation]:
     """Deaths of processes that others died after, with more than APART_S between them."""
-    deaths = [e for e in events if "pid" in e.fields and e.moment is not None and str(e.cause).startswith(ENDINGS)]
+    deaths = [e for e in events if "pid" in e.fields and e.moment is not None]
     deaths.sort(key=lambda e: e.moment or 0.0)
     cut = next((i for i, (a, b) in enumerate(pairwise(deaths[::-1])) if (a.moment or 0.0) - (b.moment or 0.0) > APART_S), None)
     return [] if cut is None else deaths[: len(deaths) - 1 - cut]
 
 
-def facts_of(events: Sequence[Observation]) -> dict[str, Value]:
-    """Facts of the surest event, filled up from others that speak of the same pid, rank, GPU, host."""
+def facts_of(events: Sequence[Observation], deaths: bool = False) -> dict[str, Value]:
+    """Facts of the surest event, filled up from others that speak of the same pid, rank, GPU, host.
+
+    `deaths`: they tell how processes died (trait process_death), of which the last ones count.
+    """
     facts: dict[str, Value] = {}
-    for event in _surest_first(events):
+    for event in _surest_first(events, deaths):
         if all(facts.get(name, event.fields[name]) == event.fields[name] for name in IDENTITY if name in event.fields):
             rest = {n for group in TOGETHER if group & facts.keys() for n in group}
             facts = {**{n: v for n, v in event.fields.items() if n not in rest}, **facts}
     return facts
 
 
-def proofs_of(events: Sequence[Observation]) -> tuple[Proof, ...]:
-    """At most MOST_PROOFS evidence lines, surest first, each line once, every event heard before any event's second line."""
+def proofs_of(events: Sequence[Observation], deaths: bool = False) -> tuple[Proof, ...]:
+    """At most MAX_EVIDENCE_LINES evidence lines, surest first, each line once, every event heard before any event's second line."""
     chosen: dict[tuple[str, int], Proof] = {}
-    ordered = _surest_first(events)
+    ordered = _surest_first(events, deaths)
     for place in range(max((len(e.proofs) for e in ordered), default=0)):
         for event in ordered:
-            if place < len(event.proofs) and len(chosen) < MOST_PROOFS:
+            if place < len(event.proofs) and len(chosen) < MAX_EVIDENCE_LINES:
                 proof = event.proofs[place]
                 chosen.setdefault((proof.source, proof.line), proof)
     return tuple(chosen.values())

@@ -1,12 +1,13 @@
-"""The trained classifier: what the words say for each cause, and how much each feature of a candidate is worth.
+"""The trained model: did it end badly, what the words say for each cause, and how much each feature of a candidate is worth.
 
     {"shutting down", "killed", ...} -> {"process.worker_died": 0.61, "host_memory.oom_global": 0.2, ...}
 
-Two steps, both logistic. `text`: multinomial over the words of the error region, weighed by their rareness (TF-IDF without
-counts, length 1), as scikit-learn's LogisticRegression computes it. `weigh`: one utility for each candidate, the same weights
-for all causes, and their shares (a conditional logit). The weights are a file of numbers and words, no code:
+Three parts. `outcome`: boosted trees over the features of outcome/. `text`: multinomial over the words of the lines of trouble,
+weighed by their rareness (TF-IDF without counts, length 1), as scikit-learn's LogisticRegression computes it. `weigh`: one
+utility for each candidate, the same weights for all causes, and their shares (a conditional logit). The weights are a file of
+numbers and words, no code:
 
-    one line of JSON (form, causes, vocabulary, names and values of the features' weights, sha256 of the rest), then
+    one line of JSON (form, causes, vocabulary, names and values of the features' weights, the trees, sha256 of the rest), then
     32-bit little-endian floats: rareness [words], intercepts [causes], coefficients [words][causes]
 
 Nothing but the standard library is needed to read it: importing numpy would take longer than the whole decision.
@@ -22,13 +23,16 @@ from collections.abc import Collection, Mapping, Sequence
 from math import exp, isfinite, sqrt
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert, to_builtins
 
-from forensics.diagnose.features import NAMES
+from forensics.decision.candidates import NAMES
+from forensics.errors import UsageError
+from forensics.outcome import features as outcome_features
+from forensics.outcome.trees import Trees
 
-FORM = "forensics-model/1"
+FORM = "forensics-model/2"
 BUILT_IN = Path(__file__).parent / "model.weights"
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 
 
 class ForeignModelError(ValueError):
@@ -38,7 +42,7 @@ class ForeignModelError(ValueError):
 class Model(Struct, frozen=True):
     """`vocabulary`: word -> its row. `rareness` [words], `intercepts` [causes], `coefficients` [words * causes], row by row.
 
-    `values`: the weight of each feature, in the order of features.NAMES. `hash`: sha256 of the file.
+    `values`: the weight of each feature, in the order of candidates.NAMES. `outcome`: see Trees. `hash`: sha256 of the file.
     """
 
     causes: tuple[str, ...]
@@ -47,6 +51,7 @@ class Model(Struct, frozen=True):
     intercepts: Sequence[float]
     coefficients: Sequence[float]
     values: tuple[float, ...]
+    outcome: Trees
     hash: str = ""
 
     def text(self, words: Collection[str]) -> dict[str, float]:
@@ -61,7 +66,7 @@ class Model(Struct, frozen=True):
         return dict(zip(self.causes, shares(sums), strict=True))
 
     def weigh(self, candidates: Mapping[str, Sequence[float]]) -> dict[str, float]:
-        """Candidate -> probability, in sum 1. `candidates`: the features of each, in the order of features.NAMES."""
+        """Candidate -> probability, in sum 1. `candidates`: the features of each, in the order of candidates.NAMES."""
         utilities = [sum(v * x for v, x in zip(self.values, row, strict=True)) for row in candidates.values()]
         return dict(zip(candidates, shares(utilities), strict=True))
 
@@ -83,6 +88,7 @@ def dump(model: Model) -> bytes:
         "features": dict(zip(NAMES, model.values, strict=True)),
         "causes": model.causes,
         "vocabulary": sorted(model.vocabulary, key=lambda w: model.vocabulary[w]),
+        "outcome": to_builtins(model.outcome),
     }
     return json.dumps(head, ensure_ascii=True).encode() + b"\n" + body
 
@@ -90,7 +96,7 @@ def dump(model: Model) -> bytes:
 def read(path: Path) -> Model:
     """The Model in `path`; raises ForeignModelError where it is absent, damaged, or made for other features."""
     try:
-        if path.stat().st_size > MOST_BYTES:
+        if path.stat().st_size > MAX_BYTES:
             raise ForeignModelError("larger than any model")
         data = path.read_bytes()
     except OSError as error:
@@ -106,9 +112,10 @@ def restore(data: bytes) -> Model:
         form, digest = head["form"], head["sha256"]
         causes, words = tuple(map(str, head["causes"])), list(map(str, head["vocabulary"]))
         weights = {str(n): float(v) for n, v in head["features"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        outcome = convert(head["outcome"], Trees)
+    except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
         raise ForeignModelError("no model file") from error
-    if form != FORM or list(weights) != list(NAMES):
+    if form != FORM or list(weights) != list(NAMES) or outcome.names != outcome_features.NAMES:
         raise ForeignModelError("made for another version")
     wide, tall = len(causes), len(words)
     if hashlib.sha256(body).hexdigest() != digest or len(body) != 4 * (tall + wide + tall * wide):
@@ -125,6 +132,7 @@ def restore(data: bytes) -> Model:
         intercepts=numbers[tall : tall + wide],
         coefficients=numbers[tall + wide :],
         values=tuple(weights.values()),
+        outcome=outcome,
         hash=hashlib.sha256(data).hexdigest(),
     )
 
@@ -136,20 +144,24 @@ def _floats(values: Sequence[float]) -> bytes:
     return numbers.tobytes()
 
 
-def chosen() -> tuple[Model | None, str]:
-    """The model to use, `$FORENSICS_MODEL` or the built-in one, or None and why; read once.
+def chosen() -> tuple[Model, str]:
+    """The model to use: `$FORENSICS_MODEL`, or the built-in one; and why the former is not used where it cannot be. Read once.
 
-    `$FORENSICS_MODEL` may be `none`: then the plain formula decides, and nothing is amiss.
+    Raises UsageError where the built-in one is damaged, too.
     """
     return _chosen(os.environ.get("FORENSICS_MODEL", ""))
 
 
 @functools.cache
-def _chosen(named: str) -> tuple[Model | None, str]:
-    if named == "none":
-        return None, ""
-    path = Path(named).expanduser() if named else BUILT_IN
+def _chosen(named: str) -> tuple[Model, str]:
+    amiss = ""
+    if named:
+        path = Path(named).expanduser()
+        try:
+            return read(path), ""
+        except ForeignModelError as error:
+            amiss = f"{path.name}: {error}; the built-in model decides"
     try:
-        return read(path), ""
+        return read(BUILT_IN), amiss
     except ForeignModelError as error:
-        return None, f"{path.name}: {error}; the causes are weighed by the plain formula"
+        raise UsageError(f"the built-in model {error}", str(BUILT_IN), "reinstall the package") from error

@@ -4,7 +4,7 @@ Remedies keep the rank of their file; one whose fields this case does not fill i
 """
 
 from forensics.database import Cause, Remedy
-from forensics.diagnose.words import fields_of, fill, fill_command
+from forensics.advice.wording import fields_of, fill, fill_command
 from forensics.model import Advice, Fields, Unknown
 
 

@@ -1,0 +1,77 @@
+"""A Diagnosis to what a report says of each cause: role, summary, evidence lines, facts, remedies, open questions."""
+
+from collections.abc import Sequence
+
+from forensics.advice.evidence import facts_of, proofs_of
+from forensics.advice.remedies import advice, missing
+from forensics.advice.wording import summary
+from forensics.database import HEALTHY, Database
+from forensics.model import Finding, Observation, Proof, Role, Unknown
+from forensics.model.verdicts import Candidate, Diagnosis
+
+UNPROVEN = (
+    Unknown(
+        what="a line that proves a cause",
+        why="no known message stands in these logs; the causes are those whose logs use the most alike words",
+        command="journalctl -k --since '1 hour ago' > kernel.log",
+    ),
+    Unknown(
+        what="the whole output of the job, from its start to its last line",
+        why="the first error is often far above the last one",
+        command="python train.py > job.log 2>&1",
+    ),
+)
+UNTIED = Unknown(
+    what="whether the process that died was the job's",
+    why="the job's log has neither its pid nor a consequence at that moment",
+    command='python train.py > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',
+)
+
+
+def findings(diagnosis: Diagnosis, database: Database) -> tuple[Finding, ...]:
+    """What is said of each candidate, in order; remedies for the first one only."""
+    return tuple(_finding(c, i == 0, diagnosis, database) for i, c in enumerate(diagnosis.candidates))
+
+
+def open_questions(diagnosis: Diagnosis, found: Sequence[Finding], database: Database) -> tuple[Unknown, ...]:
+    """What the logs did not say, most important first; nothing where nothing ended badly."""
+    first = diagnosis.candidates[0]
+    if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
+        return ()
+    asked = missing(database.causes[first.cause], found[0].facts)
+    if first.owned and all(o.whose == "unknown" for o in first.owned):
+        asked = (UNTIED, *asked)
+    return asked if first.owned else (*UNPROVEN, *asked)
+
+
+def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database) -> Finding:
+    cause = database.causes[candidate.cause]
+    deaths = "process_death" in cause.traits
+    observations = _told(candidate)
+    facts = facts_of(observations, deaths)
+    proofs = proofs_of(observations, deaths)
+    if not proofs and first and diagnosis.verdict == "undetermined":  # the ending itself is what can be shown
+        proofs = tuple(Proof(source, line, text, "outcome", "hint") for source, line, text in diagnosis.outcome.lines)
+    return Finding(
+        id=cause.id,
+        title=cause.title,
+        role=_role(candidate, first),
+        probability=candidate.probability,
+        summary=summary(cause, facts),
+        proofs=proofs,
+        facts=facts,
+        advice=advice(cause, facts) if first and cause.id != HEALTHY else (),
+        ledger=candidate.ledger,
+    )
+
+
+def _told(candidate: Candidate) -> list[Observation]:
+    """Its observations; those of the subject only, where some are."""
+    mine = [o.observation for o in candidate.owned if o.whose == "mine"]
+    return mine or [o.observation for o in candidate.owned]
+
+
+def _role(candidate: Candidate, first: bool) -> Role:
+    if first:
+        return "root"
+    return "symptom" if candidate.explained_by else "contributing"

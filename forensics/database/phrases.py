@@ -1,0 +1,84 @@
+"""Phrases that say what a line does, whatever its cause: signatures/phrases/<class>.yaml to one pattern a class.
+
+goes_on.yaml    "corrupt image 17.jpg, skipping"  ->  the line belongs to the class goes_on
+
+A phrase has an id, a pattern, a source and examples, as a signature has, and the same check. It names no cause.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from msgspec import Struct
+
+from forensics.database.files import PHRASES
+from forensics.database.form import LINE, BadFormError, Fault, entries, keys, parse, text, texts
+
+FILE_KEYS = {"class", "means", "phrases"}
+PHRASE_KEYS = {"id", "pattern", "source", "examples"}
+MAX_PATTERN_CHARS = 4000
+
+
+class Phrase(Struct, frozen=True):
+    """One wording of a class. `path`, `line`: where it is written."""
+
+    name: str
+    pattern: str
+    match: tuple[str, ...]
+    no_match: tuple[str, ...]
+    path: str = ""
+    line: int = 0
+
+
+def read_phrases(folder: Path) -> tuple[dict[str, list[Phrase]], list[Fault]]:
+    """Class -> its phrases, of all files of `folder`/phrases, and every fault of their form or their examples."""
+    found: dict[str, list[Phrase]] = {}
+    faults: list[Fault] = []
+    for path in sorted((folder / PHRASES).glob("*.yaml")):
+        try:
+            found[path.stem] = _phrases(parse(path.read_text(encoding="utf-8")), path)
+        except BadFormError as bad:
+            faults.append(Fault(str(path), bad.line, bad.what))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            faults.append(Fault(str(path), 1, f"cannot be read: {error}"))
+    faults += [fault for phrases in found.values() for p in phrases for fault in _unproven(p)]
+    return found, faults
+
+
+def _phrases(data: Any, path: Path) -> list[Phrase]:
+    keys(data, FILE_KEYS, FILE_KEYS)
+    if data["class"] != path.stem:
+        raise BadFormError(data[LINE], f"class is {data['class']!r} but the file is named {path.stem!r}")
+    made: list[Phrase] = []
+    for entry in entries(data, "phrases"):
+        keys(entry, PHRASE_KEYS, PHRASE_KEYS, data[LINE])
+        examples = entry["examples"]
+        keys(examples, {"match", "no_match"}, {"match", "no_match"}, entry[LINE])
+        yes, no = texts(examples, "match"), texts(examples, "no_match")
+        made.append(Phrase(text(entry, "id"), text(entry, "pattern", MAX_PATTERN_CHARS), yes, no, str(path), entry[LINE]))
+    return made
+
+
+def _unproven(phrase: Phrase) -> list[Fault]:
+    import regex
+
+    try:
+        pattern = regex.compile(phrase.pattern)
+    except regex.error as error:
+        return [Fault(phrase.path, phrase.line, f"{phrase.name}: no pattern: {error}")]
+    wrong = [f"{phrase.name} does not match its example {t!r}" for t in phrase.match if not pattern.search(t)]
+    wrong += [f"{phrase.name} matches {t!r}, which it must not" for t in phrase.no_match if pattern.search(t)]
+    return [Fault(phrase.path, phrase.line, what) for what in wrong]
+
+
+def combined(found: Mapping[str, list[Phrase]]) -> dict[str, str]:
+    """Class -> one pattern that matches where one of its phrases does.
+
+    A flag in front of a phrase (`(?i)`) holds for that phrase alone.
+    """
+    return {name: "|".join(_scoped(p.pattern) for p in phrases) for name, phrases in found.items()}
+
+
+def _scoped(pattern: str) -> str:
+    return f"(?i:{pattern[4:]})" if pattern.startswith("(?i)") else f"(?:{pattern})"

@@ -1,0 +1,1 @@
+"""Why: owned observations to candidates with named features, one ranker, and a Diagnosis with its ledger."""

@@ -1,0 +1,190 @@
+"""Owned observations to candidate causes, each with named features: what one ranker weighs.
+
+    process.worker_died:  Killed (strong, ends process), 0 lines behind, explained by host_memory.oom_cgroup
+    -> {"strong": 1, "ending": 1, "explained": 1, "last": 1, "fallback": 1, ...}
+
+Somebody else's observations make no candidate. The features come in groups: evidence, aftermath, ownership, order, graph, text.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from math import log, log1p
+
+from forensics.database import HEALTHY, Database
+from forensics.model.verdicts import Candidate, Owned
+from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, ends_of, tier
+
+# name -> (group, sign that its weight must have or 0, what it is)
+FEATURES: Mapping[str, tuple[str, int, str]] = {
+    "proof": ("evidence", 1, "an ending observation of weight proof speaks for it: `Killed process 4711 (python)`"),
+    "strong": ("evidence", 1, "an ending observation of weight strong does: `CUDA out of memory`"),
+    "hint": ("evidence", 0, "an ending observation of weight hint does: `exit code 1`"),
+    "notice only": ("evidence", -1, "only lines that end nothing by their nature speak for it: `retrying in 1 s`"),
+    "notice proof": ("evidence", 0, "such a line of weight proof or strong speaks for it, too"),
+    "kinds": ("evidence", 0, "ln(1 + different messages that speak for it)"),
+    "rate": ("evidence", 0, "greatest measured log likelihood ratio of a signature that speaks for it (signatures/rates.csv)"),
+    "ends machine": ("evidence", 0, "its surest observation ends a machine: a panic"),
+    "ends job": ("evidence", 0, "its surest observation is a scheduler's or launcher's word on the end of a job"),
+    "again": ("aftermath", -1, "ln(1 + least number of lines behind it that repeat what stood in front of it, or show progress)"),
+    "handled": ("aftermath", -1, "all of its observations say that the program goes on"),
+    "mild": ("aftermath", 0, "all of its observations are warnings or less"),
+    "good behind": ("aftermath", 0, "lines of a good end stand behind all of it"),
+    "starts behind": ("aftermath", -1, "a further attempt began behind all of it"),
+    "behind": ("aftermath", 0, "ln(1 + lines behind its last observation)"),
+    "no trouble behind": ("aftermath", 0, "no further line of trouble stands behind its last observation"),
+    "unknown owner": ("ownership", -1, "nothing but time or place ties it to the subject"),
+    "unknown seconds": ("ownership", 0, "of such a one: ln(1 + seconds between it and the end of the subject's log)"),
+    "unknown against own": ("ownership", -1, "of such a one: the subject's own log tells an end that does not follow from it"),
+    "first": ("order", 0, "its first ending observation is the first of all candidates'"),
+    "earlier share": ("order", 0, "share of the other candidates that are first seen behind it, in the same source"),
+    "last": ("order", 0, "its last ending observation is the last of all candidates'"),
+    "explained": ("graph", -1, "a cause with strong ending evidence explains it (`explains:`)"),
+    "explained by hint": ("graph", -1, "a cause with weaker evidence explains it"),
+    "explained later": ("graph", 0, "the cause that explains it is first seen behind it"),
+    "explains": ("graph", 0, "ln(1 + candidates that it explains)"),
+    "fallback": ("graph", -1, "it is only the name of an ending, and another candidate has strong evidence"),
+    "fallback alone": ("graph", 0, "it is only the name of an ending, and no other candidate has strong evidence"),
+    "exception": ("graph", 0, "it is the general cause of uncaught exceptions, and another candidate has strong evidence"),
+    "stop": ("graph", 0, "somebody or something outside stopped it, and another candidate has strong evidence"),
+    "text": ("text", 1, "ln of the share that the words of the trouble lines give it"),
+    "text first": ("text", 0, "the words put it first"),
+    "no evidence": ("text", 0, "only words speak for it"),
+    "unlisted": ("unlisted", 0, "none of the candidates"),
+    "unlisted weak": ("unlisted", 0, "none of the candidates, where none has strong ending evidence"),
+    "unlisted bare": ("unlisted", 0, "none of the candidates, where only words speak"),
+}
+NAMES = tuple(FEATURES)
+UNLISTED = ""
+NEAREST_BY_WORDS = 3
+FLOOR = 1e-4
+
+
+def candidates(owned: Sequence[Owned], text: Mapping[str, float], database: Database, rates: Mapping[str, float]) -> list[Candidate]:
+    """Every cause that an own or unowned observation speaks for, with its features; those by words where there is none.
+
+    `text`: cause -> share that the words give it. `rates`: signature -> log likelihood ratio. The last one is UNLISTED.
+    """
+    by_cause: dict[str, list[Owned]] = defaultdict(list)
+    for o in owned:
+        if o.whose != "others" and o.observation.cause not in (None, HEALTHY):
+            by_cause[str(o.observation.cause)].append(o)
+    tiers = {id(o): tier(o, database) for o in owned}
+    case = _Case(by_cause, tiers, database)
+    likely = sorted((c for c in text if c in database.causes and c != HEALTHY), key=lambda c: (-text[c], c))[:NEAREST_BY_WORDS]
+    made = [Candidate(c, tuple(own), case.features(c, own, rates) | _text(c, text, likely)) for c, own in sorted(by_cause.items())]
+    if not made:
+        bare = dict.fromkeys(NAMES, 0.0) | {"no evidence": 1.0}
+        made = [Candidate(c, (), bare | _text(c, text, likely)) for c in likely]
+    weak = not any(case.is_strong(c) for c in by_cause)
+    none = dict.fromkeys(NAMES, 0.0) | {"unlisted": 1.0, "unlisted weak": float(weak), "unlisted bare": float(not by_cause)}
+    explained = {c.cause: case.explainer(c.cause) for c in made}
+    return [*(Candidate(c.cause, c.owned, c.features, 0.0, explained[c.cause]) for c in made), Candidate(UNLISTED, (), none)]
+
+
+def _text(cause: str, text: Mapping[str, float], likely: Sequence[str]) -> dict[str, float]:
+    return {"text": log(max(text.get(cause, 0.0), FLOOR)), "text first": float(likely[:1] == [cause])}
+
+
+class _Case:
+    """What the candidates of one case have to do with each other."""
+
+    def __init__(self, by_cause: Mapping[str, Sequence[Owned]], tiers: Mapping[int, int], database: Database) -> None:
+        self.by_cause, self.tiers, self.database = by_cause, tiers, database
+        self.strong = {c for c, own in by_cause.items() if any(tiers[id(o)] <= ENDING_STRONG for o in own)}
+        self.firsts = {c: self._places(own, min) for c, own in by_cause.items()}
+        self.lasts = {c: self._places(own, max) for c, own in by_cause.items()}
+
+    def is_strong(self, cause: str) -> bool:
+        return cause in self.strong
+
+    def _places(self, own: Sequence[Owned], pick: object) -> dict[str, int]:
+        """Source -> line of the first or last ending observation there; of notices where there is no ending one."""
+        ending = [o for o in own if self.tiers[id(o)] < NOTICE] or list(own)
+        places: dict[str, int] = {}
+        for o in ending:
+            line = o.observation.line if pick is min else o.observation.last_line
+            known = places.get(o.observation.source)
+            places[o.observation.source] = line if known is None else (min if pick is min else max)(known, line)
+        return places
+
+    def explainer(self, cause: str) -> str | None:
+        """The candidate that explains `cause`: one with strong evidence before others."""
+        found = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
+        return min(found, key=lambda r: (r not in self.strong, r), default=None)
+
+    def features(self, cause: str, own: Sequence[Owned], rates: Mapping[str, float]) -> dict[str, float]:
+        found = dict.fromkeys(NAMES, 0.0)
+        tiers = [self.tiers[id(o)] for o in own]
+        ending = [o for o, t in zip(own, tiers, strict=True) if t < NOTICE]
+        live = ending or list(own)
+        found["proof"] = float(ENDING_PROOF in tiers)
+        found["strong"] = float(ENDING_STRONG in tiers)
+        found["hint"] = float(ENDING_HINT in tiers)
+        found["notice only"] = float(not ending)
+        found["notice proof"] = float(any(o.observation.weight != "hint" for o, t in zip(own, tiers, strict=True) if t == NOTICE))
+        found["kinds"] = log1p(len({o.observation.kind for o in own}))
+        found["rate"] = max((rates.get(o.observation.kind, 0.0) for o in own), default=0.0)
+        for what in ("machine", "job"):
+            found[f"ends {what}"] = float(any(ends_of(o.observation, self.database) == what for o in ending))
+        found |= self._aftermath(live) | self._ownership(cause, live) | self._order(cause) | self._graph(cause)
+        return found
+
+    def _aftermath(self, live: Sequence[Owned]) -> dict[str, float]:
+        after = [o.aftermath for o in live]
+        last = min(after, key=lambda a: a.behind)
+        return {
+            "again": log1p(min(a.again + a.progress for a in after)),
+            "handled": float(all(a.handled for a in after)),
+            "mild": float(all(a.mild for a in after)),
+            "good behind": float(all(a.good for a in after)),
+            "starts behind": float(all(a.starts for a in after)),
+            "behind": log1p(last.behind),
+            "no trouble behind": float(any(a.trouble == 0 for a in after)),
+        }
+
+    def _ownership(self, cause: str, live: Sequence[Owned]) -> dict[str, float]:
+        if any(o.whose == "mine" for o in live):
+            return {}
+        gaps = [abs(o.seconds_before) for o in live if o.seconds_before is not None]
+        own_end = any(
+            c in self.strong
+            and not self.database.causes[c].fallback
+            and not self.database.explains(cause, c)
+            and any(o.whose == "mine" and self.tiers[id(o)] <= ENDING_STRONG for o in found)
+            for c, found in self.by_cause.items()
+            if c != cause
+        )
+        return {
+            "unknown owner": 1.0,
+            "unknown seconds": log1p(min(gaps)) if gaps else 0.0,
+            "unknown against own": float(own_end),
+        }
+
+    def _order(self, cause: str) -> dict[str, float]:
+        others = [c for c in self.by_cause if c != cause]
+        first, last = self.firsts[cause], self.lasts[cause]
+        shared = [(first[s], self.firsts[c][s]) for c in others for s in first if s in self.firsts[c]]
+        ends = [(last[s], self.lasts[c][s]) for c in others for s in last if s in self.lasts[c]]
+        return {
+            "first": float(all(a <= b for a, b in shared)),
+            "earlier share": sum(a < b for a, b in shared) / len(shared) if shared else 0.5,
+            "last": float(all(a >= b for a, b in ends)),
+        }
+
+    def _graph(self, cause: str) -> dict[str, float]:
+        explainers = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
+        strong = [r for r in explainers if r in self.strong]
+        rivals = bool(self.strong - {cause})
+        first = self.firsts[cause]
+        later = [r for r in strong if any(s in first and line > first[s] for s, line in self.firsts[r].items())]
+        about = self.database.causes[cause]
+        return {
+            "explained": float(bool(strong)),
+            "explained by hint": float(bool(explainers) and not strong),
+            "explained later": float(bool(later) and len(later) == len(strong)),
+            "explains": log1p(sum(self.database.explains(cause, c) for c in self.by_cause)),
+            "fallback": float(about.fallback and rivals),
+            "fallback alone": float(about.fallback and not rivals),
+            "exception": float("exception" in about.traits and rivals),
+            "stop": float("external_stop" in about.traits and rivals),
+        }

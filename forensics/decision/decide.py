@@ -1,0 +1,158 @@
+"""One incident of a subject to its Diagnosis: did it end badly, and which cause is the root.
+
+The probability of a cause is P(it ended badly) x P(this cause | it ended badly); neither factor stands in for the other.
+
+    crash         it ended badly, and a cause with evidence reaches 0.5
+    undetermined  it ended badly, or may have, and no cause is proven
+    no_crash      nothing ended badly in what was given
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from forensics.database import HEALTHY, Database
+from forensics.decision.candidates import FEATURES, UNLISTED, candidates
+from forensics.decision.model import Model
+from forensics.decision.precedence import Precedence
+from forensics.decision.text import trouble_text, words
+from forensics.model import Adjustment, Notice, Verdict
+from forensics.model.verdicts import Candidate, Diagnosis, Lane, Outcome, OutcomeState, Owned
+from forensics.outcome import features as outcome_features
+from forensics.outcome.tiers import ENDING_STRONG, NOTICE, tier
+
+ENDED_BADLY = 0.5  # the more probable of two answers is given
+UNKNOWN_OWNER_MAX = 0.89  # what nothing but time or place ties to the subject never reaches 0.9
+MAX_CAUSES = 8
+MAX_NOTICES = 40
+NEAR_END_LINES = 50  # behind a good end a program may still print how it takes things down
+MIN_LOG_ODDS = 0.01  # a contribution smaller than that is none
+
+
+class Question:
+    """What is decided about one subject: its observations with owners, its lanes, whether it is a machine."""
+
+    def __init__(self, owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, host_log: bool) -> None:
+        self.owned, self.lanes, self.machine, self.host_log = tuple(owned), tuple(lanes), machine, host_log
+
+    def outcome_features(self, database: Database) -> list[float]:
+        """The input of the outcome's model."""
+        return outcome_features.features(self.owned, self.lanes, self.machine, self.host_log, database)
+
+    def words(self) -> set[str]:
+        """The words of its lines of trouble."""
+        return words(trouble_text(self.owned, self.lanes))
+
+
+def decide(question: Question, database: Database, model: Model, precedence: Precedence) -> Diagnosis:
+    """The Diagnosis of `question`; its candidates are most probable first, none.healthy among them."""
+    bad = model.outcome.probability(question.outcome_features(database))
+    offered = candidates(question.owned, model.text(question.words()), database, database.rates)
+    ranked = precedence.applied(_ranked(offered, model), database)
+    listed = [_with_probability(c, bad) for c in ranked if c.cause != UNLISTED]
+    told = tuple(o for o in question.owned if o.observation.cause == HEALTHY and o.whose == "mine")
+    healthy = Candidate(HEALTHY, told, {}, round(1 - bad, 4))
+    listed.sort(key=lambda c: (-c.probability, c.cause))
+    if bad < ENDED_BADLY:
+        found = [healthy, *(c for c in listed if c.owned)]
+    else:
+        found = [*_led_by_evidence(listed), healthy]
+    verdict = _verdict(bad, found[0], database)
+    outcome = _outcome(question, bad, found[0], database)
+    return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(question, found, bad, database))
+
+
+def _led_by_evidence(listed: Sequence[Candidate]) -> list[Candidate]:
+    """Causes with evidence; those by words alone only where there is no other."""
+    return [c for c in listed if c.owned] or list(listed)
+
+
+def _ranked(offered: Sequence[Candidate], model: Model) -> list[Candidate]:
+    shares = model.weigh({c.cause: [c.features[n] for n in FEATURES] for c in offered})
+    return [replace(c, probability=shares[c.cause], ledger=_ledger(c, model)) for c in offered]
+
+
+def _ledger(candidate: Candidate, model: Model) -> tuple[Adjustment, ...]:
+    """What each feature contributes, greatest first, with the candidate's last line for what is told by one."""
+    last = max((o.observation for o in candidate.owned), key=lambda o: o.last_line, default=None)
+    found = [
+        Adjustment(name, round(value, 3), round(value * weight, 3), last.source if last else None, last.line if last else None)
+        for (name, value), weight in zip(candidate.features.items(), model.values, strict=True)
+        if abs(value * weight) >= MIN_LOG_ODDS
+    ]
+    return tuple(sorted(found, key=lambda a: -abs(a.log_odds)))
+
+
+def _with_probability(candidate: Candidate, bad: float) -> Candidate:
+    most = 1.0 if any(o.whose == "mine" for o in candidate.owned) or not candidate.owned else UNKNOWN_OWNER_MAX
+    return replace(candidate, probability=round(min(bad * candidate.probability, most), 4))
+
+
+def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
+    if bad < ENDED_BADLY:
+        return "no_crash"
+    proven = any(tier(o, database) <= ENDING_STRONG for o in first.owned)
+    return "crash" if first.probability >= ENDED_BADLY and proven else "undetermined"
+
+
+def _outcome(question: Question, bad: float, first: Candidate, database: Database) -> Outcome:
+    lane = outcome_features.worst_lane(question.lanes)
+    state = _state(question, bad, first, lane, database)
+    lines = [(o.observation.source, p.line, p.text) for o in first.owned for p in o.observation.proofs[:1]]
+    if not lines and lane:
+        shown = lane.trouble_lines[-1:] if bad >= ENDED_BADLY and lane.trouble_lines else lane.last_lines[-1:]
+        lines = [(lane.source, x.number, x.text) for x in shown]
+    return Outcome(state, round(bad, 4), WHY[state], tuple(lines[:3]))
+
+
+def _state(question: Question, bad: float, first: Candidate, lane: Lane | None, database: Database) -> OutcomeState:
+    if bad >= ENDED_BADLY:
+        traits = database.causes[first.cause].traits if first.cause in database.causes else ()
+        named: Mapping[str, OutcomeState] = {"external_stop": "stopped", "worthless_result": "spoiled", "stalls": "stalled"}
+        return next((named[t] for t in traits if t in named), "failed")
+    if any(o.observation.weight != "hint" for o in first.owned):
+        return "ended_well"
+    if lane is None:
+        return "unknown"
+    if 0 <= lane.digest.good <= NEAR_END_LINES:
+        return "ended_well"
+    if question.machine or lane.kind not in ("job", "notebook"):
+        return "going_on"
+    return "ended_well" if lane.kind == "notebook" else "cut_off" if lane.digest.progress >= 0 else "unknown"
+
+
+WHY: Mapping[OutcomeState, str] = {
+    "failed": "nothing shows that it went on behind the lines that tell of its end",
+    "stalled": "it was alive, but nothing moved any more",
+    "spoiled": "it ran on, but what it made is worthless",
+    "stopped": "somebody or something outside ended it",
+    "ended_well": "its last lines tell that it did what it was asked for",
+    "going_on": "its lines go on to the end of the log, and nothing in them tells of an end",
+    "cut_off": "the log stops while it was at work, and nothing tells of an end",
+    "unknown": "nothing here speaks of an end",
+}
+
+
+def _notices(question: Question, found: Sequence[Candidate], bad: float, database: Database) -> tuple[Notice, ...]:
+    """What ended nothing, and what belongs to others; the first cause's own lines are its evidence."""
+    shown = {id(o) for c in found[:1] for o in c.owned} if bad >= ENDED_BADLY else set()
+    made: dict[tuple[str, int], Notice] = {}
+    for o in question.owned:
+        if o.observation.cause == HEALTHY or id(o) in shown or not o.observation.proofs:
+            continue
+        if bad >= ENDED_BADLY and o.whose != "others" and tier(o, database) < NOTICE:
+            continue  # it stands among the causes
+        proof = o.observation.proofs[0]
+        made.setdefault((proof.source, proof.line), Notice(proof.source, proof.line, proof.text, o.observation.cause, o.whose, _why(o, database)))
+    return tuple(made.values())[:MAX_NOTICES]
+
+
+def _why(o: Owned, database: Database) -> str:
+    if o.whose == "others":
+        return f"somebody else's: {o.link}"
+    after = o.aftermath
+    if after.again or after.progress:
+        return f"the program went on: {max(after.again, after.progress)} lines as before stand behind it"
+    if after.handled:
+        return "the program says that it goes on"
+    return "it ends nothing by itself" if tier(o, database) == NOTICE else "nothing shows that it ended anything"

@@ -1,0 +1,68 @@
+"""The few absolutes of the decision, as rows of signatures/precedence.yaml: what never comes before what, and why.
+
+    - before: host_memory.oom_cgroup        when both have strong evidence, the first is ranked in front of the second
+      never_first: process.worker_died
+      why: SIGKILL is how the kernel ends a process, not a reason
+
+Everything else is learned. A row names causes, families (`gpu_hardware.*`) or traits (`trait:fallback`).
+"""
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics.database import Database
+from forensics.model.verdicts import Candidate
+from forensics.outcome.tiers import ENDING_STRONG, tier
+
+
+class Row(Struct, frozen=True):
+    """`before` is ranked in front of `after` where both have strong evidence of an end."""
+
+    before: str
+    after: str
+    why: str
+
+
+class Precedence(Struct, frozen=True):
+    """The rows, in order."""
+
+    rows: tuple[Row, ...]
+
+    def applied(self, ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+        """`ranked`, where a row forbids the order of two with the two probabilities exchanged."""
+        found = list(ranked)
+        for row in self.rows:
+            for i, ahead in enumerate(found):
+                for j, behind in enumerate(found):
+                    if not _is(ahead, row.before, database) or not _is(behind, row.after, database):
+                        continue
+                    if behind.probability > ahead.probability and _strong(ahead, database):
+                        found[i] = replace(ahead, probability=behind.probability)
+                        found[j] = replace(behind, probability=ahead.probability)
+                        ahead = found[i]
+        return found
+
+
+def _is(candidate: Candidate, named: str, database: Database) -> bool:
+    if named.startswith("trait:"):
+        return database.has_trait(candidate.cause, named.removeprefix("trait:"))
+    return candidate.cause == named or (named.endswith(".*") and candidate.cause.startswith(named[:-1]))
+
+
+def _strong(candidate: Candidate, database: Database) -> bool:
+    return any(o.whose == "mine" and tier(o, database) <= ENDING_STRONG for o in candidate.owned)
+
+
+@functools.cache
+def read_precedence(path: Path) -> Precedence:
+    """The rows of a file; none where there is no such file."""
+    import yaml
+
+    if not path.is_file():
+        return Precedence(())
+    told = yaml.safe_load(path.read_text(encoding="utf-8")) or []
+    return Precedence(tuple(Row(r["before"], r["after"], " ".join(r["why"].split())) for r in told))

@@ -1,0 +1,37 @@
+"""The words of the lines of trouble: what they say for each cause, for logs that no signature knows.
+
+    RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2) -> runtimeerror, mat, and, shapes, shapes cannot, ...
+
+Read are the lines that evidence stands on and the last lines of trouble of the subject's lanes. Numbers, addresses and paths say
+nothing about the cause and are left out, so that two logs of one failure share their words. Words order causes; they never raise
+an alarm.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from forensics import lazy
+from forensics.database import HEALTHY
+from forensics.model.verdicts import Lane, Owned
+
+NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
+TOKEN = lazy.regex(r"[a-z_]{3,30}")
+MAX_LINES = 200
+MAX_CHARS = 400
+
+
+def words(lines: Iterable[str]) -> set[str]:
+    """Words and pairs of neighbouring words of the last MAX_LINES `lines`: `shapes`, `shapes cannot`."""
+    found: set[str] = set()
+    for line in list(lines)[-MAX_LINES:]:
+        tokens = TOKEN.findall(NOISE.sub(" ", line[:MAX_CHARS]).lower())
+        found.update(tokens)
+        found.update(f"{a} {b}" for a, b in pairwise(tokens))
+    return found
+
+
+def trouble_text(owned: Sequence[Owned], lanes: Sequence[Lane]) -> list[str]:
+    """The lines to be read, each once: the trouble of the subject's lanes, then the evidence that is not somebody else's."""
+    trouble = [line.text[:MAX_CHARS] for lane in lanes for line in lane.trouble_lines]
+    proofs = [p.text for o in owned if o.whose != "others" and o.observation.cause != HEALTHY for p in o.observation.proofs]
+    return list(dict.fromkeys([*trouble, *proofs]))

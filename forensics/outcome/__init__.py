@@ -1,0 +1,9 @@
+"""What ended: lanes, their attempts, and how the last one of the subject ended, by the structure of the log, whatever the words.
+
+This room alone asks whether a program went on behind its trouble.
+"""
+
+from forensics.outcome.line_classes import line_classes, trouble_test
+from forensics.outcome.survey import survey
+
+__all__ = ["line_classes", "survey", "trouble_test"]

@@ -1,0 +1,133 @@
+"""What is known about a subject's end, as numbers with names: the input of the model that says whether it ended badly.
+
+    train.log: 4,000 lines, a traceback 3 lines before the end, nothing repeats behind it
+    -> strong.count 0.69, strong.behind 1.1, strong.again 0, lane.traceback 1.4, lane.good -1, ...
+
+Counts and distances are logarithms, ln(1 + n), in lines; -1 stands for what does not occur. Four groups: `proof`, `strong`,
+`hint`, `notice` (the subject's observations by what they say about an end, see tiers), `trait` (of the causes they name), `lane`
+(how its lines go to the end, whatever they say), `setting` (what kind of logs these are).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import log1p
+
+from forensics.database import HEALTHY, Database
+from forensics.model.verdicts import Lane, LaneDigest, Owned
+from forensics.outcome.tiers import NOTICE, TIER_NAMES, ends_of, tier
+
+ABSENT = -1.0
+OF_TIER = {
+    "count": "how many different observations",
+    "behind": "lines behind the last of them, in its lane",
+    "again": "of the last of them: lines behind it of a form that stood in front of it",
+    "least again": "the least such number of any of them: 0 where nothing shows that it was survived",
+    "progress": "of the last of them: lines of a program at work behind it",
+    "good": "of the last of them: lines of a good end behind it",
+    "trouble": "of the last of them: further lines of trouble behind it",
+    "handled": "share of them that say, or stand next to a line that says, that the program goes on",
+    "mild": "share of them whose own record is a warning or less",
+    "starts": "of the last of them: attempts that began behind it",
+    "repeats": "how often the most frequent one stands there",
+}
+TRAITS = ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer", "worthless_result")
+OF_LANE = ("lines", "trouble", "traceback", "good", "progress", "start", "trouble_count", "traceback_count", "good_count")
+OF_LANE += ("progress_count", "again_after_trouble", "again_after_traceback")
+ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress") for n in (1, 3, 10, 50))
+KINDS = ("job", "notebook", "kernel", "scheduler", "runtime", "service")
+HEALTHY_TOLD = ("healthy.told", "healthy.behind", "healthy.trouble behind")
+UNKNOWN = ("unknown.count", "unknown.least seconds before", "unknown.most severe")
+SETTING = ("setting.machine", "setting.host log beside", "setting.own lanes", "setting.attempts", "setting.lines per lane")
+
+NAMES: tuple[str, ...] = (
+    *(f"{t}.{n}" for t in TIER_NAMES for n in OF_TIER),
+    *(f"trait.{t}" for t in TRAITS),
+    "ends.machine",
+    "ends.job",
+    *HEALTHY_TOLD,
+    *UNKNOWN,
+    *(f"lane.{n}" for n in OF_LANE),
+    *(f"lane.{n}" for n in ENDS_WITH),
+    *(f"lane.is {k}" for k in KINDS),
+    *SETTING,
+)
+
+
+def features(owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, host_log: bool, database: Database) -> list[float]:
+    """The numbers in the order of NAMES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies beside its own."""
+    mine = [o for o in owned if o.whose == "mine" and o.observation.cause != HEALTHY]
+    tiers = {id(o): tier(o, database) for o in owned}
+    found: dict[str, float] = {}
+    for number, name in enumerate(TIER_NAMES):
+        found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in mine if tiers[id(o)] == number]).items()}
+    loud = [o for o in mine if tiers[id(o)] < TIER_NAMES.index("hint")]
+    for trait in TRAITS:
+        found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in loud))
+    for what in ("machine", "job"):
+        found[f"ends.{what}"] = float(any(ends_of(o.observation, database) == what for o in loud))
+    found |= _healthy([o for o in owned if o.observation.cause == HEALTHY and o.whose == "mine"])
+    found |= _unknown([o for o in owned if o.whose == "unknown" and tiers[id(o)] < NOTICE], tiers)
+    worst = worst_lane(lanes)
+    found |= _of_lane(worst.digest if worst else None)
+    found |= {f"lane.is {k}": float(worst is not None and worst.kind == k) for k in KINDS}
+    found["setting.machine"], found["setting.host log beside"] = float(machine), float(host_log)
+    found["setting.own lanes"] = log1p(len(lanes))
+    found["setting.attempts"] = log1p(max((len(lane.attempts) for lane in lanes), default=0))
+    total = sum(lane.digest.lines for lane in lanes)
+    found["setting.lines per lane"] = log1p(total / max(1, len(lanes)))
+    return [found[name] for name in NAMES]
+
+
+def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
+    """The lane that ends with most trouble: of several ranks or processes the one to look at."""
+
+    def badness(lane: Lane) -> tuple[bool, float, int]:
+        d = lane.digest
+        near = min((x for x in (d.traceback, d.trouble) if x >= 0), default=-1)
+        return near >= 0 and near - min(d.again_after_trouble, near) < 50, -float(near if near >= 0 else 1 << 40), d.lines
+
+    return max(lanes, key=badness, default=None)
+
+
+def _of_tier(found: Sequence[Owned]) -> Mapping[str, float]:
+    if not found:
+        return dict.fromkeys(OF_TIER, ABSENT) | {"count": 0.0, "handled": 0.0, "mild": 0.0, "repeats": 0.0}
+    last = min(found, key=lambda o: o.aftermath.behind)
+    after = last.aftermath
+    return {
+        "count": log1p(len({(o.observation.kind, o.observation.source) for o in found})),
+        "behind": log1p(after.behind),
+        "again": log1p(after.again),
+        "least again": log1p(min(o.aftermath.again + o.aftermath.progress for o in found)),
+        "progress": log1p(after.progress),
+        "good": log1p(after.good),
+        "trouble": log1p(after.trouble),
+        "handled": sum(o.aftermath.handled for o in found) / len(found),
+        "mild": sum(o.aftermath.mild for o in found) / len(found),
+        "starts": log1p(after.starts),
+        "repeats": log1p(max(o.observation.count for o in found)),
+    }
+
+
+def _healthy(told: Sequence[Owned]) -> Mapping[str, float]:
+    sure = [o for o in told if o.observation.weight != "hint"]
+    if not sure:
+        return dict(zip(HEALTHY_TOLD, (0.0, ABSENT, ABSENT), strict=True))
+    last = min(sure, key=lambda o: o.aftermath.behind)
+    weight = 2.0 if any(o.observation.weight == "proof" for o in sure) else 1.0
+    return dict(zip(HEALTHY_TOLD, (weight, log1p(last.aftermath.behind), log1p(last.aftermath.trouble)), strict=True))
+
+
+def _unknown(found: Sequence[Owned], tiers: Mapping[int, int]) -> Mapping[str, float]:
+    if not found:
+        return dict(zip(UNKNOWN, (0.0, ABSENT, ABSENT), strict=True))
+    gaps = [abs(o.seconds_before) for o in found if o.seconds_before is not None]
+    severe = float(NOTICE - min(tiers[id(o)] for o in found))
+    return dict(zip(UNKNOWN, (log1p(len(found)), log1p(min(gaps)) if gaps else ABSENT, severe), strict=True))
+
+
+def _of_lane(digest: LaneDigest | None) -> Mapping[str, float]:
+    if digest is None:
+        return {f"lane.{n}": ABSENT for n in (*OF_LANE, *ENDS_WITH)}
+    numbers = {n: getattr(digest, n) for n in OF_LANE}
+    found = {f"lane.{n}": ABSENT if v < 0 else log1p(v) for n, v in numbers.items()}
+    return found | {f"lane.{n}": v for n, v in zip(ENDS_WITH, digest.ends_with, strict=True)}

@@ -1,0 +1,131 @@
+"""The sample of one source to its lanes: whose line each one is, by what stands in front of it.
+
+    Aug 22 03:00:07 node-7 sshd[771]: error: ...        -> unit sshd        (kind service)
+    [11686.888109] Out of memory: Killed process 4242   -> kernel           (kind kernel)
+    [rank3]: RuntimeError: ...                          -> rank 3           (kind job)
+    Epoch 3/10 loss 0.41                                -> the source's own program
+
+"Stands in the same file" links nothing in the log of a host: a line of another program proves nothing about this one.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.model import Scan
+from forensics.model.verdicts import Entity, LaneKind
+from forensics.text import clean
+
+Key = tuple[str, str]  # kind of entity, name
+SYSLOG = re.compile(
+    rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
+    rb" (?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} (?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
+)
+KERNEL = re.compile(rb"(?:<\d{1,3}>|\w{1,9} *:\w{1,9} *: )?\[ {0,6}\d{1,9}\.\d{6}\](?:\[ *[TC]\d+\])? ?|\d,\d{1,9},\d{1,15},[-c];")
+RANK = re.compile(rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>")
+SRUN = re.compile(rb" {0,4}(\d{1,5}): (?=\D)")
+ACTOR = re.compile(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
+OWN: Key = ("job", "")
+SCHEDULERS = re.compile(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
+RUNTIMES = re.compile(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
+HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel")
+DAEMON = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
+MANY = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
+
+
+class Row(Struct):
+    """One line of a lane: its number, the first words of it (its form), and its bytes."""
+
+    number: int
+    form: bytes
+    raw: bytes
+
+
+def is_host_log(scan: Scan, layout: str) -> bool:
+    """Is it the log of a machine, not of one program?"""
+    return (scan.source.format or layout).startswith(HOST_FORMATS) or layout.startswith(HOST_FORMATS)
+
+
+def key_of(raw: bytes, ranks: bool = False) -> Key | None:
+    """Whose line it is, by what stands in front of it; None where nothing does. `ranks`: `3: text` names a rank."""
+    first = raw[:1]
+    if first == b"[" or first == b"<" or first.isdigit():
+        if KERNEL.match(raw):
+            return ("kernel", "")
+        if found := RANK.match(raw):
+            return ("rank", (found["a"] or found["b"]).decode())
+    if found := SYSLOG.match(raw):
+        program = found["program"].decode().rpartition("/")[2]
+        return ("kernel", "") if program == "kernel" else ("unit", program)
+    if b" pid=" in raw[:120] and (found := ACTOR.match(raw)):
+        return ("process", f"{found['name'].decode()} {found['pid'].decode()}")
+    if ranks and (found := SRUN.match(raw)):
+        return ("rank", found[1].decode())
+    return None
+
+
+def lane_kind(key: Key, scan: Scan, layout: str) -> LaneKind:
+    """What may be said in the lane, see DECISION: the signatures' `scope`."""
+    kind, name = key
+    if kind == "kernel":
+        return "kernel"
+    if kind == "unit":
+        return "scheduler" if SCHEDULERS.fullmatch(name) else "runtime" if RUNTIMES.fullmatch(name) else "service"
+    if key == OWN and (scan.source.format == "notebook" or layout.startswith("jupyter")):
+        return "notebook"
+    if key == OWN and DAEMON.search(scan.source.name):
+        return "scheduler"
+    if key == OWN and is_host_log(scan, layout):
+        return "service"
+    return "job"
+
+
+def entity_of(key: Key, source: str) -> Entity:
+    """The entity that writes the lane."""
+    kind, name = key
+    if key == OWN:
+        return Entity("job", source)
+    return Entity("kernel", "") if kind == "kernel" else Entity(kind, name)  # type: ignore[arg-type]
+
+
+def rows(scan: Scan, layout: str) -> Iterator[tuple[Key, Row]]:
+    """Every line of the sample that is not blank, in order, with the key of its lane."""
+    host = is_host_log(scan, layout)
+    ends = [line.text.encode("utf-8", "replace") for line in (*scan.head, *scan.tail)]
+    ranks = sum(1 for raw in ends if SRUN.match(raw)) > MANY * max(1, len(ends))
+    several = host or ranks or any(key_of(raw) for raw in ends) or _speaks_of_several(scan)
+    for first, block in scan.sample:
+        last: Key = OWN
+        forms = block.translate(WORDS_ONLY).split(b"\n")
+        lines = block.split(b"\n")
+        for at, raw in enumerate(lines):
+            words = [w for w in forms[at].split() if len(w) > 2] if b"\r" not in raw else _frame_words(raw)
+            if not words and not raw.strip():
+                continue
+            key = key_of(raw, ranks) if several else OWN
+            if key is None:  # a line without a head of its own goes on with the one before it, in a host's log
+                key = last if host or raw[:1] in b" \t" else OWN
+            last = key
+            yield key, Row(first + at, b" ".join(words[:8]), raw)
+
+
+def _speaks_of_several(scan: Scan) -> bool:
+    """Do the pieces between its ends hold lines of other programs?"""
+    return any(key_of(raw) for _, block in scan.sample[1:] for raw in block[:2000].split(b"\n"))
+
+
+def _frame_words(raw: bytes) -> list[bytes]:
+    """The words of the last frame of a bar that was redrawn."""
+    frame = raw.rstrip(b"\r").rpartition(b"\r")[2]
+    return [w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2]
+
+
+def text_of(raw: bytes) -> str:
+    """The text of a row, its last frame, without colours."""
+    raw = raw.rstrip(b"\r")
+    return clean(raw.rpartition(b"\r")[2][:2000] if b"\r" in raw else raw[:2000])
+
+
+WORDS_ONLY = bytes(i if i == 10 or 65 <= i <= 90 or 97 <= i <= 122 or i >= 128 else 32 for i in range(256))

@@ -1,0 +1,60 @@
+"""What a line does, whatever its cause: a set of classes, from the phrases of the database.
+
+    "corrupt image 17.jpg, skipping"  ->  TROUBLE | GOES_ON          "504 steps, 0 failed"  ->  0
+    "Epoch 3/10 loss 0.41"            ->  PROGRESS                   "Traceback (most recent call last):"  ->  TROUBLE | TRACEBACK
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from forensics import lazy
+from forensics.database import Database
+
+TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE = (1 << i for i in range(9))
+TAKES_BACK = GOES_ON | SERVICE  # what makes a word of trouble no sign of an end
+MAX_CHARS = 400  # of a line that are looked at; what a line does, it says in front
+CLASSES = {"goes_on": GOES_ON, "good_end": GOOD, "progress": PROGRESS, "run_start": START, "shut_down": SHUT_DOWN, "host_service": SERVICE}
+HEAD = "Traceback (most recent call last)"
+FRAMES = lazy.regex(r"^\s{2,}(?:File \"|at |raise |return |\^|~)|^\s*File \".{1,300}\", line \d|^\[<[0-9a-f]+>\]|^ {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|^\s*#\d+ +0x|^Call Trace:|^\w{3,20}: 0{4}")
+NEVER = "(?!)"
+
+
+class LineClasses:
+    """The compiled classes of one database."""
+
+    def __init__(self, phrases: Mapping[str, str]) -> None:
+        self.trouble = re.compile(phrases.get("trouble", NEVER))
+        self.no_trouble = re.compile(phrases.get("no_trouble", NEVER))
+        self.others = [(bit, re.compile(phrases.get(name, NEVER))) for name, bit in CLASSES.items()]
+
+    def of(self, text: str) -> int:
+        """The classes of one line, its terminal colours removed."""
+        text = text[:MAX_CHARS]
+        found = 0
+        for bit, pattern in self.others:
+            if pattern.search(text):
+                found |= bit
+        if FRAMES.search(text):
+            return found & GOES_ON | FRAME
+        if HEAD in text:
+            return found & GOES_ON | TRACEBACK | TROUBLE
+        return found | TROUBLE if self.is_trouble(text) else found
+
+    def is_trouble(self, text: str) -> bool:
+        """Does the line hold a word of failure that is no count of none, name or setting?"""
+        return self.trouble.search(text) is not None and self.trouble.search(self.no_trouble.sub(" ", text)) is not None
+
+
+_made: dict[str, LineClasses] = {}
+
+
+def line_classes(database: Database) -> LineClasses:
+    """The LineClasses of `database`, compiled once."""
+    if database.hash not in _made:
+        _made[database.hash] = LineClasses(database.phrases)
+    return _made[database.hash]
+
+
+def trouble_test(database: Database) -> Callable[[str], bool]:
+    """Does a line hold a word of failure? For those who only want to know that."""
+    return line_classes(database).is_trouble

@@ -1,0 +1,236 @@
+"""One source to its lanes, each with its attempts, how it ends, and what stands behind each observation in it.
+
+    step 0 loss 0.9 / WARNING shard 7: Connection reset, retrying / step 1 loss 0.8 / step 2 loss 0.7
+    -> one lane, one attempt; behind the observation: 2 lines, both of a form seen before it, both progress; handled
+
+The whole lane is looked at, as far as the scanner's sample holds it: all lines of a short log, an even sample of a long one.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from forensics import lazy
+from forensics.layouts import peel
+from forensics.model import Line, Observation, Scan
+from forensics.model.verdicts import Aftermath, Attempt, Lane, LaneDigest
+from forensics.outcome.lanes import OWN, Key, Row, entity_of, key_of, lane_kind, rows, text_of
+from forensics.outcome.line_classes import (
+    FRAME,
+    GOES_ON,
+    GOOD,
+    PROGRESS,
+    SERVICE,
+    SHUT_DOWN,
+    START,
+    TAKES_BACK,
+    TRACEBACK,
+    TROUBLE,
+    LineClasses,
+)
+
+LAST_ROWS = 60  # classified one by one; of the others one for each form
+MAX_FORMS = 4000  # of a source; further ones are taken for neutral
+SHOWN_TROUBLE = 20
+SHOWN_LAST = 5
+NEAR_ROWS = 3  # behind an observation: where a program says that it goes on
+IN_FRONT_ROWS = 2
+TAILS = (1, 3, 10, 50)
+BANNER_ROWS = 3  # of a lane: what a program prints first, it prints again when it is started again
+MOST_STARTS = 50  # a banner that returns more often is a line like others
+MILD_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
+RECORD_LEVEL = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
+LEVEL_CHARS = 160
+COUNTER = lazy.regex(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})")
+
+
+def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
+    """The lanes of one source, the one with most lines first."""
+    of_lane: dict[Key, list[Row]] = defaultdict(list)
+    for key, row in rows(scan, layout):
+        of_lane[key].append(row)
+    whole = len(scan.sample) == 1
+    by_key: dict[Key, list[Observation]] = defaultdict(list)
+    for observation in observations:
+        by_key[_key_for(observation, of_lane)].append(observation)
+    known: dict[bytes, int] = {}
+    made: list[Lane] = []
+    for key in dict.fromkeys([*of_lane, *by_key]):
+        own = _LaneRows(of_lane.get(key, []), classes, known, 0 if whole or len(of_lane) > 1 else scan.lines)
+        made.append(
+            Lane(
+                source=scan.source.name,
+                kind=lane_kind(key, scan, layout),
+                entity=entity_of(key, scan.source.name),
+                attempts=own.attempts(),
+                digest=own.digest(),
+                trouble_lines=own.trouble_lines(),
+                last_lines=own.last_lines(),
+                aftermath={(o.line, o.kind): own.aftermath(o) for o in by_key.get(key, ())},
+            )
+        )
+    return tuple(sorted(made, key=lambda lane: -lane.digest.lines))
+
+
+def _key_for(observation: Observation, lanes: Mapping[Key, object]) -> Key:
+    """The lane of an observation, by its first evidence line."""
+    text = observation.proofs[0].text if observation.proofs else ""
+    key = key_of(text.encode("utf-8", "replace"), any(k[0] == "rank" for k in lanes))
+    if key in lanes:
+        return key
+    if key is None and OWN not in lanes and lanes:
+        return next(iter(lanes)) if len(lanes) == 1 else OWN
+    return key or OWN
+
+
+class _LaneRows:
+    """The rows of one lane with their classes, and what can be asked of them.
+
+    `total`: lines of the source where it has one lane only and was not looked at whole, else 0.
+    """
+
+    def __init__(self, own: list[Row], classes: LineClasses, known: dict[bytes, int], total: int) -> None:
+        self.rows, self.total = own, total
+        self.numbers = [r.number for r in own]
+        self.first_seen: dict[bytes, int] = {}
+        self.bits: list[int] = []
+        alone = len(own) - LAST_ROWS
+        for i, row in enumerate(own):
+            self.first_seen.setdefault(row.form, row.number)
+            bits = known.get(row.form) if i < alone else None
+            if bits is None:
+                bits = classes.of(text_of(row.raw)) if i >= alone or len(known) < MAX_FORMS else 0
+                known.setdefault(row.form, bits)
+            self.bits.append(bits)
+        self._starts: list[int] | None = None
+
+    def aftermath(self, observation: Observation) -> Aftermath:
+        """What stands behind and next to `observation`."""
+        first, last = observation.line, _end_of(observation)
+        at = bisect_right(self.numbers, last)
+        behind = self.rows[at:]
+        bits = self.bits[at:]
+        again = [r.number for r, b in zip(behind, bits, strict=True) if self._again(r, b, first)]
+        good = [r.number for r, b in zip(behind, bits, strict=True) if b & GOOD and not b & TROUBLE]
+        near = [*range(max(0, bisect_left(self.numbers, first) - IN_FRONT_ROWS), at), *range(at, min(at + NEAR_ROWS, len(self.rows)))]
+        own = [self.numbers[i] for i in near if self.bits[i] & GOES_ON]
+        return Aftermath(
+            behind=max(len(behind), self.total - last if self.total else 0),
+            again=len(again),
+            progress=sum(1 for b in bits if b & PROGRESS and not b & TROUBLE),
+            good=len(good),
+            trouble=sum(1 for b in bits if b & TROUBLE and not b & TAKES_BACK),
+            starts=sum(1 for s in self.starts() if s > last),
+            handled=bool(own),
+            mild=_is_mild(observation),
+            again_line=again[-1] if again else 0,
+            good_line=good[-1] if good else 0,
+            handled_line=own[0] if own else 0,
+        )
+
+    def _again(self, row: Row, bits: int, before: int) -> bool:
+        return not bits & (TROUBLE | FRAME | SHUT_DOWN) and len(row.form) > 3 and self.first_seen[row.form] < before
+
+    def starts(self) -> list[int]:
+        """Numbers of the lines at which a further attempt begins."""
+        if self._starts is None:
+            self._starts = self._found_starts()
+        return self._starts
+
+    def _found_starts(self) -> list[int]:
+        banner = [r.form for r in self.rows[:BANNER_ROWS] if r.form.count(b" ") >= 2]
+        counts: dict[bytes, int] = defaultdict(int)
+        for row in self.rows:
+            if row.form in banner:
+                counts[row.form] += 1
+        banners = {form for form, n in counts.items() if 1 < n <= MOST_STARTS}
+        found: list[int] = []
+        highest = 0
+        for row, bits in zip(self.rows[BANNER_ROWS:], self.bits[BANNER_ROWS:], strict=True):
+            counted = COUNTER.search(text_of(row.raw)) if bits & PROGRESS and len(self.rows) < MAX_FORMS else None
+            count = int(counted[1]) if counted else highest
+            fell = counted is not None and count <= 1 and highest > 2
+            highest = count if counted else highest
+            if (bits & START and not bits & TROUBLE) or row.form in banners or fell:
+                if not found or row.number - found[-1] > BANNER_ROWS:
+                    found.append(row.number)
+        return found
+
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The attempts of the lane, in order; one where it has no rows."""
+        if not self.rows:
+            return (Attempt(1, 0, 0),)
+        first = [self.numbers[0], *(s for s in self.starts() if s > self.numbers[0])]
+        last = [*(n - 1 for n in first[1:]), self.numbers[-1]]
+        return tuple(Attempt(i, a, b) for i, (a, b) in enumerate(zip(first, last, strict=True), 1))
+
+    def digest(self) -> LaneDigest:
+        """How the lane ends."""
+        count = len(self.rows)
+
+        def last(bit: int, without: int = 0) -> int:
+            return next((count - 1 - i for i in range(count - 1, -1, -1) if self.bits[i] & bit and not self.bits[i] & without), -1)
+
+        def number(bit: int, without: int = 0) -> int:
+            return sum(1 for b in self.bits if b & bit and not b & without)
+
+        trouble, traceback = last(TROUBLE, TAKES_BACK), last(TRACEBACK)
+        tails = [self.bits[-n:] for n in TAILS]
+        shares = [
+            sum(1 for b in tail if b & bit and not b & without) / max(1, len(tail))
+            for bit, without in ((TROUBLE, TAKES_BACK), (GOOD, TROUBLE), (PROGRESS, TROUBLE))
+            for tail in tails
+        ]
+        return LaneDigest(
+            lines=max(count, self.total),
+            looked_at=count,
+            trouble=trouble,
+            traceback=traceback,
+            good=last(GOOD, TROUBLE),
+            progress=last(PROGRESS, TROUBLE),
+            start=last(START, TROUBLE),
+            trouble_count=number(TROUBLE, TAKES_BACK),
+            traceback_count=number(TRACEBACK),
+            good_count=number(GOOD, TROUBLE),
+            progress_count=number(PROGRESS, TROUBLE),
+            again_after_trouble=self._again_after(trouble),
+            again_after_traceback=self._again_after(traceback),
+            ends_with=tuple(shares),
+        )
+
+    def _again_after(self, distance: int) -> int:
+        if distance < 0:
+            return 0
+        at = len(self.rows) - 1 - distance
+        before = self.numbers[at]
+        return sum(1 for r, b in zip(self.rows[at + 1 :], self.bits[at + 1 :], strict=True) if self._again(r, b, before))
+
+    def trouble_lines(self) -> tuple[Line, ...]:
+        """The last lines with a word of trouble that nothing takes back."""
+        both = zip(reversed(self.rows), reversed(self.bits), strict=True)
+        found = [Line(r.number, text_of(r.raw)) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][:SHOWN_TROUBLE]
+        return tuple(reversed(found))
+
+    def last_lines(self) -> tuple[Line, ...]:
+        """The last lines."""
+        return tuple(Line(r.number, text_of(r.raw)) for r in self.rows[-SHOWN_LAST:])
+
+
+def _end_of(observation: Observation) -> int:
+    """The last line of an observation; of one that was folded from many places, that of the last of them."""
+    return max(observation.last_line, observation.line)
+
+
+def _is_mild(observation: Observation) -> bool:
+    """Does the record itself say that it is a warning or less?"""
+    for text in _texts(observation.proofs[:1]):
+        level = peel(text).level
+        if level:
+            return level.lower() in MILD_LEVELS
+        if RECORD_LEVEL.search(text[:LEVEL_CHARS]):
+            return True
+    return False
+
+
+def _texts(proofs: Iterable[object]) -> list[str]:
+    return [str(getattr(p, "text", "")) for p in proofs]

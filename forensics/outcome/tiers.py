@@ -1,0 +1,37 @@
+"""How much an observation says about an end: by what its signature states, its weight, and whether it may speak in its lane.
+
+    "Killed process 4711" (ends: process, proof) in a kernel's lane     -> ENDING_PROOF
+    "hint: set CUDA_LAUNCH_BLOCKING=1" (ends: nothing)                  -> NOTICE
+    "ModuleNotFoundError" (scope: job, notebook) in sshd's lane         -> NOTICE
+"""
+
+from forensics.database import HEALTHY, Database
+from forensics.model import Observation
+from forensics.model.verdicts import Owned
+
+ENDING_PROOF, ENDING_STRONG, ENDING_HINT, NOTICE = range(4)
+TIER_NAMES = ("proof", "strong", "hint", "notice")
+OF_WEIGHT = {"proof": ENDING_PROOF, "strong": ENDING_STRONG, "hint": ENDING_HINT}
+
+
+def ends_of(o: Observation, database: Database) -> str:
+    """What `o` shows to have ended: as its signature states; of a record as its cause does, and nothing where it is a hint."""
+    if o.ends:
+        return o.ends
+    cause = database.causes.get(str(o.cause))
+    return "nothing" if o.weight == "hint" or cause is None else cause.ends
+
+
+def may_speak(owned: Owned, database: Database) -> bool:
+    """Is the lane of the observation one that its signature may speak for?"""
+    o = owned.observation
+    cause = database.causes.get(str(o.cause))
+    scope = o.scope or (cause.scope if cause else ("any",))
+    return "any" in scope or owned.lane is None or owned.lane.kind in scope
+
+
+def tier(owned: Owned, database: Database) -> int:
+    """One of ENDING_PROOF, ENDING_STRONG, ENDING_HINT, NOTICE."""
+    if owned.observation.cause == HEALTHY or not may_speak(owned, database):
+        return NOTICE
+    return NOTICE if ends_of(owned.observation, database) == "nothing" else OF_WEIGHT[owned.observation.weight]

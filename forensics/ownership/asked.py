@@ -1,0 +1,88 @@
+"""What the user asks about: the job, the notebook, or, where only a host's log was given, the machine.
+
+    train.log, dmesg.txt    -> the job that wrote train.log; dmesg.txt tells of its host
+    dmesg.txt               -> the machine
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from msgspec import Struct, field
+
+from forensics.correlation.file_names import Named, of_file
+from forensics.model import SourceSummary
+from forensics.model.verdicts import Entity, Lane, LaneKind
+from forensics.outcome.lanes import DAEMON, HOST_FORMATS
+
+OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
+
+
+class Asked(Struct, frozen=True):
+    """The subject. `own`: the sources that it wrote, all where there is no log of a host among them or nothing else.
+
+    `starts`, `ends`: first and last known time of each of these. `pids`: by which its logs call its processes. `machine`: only
+    logs of hosts were given. `lanes`: by source.
+    """
+
+    own: frozenset[str]
+    starts: Mapping[str, datetime | None]
+    ends: Mapping[str, datetime | None]
+    pids: frozenset[int]
+    machine: bool
+    lanes: Mapping[str, tuple[Lane, ...]] = field(default_factory=dict)
+
+    @property
+    def named(self) -> list[Named]:
+        """What the names of its own files tell."""
+        return [of_file(name) for name in self.own]
+
+    @property
+    def has_host_log(self) -> bool:
+        """Is there a log of a host beside its own?"""
+        return len(self.lanes) > len(self.own)
+
+    def own_lanes(self) -> list[Lane]:
+        """The lanes that the subject wrote: of its sources those of programs, or for a machine all of them."""
+        found = [lane for name in sorted(self.own) for lane in self.lanes.get(name, ())]
+        jobs = [lane for lane in found if lane.kind in OWN_KINDS]
+        return jobs or found
+
+    def main_lane(self) -> Lane | None:
+        """The own lane with most lines."""
+        return max(self.own_lanes(), key=lambda lane: lane.digest.lines, default=None)
+
+    def end(self) -> datetime | None:
+        """The latest known time of its own logs."""
+        return max((t for t in self.ends.values() if t), default=None)
+
+    def start(self) -> datetime | None:
+        """The earliest known time of its own logs; None where one of them has none."""
+        return None if not self.starts or None in self.starts.values() else min(t for t in self.starts.values() if t)
+
+    def entity(self) -> Entity:
+        """Its name for people."""
+        if self.machine:
+            return Entity("machine", "")
+        lane = self.main_lane()
+        jobs = sorted({n.job for n in self.named if n.job})
+        if jobs:
+            return Entity("job", " and ".join(jobs[:3]))
+        if lane and lane.kind == "notebook":
+            return Entity("notebook", lane.source)
+        return Entity("job", lane.source if lane else "")
+
+
+def asked_about(summaries: Iterable[SourceSummary], lanes: Mapping[str, tuple[Lane, ...]], pids: Mapping[str, frozenset[int]]) -> Asked:
+    """The subject of these sources. `lanes`, `pids`: by source."""
+    every = list(summaries)
+    own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not DAEMON.search(s.name)]
+    machine = not own
+    own = own or every
+    return Asked(
+        own=frozenset(s.name for s in own),
+        starts={s.name: s.first_time for s in own},
+        ends={s.name: s.last_time for s in own},
+        pids=frozenset(p for s in own for p in pids.get(s.name, ())),
+        machine=machine,
+        lanes=lanes,
+    )

@@ -1,0 +1,141 @@
+"""Observations of an incident to Owned ones: each with whose it is, the link that tells it, and what stands behind it.
+
+    dmesg:   Killed process 15372 (python)      train.log: ... (pid: 15372) Killed       -> mine, "pid 15372"
+    dmesg:   Killed process 900 (chrome)        train.log: pids of its own, none near    -> others, "pid 900 is none of the job's"
+    dmesg:   Xid 79, 3 s before train.log ends                                           -> unknown, "time, 3.0 s earlier"
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from forensics.database import HEALTHY, Database
+from forensics.layouts.cgroup_paths import Group, group
+from forensics.model import Incident, Link, Observation
+from forensics.model.verdicts import Aftermath, Fact, Lane, Owned, Whose
+from forensics.ownership.asked import OWN_KINDS, Asked
+
+NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
+LEAST_PID = 1000  # a container counts its processes from 1: only numbers of one size can be told apart
+THREADS = 500  # how much later the number of a thread, which the kernel tells of a crash, may be than its process's
+SLACK_S = 2.0  # a line is stamped a little before or after what it tells
+DAY_S = 86400.0
+GROUP_FIELDS = ("cgroup", "limit_path", "container", "step", "container_id")
+Place = tuple[str, int]
+
+
+def owned(incident: Incident, asked: Asked, database: Database) -> tuple[Owned, ...]:
+    """Every observation of `incident` that names a cause, in order, with its owner."""
+    observations = [o for o in incident.events if o.cause in database.causes]
+    linked = _named_links(incident.links, observations, asked)
+    first = [_owned(o, linked, asked, database) for o in observations]
+    mine = {pid for o in first if o.whose == "mine" and o.observation.source not in asked.own and (pid := _pid(o.observation))}
+    return tuple(_not_the_one(o, mine, database) for o in first)
+
+
+def _owned(o: Observation, linked: Mapping[Place, str], asked: Asked, database: Database) -> Owned:
+    lane = _lane_of(o, asked)
+    aftermath = lane.aftermath[(o.line, o.kind)] if lane else Aftermath(behind=0)
+    before = _seconds_before(o, asked)
+    whose, link = _whose(o, lane, linked, asked, database, before)
+    return Owned(o, whose, link, lane, aftermath, before, _facts(o, whose, aftermath, before))
+
+
+def _lane_of(o: Observation, asked: Asked) -> Lane | None:
+    return next((lane for lane in asked.lanes.get(o.source, ()) if (o.line, o.kind) in lane.aftermath), None)
+
+
+def _whose(
+    o: Observation, lane: Lane | None, linked: Mapping[Place, str], asked: Asked, database: Database, before: float | None
+) -> tuple[Whose, str]:
+    if asked.machine:
+        return "mine", "the machine's own log"
+    if o.source in asked.own:
+        if lane is None or lane.kind in OWN_KINDS or not any(x.kind in OWN_KINDS for x in asked.lanes.get(o.source, ())):
+            return "mine", "its own log"
+        return "unknown", "another program's line in its log"
+    told = _group(o)
+    jobs, containers = {n.job for n in asked.named} - {""}, {n.container for n in asked.named} - {""}
+    if told.job and jobs and not any(n.array for n in asked.named):
+        return ("mine", f"job {told.job}") if told.job in jobs else ("others", f"job {told.job} is another one")
+    if told.container and containers:
+        return ("mine", f"container {told.container[:12]}") if told.container in containers else ("others", "another container")
+    if o.place in linked:
+        return "mine", linked[o.place]
+    pid, death = _pid(o), database.has_trait(o.cause, "process_death")
+    if pid and pid in asked.pids:
+        return "mine", f"pid {pid}"
+    if pid and death and _is_none_of(pid, asked.pids, THREADS if o.fields.get("signal") else 0):
+        return "others", f"pid {pid} is none of the job's"
+    return _by_time(o, asked, before)
+
+
+def _by_time(o: Observation, asked: Asked, before: float | None) -> tuple[Whose, str]:
+    off = SLACK_S + (o.uncertainty_s or 0.0)
+    start = asked.start()
+    if before is not None and before < -off:
+        return "others", f"{-before:.1f} s after the job had ended"
+    if o.time and start and o.time < start - timedelta(seconds=off):
+        early = (start - o.time).total_seconds()
+        return "others", f"{early:.0f} s before the job began"
+    return "unknown", f"time, {before:.1f} s earlier" if before is not None else "given beside it"
+
+
+def _seconds_before(o: Observation, asked: Asked) -> float | None:
+    """How long `o` stands in front of the end of the subject's logs; None where a clock lacks."""
+    end = asked.end()
+    return (end - o.time).total_seconds() if o.time and end else None
+
+
+def _named_links(links: Iterable[Link], observations: Sequence[Observation], asked: Asked) -> dict[Place, str]:
+    """Each place of a host's log that a number or a name ties to a line of the subject's own, with that name."""
+    above: dict[Place, Place] = {}
+
+    def top(place: Place) -> Place:
+        while above.setdefault(place, place) != place:
+            above[place] = place = above[above[place]]
+        return place
+
+    named = [k for k in links if k.kind in NAMED_LINKS]
+    for link in named:
+        above[top(link.second)] = top(link.first)
+    own = {top(o.place) for o in observations if o.source in asked.own and o.cause != HEALTHY}
+    by = {place: link.by for link in named for place in (link.first, link.second)}
+    return {place: by[place] for place in list(above) if place[0] not in asked.own and top(place) in own and place in by}
+
+
+def _not_the_one(o: Owned, mine: set[int], database: Database) -> Owned:
+    """A death that nothing ties to the subject is somebody else's where that of another process is tied to it by its pid."""
+    pid = _pid(o.observation)
+    if o.whose != "unknown" or not mine or not pid or pid in mine or not database.has_trait(o.observation.cause, "process_death"):
+        return o
+    return replace(o, whose="others", link=f"pid {pid}; the job's is {min(mine)}")
+
+
+def _group(o: Observation) -> Group:
+    told = group(" ".join(str(o.fields[name]) for name in GROUP_FIELDS if name in o.fields))
+    return replace(told, job=str(o.fields["job"]).partition(".")[0]) if "job" in o.fields and not told.job else told
+
+
+def _pid(o: Observation) -> int:
+    told = o.fields.get("pid", 0)
+    return int(told) if isinstance(told, int) or (isinstance(told, str) and told.isdecimal() and len(told) < 10) else 0
+
+
+def _is_none_of(victim: int, pids: Iterable[int], threads: int) -> bool:
+    """Is `victim` known to be none of `pids`, of which there are some of its size, nor one of the `threads` numbers behind each?"""
+    near = [p for p in pids if victim / 2 < p < victim * 2]
+    return victim >= LEAST_PID and bool(near) and not any(p <= victim <= p + threads for p in near)
+
+
+def _facts(o: Observation, whose: Whose, after: Aftermath, before: float | None) -> tuple[Fact, ...]:
+    mine = {"mine": True, "others": False, "unknown": None}[whose]
+    found = [Fact("mine", mine, o.source, o.line)]
+    if after.again or after.progress:
+        found.append(Fact("continued", True, o.source, after.again_line))
+    if after.handled:
+        found.append(Fact("handled", True, o.source, after.handled_line))
+    if before is not None and before < -SLACK_S:
+        found.append(Fact("after_end", True, o.source, o.line))
+    return tuple(found)

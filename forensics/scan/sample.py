@@ -1,0 +1,52 @@
+"""Blocks of whole lines of one source for those who ask how it went on: all of a short one, an even sample of a long one.
+
+0.5 MB log -> one block, the whole log        10 GB log -> its first 512 KiB, 64 pieces of 4 KiB, its last 128 KiB
+"""
+
+from forensics.scan.fold import Even
+
+HEAD_BYTES = 512 << 10  # some 5,000 lines: most logs are shorter, and these are looked at whole
+PIECE_BYTES = 4 << 10  # some 40 lines: enough to see which lines are printed in turn
+TAIL_BYTES = 128 << 10
+MAX_PIECES = 64
+
+
+class LineSample:
+    """Gathers the sample while chunks pass; what it keeps is bounded, whatever the source's length."""
+
+    def __init__(self) -> None:
+        self.head: list[bytes] = []
+        self.head_bytes = 0
+        self.pieces: Even[tuple[int, bytes]] = Even(MAX_PIECES)
+        self.tail = b""
+
+    def feed(self, data: bytes, first_line: int) -> None:
+        """Take in a chunk of whole lines, of which the first is number `first_line`."""
+        if self.head_bytes < HEAD_BYTES:
+            part = data if len(data) <= HEAD_BYTES - self.head_bytes else _whole(data[: HEAD_BYTES - self.head_bytes])
+            self.head.append(part)
+            self.head_bytes += len(part)
+            if len(part) == len(data):
+                return
+            self.head_bytes = max(self.head_bytes, HEAD_BYTES)
+            data = data[len(part) :]
+            self.tail = data[-TAIL_BYTES:]
+            return
+        if self.pieces.wants():
+            self.pieces.add((first_line, _whole(data[:PIECE_BYTES])))
+        self.tail = data[-TAIL_BYTES:] if len(data) >= TAIL_BYTES else (self.tail + data)[-TAIL_BYTES:]
+
+    def blocks(self, lines: int) -> tuple[tuple[int, bytes], ...]:
+        """The blocks in order, with the number of the first line of each; `lines`: of the whole source."""
+        found = [(1, b"".join(self.head))] if self.head else []
+        if not self.tail:
+            return tuple(found)
+        cut = self.tail.find(b"\n") + 1 if len(self.tail) == TAIL_BYTES else 0
+        tail = self.tail[cut:]
+        first = lines - tail.count(b"\n") - (not tail.endswith(b"\n")) + 1
+        return (*found, *((n, piece) for n, piece in self.pieces.kept if n + piece.count(b"\n") <= first), (first, tail))
+
+
+def _whole(data: bytes) -> bytes:
+    """`data` up to its last line end."""
+    return data[: data.rfind(b"\n") + 1]
