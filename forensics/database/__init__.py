@@ -17,6 +17,7 @@ from forensics.database.confirm import Confirmer
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
 from forensics.database.literals import PIECES, compile_anchors, compile_literals, whole
+from forensics.database.rates import read_rates
 from forensics.database.stored import dump, restore
 from forensics.database.tables import read_rows, read_table
 from forensics.errors import DatabaseError
@@ -43,7 +44,7 @@ __all__ = [
     "whole",
 ]
 
-FORMAT = 7  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 9  # of the cached document; raised when entries.py or stored.py change
 
 
 def load(
@@ -75,7 +76,7 @@ def load(
             return restore(cached[0], tuple(triggers), digest, matcher)
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError):
             pass  # compiled for another processor, or written by something else: built again below
-    database = assemble(_faultless(folders), tuple(triggers), digest, _phrases(folders))
+    database = assemble(_faultless(folders), tuple(triggers), digest, _phrases(folders), read_rates(folders[0]))
     cache.write(key, dump(database), hyperscan.dumpb(database.matcher), cache_folder)
     return database
 
@@ -107,7 +108,7 @@ def _faultless(folders: list[Path]) -> list[Cause]:
     return causes
 
 
-def _phrases(folders: list[Path]) -> dict[str, str]:
+def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], str]]:
     """The patterns of the classes of lines; raises DatabaseError for the first fault. A folder adds to those before it."""
     from forensics.database.phrases import Phrase, combined, read_phrases
 

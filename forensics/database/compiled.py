@@ -13,6 +13,8 @@ from forensics.database.entries import Cause, Signature
 from forensics.database.literals import compile_anchors, cuts, whole
 from forensics.model import Trigger
 
+Phrases = Mapping[str, tuple[tuple[str, ...], str]]
+Rates = Mapping[str, tuple[float, float]]
 Calls = dict[str, tuple[list[int], list[int]]]  # anchor -> the signatures and the triggers it calls for
 
 
@@ -21,7 +23,8 @@ class Database(Struct, frozen=True):
 
     `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`
     (indices of `triggers`), each of which has an anchor that holds it. `matcher` reports its first `cuts[i]` bytes, see
-    `literals.whole`. `hash` names the content. `phrases`: a pattern for each class of lines, see `phrases.combined`. `causes` of a database from the cache are made when asked for and without
+    `literals.whole`. `hash` names the content. `phrases`: words and a pattern for each class of lines, see `phrases.combined`.
+    `rates`: log odds (failed, cause) of signatures that fired in the field, see `rates`. `causes` of a database from the cache are made when asked for and without
     examples.
     """
 
@@ -34,8 +37,8 @@ class Database(Struct, frozen=True):
     trigger_ids: Sequence[Sequence[int]]
     matcher: Any
     hash: str
-    phrases: Mapping[str, str] = field(default_factory=dict)
-    rates: Mapping[str, float] = field(default_factory=dict)
+    phrases: Phrases = field(default_factory=dict)
+    rates: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
         """Has `cause` this trait (see entries.TRAITS)? Not one that is unknown."""
@@ -62,7 +65,11 @@ class Database(Struct, frozen=True):
 
 
 def assemble(
-    causes: Sequence[Cause], triggers: tuple[Trigger, ...], digest: str, phrases: Mapping[str, str] | None = None
+    causes: Sequence[Cause],
+    triggers: tuple[Trigger, ...],
+    digest: str,
+    phrases: Phrases | None = None,
+    rates: Rates | None = None,
 ) -> Database:
     """The Database of `causes`, compiled: some tenths of a second."""
     confirmers = tuple(Confirmer(s) for c in causes for s in c.signatures)
@@ -87,6 +94,7 @@ def assemble(
         matcher=compile_anchors(anchors, cut),
         hash=digest,
         phrases=phrases or {},
+        rates=rates or {},
     )
 
 

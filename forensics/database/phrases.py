@@ -15,18 +15,19 @@ from msgspec import Struct
 from forensics.database.files import PHRASES
 from forensics.database.form import LINE, BadFormError, Fault, entries, keys, parse, text, texts
 
-FILE_KEYS = {"class", "means", "phrases"}
+FILE_KEYS = {"class", "means", "words", "phrases"}
 PHRASE_KEYS = {"id", "pattern", "source", "examples"}
 MAX_PATTERN_CHARS = 4000
 
 
 class Phrase(Struct, frozen=True):
-    """One wording of a class. `path`, `line`: where it is written."""
+    """One wording of a class. `words`: of the class, one of which (any case) stands in every line of it; empty for any. `path`, `line`: where it is written."""
 
     name: str
     pattern: str
     match: tuple[str, ...]
     no_match: tuple[str, ...]
+    words: tuple[str, ...] = ()
     path: str = ""
     line: int = 0
 
@@ -47,16 +48,17 @@ def read_phrases(folder: Path) -> tuple[dict[str, list[Phrase]], list[Fault]]:
 
 
 def _phrases(data: Any, path: Path) -> list[Phrase]:
-    keys(data, FILE_KEYS, FILE_KEYS)
+    keys(data, FILE_KEYS, FILE_KEYS - {"words"})
     if data["class"] != path.stem:
         raise BadFormError(data[LINE], f"class is {data['class']!r} but the file is named {path.stem!r}")
+    words = texts(data, "words")
     made: list[Phrase] = []
     for entry in entries(data, "phrases"):
         keys(entry, PHRASE_KEYS, PHRASE_KEYS, data[LINE])
         examples = entry["examples"]
         keys(examples, {"match", "no_match"}, {"match", "no_match"}, entry[LINE])
         yes, no = texts(examples, "match"), texts(examples, "no_match")
-        made.append(Phrase(text(entry, "id"), text(entry, "pattern", MAX_PATTERN_CHARS), yes, no, str(path), entry[LINE]))
+        made.append(Phrase(text(entry, "id"), text(entry, "pattern", MAX_PATTERN_CHARS), yes, no, words, str(path), entry[LINE]))
     return made
 
 
@@ -67,17 +69,22 @@ def _unproven(phrase: Phrase) -> list[Fault]:
         pattern = regex.compile(phrase.pattern)
     except regex.error as error:
         return [Fault(phrase.path, phrase.line, f"{phrase.name}: no pattern: {error}")]
-    wrong = [f"{phrase.name} does not match its example {t!r}" for t in phrase.match if not pattern.search(t)]
+    wrong = [
+        f"{phrase.name}: none of the words of its class stands in {t!r}"
+        for t in phrase.match
+        if phrase.words and not any(w in t.lower() for w in phrase.words)
+    ]
+    wrong += [f"{phrase.name} does not match its example {t!r}" for t in phrase.match if not pattern.search(t)]
     wrong += [f"{phrase.name} matches {t!r}, which it must not" for t in phrase.no_match if pattern.search(t)]
     return [Fault(phrase.path, phrase.line, what) for what in wrong]
 
 
-def combined(found: Mapping[str, list[Phrase]]) -> dict[str, str]:
-    """Class -> one pattern that matches where one of its phrases does.
+def combined(found: Mapping[str, list[Phrase]]) -> dict[str, tuple[tuple[str, ...], str]]:
+    """Class -> its words, and one pattern that matches where one of its phrases does.
 
     A flag in front of a phrase (`(?i)`) holds for that phrase alone.
     """
-    return {name: "|".join(_scoped(p.pattern) for p in phrases) for name, phrases in found.items()}
+    return {name: (tuple(dict.fromkeys(w for p in phrases for w in p.words)), "|".join(_scoped(p.pattern) for p in phrases)) for name, phrases in found.items()}
 
 
 def _scoped(pattern: str) -> str:

@@ -12,6 +12,7 @@ from math import log, log1p
 
 from forensics.database import HEALTHY, Database
 from forensics.model.verdicts import Candidate, Owned
+from forensics.outcome.features import Rates, rate_of
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, ends_of, tier
 
 # name -> (group, sign that its weight must have or 0, what it is)
@@ -22,7 +23,8 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
     "notice only": ("evidence", -1, "only lines that end nothing by their nature speak for it: `retrying in 1 s`"),
     "notice proof": ("evidence", 0, "such a line of weight proof or strong speaks for it, too"),
     "kinds": ("evidence", 0, "ln(1 + different messages that speak for it)"),
-    "rate": ("evidence", 0, "greatest measured log likelihood ratio of a signature that speaks for it (signatures/rates.csv)"),
+    "rate": ("evidence", 1, "greatest log odds that a log in which one of its signatures fires ended by this cause (rates.csv)"),
+    "failed rate": ("evidence", 0, "greatest log odds that such a log ended badly at all"),
     "ends machine": ("evidence", 0, "its surest observation ends a machine: a panic"),
     "ends job": ("evidence", 0, "its surest observation is a scheduler's or launcher's word on the end of a job"),
     "again": ("aftermath", -1, "ln(1 + least number of lines behind it that repeat what stood in front of it, or show progress)"),
@@ -59,7 +61,7 @@ NEAREST_BY_WORDS = 3
 FLOOR = 1e-4
 
 
-def candidates(owned: Sequence[Owned], text: Mapping[str, float], database: Database, rates: Mapping[str, float]) -> list[Candidate]:
+def candidates(owned: Sequence[Owned], text: Mapping[str, float], database: Database, rates: Rates) -> list[Candidate]:
     """Every cause that an own or unowned observation speaks for, with its features; those by words where there is none.
 
     `text`: cause -> share that the words give it. `rates`: signature -> log likelihood ratio. The last one is UNLISTED.
@@ -112,7 +114,7 @@ class _Case:
         found = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
         return min(found, key=lambda r: (r not in self.strong, r), default=None)
 
-    def features(self, cause: str, own: Sequence[Owned], rates: Mapping[str, float]) -> dict[str, float]:
+    def features(self, cause: str, own: Sequence[Owned], rates: Rates) -> dict[str, float]:
         found = dict.fromkeys(NAMES, 0.0)
         tiers = [self.tiers[id(o)] for o in own]
         ending = [o for o, t in zip(own, tiers, strict=True) if t < NOTICE]
@@ -123,7 +125,8 @@ class _Case:
         found["notice only"] = float(not ending)
         found["notice proof"] = float(any(o.observation.weight != "hint" for o, t in zip(own, tiers, strict=True) if t == NOTICE))
         found["kinds"] = log1p(len({o.observation.kind for o in own}))
-        found["rate"] = max((rates.get(o.observation.kind, 0.0) for o in own), default=0.0)
+        found["rate"] = max(rate_of(o, rates)[1] for o in own)
+        found["failed rate"] = max(rate_of(o, rates)[0] for o in own)
         for what in ("machine", "job"):
             found[f"ends {what}"] = float(any(ends_of(o.observation, self.database) == what for o in ending))
         found |= self._aftermath(live) | self._ownership(cause, live) | self._order(cause) | self._graph(cause)

@@ -35,19 +35,25 @@ class Question:
     def __init__(self, owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, host_log: bool) -> None:
         self.owned, self.lanes, self.machine, self.host_log = tuple(owned), tuple(lanes), machine, host_log
 
-    def outcome_features(self, database: Database) -> list[float]:
-        """The input of the outcome's model."""
-        return outcome_features.features(self.owned, self.lanes, self.machine, self.host_log, database)
+    def outcome_features(self, database: Database, rates: outcome_features.Rates | None = None) -> list[float]:
+        """The input of the outcome's model. `rates`: in place of the database's."""
+        return outcome_features.features(self.owned, self.lanes, self.machine, self.host_log, database, rates)
 
     def words(self) -> set[str]:
         """The words of its lines of trouble."""
         return words(trouble_text(self.owned, self.lanes))
 
 
-def decide(question: Question, database: Database, model: Model, precedence: Precedence) -> Diagnosis:
-    """The Diagnosis of `question`; its candidates are most probable first, none.healthy among them."""
-    bad = model.outcome.probability(question.outcome_features(database))
-    offered = candidates(question.owned, model.text(question.words()), database, database.rates)
+def decide(
+    question: Question, database: Database, model: Model, precedence: Precedence, rates: outcome_features.Rates | None = None
+) -> Diagnosis:
+    """The Diagnosis of `question`; its candidates are most probable first, none.healthy among them.
+
+    `rates`: in place of the database's, for those who measure.
+    """
+    rates = database.rates if rates is None else rates
+    bad = model.outcome.probability(question.outcome_features(database, rates))
+    offered = candidates(question.owned, model.text(question.words()), database, rates)
     ranked = precedence.applied(_ranked(offered, model), database)
     listed = [_with_probability(c, bad) for c in ranked if c.cause != UNLISTED]
     told = tuple(o for o in question.owned if o.observation.cause == HEALTHY and o.whose == "mine")

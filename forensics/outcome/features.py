@@ -11,11 +11,15 @@ Counts and distances are logarithms, ln(1 + n), in lines; -1 stands for what doe
 from collections.abc import Iterable, Mapping, Sequence
 from math import log1p
 
+from msgspec.structs import astuple
+
 from forensics.database import HEALTHY, Database
+from forensics.database.rates import prior
 from forensics.model.verdicts import Lane, LaneDigest, Owned
 from forensics.outcome.tiers import NOTICE, TIER_NAMES, ends_of, tier
 
 ABSENT = -1.0
+Rates = Mapping[str, tuple[float, float]]
 OF_TIER = {
     "count": "how many different observations",
     "behind": "lines behind the last of them, in its lane",
@@ -28,6 +32,7 @@ OF_TIER = {
     "mild": "share of them whose own record is a warning or less",
     "starts": "of the last of them: attempts that began behind it",
     "repeats": "how often the most frequent one stands there",
+    "rate": "greatest log odds that a log in which one of them fires ended badly (signatures/rates.csv)",
 }
 TRAITS = ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer", "worthless_result")
 OF_LANE = ("lines", "trouble", "traceback", "good", "progress", "start", "trouble_count", "traceback_count", "good_count")
@@ -52,13 +57,19 @@ NAMES: tuple[str, ...] = (
 )
 
 
-def features(owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, host_log: bool, database: Database) -> list[float]:
-    """The numbers in the order of NAMES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies beside its own."""
+def features(
+    owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, host_log: bool, database: Database, rates: Rates | None = None
+) -> list[float]:
+    """The numbers in the order of NAMES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies beside its own.
+
+    `rates`: see Database.rates, which is the default.
+    """
+    rates = database.rates if rates is None else rates
     mine = [o for o in owned if o.whose == "mine" and o.observation.cause != HEALTHY]
     tiers = {id(o): tier(o, database) for o in owned}
     found: dict[str, float] = {}
     for number, name in enumerate(TIER_NAMES):
-        found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in mine if tiers[id(o)] == number]).items()}
+        found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in mine if tiers[id(o)] == number], rates).items()}
     loud = [o for o in mine if tiers[id(o)] < TIER_NAMES.index("hint")]
     for trait in TRAITS:
         found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in loud))
@@ -88,7 +99,7 @@ def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
     return max(lanes, key=badness, default=None)
 
 
-def _of_tier(found: Sequence[Owned]) -> Mapping[str, float]:
+def _of_tier(found: Sequence[Owned], rates: Rates) -> Mapping[str, float]:
     if not found:
         return dict.fromkeys(OF_TIER, ABSENT) | {"count": 0.0, "handled": 0.0, "mild": 0.0, "repeats": 0.0}
     last = min(found, key=lambda o: o.aftermath.behind)
@@ -105,7 +116,14 @@ def _of_tier(found: Sequence[Owned]) -> Mapping[str, float]:
         "mild": sum(o.aftermath.mild for o in found) / len(found),
         "starts": log1p(after.starts),
         "repeats": log1p(max(o.observation.count for o in found)),
+        "rate": max(rate_of(o, rates)[0] for o in found),
     }
+
+
+def rate_of(o: Owned, rates: Rates) -> tuple[float, float]:
+    """Log odds that a log in which its signature fires ended badly, and that it did so by its cause."""
+    known = rates.get(o.observation.kind)
+    return known or astuple(prior(o.observation.weight))  # type: ignore[return-value]
 
 
 def _healthy(told: Sequence[Owned]) -> Mapping[str, float]:

@@ -12,7 +12,7 @@ from forensics.database import Database
 
 TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE = (1 << i for i in range(9))
 TAKES_BACK = GOES_ON | SERVICE  # what makes a word of trouble no sign of an end
-MAX_CHARS = 400  # of a line that are looked at; what a line does, it says in front
+MAX_CHARS = 240  # of a line that are looked at; what a line does, it says in front
 CLASSES = {"goes_on": GOES_ON, "good_end": GOOD, "progress": PROGRESS, "run_start": START, "shut_down": SHUT_DOWN, "host_service": SERVICE}
 HEAD = "Traceback (most recent call last)"
 FRAMES = lazy.regex(r"^\s{2,}(?:File \"|at |raise |return |\^|~)|^\s*File \".{1,300}\", line \d|^\[<[0-9a-f]+>\]|^ {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|^\s*#\d+ +0x|^Call Trace:|^\w{3,20}: 0{4}")
@@ -22,17 +22,21 @@ NEVER = "(?!)"
 class LineClasses:
     """The compiled classes of one database."""
 
-    def __init__(self, phrases: Mapping[str, str]) -> None:
-        self.trouble = re.compile(phrases.get("trouble", NEVER))
-        self.no_trouble = re.compile(phrases.get("no_trouble", NEVER))
-        self.others = [(bit, re.compile(phrases.get(name, NEVER))) for name, bit in CLASSES.items()]
+    def __init__(self, phrases: Mapping[str, tuple[tuple[str, ...], str]]) -> None:
+        none: tuple[tuple[str, ...], str] = ((), NEVER)
+        self.trouble_words, trouble = phrases.get("trouble", none)
+        self.trouble = re.compile(trouble)
+        self.no_trouble = re.compile(phrases.get("no_trouble", none)[1])
+        told = [(bit, *phrases.get(name, none)) for name, bit in CLASSES.items()]
+        self.others = [(bit, words, re.compile(pattern)) for bit, words, pattern in told]
 
     def of(self, text: str) -> int:
         """The classes of one line, its terminal colours removed."""
         text = text[:MAX_CHARS]
+        low = text.lower()
         found = 0
-        for bit, pattern in self.others:
-            if pattern.search(text):
+        for bit, words, pattern in self.others:
+            if (not words or any(map(low.__contains__, words))) and pattern.search(text):
                 found |= bit
         if FRAMES.search(text):
             return found & GOES_ON | FRAME
@@ -42,6 +46,9 @@ class LineClasses:
 
     def is_trouble(self, text: str) -> bool:
         """Does the line hold a word of failure that is no count of none, name or setting?"""
+        low = text.lower()
+        if not any(map(low.__contains__, self.trouble_words)):
+            return False
         return self.trouble.search(text) is not None and self.trouble.search(self.no_trouble.sub(" ", text)) is not None
 
 

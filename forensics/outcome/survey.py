@@ -8,7 +8,8 @@ The whole lane is looked at, as far as the scanner's sample holds it: all lines 
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from forensics import lazy
 from forensics.layouts import peel
@@ -30,6 +31,10 @@ from forensics.outcome.line_classes import (
 )
 
 LAST_ROWS = 60  # classified one by one; of the others one for each form
+FEW_LANES = 8
+LAST_ROWS_OF_MANY = 5  # where a source has more lanes: a host has hundreds of services
+MIN_FORM_CHARS = 3
+NEVER_SEEN = 1 << 62
 MAX_FORMS = 4000  # of a source; further ones are taken for neutral
 SHOWN_TROUBLE = 20
 SHOWN_LAST = 5
@@ -56,7 +61,9 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
     known: dict[bytes, int] = {}
     made: list[Lane] = []
     for key in dict.fromkeys([*of_lane, *by_key]):
-        own = _LaneRows(of_lane.get(key, []), classes, known, 0 if whole or len(of_lane) > 1 else scan.lines)
+        total = 0 if whole or len(of_lane) > 1 else scan.lines
+        alone = LAST_ROWS if len(of_lane) <= FEW_LANES else LAST_ROWS_OF_MANY
+        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone)
         made.append(
             Lane(
                 source=scan.source.name,
@@ -86,15 +93,16 @@ def _key_for(observation: Observation, lanes: Mapping[Key, object]) -> Key:
 class _LaneRows:
     """The rows of one lane with their classes, and what can be asked of them.
 
-    `total`: lines of the source where it has one lane only and was not looked at whole, else 0.
+    `total`: lines of the source where it has one lane only and was not looked at whole, else 0. `last`: rows at its end that are
+    classified one by one.
     """
 
-    def __init__(self, own: list[Row], classes: LineClasses, known: dict[bytes, int], total: int) -> None:
+    def __init__(self, own: list[Row], classes: LineClasses, known: dict[bytes, int], total: int, last: int) -> None:
         self.rows, self.total = own, total
         self.numbers = [r.number for r in own]
         self.first_seen: dict[bytes, int] = {}
         self.bits: list[int] = []
-        alone = len(own) - LAST_ROWS
+        alone = len(own) - last
         for i, row in enumerate(own):
             self.first_seen.setdefault(row.form, row.number)
             bits = known.get(row.form) if i < alone else None
@@ -103,33 +111,43 @@ class _LaneRows:
                 known.setdefault(row.form, bits)
             self.bits.append(bits)
         self._starts: list[int] | None = None
+        loud = TROUBLE | FRAME | SHUT_DOWN
+        self.seen_from = [
+            self.first_seen[r.form] if not b & loud and len(r.form) > MIN_FORM_CHARS else NEVER_SEEN
+            for r, b in zip(own, self.bits, strict=True)
+        ]
+        self.progress = _counts_behind([bool(b & PROGRESS) and not b & TROUBLE for b in self.bits])
+        self.good = _counts_behind([bool(b & GOOD) and not b & TROUBLE for b in self.bits])
+        self.trouble = _counts_behind([bool(b & TROUBLE) and not b & TAKES_BACK for b in self.bits])
 
     def aftermath(self, observation: Observation) -> Aftermath:
         """What stands behind and next to `observation`."""
         first, last = observation.line, _end_of(observation)
         at = bisect_right(self.numbers, last)
-        behind = self.rows[at:]
-        bits = self.bits[at:]
-        again = [r.number for r, b in zip(behind, bits, strict=True) if self._again(r, b, first)]
-        good = [r.number for r, b in zip(behind, bits, strict=True) if b & GOOD and not b & TROUBLE]
+        behind = len(self.rows) - at
+        again = self._again_behind(at, first)
         near = [*range(max(0, bisect_left(self.numbers, first) - IN_FRONT_ROWS), at), *range(at, min(at + NEAR_ROWS, len(self.rows)))]
         own = [self.numbers[i] for i in near if self.bits[i] & GOES_ON]
         return Aftermath(
-            behind=max(len(behind), self.total - last if self.total else 0),
-            again=len(again),
-            progress=sum(1 for b in bits if b & PROGRESS and not b & TROUBLE),
-            good=len(good),
-            trouble=sum(1 for b in bits if b & TROUBLE and not b & TAKES_BACK),
+            behind=max(behind, self.total - last if self.total else 0),
+            again=again,
+            progress=self.progress[at],
+            good=self.good[at],
+            trouble=self.trouble[at],
             starts=sum(1 for s in self.starts() if s > last),
             handled=bool(own),
             mild=_is_mild(observation),
-            again_line=again[-1] if again else 0,
-            good_line=good[-1] if good else 0,
+            again_line=self._last(lambda i: self.seen_from[i] < first, at) if again else 0,
+            good_line=self._last(lambda i: self.good[i] > self.good[i + 1], at) if self.good[at] else 0,
             handled_line=own[0] if own else 0,
         )
 
-    def _again(self, row: Row, bits: int, before: int) -> bool:
-        return not bits & (TROUBLE | FRAME | SHUT_DOWN) and len(row.form) > 3 and self.first_seen[row.form] < before
+    def _again_behind(self, at: int, before: int) -> int:
+        """How many rows from `at` on have a form that stood in front of line `before`, and no word of trouble."""
+        return sum(map(before.__gt__, self.seen_from[at:]))
+
+    def _last(self, holds: Callable[[int], bool], at: int) -> int:
+        return next((self.numbers[i] for i in range(len(self.rows) - 1, at - 1, -1) if holds(i)), 0)
 
     def starts(self) -> list[int]:
         """Numbers of the lines at which a further attempt begins."""
@@ -202,8 +220,7 @@ class _LaneRows:
         if distance < 0:
             return 0
         at = len(self.rows) - 1 - distance
-        before = self.numbers[at]
-        return sum(1 for r, b in zip(self.rows[at + 1 :], self.bits[at + 1 :], strict=True) if self._again(r, b, before))
+        return self._again_behind(at + 1, self.numbers[at])
 
     def trouble_lines(self) -> tuple[Line, ...]:
         """The last lines with a word of trouble that nothing takes back."""
@@ -214,6 +231,11 @@ class _LaneRows:
     def last_lines(self) -> tuple[Line, ...]:
         """The last lines."""
         return tuple(Line(r.number, text_of(r.raw)) for r in self.rows[-SHOWN_LAST:])
+
+
+def _counts_behind(holds: Sequence[bool]) -> list[int]:
+    """For each row, how many from it on hold; 0 behind the last."""
+    return [*accumulate(reversed(holds), initial=0)][::-1]
 
 
 def _end_of(observation: Observation) -> int:

@@ -11,8 +11,10 @@ from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import NAMES, candidates
 from forensics.decision.model import Model
 from forensics.errors import UsageError
+from forensics.outcome.features import Rates
 from forensics.train import outcome_fit, text, weights
 from forensics.train.cases import Case, without_its_cause
+from forensics.train.rates import fired
 from forensics.train.weights import Choice
 
 FOLDS = 5
@@ -23,20 +25,31 @@ UNFAMILIAR = 0.15
 def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> Model:
     """The Model of all `cases` and the signatures' examples.
 
-    The ranker's weights are learned from what a text model says that never saw the case's origin, and the outcome's calibration
-    from trees that did not: what they say of cases they have learned from is too good. Raises UsageError for fewer origins than
-    `folds`, or cases of one cause only.
+    The ranker's weights are learned from what a text model says that never saw the case's origin, the outcome's calibration from
+    trees that did not, and both from rates without what that origin told: what they say of cases they have learned from is too
+    good. Raises UsageError for fewer origins than `folds`, or cases of one cause only.
     """
     fold = folds_of(cases, folds)
-    rows = outcome_fit.matrix(cases, knowledge)
+    rates = rates_without(cases)
+    rows = outcome_fit.matrix(cases, rates, knowledge)
     blind_trees = _blind_trees(cases, rows, fold)
     bad, weight = [not c.healthy for c in cases], outcome_fit.weights(cases)
     raw = [blind_trees[f].raw(row) for f, row in zip(fold, rows.tolist(), strict=True)]
     outcome = outcome_fit.calibrated(outcome_fit.fit_trees(rows, bad, weight), raw, bad, weight)
-    failed = _named(cases)
-    blind = text_models(failed, text.examples(), folds_of(failed, folds))
-    made = text.fit([*map(text.document_of, failed), *text.examples()])
-    return replace(made, values=weights.fit(choices(failed, blind, knowledge)), outcome=outcome)
+    failed = [i for i, c in enumerate(cases) if c.right[0] != HEALTHY and c.cause_known]
+    named, theirs = [cases[i] for i in failed], [rates[i] for i in failed]
+    examples = text.examples()
+    blind = text_models(named, examples, folds_of(named, folds))
+    made = text.fit([*map(text.document_of, named), *examples])
+    return replace(made, values=weights.fit(choices(named, blind, theirs, knowledge)), outcome=outcome)
+
+
+def rates_without(cases: Sequence[Case]) -> list[Rates]:
+    """For each case the signatures' rates without what its own origin told."""
+    found = fired(cases, outcome_fit.weights(cases))
+    whole = found.rates()
+    by_origin = {origin: found.without(origin, whole) for origin in {c.source for c in cases}}
+    return [by_origin[c.source] for c in cases]
 
 
 def cross_validated(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> list[Model]:
@@ -46,11 +59,6 @@ def cross_validated(cases: Sequence[Case], knowledge: Database, folds: int = FOL
     for number in sorted(set(fold)):
         made[number] = train([c for c, f in zip(cases, fold, strict=True) if f != number], knowledge, folds)
     return [made[f] for f in fold]
-
-
-def _named(cases: Sequence[Case]) -> list[Case]:
-    """The cases that ended badly by a cause that is labelled."""
-    return [c for c in cases if c.right[0] != HEALTHY and c.cause_known]
 
 
 def _blind_trees(cases: Sequence[Case], rows: object, fold: Sequence[int]) -> dict[int, outcome_fit.Trees]:
@@ -87,17 +95,17 @@ def folds_of(cases: Sequence[Case], folds: int) -> list[int]:
     return fold
 
 
-def choices(cases: Sequence[Case], models: Sequence[Model], knowledge: Database) -> list[Choice]:
+def choices(cases: Sequence[Case], models: Sequence[Model], rates: Sequence[Rates], knowledge: Database) -> list[Choice]:
     """Each case as it is, and a copy whose own cause no signature knew."""
     weight = outcome_fit.weights(cases)
     made: list[Choice] = []
-    for case, model, share in zip(cases, models, weight, strict=True):
-        made.append(Choice(offered(case, model, knowledge), case.right, share))
-        made.append(Choice(offered(without_its_cause(case), model, knowledge), case.right, UNFAMILIAR * share))
+    for case, model, theirs, share in zip(cases, models, rates, weight, strict=True):
+        made.append(Choice(offered(case, model, theirs, knowledge), case.right, share))
+        made.append(Choice(offered(without_its_cause(case), model, theirs, knowledge), case.right, UNFAMILIAR * share))
     return made
 
 
-def offered(case: Case, model: Model, knowledge: Database) -> dict[str, list[float]]:
+def offered(case: Case, model: Model, rates: Rates, knowledge: Database) -> dict[str, list[float]]:
     """The candidates of a case and their features."""
-    found = candidates(case.question.owned, model.text(case.question.words()), knowledge, knowledge.rates)
+    found = candidates(case.question.owned, model.text(case.question.words()), knowledge, rates)
     return {c.cause: [c.features[n] for n in NAMES] for c in found}

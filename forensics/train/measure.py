@@ -1,30 +1,37 @@
-"""Answers beside labels -> numbers: how often the first cause is right, and whether its probability means what it says.
+"""Answers beside labels -> numbers: how often it alarms on healthy logs, names the right cause, and says how sure it is.
 
-311 cases: top1 0.95, top3 0.99, hard-top1 0.93, ece 0.03, brier 0.04, false alarms 0/24
+corpus    healthy  alarm  crash  >=0.8   failed  missed   top1   top3   hard  evidence    ece  brier  sure and wrong
+failed         10      2      0      0      122       3  0.885  0.951  0.825     0.970  0.041  0.102               1
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from forensics.database import HEALTHY, Database
-from forensics.diagnose.model import Model
-from forensics.diagnose.region import region, words
-from forensics.diagnose.score import standings
-from forensics.diagnose.weighing import Spoken, weighed
+from forensics.decision.decide import decide
+from forensics.decision.model import Model
+from forensics.decision.precedence import Precedence
+from forensics.model import Verdict
+from forensics.model.verdicts import Diagnosis
+from forensics.outcome.features import Rates
 from forensics.train.cases import Case
 
 BINS = 10
-CONFIDENT = 0.8
+LOUD = 0.8  # an alarm of that probability on a healthy log
+SURE = 0.95  # a wrong answer of that probability
+TITLES = ("healthy", "alarm", "crash", ">=0.8", "failed", "missed", "top1", "top3", "hard", "evidence", "ece", "brier", "wrong>=.95")
 
 
 class Answer(Struct, frozen=True):
-    """What was said of a case: causes with their probabilities, most probable first."""
+    """What was said of a case: causes with their probabilities, most probable first. `evidence`: the first cause's lines."""
 
     case: Case
     said: tuple[tuple[str, float], ...]
+    verdict: Verdict = "undetermined"
+    evidence: tuple[str, ...] = ()
+    diagnosis: Diagnosis | None = None
 
     @property
     def first(self) -> str:
@@ -38,8 +45,16 @@ class Answer(Struct, frozen=True):
 
     @property
     def hit(self) -> bool:
-        """Is the first cause right?"""
-        return self.first in self.case.right
+        """Is the first cause right? Where only the outcome is labelled: is it an alarm?"""
+        return self.first in self.case.right if self.case.cause_known else self.first != HEALTHY
+
+    @property
+    def shows(self) -> bool | None:
+        """Is a labelled line among the evidence of a right answer? None where no line is labelled, or the answer is wrong."""
+        wanted = self.case.evidence
+        if not wanted or not self.hit:
+            return None
+        return any(w in t or (t.strip() and t.strip() in w) for w in wanted for t in self.evidence)
 
     def among(self, most: int) -> bool:
         """Is one of the first `most` right?"""
@@ -47,66 +62,95 @@ class Answer(Struct, frozen=True):
 
 
 class Measures(Struct, frozen=True):
-    """`ece`: mean distance of probability and share of right answers over BINS bins; `brier`: mean square of probability minus
-    1 or 0. `confident_wrong`: share of all cases that got a wrong cause of CONFIDENT probability or more."""
+    """`alarms`, `crashes`, `loud`: of the `healthy` cases those not called so, called a crash, and called so with LOUD or more.
 
-    cases: int
+    `missed`: of the `failed` cases those called healthy. `top1`, `top3`, `hard`: shares of the failed cases whose cause is
+    labelled. `evidence`: share of right answers with labelled lines that show one. `ece`: mean distance of probability and share
+    of right answers over BINS bins; `brier`: mean square of probability minus 1 or 0; both over all cases. `sure_and_wrong`: wrong
+    answers of SURE or more.
+    """
+
+    healthy: int
+    alarms: int
+    crashes: int
+    loud: int
+    failed: int
+    missed: int
     top1: float
     top3: float
-    hard_top1: float
+    hard: float
+    evidence: float
     ece: float
     brier: float
-    false_alarms: int
-    healthy: int
-    missed: int
-    confident_wrong: float
+    sure_and_wrong: int
 
-    def __str__(self) -> str:
-        """One line of them all."""
-        told = (
-            f"{f.name} {getattr(self, f.name)}" if f.type is int else f"{f.name} {getattr(self, f.name):.3f}"
-            for f in fields(self)
-        )
-        return ", ".join(told).replace("_", " ")
+    def row(self) -> str:
+        """One line of a table under TITLES."""
+        told = (getattr(self, name) for name in self.__struct_fields__)
+        return " ".join(f"{x:>8}" if isinstance(x, int) else f"{x:8.3f}" if x == x else "       -" for x in told)
 
 
-def by_formula(case: Case, knowledge: Database) -> Answer:
-    """What the plain formula says."""
-    asked = case.question
-    return Answer(case, tuple((s.cause, s.probability) for s in standings(asked.incident, knowledge, asked.jobs)))
-
-
-def by_model(case: Case, knowledge: Database, model: Model) -> Answer:
-    """What the whole says: formula, words and weights."""
-    asked = case.question
-    plain = standings(asked.incident, knowledge, asked.jobs)
-    found = weighed(plain, asked.incident, Spoken(model, asked.alarms), knowledge)
-    return Answer(case, tuple((s.cause, s.probability) for s in found))
-
-
-def by_words(case: Case, model: Model) -> Answer:
-    """What the words alone say."""
-    found = model.text(words(region(case.question.incident, case.question.alarms)))
-    return Answer(case, tuple(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
+def answer(case: Case, model: Model, precedence: Precedence, knowledge: Database, rates: Rates | None = None) -> Answer:
+    """What is said of a case. `rates`: in place of the database's, without what the case's own origin told."""
+    found = decide(case.question, knowledge, model, precedence, rates)
+    first = found.candidates[0]
+    lines = tuple(p.text for o in first.owned for p in o.observation.proofs) or tuple(text for _, _, text in found.outcome.lines)
+    return Answer(case, tuple((c.cause, c.probability) for c in found.candidates), found.verdict, lines, found)
 
 
 def measure(answers: Sequence[Answer]) -> Measures:
     """The numbers of `answers`, one at least."""
-    hard = [a for a in answers if a.case.hard]
     healthy = [a for a in answers if a.case.healthy]
-    wrong = [a for a in answers if not a.hit]
+    failed = [a for a in answers if not a.case.healthy]
+    named = [a for a in failed if a.case.cause_known]
+    known = [a for a in answers if a.case.cause_known]
+    alarms = [a for a in healthy if not a.hit]
+    shown = [a.shows for a in named if a.shows is not None]
     return Measures(
-        cases=len(answers),
-        top1=_share(answers, lambda a: a.hit),
-        top3=_share(answers, lambda a: a.among(3)),
-        hard_top1=_share(hard, lambda a: a.hit),
-        ece=sum(n * abs(said - right) for n, said, right in reliability(answers)) / len(answers),
-        brier=sum((a.probability - a.hit) ** 2 for a in answers) / len(answers),
-        false_alarms=sum(not a.hit for a in healthy),
         healthy=len(healthy),
-        missed=sum(a.first == HEALTHY for a in wrong),
-        confident_wrong=_share(answers, lambda a: not a.hit and a.probability >= CONFIDENT),
+        alarms=len(alarms),
+        crashes=sum(a.verdict == "crash" for a in healthy),
+        loud=sum(a.probability >= LOUD for a in alarms),
+        failed=len(failed),
+        missed=sum(a.first == HEALTHY and HEALTHY not in a.case.right for a in failed),
+        top1=_share(named, lambda a: a.hit),
+        top3=_share(named, lambda a: a.among(3)),
+        hard=_share([a for a in named if a.case.hard], lambda a: a.hit),
+        evidence=sum(shown) / len(shown) if shown else float("nan"),
+        ece=sum(n * abs(said - right) for n, said, right in reliability(known)) / max(1, len(known)),
+        brier=sum((a.probability - a.hit) ** 2 for a in known) / max(1, len(known)),
+        sure_and_wrong=sum(a.probability >= SURE and not a.hit for a in known),
     )
+
+
+def table(answers: Sequence[Answer]) -> str:
+    """A row for each corpus, for each kind of log in it where there are several, and for all."""
+    rows = [f"{'':28s}" + " ".join(f"{t:>8.8s}" for t in TITLES)]
+    by_corpus: dict[str, list[Answer]] = defaultdict(list)
+    for a in answers:
+        by_corpus[a.case.corpus].append(a)
+    for corpus, found in by_corpus.items():
+        rows.append(f"{corpus:28.28s}" + measure(found).row())
+        kinds = sorted({a.case.kind for a in found})
+        rows += [f"  {k or '-':26.26s}" + measure([a for a in found if a.case.kind == k]).row() for k in kinds if len(kinds) > 1]
+    if len(by_corpus) > 1:
+        rows.append(f"{'all':28s}" + measure(answers).row())
+    return "\n".join(rows)
+
+
+def misses(answers: Sequence[Answer]) -> str:
+    """Each wrong answer with how it was taken to end and the greatest contributions to its first cause and the right one."""
+    rows: list[str] = []
+    for a in answers:
+        if a.hit or a.diagnosis is None:
+            continue
+        rows.append(f"{a.case.corpus}/{a.case.id}: {a.first} {a.probability:.2f}, labelled {', '.join(a.case.right)}")
+        rows.append(f"  ended badly {a.diagnosis.outcome.ended_badly:.2f}, {a.diagnosis.outcome.state}")
+        told = [c for c in a.diagnosis.candidates if c.cause in (a.first, *a.case.right) and c.ledger]
+        for c in told:
+            parts = ", ".join(f"{x.feature} {x.log_odds:+.2f}" for x in c.ledger[:6])
+            rows.append(f"  {c.cause} {c.probability:.2f}: {parts}")
+    return "\n".join(rows)
 
 
 def _share(answers: Sequence[Answer], holds: Callable[[Answer], bool]) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from forensics.database import Database
-from forensics.outcome.features import NAMES
+from forensics.outcome.features import NAMES, Rates
 from forensics.outcome.trees import Node, Trees
 from forensics.train.cases import Case
 
@@ -32,11 +32,11 @@ def weights(cases: Sequence[Case]) -> list[float]:
     return [min(1.0, LARGEST_ORIGIN / counts[c.source]) for c in cases]
 
 
-def matrix(cases: Sequence[Case], knowledge: Database) -> Any:
-    """The features [cases, NAMES] as an array."""
+def matrix(cases: Sequence[Case], rates: Sequence[Rates], knowledge: Database) -> Any:
+    """The features [cases, NAMES] as an array. `rates`: for each case, those without what its own origin told."""
     import numpy as np
 
-    return np.array([c.question.outcome_features(knowledge) for c in cases])
+    return np.array([c.question.outcome_features(knowledge, r) for c, r in zip(cases, rates, strict=True)])
 
 
 def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:

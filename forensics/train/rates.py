@@ -1,0 +1,67 @@
+"""Labelled cases -> how often each signature fired where nothing ended badly, by its own cause, and by another: rates.csv.
+
+A case counts with the weight of its origin. What is learned on top of the rates must not see a case's own part in them:
+`without` leaves out all that an origin told.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from forensics.database import HEALTHY
+from forensics.database.rates import Rate, smoothed, written
+from forensics.train.cases import FAILED, Case
+
+Counts = list[float]  # healthy, own, other
+
+
+class Fired(Struct):
+    """`by_origin`: origin -> signature -> counts. `total`: of all origins. `weights`: of each signature."""
+
+    by_origin: dict[str, dict[str, Counts]]
+    total: dict[str, Counts]
+    weights: dict[str, str]
+
+    def rates(self) -> dict[str, tuple[float, float]]:
+        """Signature -> its log odds (failed, cause), of all origins."""
+        return {kind: _pair(smoothed(self.weights[kind], *counts)) for kind, counts in self.total.items()}
+
+    def without(self, origin: str, rates: Mapping[str, tuple[float, float]]) -> Mapping[str, tuple[float, float]]:
+        """`rates`, of all, as they are without what `origin` told."""
+        changed = {
+            kind: _pair(smoothed(self.weights[kind], *(max(0.0, a - b) for a, b in zip(self.total[kind], own, strict=True))))
+            for kind, own in self.by_origin.get(origin, {}).items()
+        }
+        return {**rates, **changed}
+
+    def csv(self) -> str:
+        """The file."""
+        return written((k, c[0], c[1], c[2], smoothed(self.weights[k], *c)) for k, c in self.total.items())
+
+
+def _pair(rate: Rate) -> tuple[float, float]:
+    return rate.failed, rate.cause
+
+
+def fired(cases: Sequence[Case], weight: Sequence[float]) -> Fired:
+    """In which of `cases`, each of its `weight`, each signature and record fired for the subject."""
+    by_origin: dict[str, dict[str, Counts]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0, 0.0]))
+    weights: dict[str, str] = {}
+    for case, share in zip(cases, weight, strict=True):
+        seen: dict[str, str] = {}
+        for o in case.question.owned:
+            if o.whose != "others" and o.observation.cause not in (None, HEALTHY):
+                seen[o.observation.kind] = str(o.observation.cause)
+                weights.setdefault(o.observation.kind, o.observation.weight)
+        for kind, cause in seen.items():
+            if case.right == (FAILED,):
+                by_origin[case.source][kind][2] += share / 2  # it failed, of what nobody knows
+                by_origin[case.source][kind][1] += share / 2
+                continue
+            by_origin[case.source][kind][0 if case.healthy else 1 if cause in case.right else 2] += share
+    total: dict[str, Counts] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for found in by_origin.values():
+        for kind, counts in found.items():
+            total[kind] = [a + b for a, b in zip(total[kind], counts, strict=True)]
+    return Fired({k: dict(v) for k, v in by_origin.items()}, dict(total), weights)
