@@ -22,8 +22,8 @@ from forensics.database.form import Fault
 from forensics.database.reach import out_of_reach
 from forensics.database.slow import slowness
 from forensics.database.templates import unfilled
-from forensics.errors import UsageError
 from forensics.detectors.units import typed
+from forensics.errors import UsageError
 
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP = lazy.regex(r"\(\?P<(\w+)>")
@@ -94,7 +94,7 @@ def try_examples(own: Path | None = None, alone: bool = False) -> Iterator[tuple
 def record_fields() -> frozenset[str]:
     """The names of all facts that records and series can give, read off their code: keys they write, groups they match."""
     names: set[str] = set(PREFIX_FIELDS)
-    for package in (records, series):
+    for package in (detectors, series):
         for path in Path(package.__path__[0]).rglob("*.py"):
             names |= set(_written(ast.parse(path.read_text(encoding="utf-8"))))
     return frozenset(names | fact_names(names))

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics import detectors
+from forensics.advice.remedies import advice
+from forensics.advice.wording import summary
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, asked, told
 from forensics.database.entries import FIELD
 from forensics.database.nvlink5 import decode_line
-from forensics.advice.remedies import advice
-from forensics.advice.wording import summary
-from forensics.model import Advice, Observation, Fields, Source
+from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
 
 MAX_BYTES = 1 << 20

@@ -1,6 +1,6 @@
 """analyze(): the stages in order. Sources -> scan -> records and series -> timeline -> diagnosis -> Report."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -8,10 +8,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import advice, context, correlation, detectors, limits, series, sources
+from forensics import advice, context, correlation, detectors, limits, series, sources, summaries
 from forensics.config import config
-from forensics.database import Database, load
-from forensics.database import builtin_folder
+from forensics.database import Database, builtin_folder, load
 from forensics.decision.decide import ENDED_BADLY, Question, decide
 from forensics.decision.model import chosen
 from forensics.decision.precedence import Precedence, read_precedence
@@ -19,20 +18,16 @@ from forensics.errors import SourceError
 from forensics.model import (
     Finding,
     Incident,
-    IncidentSummary,
-    Moment,
     Observation,
     Report,
-    Role,
     Scan,
     Source,
     SourceSummary,
-    SubjectSummary,
     Unknown,
     Verdict,
     Warning,
 )
-from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.model.verdicts import Diagnosis
 from forensics.numbers import renumbered
 from forensics.outcome import trouble_test
 from forensics.ownership import Asked, asked_about, owned
@@ -108,9 +103,9 @@ def examine(
     clocks, placed = _placed(readings, noted)
     kept = correlation.choose(placed, choice, clocks, noted.append)
     found = _found(kept, readings, choice, noted)
-    summaries = _sources(readings, clocks, noted)
-    asked = asked_about(summaries, {r.name: r.lanes for r in readings}, {r.name: r.pids for r in readings})
-    return Examined(readings, clocks, kept, found, summaries, asked, noted)
+    told = summaries.sources(readings, clocks, noted)
+    asked = asked_about(told, {r.name: r.lanes for r in readings}, {r.name: r.pids for r in readings})
+    return Examined(readings, clocks, kept, found, told, asked, noted)
 
 
 def analyze(
@@ -135,7 +130,9 @@ def analyze(
     rules = precedence()
     decided = decide(question_about(every, asked, knowledge), knowledge, model, rules)
     listed = seen.incidents[: limits.current.incidents]
-    each = [decide(question_about(i, asked, knowledge), knowledge, model, rules) for i in listed] if len(listed) > 1 else [decided]
+    each = (
+        [decide(question_about(i, asked, knowledge), knowledge, model, rules) for i in listed] if len(listed) > 1 else [decided]
+    )
     found, each = _first_incident(seen.incidents, each, decided)
     told = advice.findings(decided, knowledge)
     answer = Answer(decided.verdict, told, advice.open_questions(decided, told, knowledge))
@@ -146,12 +143,12 @@ def analyze(
         case=case,
         verdict=answer.verdict,
         causes=advice.linked(answer.findings, every),
-        incidents=_incidents(found, each),
-        timeline=tuple(_moments(found, each))[: limits.current.moments],
+        incidents=summaries.incidents(found, each),
+        timeline=summaries.moments(found, each),
         sources=seen.summaries,
         missing=answer.missing,
         warnings=(),  # see _beside
-        subject=_subject(decided, asked),
+        subject=summaries.subject(decided, asked),
         notices=decided.notices,
     )
     return _beside(report, seen.readings, baseline, noted, knowledge)
@@ -167,17 +164,8 @@ def precedence() -> Precedence:
     return read_precedence(builtin_folder() / "precedence.yaml")
 
 
-def _subject(decided: Diagnosis, asked: Asked) -> SubjectSummary:
-    entity, lane = asked.entity(), asked.main_lane()
-    attempts = len(lane.attempts) if lane and not asked.machine else 1
-    shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
-    return SubjectSummary(entity.kind, entity.name, attempts, attempts, decided.outcome.state, decided.outcome.why, shown)
-
-
-def _first_incident(
-    found: list[Incident], each: list[Diagnosis], decided: Diagnosis
-) -> tuple[list[Incident], list[Diagnosis]]:
-    """The incident that holds the first cause's evidence first, told as the whole is; then those that ended badly, latest first."""
+def _first_incident(found: list[Incident], each: list[Diagnosis], decided: Diagnosis) -> tuple[list[Incident], list[Diagnosis]]:
+    """First the incident that holds the first cause's evidence, told as the whole is; then those that ended badly."""
     main = {o.observation.place for o in decided.candidates[0].owned}
 
     def place(i: int) -> tuple[bool, bool, bool, int]:
@@ -240,7 +228,9 @@ def _placed(readings: list[Reading], noted: list[Warning]) -> tuple[dict[str, co
     return clocks, [renumbered(e, own[e.source]) for e in correlation.place(list(every), clocks)]
 
 
-def _found(events: list[Observation], readings: list[Reading], choice: correlation.Choice, noted: list[Warning]) -> list[Incident]:
+def _found(
+    events: list[Observation], readings: list[Reading], choice: correlation.Choice, noted: list[Warning]
+) -> list[Incident]:
     """The incidents that `events` make, linked also by the lines that name one rank, process or GPU in several ways."""
     none: list[correlation.Tie] = []
     ties = spared(lambda: correlation.ties(r.scan for r in readings), none, "tables of ranks and GPUs", None, noted.append)
@@ -260,13 +250,17 @@ def _with_unusual(
     return replace(report, unusual=unusual(scans, trouble_test(knowledge), good))
 
 
-def clocks_of(readings: list[Reading], events: Mapping[str, list[Observation]], noted: list[Warning]) -> dict[str, correlation.Clock]:
+def clocks_of(
+    readings: list[Reading], events: Mapping[str, list[Observation]], noted: list[Warning]
+) -> dict[str, correlation.Clock]:
     """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
     none: list[datetime] = []
     told_by = [] if all(correlation.is_dated(r.marks) for r in readings) else readings  # else none asks the others
     times = {r.name: spared(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by}
     every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
-    every = every[:: 1 + len(every) * len(readings) // MAX_TIMES_COMPARED]  # of thousands of sources, some tell the year to the others
+    every = every[
+        :: 1 + len(every) * len(readings) // MAX_TIMES_COMPARED
+    ]  # of thousands of sources, some tell the year to the others
     clocks: dict[str, correlation.Clock] = {}
     for r in readings:
         name = r.name
@@ -281,58 +275,8 @@ def clocks_of(readings: list[Reading], events: Mapping[str, list[Observation]], 
 
 def _disordered(readings: list[Reading], noted: list[Warning]) -> set[str]:
     """The sources whose lines are in no order of time."""
-    names = {r.name for r in readings if spared(partial(correlation.disordered, r.marks), False, "its order", r.name, noted.append)}
+    names = {
+        r.name for r in readings if spared(partial(correlation.disordered, r.marks), False, "its order", r.name, noted.append)
+    }
     noted += [Warning("order", "its stamps go back and forth: the order of its lines tells nothing", n) for n in sorted(names)]
     return names
-
-
-def _incidents(found: list[Incident], decided: list[Diagnosis]) -> tuple[IncidentSummary, ...]:
-    both = list(zip(found, decided, strict=False))[: limits.current.incidents]
-    return tuple(_incident(i, n, d) for n, (i, d) in enumerate(both, 1))
-
-
-def _incident(incident: Incident, number: int, decision: Diagnosis) -> IncidentSummary:
-    hosts = sorted({str(e.fields["host"]) for e in incident.events if "host" in e.fields})
-    links = tuple(f"{k.first[0]}:{k.first[1]} and {k.second[0]}:{k.second[1]} by {k.by}" for k in incident.links[:20])
-    ids = tuple(c.cause for c in decision.candidates)
-    return IncidentSummary(number, incident.start, incident.end, ids, len(incident.events), tuple(hosts), links)
-
-
-def _moments(found: list[Incident], decided: list[Diagnosis]) -> list[Moment]:
-    moments: list[Moment] = []
-    for incident, decision in zip(found, decided, strict=False):
-        role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)}
-        moments += [_moment(e, role) for e in incident.events]
-    return moments
-
-
-def _role(candidate: Candidate, first: bool) -> Role:
-    return "root" if first else "symptom" if candidate.explained_by else "contributing"
-
-
-def _moment(event: Observation, role: dict[str, Role]) -> Moment:
-    told = role.get(event.cause) if event.cause else None
-    return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, told or "noise")
-
-
-def _sources(readings: list[Reading], clocks: Mapping[str, correlation.Clock], noted: list[Warning]) -> tuple[SourceSummary, ...]:
-    about: dict[str | None, list[Warning]] = {}
-    for warning in dict.fromkeys(noted):
-        about.setdefault(warning.source, []).append(warning)
-    return tuple(_source(r, clocks[r.name], about.get(r.name, [])) for r in readings)
-
-
-def _source(reading: Reading, clock: correlation.Clock, noted: list[Warning]) -> SourceSummary:
-    scanned = reading.scan
-    return SourceSummary(
-        name=reading.name,
-        format=scanned.source.format or reading.layout,
-        compression=scanned.source.compression,
-        bytes=scanned.bytes,
-        lines=scanned.lines,
-        records=reading.records,
-        first_time=clock.first,
-        last_time=clock.last,
-        clock=clock.kind,
-        warnings=tuple(f"{w.kind}: {w.message}" for w in noted),
-    )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from forensics.model import Observation, Finding, Incident, Link, Proof
+from forensics.model import Finding, Incident, Link, Observation, Proof
 
 Place = tuple[str, int]
 TIME = "time"  # what nothing but time links

@@ -42,7 +42,7 @@ def facts_of(events: Sequence[Observation], deaths: bool = False) -> dict[str, V
 
 
 def proofs_of(events: Sequence[Observation], deaths: bool = False) -> tuple[Proof, ...]:
-    """At most MAX_EVIDENCE_LINES evidence lines, surest first, each line once, every event heard before any event's second line."""
+    """At most MAX_EVIDENCE_LINES evidence lines, surest first, each once; every event's first line before any second one."""
     chosen: dict[tuple[str, int], Proof] = {}
     ordered = _surest_first(events, deaths)
     for place in range(max((len(e.proofs) for e in ordered), default=0)):

@@ -3,8 +3,8 @@
 Remedies keep the rank of their file; one whose fields this case does not fill is left out.
 """
 
-from forensics.database import Cause, Remedy
 from forensics.advice.wording import fields_of, fill, fill_command
+from forensics.database import Cause, Remedy
 from forensics.model import Advice, Fields, Unknown
 
 

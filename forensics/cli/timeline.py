@@ -14,11 +14,11 @@ from forensics.cli.common import Since, Until
 from forensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from forensics.model import Observation, Scan, Source, Warning
     from forensics.correlation import Choice
-    from forensics.correlation.filters import Window
     from forensics.correlation.clock import Clock
+    from forensics.correlation.filters import Window
     from forensics.correlation.stream import Entry
+    from forensics.model import Observation, Scan, Source, Warning
 
 Print = Callable[[Iterable["Entry"]], None]
 COLUMNS = ("time", "uncertainty_s", "lane", "uptime_s", "source", "line", "level", "host", "rank", "event", "text")
@@ -95,10 +95,10 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
     from msgspec.structs import replace
 
     from forensics import pipeline, sources
-    from forensics.reading import read_all
     from forensics.correlation import window
     from forensics.correlation.spool import spooled
     from forensics.correlation.stream import entries, merged
+    from forensics.reading import read_all
 
     noted: list[Warning] = []
     given = [spooled(s, folder / str(i)) for i, s in enumerate(sources.open_paths(paths, noted.append))]

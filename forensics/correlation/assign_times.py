@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from forensics.model import Observation
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_alignment import located
 from forensics.correlation.timestamp_resolver import Placed
+from forensics.model import Observation
 
 START = datetime.min.replace(tzinfo=UTC)
 
@@ -32,7 +32,9 @@ def place(events: list[Observation], clocks: dict[str, Clock]) -> list[Observati
     return [event for _, event in sorted(rows, key=lambda row: row[0])]
 
 
-def _of_source(events: Iterable[Observation], clock: Clock, source: str) -> Iterable[tuple[tuple[str, datetime, str, int], Observation]]:
+def _of_source(
+    events: Iterable[Observation], clock: Clock, source: str
+) -> Iterable[tuple[tuple[str, datetime, str, int], Observation]]:
     latest = START
     for order, (event, placed) in enumerate(located(events, clock, source)):
         latest = max(latest, placed.time or START)

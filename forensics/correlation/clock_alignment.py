@@ -11,12 +11,12 @@ from itertools import product
 from msgspec.structs import replace
 
 from forensics.correlation import normalise
+from forensics.correlation.clock import DRIFT_S, Anchor, Clock
+from forensics.correlation.clock_samples import Boots, Mark
+from forensics.correlation.links import near
+from forensics.correlation.timestamp_resolver import Placed, Track, span
 from forensics.layouts import peel
 from forensics.model import Observation, Warn, Warning
-from forensics.correlation.clock import DRIFT_S, Anchor, Clock
-from forensics.correlation.links import near
-from forensics.correlation.clock_samples import Boots, Mark
-from forensics.correlation.timestamp_resolver import Placed, Track, span
 
 SAME = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # what two sources tell of one moment
 ZONE_STEP_S = 1800

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from forensics.model import Source, Stamp, Warn, Warning
 from forensics.correlation.clock import DRIFT_S, Anchor, Clock
 from forensics.correlation.clock_samples import FALL, Boots, Mark
 from forensics.correlation.timestamp_resolver import Track, naive, nearest_year, span
+from forensics.model import Source, Stamp, Warn, Warning
 
 SLACK = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
 HALF_YEAR = timedelta(days=182)

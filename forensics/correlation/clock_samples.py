@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from forensics import lazy
 from forensics.layouts import peel
-from forensics.model import Observation, Line, Scan, Stamp, Trigger
+from forensics.model import Line, Observation, Scan, Stamp, Trigger
 from forensics.text import last_frame
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

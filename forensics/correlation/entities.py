@@ -12,8 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics import lazy
-from forensics.correlation.keys import LOCAL, Key, hosts_differ, keys, of_others, words
 from forensics.correlation.id_tables import Tie
+from forensics.correlation.keys import LOCAL, Key, hosts_differ, keys, of_others, words
 from forensics.correlation.normalise import same_host
 from forensics.correlation.subject import Subject, subject
 from forensics.model import Observation

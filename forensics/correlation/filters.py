@@ -10,12 +10,12 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.model import Observation, Incident, Scan, Unknown, Warn, Warning
 from forensics.correlation.bounds import Bound, bound, compared
 from forensics.correlation.clock import Clock
-from forensics.correlation.incidents import SILENCE
 from forensics.correlation.clock_samples import mark
+from forensics.correlation.incidents import SILENCE
 from forensics.correlation.timestamp_resolver import Track
+from forensics.model import Incident, Observation, Scan, Unknown, Warn, Warning
 
 JOB_FIELDS = ("job", "pod", "container", "unit", "cgroup", "path", "limit_path", "kernel_id", "task_memcg")
 NAMES_OF_JOBS = ("job", "pod", "container", "owner")
@@ -93,7 +93,9 @@ def choose(events: Sequence[Observation], choice: Choice, clocks: Mapping[str, C
     return kept
 
 
-def _about(events: list[Observation], names: Callable[[Observation], bool], names_one: Callable[[Observation], bool]) -> list[Observation]:
+def _about(
+    events: list[Observation], names: Callable[[Observation], bool], names_one: Callable[[Observation], bool]
+) -> list[Observation]:
     """Events that name what is asked for, and those near them that name nothing of the kind."""
     ours = [e for e in events if names(e)]
     times = [e.time for e in ours if e.time]

@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from forensics.correlation.deaths import parted_deaths
 from forensics.correlation.entities import Table
 from forensics.correlation.id_tables import Tie
-from forensics.model import Observation, Incident, Value
-from forensics.correlation.deaths import parted_deaths
 from forensics.correlation.links import links
+from forensics.model import Incident, Observation, Value
 
 SILENCE = timedelta(hours=2)
 HARDWARE = ("gpu_hardware.", "host_hardware.")

@@ -13,11 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice, product
 
-from forensics.correlation.keys import DEVICES, LOCAL, Key, hosts_differ, of_others, words
-from forensics.correlation.keys import WORDS
-from forensics.correlation.normalise import is_telling
 from forensics.correlation.entities import Derived, Person, Roll, Table
-from forensics.model import Observation, Link
+from forensics.correlation.keys import DEVICES, LOCAL, WORDS, Key, hosts_differ, of_others, words
+from forensics.correlation.normalise import is_telling
+from forensics.model import Link, Observation
 
 MAX_EVENTS = 400  # an incident with more is linked by the surest of them
 PAIRS = 12  # of a larger group, each is linked with its surest only

@@ -13,8 +13,8 @@ from msgspec import Struct
 from forensics import lazy
 from forensics.correlation import normalise
 from forensics.correlation.file_names import of_file
-from forensics.layouts.cgroup_paths import group, unit
 from forensics.layouts import peel
+from forensics.layouts.cgroup_paths import group, unit
 from forensics.model import Observation, Prefix
 
 PROOFS = 3

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from forensics.model import Stamp
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_samples import Boots, Mark
+from forensics.model import Stamp
 
 WALL = "wall"
 ZONE_UNCERTAINTY_S = 3.0  # two wall clocks of one machine, both rounded to seconds

@@ -34,7 +34,20 @@ __all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
 T = TypeVar("T")
 MAX_PATTERN = 4000  # characters
 MAX_ANCHOR = 200
-CAUSE_KEYS = {"cause", "title", "means", "explains", "fallback", "ends", "scope", "traits", "summary", "signatures", "remedies", "missing"}
+CAUSE_KEYS = {
+    "cause",
+    "title",
+    "means",
+    "explains",
+    "fallback",
+    "ends",
+    "scope",
+    "traits",
+    "summary",
+    "signatures",
+    "remedies",
+    "missing",
+}
 SIGNATURE_KEYS = {"id", "weight", "ends", "scope", "anchor", "pattern", "unless", "since", "source", "examples"}
 REMEDY_KEYS = {"do", "who", "why", "commands", "when", "unless", "source"}
 MISSING_KEYS = {"what", "why", "command", "unless"}

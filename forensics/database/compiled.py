@@ -24,8 +24,8 @@ class Database(Struct, frozen=True):
     `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`
     (indices of `triggers`), each of which has an anchor that holds it. `matcher` reports its first `cuts[i]` bytes, see
     `literals.whole`. `hash` names the content. `phrases`: words and a pattern for each class of lines, see `phrases.combined`.
-    `rates`: log odds (failed, cause) of signatures that fired in the field, see `rates`. `causes` of a database from the cache are made when asked for and without
-    examples.
+    `rates`: log odds (failed, cause) of signatures that fired in the field, see `rates`. `causes` of a database from the cache
+    are made when asked for and without examples.
     """
 
     causes: Mapping[str, Cause]

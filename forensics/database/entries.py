@@ -19,7 +19,16 @@ ENDS: tuple[Ends, ...] = get_args(Ends)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 # What the decision must know of a cause besides its words; each is explained in signatures/README.md.
 TRAITS = frozenset(
-    ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer", "worthless_result", "stalls")
+    (
+        "exception",
+        "process_death",
+        "program_error",
+        "machine_fault",
+        "external_stop",
+        "waits_for_peer",
+        "worthless_result",
+        "stalls",
+    )
 )
 
 HEALTHY = "none.healthy"
@@ -55,8 +64,8 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     `anchors`: plain texts, one of which must occur in the line (any case): the scanner's literals.
     `pattern`: confirms the line (`regex` syntax, searched anywhere in it); named groups become fields.
     `unless`: patterns that veto the hit when found in the same line. `ends`: what has come to its end where this line stands;
-    `nothing` makes a notice of it, or a supporting line, and never a verdict. `scope`: the lanes it may speak for; elsewhere it is
-    a notice. Both are the cause's where the entry does not say.
+    `nothing` makes a notice of it, or a supporting line, and never a verdict. `scope`: the lanes it may speak for; elsewhere it
+    is a notice. Both are the cause's where the entry does not say.
     """
 
     cause: str
@@ -107,8 +116,8 @@ class Cause(Struct, frozen=True, omit_defaults=True):
 
     `explains`: ids of causes that follow from this one. `fallback`: named only when nothing deeper shows; any other
     cause with strong evidence explains it. `ends`, `scope`: see Signature, for those that say nothing of it and for records.
-    `traits`: what the decision has to know of the cause (TRAITS). `summary`: sentences, each a tuple of alternatives of which the first
-    whose {fields} are all known is told.
+    `traits`: what the decision has to know of the cause (TRAITS). `summary`: sentences, each a tuple of alternatives of which the
+    first whose {fields} are all known is told.
     """
 
     id: str

@@ -21,7 +21,10 @@ MAX_PATTERN_CHARS = 4000
 
 
 class Phrase(Struct, frozen=True):
-    """One wording of a class. `words`: of the class, one of which (any case) stands in every line of it; empty for any. `path`, `line`: where it is written."""
+    """One wording of a class. `words`: of the class, one of which (any case) stands in every line of it; empty for any.
+
+    `path`, `line`: where it is written.
+    """
 
     name: str
     pattern: str
@@ -84,7 +87,10 @@ def combined(found: Mapping[str, list[Phrase]]) -> dict[str, tuple[tuple[str, ..
 
     A flag in front of a phrase (`(?i)`) holds for that phrase alone.
     """
-    return {name: (tuple(dict.fromkeys(w for p in phrases for w in p.words)), "|".join(_scoped(p.pattern) for p in phrases)) for name, phrases in found.items()}
+    return {
+        name: (tuple(dict.fromkeys(w for p in phrases for w in p.words)), "|".join(_scoped(p.pattern) for p in phrases))
+        for name, phrases in found.items()
+    }
 
 
 def _scoped(pattern: str) -> str:

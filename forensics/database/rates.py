@@ -1,4 +1,4 @@
-"""signatures/rates.csv: how often each signature fired in logs that ended well and in logs that failed, of its own cause and others.
+"""signatures/rates.csv: how often each signature fired in logs that ended well, failed of its own cause, and of others.
 
     signature,healthy,own,other,failed_log_odds,cause_log_odds
     process.worker_died/shell,0.2,31.0,4.1,2.9,1.6

@@ -27,11 +27,13 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
     "failed rate": ("evidence", 0, "greatest log odds that such a log ended badly at all"),
     "ends machine": ("evidence", 0, "its surest observation ends a machine: a panic"),
     "ends job": ("evidence", 0, "its surest observation is a scheduler's or launcher's word on the end of a job"),
-    "again": ("aftermath", -1, "ln(1 + least number of lines behind it that repeat what stood in front of it, or show progress)"),
+    "outlived": ("aftermath", -1, "ln(1 + lines by which it was survived longer than the rival with strong evidence that was least)"),
+    "earlier attempt": ("aftermath", -1, "ln(1 + attempts that began behind it and not behind a rival with strong evidence)"),
+    "again": ("aftermath", 0, "ln(1 + least number of lines behind it that repeat what stood in front of it, or show progress)"),
     "handled": ("aftermath", -1, "all of its observations say that the program goes on"),
     "mild": ("aftermath", 0, "all of its observations are warnings or less"),
     "good behind": ("aftermath", 0, "lines of a good end stand behind all of it"),
-    "starts behind": ("aftermath", -1, "a further attempt began behind all of it"),
+    "starts behind": ("aftermath", 0, "a further attempt began behind all of it"),
     "behind": ("aftermath", 0, "ln(1 + lines behind its last observation)"),
     "no trouble behind": ("aftermath", 0, "no further line of trouble stands behind its last observation"),
     "unknown owner": ("ownership", -1, "nothing but time or place ties it to the subject"),
@@ -73,7 +75,9 @@ def candidates(owned: Sequence[Owned], text: Mapping[str, float], database: Data
     tiers = {id(o): tier(o, database) for o in owned}
     case = _Case(by_cause, tiers, database)
     likely = sorted((c for c in text if c in database.causes and c != HEALTHY), key=lambda c: (-text[c], c))[:NEAREST_BY_WORDS]
-    made = [Candidate(c, tuple(own), case.features(c, own, rates) | _text(c, text, likely)) for c, own in sorted(by_cause.items())]
+    made = [
+        Candidate(c, tuple(own), case.features(c, own, rates) | _text(c, text, likely)) for c, own in sorted(by_cause.items())
+    ]
     if not made:
         bare = dict.fromkeys(NAMES, 0.0) | {"no evidence": 1.0}
         made = [Candidate(c, (), bare | _text(c, text, likely)) for c in likely]
@@ -129,6 +133,7 @@ class _Case:
         found["failed rate"] = max(rate_of(o, rates)[0] for o in own)
         for what in ("machine", "job"):
             found[f"ends {what}"] = float(any(ends_of(o.observation, self.database) == what for o in ending))
+        found["outlived"], found["earlier attempt"] = self._against_rivals(cause, live)
         found |= self._aftermath(live) | self._ownership(cause, live) | self._order(cause) | self._graph(cause)
         return found
 
@@ -144,6 +149,17 @@ class _Case:
             "behind": log1p(last.behind),
             "no trouble behind": float(any(a.trouble == 0 for a in after)),
         }
+
+    def _against_rivals(self, cause: str, live: Sequence[Owned]) -> tuple[float, float]:
+        """How much longer it was survived than the strong rival that was least, in lines and in attempts."""
+        rivals = [
+            o for c in self.strong - {cause} for o in self.by_cause[c] if self.tiers[id(o)] <= ENDING_STRONG and o.whose == "mine"
+        ]
+        lines = min((a.again + a.progress for a in (o.aftermath for o in live)), default=0)
+        least = min((o.aftermath.again + o.aftermath.progress for o in rivals), default=lines)
+        starts = min((o.aftermath.starts for o in live), default=0)
+        fewest = min((o.aftermath.starts for o in rivals), default=starts)
+        return log1p(max(0, lines - least)), log1p(max(0, starts - fewest))
 
     def _ownership(self, cause: str, live: Sequence[Owned]) -> dict[str, float]:
         if any(o.whose == "mine" for o in live):

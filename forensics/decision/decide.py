@@ -59,10 +59,7 @@ def decide(
     told = tuple(o for o in question.owned if o.observation.cause == HEALTHY and o.whose == "mine")
     healthy = Candidate(HEALTHY, told, {}, round(1 - bad, 4))
     listed.sort(key=lambda c: (-c.probability, c.cause))
-    if bad < ENDED_BADLY:
-        found = [healthy, *(c for c in listed if c.owned)]
-    else:
-        found = [*_led_by_evidence(listed), healthy]
+    found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_led_by_evidence(listed), healthy]
     verdict = _verdict(bad, found[0], database)
     outcome = _outcome(question, bad, found[0], database)
     return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(question, found, bad, database))
@@ -149,7 +146,10 @@ def _notices(question: Question, found: Sequence[Candidate], bad: float, databas
         if bad >= ENDED_BADLY and o.whose != "others" and tier(o, database) < NOTICE:
             continue  # it stands among the causes
         proof = o.observation.proofs[0]
-        made.setdefault((proof.source, proof.line), Notice(proof.source, proof.line, proof.text, o.observation.cause, o.whose, _why(o, database)))
+        made.setdefault(
+            (proof.source, proof.line),
+            Notice(proof.source, proof.line, proof.text, o.observation.cause, o.whose, _why(o, database)),
+        )
     return tuple(made.values())[:MAX_NOTICES]
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.model import Observation, Value
 from forensics.detectors.culprit_rank import Report, initiator
+from forensics.model import Observation, Value
 
 KIND = "nccl_watchdog"
 DECIDED = ("culprit_rank", "culprit_ranks")

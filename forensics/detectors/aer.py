@@ -12,8 +12,8 @@ or a vendor number, tells a GPU. Where nothing does, the class stays open and th
 """
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.detectors.base import Record
+from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("aer", ("PCIe Bus Error: severity=",), before=4, after=16)
 FOLDS = True

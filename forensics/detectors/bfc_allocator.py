@@ -17,9 +17,9 @@ reached.
 from collections.abc import Iterable
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.detectors.base import Record
 from forensics.detectors.units import size_bytes
+from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger(
     "bfc_allocator",

@@ -12,8 +12,8 @@ kernel's log alone shows no shutdown either, and tells nothing. `journalctl -r` 
 from collections.abc import Sequence
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger
 from forensics.detectors.base import Peeled, Record, peeled
+from forensics.model import Line, Region, Trigger
 
 NEAR = 40
 TRIGGER = Trigger("boot", ("linux version ", "-- reboot --", "-- boot "), before=NEAR, after=NEAR)

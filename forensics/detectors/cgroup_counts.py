@@ -11,8 +11,8 @@ neighbours, where they count every kill since the boot of the host and tell noth
 """
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger, Value
 from forensics.detectors.base import Record
+from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
 KILLS = lazy.regex(r"^(?P<path>\S*memory\.(?:events(?:\.local)?|oom_control):)?\s*oom_kill (?P<oom_kills>[1-9]\d{0,6})\s*$")

@@ -10,10 +10,10 @@ Wordings from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice
 import re
 
 from forensics import lazy
-from forensics.layouts import peel
-from forensics.model import Region, Trigger, Value
 from forensics.detectors.base import Record
 from forensics.detectors.units import size_bytes
+from forensics.layouts import peel
+from forensics.model import Region, Trigger, Value
 
 TRIGGER = Trigger("cuda_oom", ("out of memory. Tried to allocate",), after=6)
 SIZE = r"([\d.]{1,40} (?:[KMGT]i?B|bytes))"

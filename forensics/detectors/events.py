@@ -7,10 +7,10 @@ from collections.abc import Container, Iterable, Sequence
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY
-from forensics.layouts import peel
-from forensics.model import Observation, Hit, Line, Prefix, Proof, Scan, Stamp, Value
 from forensics.detectors.base import Record
 from forensics.detectors.units import typed
+from forensics.layouts import peel
+from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
 
 CONTEXT_LINES = 2
 WORTH = ("proof", "strong", "hint")

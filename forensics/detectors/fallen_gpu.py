@@ -9,8 +9,8 @@ behind the first carry no stamp, a journal puts one in front of each, and some c
 """
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger, Value
 from forensics.detectors.base import Record
+from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("fallen_gpu", ("installed in this system has",), before=2, after=2)
 GPU = lazy.regex(r"NVRM: The NVIDIA GPU (?P<pci>(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])")

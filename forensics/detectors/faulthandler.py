@@ -15,9 +15,9 @@ dump, which somebody runs on a program that hangs.
 import re
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.detectors.base import Peeled, Record, peeled
 from forensics.detectors.traceback import FOREIGN
+from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger(
     "faulthandler",

@@ -1,4 +1,4 @@
-"""Equal records to one with a count: a million lines of one Xid on one GPU are one Observation, the same code on two GPUs are two.
+"""Equal records to one with a count: a million lines of one Xid on one GPU are one Observation, those on two GPUs are two.
 
     NVRM: Xid (PCI:0000:3b:00): 63, Row Remapper: New row marked for remapping       (40,000 times)
         -> Record(kind="xid/63", count=40000, places=((12, 12), (15, 15), ...))
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from forensics.detectors.base import Record
 from forensics.layouts import peel
 from forensics.model import Stamp
-from forensics.detectors.base import Record
 
 SUBJECT = (
     "pci",

@@ -14,10 +14,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from forensics import lazy
-from forensics.layouts.cgroup_paths import owner
-from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 from forensics.detectors.base import Peeled, Record, peeled
 from forensics.detectors.units import typed
+from forensics.layouts.cgroup_paths import owner
+from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 
 TRIGGERS = (
     Trigger("kernel_oom", ("invoked oom-killer",), after=500),

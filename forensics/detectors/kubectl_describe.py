@@ -21,8 +21,8 @@ OOMKilled proves the limit. Code 137 with the reason Error does not: a liveness 
 import re
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.detectors.base import Record
+from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True

@@ -9,8 +9,8 @@ shutdowns at all (`last -x`), two boots without one between them say the same. W
 """
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger
 from forensics.detectors.base import Record
+from forensics.model import Line, Region, Trigger
 
 TRIGGER = Trigger("last_boots", ("reboot   system boot",), before=40, after=40)
 BOOT = lazy.regex(r"^reboot +system boot ")

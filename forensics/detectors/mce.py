@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 
 from forensics import lazy
 from forensics.database import read_rows
-from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.detectors.base import Record
+from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("mce", ("Machine Check", "_STATUS[", "MCGSTATUS"), before=8, after=14)
 FOLDS = True

@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterable
 
 from forensics import lazy
-from forensics.layouts import peel
-from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.detectors.base import Record
 from forensics.detectors.culprit_rank import Report, initiator
+from forensics.layouts import peel
+from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger(
     "nccl_watchdog",

@@ -13,8 +13,8 @@ import functools
 
 from forensics import lazy
 from forensics.database import HEALTHY, read_table
-from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.detectors.base import Record
+from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("sxid", ("SXid (", "NVSwitch fatal error", "NVSwitch non-fatal error"))
 LINE = lazy.regex(

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger, Value
 from forensics.detectors.base import Record, peeled
+from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("torchelastic", ("Root Cause (first observed failure)",), before=80, after=14)
 ROWS = {

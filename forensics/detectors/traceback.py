@@ -7,8 +7,8 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 """
 
 from forensics import lazy
-from forensics.model import Line, Region, Trigger, Value
 from forensics.detectors.base import Peeled, Record, peeled, unwrapped
+from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
 HEAD = "Traceback (most recent call last)"

@@ -11,8 +11,8 @@ import re
 
 from forensics import lazy
 from forensics.database import HEALTHY, read_table
-from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.detectors.base import Record
+from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
 LINE = lazy.regex(

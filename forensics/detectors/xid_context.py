@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from forensics import lazy
 from forensics.database.nvlink5 import decode_line
-from forensics.model import Value
 from forensics.detectors.base import Record
+from forensics.model import Value
 
 PROGRAM_OR_GPU = {13, 31, 32, 69, 137}
 UNIT = lazy.regex(r"\(GPC (\d+), TPC (\d+)(?:, SM (\d+))?\)")

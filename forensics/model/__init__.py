@@ -25,12 +25,12 @@ from forensics.model.answers import (
     Verdict,
 )
 from forensics.model.logs import (
-    Observation,
     Fields,
     Hit,
     Incident,
     Line,
     Link,
+    Observation,
     Prefix,
     Proof,
     Region,
@@ -46,12 +46,9 @@ from forensics.model.logs import (
 
 __all__ = [
     "Adjustment",
-    "Notice",
-    "SubjectSummary",
     "Advice",
     "Curve",
     "Difference",
-    "Observation",
     "Fields",
     "Finding",
     "Hit",
@@ -61,6 +58,8 @@ __all__ = [
     "Link",
     "Message",
     "Moment",
+    "Notice",
+    "Observation",
     "Prefix",
     "ProcessMemory",
     "Proof",
@@ -72,6 +71,7 @@ __all__ = [
     "Source",
     "SourceSummary",
     "Stamp",
+    "SubjectSummary",
     "Trigger",
     "Unknown",
     "Value",

@@ -12,6 +12,7 @@ Weight = Literal["proof", "strong", "hint"]
 Value = str | int | float
 Time = Annotated[datetime, Meta(tz=True)]
 Fields = Mapping[str, Value]
+Block = tuple[int, bytes]  # number of its first line, whole lines
 
 
 class Warning(Struct, frozen=True):
@@ -152,7 +153,7 @@ class Scan(Struct, frozen=True):
     tail: tuple[Line, ...]
     totals: Mapping[str, int] = field(default_factory=dict)
     continued: int = 0
-    sample: tuple[tuple[int, bytes], ...] = ()
+    sample: tuple[Block, ...] = ()
 
 
 class Stamp(Struct, frozen=True):

@@ -70,8 +70,8 @@ class Aftermath(Struct, frozen=True):
 
     `behind`: how many lines. `again`: of a form that stood in front of it, too, without a word of trouble. `progress`, `good`,
     `trouble`: of that class. `starts`: attempts that began behind it. `handled`: it says that the program goes on, or a line next
-    to it does. `mild`: its record's own level is a warning or lower. `again_line`, `good_line`, `handled_line`: the line that shows
-    it, 0 for none.
+    to it does. `mild`: its record's own level is a warning or lower. `again_line`, `good_line`, `handled_line`: the line that
+    shows it, 0 for none.
     """
 
     behind: int
@@ -129,7 +129,7 @@ class Owned(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """How the subject's last attempt ended. `ended_badly`: the probability that it did. `lines`: (source, line, text) that show it."""
+    """How the subject's last attempt ended. `ended_badly`: probability that it did. `lines`: (source, line, text) that show it."""
 
     state: OutcomeState
     ended_badly: float

@@ -35,8 +35,8 @@ OF_TIER = {
     "rate": "greatest log odds that a log in which one of them fires ended badly (signatures/rates.csv)",
 }
 TRAITS = ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer", "worthless_result")
-OF_LANE = ("lines", "trouble", "traceback", "good", "progress", "start", "trouble_count", "traceback_count", "good_count")
-OF_LANE += ("progress_count", "again_after_trouble", "again_after_traceback")
+OF_LANE: tuple[str, ...] = ("lines", "trouble", "traceback", "good", "progress", "start", "trouble_count", "traceback_count")
+OF_LANE += ("good_count", "progress_count", "again_after_trouble", "again_after_traceback")
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress") for n in (1, 3, 10, 50))
 KINDS = ("job", "notebook", "kernel", "scheduler", "runtime", "service")
 HEALTHY_TOLD = ("healthy.told", "healthy.behind", "healthy.trouble behind")
@@ -123,7 +123,7 @@ def _of_tier(found: Sequence[Owned], rates: Rates) -> Mapping[str, float]:
 def rate_of(o: Owned, rates: Rates) -> tuple[float, float]:
     """Log odds that a log in which its signature fires ended badly, and that it did so by its cause."""
     known = rates.get(o.observation.kind)
-    return known or astuple(prior(o.observation.weight))  # type: ignore[return-value]
+    return known or astuple(prior(o.observation.weight))
 
 
 def _healthy(told: Sequence[Owned]) -> Mapping[str, float]:

@@ -20,10 +20,14 @@ from forensics.text import clean
 
 Key = tuple[str, str]  # kind of entity, name
 SYSLOG = re.compile(
-    rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
-    rb" (?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} (?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
+    rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
+    rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
+    rb" (?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} "
+    rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
-KERNEL = re.compile(rb"(?:<\d{1,3}>|\w{1,9} *:\w{1,9} *: )?\[ {0,6}\d{1,9}\.\d{6}\](?:\[ *[TC]\d+\])? ?|\d,\d{1,9},\d{1,15},[-c];")
+KERNEL = re.compile(
+    rb"(?:<\d{1,3}>|\w{1,9} *:\w{1,9} *: )?\[ {0,6}\d{1,9}\.\d{6}\](?:\[ *[TC]\d+\])? ?|\d,\d{1,9},\d{1,15},[-c];"
+)
 RANK = re.compile(rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>")
 SRUN = re.compile(rb" {0,4}(\d{1,5}): (?=\D)")
 ACTOR = re.compile(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")

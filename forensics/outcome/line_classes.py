@@ -1,7 +1,7 @@
 """What a line does, whatever its cause: a set of classes, from the phrases of the database.
 
-    "corrupt image 17.jpg, skipping"  ->  TROUBLE | GOES_ON          "504 steps, 0 failed"  ->  0
-    "Epoch 3/10 loss 0.41"            ->  PROGRESS                   "Traceback (most recent call last):"  ->  TROUBLE | TRACEBACK
+"corrupt image 17.jpg, skipping"  ->  TROUBLE | GOES_ON          "504 steps, 0 failed"  ->  0
+"Epoch 3/10 loss 0.41"            ->  PROGRESS                   "Traceback (most recent call last):"  ->  TROUBLE | TRACEBACK
 """
 
 import re
@@ -13,9 +13,19 @@ from forensics.database import Database
 TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE = (1 << i for i in range(9))
 TAKES_BACK = GOES_ON | SERVICE  # what makes a word of trouble no sign of an end
 MAX_CHARS = 240  # of a line that are looked at; what a line does, it says in front
-CLASSES = {"goes_on": GOES_ON, "good_end": GOOD, "progress": PROGRESS, "run_start": START, "shut_down": SHUT_DOWN, "host_service": SERVICE}
+CLASSES = {
+    "goes_on": GOES_ON,
+    "good_end": GOOD,
+    "progress": PROGRESS,
+    "run_start": START,
+    "shut_down": SHUT_DOWN,
+    "host_service": SERVICE,
+}
 HEAD = "Traceback (most recent call last)"
-FRAMES = lazy.regex(r"^\s{2,}(?:File \"|at |raise |return |\^|~)|^\s*File \".{1,300}\", line \d|^\[<[0-9a-f]+>\]|^ {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|^\s*#\d+ +0x|^Call Trace:|^\w{3,20}: 0{4}")
+FRAMES = lazy.regex(
+    r"^\s{2,}(?:File \"|at |raise |return |\^|~)|^\s*File \".{1,300}\", line \d"
+    r"|^\[<[0-9a-f]+>\]|^ {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|^\s*#\d+ +0x|^Call Trace:|^\w{3,20}: 0{4}"
+)
 NEVER = "(?!)"
 
 

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
-from forensics import lazy
 from forensics.layouts import peel
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane, LaneDigest
@@ -21,7 +20,6 @@ from forensics.outcome.line_classes import (
     GOES_ON,
     GOOD,
     PROGRESS,
-    SERVICE,
     SHUT_DOWN,
     START,
     TAKES_BACK,
@@ -29,6 +27,8 @@ from forensics.outcome.line_classes import (
     TROUBLE,
     LineClasses,
 )
+
+from forensics import lazy
 
 LAST_ROWS = 60  # classified one by one; of the others one for each form
 FEW_LANES = 8
@@ -83,7 +83,7 @@ def _key_for(observation: Observation, lanes: Mapping[Key, object]) -> Key:
     """The lane of an observation, by its first evidence line."""
     text = observation.proofs[0].text if observation.proofs else ""
     key = key_of(text.encode("utf-8", "replace"), any(k[0] == "rank" for k in lanes))
-    if key in lanes:
+    if key is not None and key in lanes:
         return key
     if key is None and OWN not in lanes and lanes:
         return next(iter(lanes)) if len(lanes) == 1 else OWN
@@ -126,7 +126,10 @@ class _LaneRows:
         at = bisect_right(self.numbers, last)
         behind = len(self.rows) - at
         again = self._again_behind(at, first)
-        near = [*range(max(0, bisect_left(self.numbers, first) - IN_FRONT_ROWS), at), *range(at, min(at + NEAR_ROWS, len(self.rows)))]
+        near = [
+            *range(max(0, bisect_left(self.numbers, first) - IN_FRONT_ROWS), at),
+            *range(at, min(at + NEAR_ROWS, len(self.rows))),
+        ]
         own = [self.numbers[i] for i in near if self.bits[i] & GOES_ON]
         return Aftermath(
             behind=max(behind, self.total - last if self.total else 0),
@@ -169,9 +172,9 @@ class _LaneRows:
             count = int(counted[1]) if counted else highest
             fell = counted is not None and count <= 1 and highest > 2
             highest = count if counted else highest
-            if (bits & START and not bits & TROUBLE) or row.form in banners or fell:
-                if not found or row.number - found[-1] > BANNER_ROWS:
-                    found.append(row.number)
+            begins = (bits & START and not bits & TROUBLE) or row.form in banners or fell
+            if begins and (not found or row.number - found[-1] > BANNER_ROWS):
+                found.append(row.number)
         return found
 
     def attempts(self) -> tuple[Attempt, ...]:
@@ -187,7 +190,9 @@ class _LaneRows:
         count = len(self.rows)
 
         def last(bit: int, without: int = 0) -> int:
-            return next((count - 1 - i for i in range(count - 1, -1, -1) if self.bits[i] & bit and not self.bits[i] & without), -1)
+            return next(
+                (count - 1 - i for i in range(count - 1, -1, -1) if self.bits[i] & bit and not self.bits[i] & without), -1
+            )
 
         def number(bit: int, without: int = 0) -> int:
             return sum(1 for b in self.bits if b & bit and not b & without)
@@ -225,7 +230,9 @@ class _LaneRows:
     def trouble_lines(self) -> tuple[Line, ...]:
         """The last lines with a word of trouble that nothing takes back."""
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
-        found = [Line(r.number, text_of(r.raw)) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][:SHOWN_TROUBLE]
+        found = [Line(r.number, text_of(r.raw)) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][
+            :SHOWN_TROUBLE
+        ]
         return tuple(reversed(found))
 
     def last_lines(self) -> tuple[Line, ...]:

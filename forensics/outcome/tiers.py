@@ -1,8 +1,8 @@
 """How much an observation says about an end: by what its signature states, its weight, and whether it may speak in its lane.
 
-    "Killed process 4711" (ends: process, proof) in a kernel's lane     -> ENDING_PROOF
-    "hint: set CUDA_LAUNCH_BLOCKING=1" (ends: nothing)                  -> NOTICE
-    "ModuleNotFoundError" (scope: job, notebook) in sshd's lane         -> NOTICE
+"Killed process 4711" (ends: process, proof) in a kernel's lane     -> ENDING_PROOF
+"hint: set CUDA_LAUNCH_BLOCKING=1" (ends: nothing)                  -> NOTICE
+"ModuleNotFoundError" (scope: job, notebook) in sshd's lane         -> NOTICE
 """
 
 from forensics.database import HEALTHY, Database

@@ -1,7 +1,7 @@
 """What the user asks about: the job, the notebook, or, where only a host's log was given, the machine.
 
-    train.log, dmesg.txt    -> the job that wrote train.log; dmesg.txt tells of its host
-    dmesg.txt               -> the machine
+train.log, dmesg.txt    -> the job that wrote train.log; dmesg.txt tells of its host
+dmesg.txt               -> the machine
 """
 
 from collections.abc import Iterable, Mapping
@@ -72,7 +72,9 @@ class Asked(Struct, frozen=True):
         return Entity("job", lane.source if lane else "")
 
 
-def asked_about(summaries: Iterable[SourceSummary], lanes: Mapping[str, tuple[Lane, ...]], pids: Mapping[str, frozenset[int]]) -> Asked:
+def asked_about(
+    summaries: Iterable[SourceSummary], lanes: Mapping[str, tuple[Lane, ...]], pids: Mapping[str, frozenset[int]]
+) -> Asked:
     """The subject of these sources. `lanes`, `pids`: by source."""
     every = list(summaries)
     own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not DAEMON.search(s.name)]

@@ -1,8 +1,8 @@
 """Observations of an incident to Owned ones: each with whose it is, the link that tells it, and what stands behind it.
 
-    dmesg:   Killed process 15372 (python)      train.log: ... (pid: 15372) Killed       -> mine, "pid 15372"
-    dmesg:   Killed process 900 (chrome)        train.log: pids of its own, none near    -> others, "pid 900 is none of the job's"
-    dmesg:   Xid 79, 3 s before train.log ends                                           -> unknown, "time, 3.0 s earlier"
+dmesg:   Killed process 15372 (python)      train.log: ... (pid: 15372) Killed       -> mine, "pid 15372"
+dmesg:   Killed process 900 (chrome)        train.log: pids of its own, none near    -> others, "pid 900 is none of the job's"
+dmesg:   Xid 79, 3 s before train.log ends                                           -> unknown, "time, 3.0 s earlier"
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -124,7 +124,7 @@ def _pid(o: Observation) -> int:
 
 
 def _is_none_of(victim: int, pids: Iterable[int], threads: int) -> bool:
-    """Is `victim` known to be none of `pids`, of which there are some of its size, nor one of the `threads` numbers behind each?"""
+    """Is `victim` known to be none of `pids`, of which some are of its size, nor one of the `threads` numbers behind each?"""
     near = [p for p in pids if victim / 2 < p < victim * 2]
     return victim >= LEAST_PID and bool(near) and not any(p <= victim <= p + threads for p in near)
 

@@ -15,7 +15,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from forensics.model import Observation, Line, Scan, Value, Weight
+from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.told import event, lines_of, scope_fields
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from forensics.model import Observation, Line, Scan, Value
+from forensics.model import Line, Observation, Scan, Value
 from forensics.series.base import Reading, Series
 from forensics.series.heat import reason
 from forensics.series.told import event, scope_fields

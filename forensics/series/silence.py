@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from forensics import lazy
 from forensics.layouts import peel
-from forensics.model import Observation, Line, Scan, Stamp, Value, Weight
+from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
 from forensics.series.gather import Numbers, Progress
 from forensics.series.told import event
 

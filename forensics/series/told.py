@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from forensics.layouts import peel
-from forensics.model import Observation, Line, Proof, Scan, Stamp, Value, Weight
+from forensics.model import Line, Observation, Proof, Scan, Stamp, Value, Weight
 from forensics.series.base import Reading, Series
 
 
@@ -15,7 +15,7 @@ def lines_of(readings: Iterable[Reading]) -> list[Line]:
 def event(
     scan: Scan, kind: str, cause: str | None, weight: Weight, lines: Iterable[Line], fields: Mapping[str, Value], count: int
 ) -> Observation:
-    """An Observation on `lines`, best evidence first; it stands where they stand and has the stamp of the last one that has one."""
+    """An Observation on `lines`, best evidence first; it stands where they stand, with the stamp of the last one that has one."""
     quoted = list(lines)
     ordered = sorted(quoted, key=lambda x: x.number)
     return Observation(

@@ -17,7 +17,6 @@ from forensics.decision.decide import Question
 from forensics.errors import SourceError, UsageError
 from forensics.model import Observation
 
-
 FAILED = "?"  # stands for the cause of a case of which only the outcome is labelled
 
 

@@ -53,7 +53,7 @@ def rates_without(cases: Sequence[Case]) -> list[Rates]:
 
 
 def cross_validated(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> list[Model]:
-    """For each case, a Model that learned from no case of its origin: neither its end, nor its words, nor the features' weights."""
+    """For each case, a Model that learned from no case of its origin: not its end, its words, nor the features' weights."""
     fold = folds_of(cases, folds)
     made: dict[int, Model] = {}
     for number in sorted(set(fold)):

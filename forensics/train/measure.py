@@ -21,7 +21,21 @@ from forensics.train.cases import Case
 BINS = 10
 LOUD = 0.8  # an alarm of that probability on a healthy log
 SURE = 0.95  # a wrong answer of that probability
-TITLES = ("healthy", "alarm", "crash", ">=0.8", "failed", "missed", "top1", "top3", "hard", "evidence", "ece", "brier", "wrong>=.95")
+TITLES = (
+    "healthy",
+    "alarm",
+    "crash",
+    ">=0.8",
+    "failed",
+    "missed",
+    "top1",
+    "top3",
+    "hard",
+    "evidence",
+    "ece",
+    "brier",
+    "wrong>=.95",
+)
 
 
 class Answer(Struct, frozen=True):
@@ -66,8 +80,8 @@ class Measures(Struct, frozen=True):
 
     `missed`: of the `failed` cases those called healthy. `top1`, `top3`, `hard`: shares of the failed cases whose cause is
     labelled. `evidence`: share of right answers with labelled lines that show one. `ece`: mean distance of probability and share
-    of right answers over BINS bins; `brier`: mean square of probability minus 1 or 0; both over all cases. `sure_and_wrong`: wrong
-    answers of SURE or more.
+    of right answers over BINS bins; `brier`: mean square of probability minus 1 or 0; both over all cases. `sure_and_wrong`:
+    wrong answers of SURE or more.
     """
 
     healthy: int

@@ -10,7 +10,9 @@ from forensics.model.verdicts import Lane
 from forensics.train.cases import Case
 from forensics.train.measure import Answer
 
-LOOKS_LIKE_AN_ERROR = lazy.regex(r"(?i)\b(?:error|exception|fatal|panic|killed|segmentation fault|abort(?:ed)?|traceback|failed)\b|Error\b|Exception\b")
+LOOKS_LIKE_AN_ERROR = lazy.regex(
+    r"(?i)\b(?:error|exception|fatal|panic|killed|segmentation fault|abort(?:ed)?|traceback|failed)\b|Error\b|Exception\b"
+)
 NEAR_THE_END = 200  # lines: an error further away ended nothing, as far as such a reader can tell
 TABLE: Mapping[str, str] = {
     r"ModuleNotFoundError|ImportError|undefined symbol|GLIBC": "code.import",
@@ -49,7 +51,5 @@ def by_rival(case: Case, lines: Sequence[str]) -> Answer:
 
 def lines_of(lanes: Sequence[Lane]) -> list[str]:
     """The lines that a rival may look at: the last lines of trouble of each lane, in order, where they stand near its end."""
-    near = (
-        line for lane in lanes for line in lane.trouble_lines if line.number > lane.attempts[-1].last_line - NEAR_THE_END
-    )
+    near = (line for lane in lanes for line in lane.trouble_lines if line.number > lane.attempts[-1].last_line - NEAR_THE_END)
     return [line.text for line in near]

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from forensics.layouts import peel
-from forensics.model import Observation, Line, Proof, Scan, Source, Value, Warning
 from forensics.correlation import Clock, clock_of, full_times, marks
+from forensics.layouts import peel
+from forensics.model import Line, Observation, Proof, Scan, Source, Value, Warning
 
 
 def source_of(name: str, text: str, modified: datetime | None = None) -> Source:

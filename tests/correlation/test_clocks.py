@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.model import Line
 from forensics.correlation import Clock
 from forensics.correlation.clock_samples import Mark, mark
 from forensics.correlation.stream import entries, surveyed
 from forensics.correlation.timestamp_resolver import Placed, Track
+from forensics.model import Line
 from tests.correlation.helpers import clock_for, scan_of, source_of
 
 MODIFIED = datetime(2025, 8, 22, 12, tzinfo=UTC)

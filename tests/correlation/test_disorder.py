@@ -4,11 +4,11 @@ import random
 from collections.abc import Callable
 
 import pytest
-
 from forensics.diagnose import DISORDERED_MOST
-from forensics.model import Line, Report
-from forensics.correlation.disorder import disordered
+
 from forensics.correlation.clock_samples import mark
+from forensics.correlation.disorder import disordered
+from forensics.model import Line, Report
 
 STEPS = [f"2025-08-22 03:00:{s:02d},000 INFO step {s}" for s in range(0, 50, 2)]
 FULL = "OSError: [Errno 28] No space left on device"

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forensics.model import Observation, Warning
 from forensics.correlation import incidents, links, place, settled
 from forensics.correlation.stream import entries, lines, merged
+from forensics.model import Observation, Warning
 from tests.correlation.helpers import clock_for, clocks_for, event, source_of
 
 KILL = "Memory cgroup out of memory: Killed process 4242 (python3)"

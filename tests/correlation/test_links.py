@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import forensics
-from forensics.correlation import Subject, Table, Tie
+from forensics.correlation import Subject, Table, Tie, links
 from forensics.model import Observation, Report, Stamp, Value
-from forensics.correlation import links
 from tests.correlation.helpers import event
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

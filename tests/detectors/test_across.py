@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from forensics.model import Observation, Report, Stamp
 from forensics.detectors import together
+from forensics.model import Observation, Report, Stamp
 
 STATUS = (
     "[rank{rank}]:[E512 11:02:09.2 ProcessGroupNCCL.cpp:2268] [PG ID 0 PG GUID 0(default_pg) Rank {rank}]  failure detected by "

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.model import Report
 from forensics.detectors import cgroup_counts
 from forensics.detectors.base import Record
+from forensics.model import Report
 from tests.detectors.regions import regions
 
 V1 = "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"

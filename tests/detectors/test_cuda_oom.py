@@ -2,8 +2,8 @@
 
 import pytest
 
-from forensics.model import Region
 from forensics.detectors import cuda_oom
+from forensics.model import Region
 
 GIB = 1 << 30
 ADVICE = " See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF to avoid fragmentation."

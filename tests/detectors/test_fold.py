@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics import detectors
-from forensics.model import Line, Region
 from forensics.detectors import xid
 from forensics.detectors.base import Record
 from forensics.detectors.fold import fold
+from forensics.model import Line, Region
 from tests.detectors.regions import scan_of
 
 

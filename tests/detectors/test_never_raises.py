@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics import detectors
-from forensics.model import Region
 from forensics.detectors import _parsers, _triggers_of
+from forensics.model import Region
 from tests.detectors.regions import scan_of
 
 pytestmark = pytest.mark.usefixtures("little_memory")

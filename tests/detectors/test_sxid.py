@@ -3,9 +3,9 @@
 import pytest
 
 from forensics.database import HEALTHY, read_table
-from forensics.model import Region
 from forensics.detectors import sxid
 from forensics.detectors.base import Record
+from forensics.model import Region
 
 SWITCH = "nvidia-nvswitch3: SXid (PCI:0000:c3:00.0): "
 

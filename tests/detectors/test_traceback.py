@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.model import Observation, Report
 from forensics.detectors import read as read_records
 from forensics.detectors import traceback
+from forensics.model import Observation, Report
 from forensics.scan import scan
 from tests.conftest import text_source
 

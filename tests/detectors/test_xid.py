@@ -3,8 +3,8 @@
 import pytest
 
 from forensics.database import read_table
-from forensics.model import Region
 from forensics.detectors import xid
+from forensics.model import Region
 
 
 @pytest.mark.parametrize(

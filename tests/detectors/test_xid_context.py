@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.model import Region
 from forensics.detectors import aer, xid
 from forensics.detectors.base import Record
 from forensics.detectors.xid_context import settle, slot
+from forensics.model import Region
 from tests.detectors.regions import regions
 
 WARP = "Graphics SM Warp Exception on (GPC {gpc}, TPC {tpc}, SM 0): Out Of Range Address"

@@ -8,17 +8,17 @@ from math import log
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from forensics.database import HEALTHY, Database
 from forensics.diagnose import model as models
 from forensics.diagnose.features import NAMES, UNKNOWN, features
 from forensics.diagnose.model import BUILT_IN, ForeignModelError, Model, dump, read, restore, shares
 from forensics.diagnose.region import region, sounds_alarmed, unexplained, words
 from forensics.diagnose.score import Standing
 from forensics.diagnose.weighing import ordered
-from forensics.model import Observation, Incident, Proof, Report
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.database import HEALTHY, Database
+from forensics.model import Incident, Observation, Proof, Report
 
 LOSS = "2025-08-22 03:00:00,000 INFO step 1 loss 0.5\n"
 

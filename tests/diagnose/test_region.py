@@ -3,9 +3,9 @@
 import tracemalloc
 
 import pytest
-
 from forensics.diagnose.region import alarming
-from forensics.model import Observation, Line, Scan, Source
+
+from forensics.model import Line, Observation, Scan, Source
 
 LINES = 1_000_000_000
 

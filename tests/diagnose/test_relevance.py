@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from forensics.diagnose.same import things
 
 from forensics import pipeline
-from forensics.database import Database
-from forensics.diagnose.same import things
 from forensics.correlation import of_file
+from forensics.database import Database
 from forensics.model import Link, Report
 from tests.conftest import text_source
 

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from forensics.diagnose import diagnose
+from forensics.diagnose.score import standings, strength
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.diagnose import diagnose
-from forensics.diagnose.score import standings, strength
-from forensics.model import Observation, Incident, Proof
+from forensics.model import Incident, Observation, Proof
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 

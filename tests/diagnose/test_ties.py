@@ -6,8 +6,8 @@ All logs here are made for these tests.
 from collections.abc import Callable
 
 import pytest
-
 from forensics.diagnose.weighing import UNTIED_MOST
+
 from forensics.model import Report
 
 HEAD = "[Fri Aug 22 {time} 2025] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"

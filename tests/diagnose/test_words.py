@@ -1,10 +1,10 @@
 """Templates to sentences and commands: this case's numbers, nothing invented, nothing that a log could make act."""
 
 import pytest
-
-from forensics.database import Cause, Missing, Remedy
 from forensics.diagnose.advice import advice, missing
 from forensics.diagnose.words import fill, fill_command, size, summary, tell
+
+from forensics.database import Cause, Missing, Remedy
 
 CAUSE = Cause(
     id="family.thing",

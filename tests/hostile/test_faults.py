@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics import detectors, pipeline, series
+from forensics import pipeline, series
 from forensics.database import Database
 from forensics.model import Report, Warn, Warning
 from forensics.scan import scan
@@ -159,8 +159,8 @@ def as_users_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 PARTS = {
-    "records": (records, "read"),
-    "records together": (records, "together"),
+    "records": (detectors, "read"),
+    "records together": (detectors, "together"),
     "numbers": (series, "numbers"),
     "series": (series, "read"),
     "times": (pipeline.timeline, "full_times"),

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-
-from forensics.database import HEALTHY, Database
 from forensics.diagnose import Question
 from forensics.diagnose.features import NAMES, UNKNOWN
 from forensics.diagnose.relevance import Jobs
+
+from forensics.database import HEALTHY, Database
 from forensics.errors import UsageError
-from forensics.model import Observation, Incident
+from forensics.model import Incident, Observation
 from forensics.train import cases as reading
 from forensics.train import text
 from forensics.train.cases import Case, read_corpora, without_its_cause

@@ -1,4 +1,4 @@
-"""A notebook's outputs to lines, each cell's under `In [N]:`, as Jupyter shows them.
+"""A notebook's outputs to lines, each cell's under `In [N]:`, as Jupyter shows them, in the order in which the cells ran.
 
     "outputs": [{"output_type": "stream", "name": "stderr", "text": ["loading\\n", "Killed\\n"]}]  ->  In [3]:
                                                                                                      loading
@@ -6,7 +6,10 @@
 
 Texts are strings or lists of strings, in which a line may go on in the next; an error's traceback holds terminal colours. What
 the cells' code says is left out: nothing in it happened. (nbformat 3 and 4.) Where the front end recorded when a cell ran, its
-heading begins with that time.
+heading begins with that time. A cell that ran without an output has its heading alone: the notebook went on there.
+
+The cell that ran last is last, not the one that stands last: cells are told by their execution counts, where no count stands
+twice (as it does where the kernel was started anew; then they are told as they stand).
 """
 
 from collections.abc import Iterator
@@ -20,6 +23,7 @@ from forensics.sources.formats.documents import Path, values
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
+MAX_SORTED_BYTES = 64 << 20
 STARTED = ("iopub.execute_input", "shell.execute_reply.started", "iopub.status.busy", "start_time")
 
 
@@ -29,7 +33,7 @@ def _recognises(head: Head) -> bool:
 
 
 class _Cell(Struct):
-    """One code cell while it is read. `said`: has its heading been printed?"""
+    """One code cell while it is read. `said`: has its heading been printed? `failed`: did an error end it?"""
 
     at: Path
     line: int
@@ -41,30 +45,69 @@ class _Cell(Struct):
     error: list[str] = field(default_factory=list)
     part: str = ""
     part_line: int = 0
+    failed: bool = False
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    ran: list[tuple[_Cell, list[Piece]]] = []
+    size = 0
+    cells = _cells(blocks, note)
+    for cell, pieces in cells:
+        ran.append((cell, pieces))
+        size += sum(len(p[2]) for p in pieces)
+        if size > MAX_SORTED_BYTES:  # more text than anybody prints: as it stands
+            yield from (p for _, found in ran for p in found)
+            yield from (p for _, found in cells for p in found)
+            return
+    order = _in_order_of_execution([cell for cell, _ in ran])
+    if order != sorted(order):
+        note("notebook", "the cells did not run in the order in which they stand; they are told as they ran", None)
+    yield from (p for i in order for p in ran[i][1])
+
+
+def _in_order_of_execution(cells: list[_Cell]) -> list[int]:
+    """The places of the cells in the order in which they ran.
+
+    Where some have a count, what others show is from an earlier session of the kernel and comes first, but for the cell behind
+    the last one that ran: it was running when the log ends, unless an error had ended that one.
+    """
+    counts = {i: cell.number for i, cell in enumerate(cells) if isinstance(cell.number, int)}
+    if not counts or len(set(counts.values())) < len(counts):
+        return list(range(len(cells)))
+    last = max(counts, key=lambda i: counts[i])
+    running = next((i for i in range(last + 1, len(cells)) if cells[i].code and i not in counts), None)
+    keys = {i: counts.get(i, 0) for i in range(len(cells))}
+    if running is not None and not cells[last].failed:
+        keys[running] = counts[last] + 1
+    return sorted(keys, key=lambda i: (keys[i], i))
+
+
+def _cells(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[_Cell, list[Piece]]]:
+    """Each cell and its lines, as they stand."""
     cell = _Cell((), 0)
     end = _Ends()
     output: Path = ()
+    told: list[Piece] = []
     for path, value, line in values(blocks, note):
         place = _places(path)
         if place is None:
             continue
         at, rest = place
         if at != cell.at:
-            yield from _end(cell)
+            told += _end(cell)
             end.of(cell)
-            cell, output = _Cell(at, line), ()
+            yield cell, told
+            cell, output, told = _Cell(at, line), (), []
         if rest[:1] != ("outputs",):
             _about(cell, rest, value)
             continue
         if rest[:2] != output:
-            yield from _end(cell)
+            told += _rest(cell)
             output = rest[:2]
-        yield from _output(cell, rest[2:], value, line)
-    yield from _end(cell)
+        told += _output(cell, rest[2:], value, line)
+    told += _end(cell)
     end.of(cell)
+    yield cell, told
     end.tell(note)
 
 
@@ -89,6 +132,7 @@ def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
     """Lines of one value of an output."""
     name = rest[0] if rest else ""
     cell.outputs = True
+    cell.failed = cell.failed or name in ("ename", "traceback")
     if name in ("ename", "evalue"):
         cell.error.append(str(value))
     elif name == "traceback":
@@ -105,6 +149,13 @@ def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
 
 
 def _end(cell: _Cell) -> Iterator[Piece]:
+    """What is left of a cell, its heading where it ran and printed nothing."""
+    yield from _rest(cell)
+    if cell.code and isinstance(cell.number, int):
+        yield from _said(cell, cell.line)
+
+
+def _rest(cell: _Cell) -> Iterator[Piece]:
     """What is left of an output: a line without an end, an error without a traceback."""
     if cell.part:
         yield cell.part_line, 0, _bytes(cell.part)

@@ -1,0 +1,75 @@
+"""What a report says of the subject, its incidents, the moments of the timeline and the sources: values of model/, no decision.
+
+Diagnosis, Incident, Reading, Clock -> SubjectSummary, IncidentSummary, Moment, SourceSummary
+"""
+
+from collections.abc import Mapping
+
+from forensics import correlation, limits
+from forensics.model import Incident, IncidentSummary, Moment, Observation, Role, SourceSummary, SubjectSummary, Warning
+from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.ownership import Asked
+from forensics.reading import Reading
+
+
+def subject(decided: Diagnosis, asked: Asked) -> SubjectSummary:
+    """What the verdict speaks of, and how it ended."""
+    entity, lane = asked.entity(), asked.main_lane()
+    attempts = len(lane.attempts) if lane and not asked.machine else 1
+    shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
+    return SubjectSummary(entity.kind, entity.name, attempts, attempts, decided.outcome.state, decided.outcome.why, shown)
+
+
+def incidents(found: list[Incident], decided: list[Diagnosis]) -> tuple[IncidentSummary, ...]:
+    """Each of `found` with the causes that were decided for it, the first ones only where they are many."""
+    both = list(zip(found, decided, strict=False))[: limits.current.incidents]
+    return tuple(_incident(i, n, d) for n, (i, d) in enumerate(both, 1))
+
+
+def _incident(incident: Incident, number: int, decision: Diagnosis) -> IncidentSummary:
+    hosts = sorted({str(e.fields["host"]) for e in incident.events if "host" in e.fields})
+    links = tuple(f"{k.first[0]}:{k.first[1]} and {k.second[0]}:{k.second[1]} by {k.by}" for k in incident.links[:20])
+    ids = tuple(c.cause for c in decision.candidates)
+    return IncidentSummary(number, incident.start, incident.end, ids, len(incident.events), tuple(hosts), links)
+
+
+def moments(found: list[Incident], decided: list[Diagnosis]) -> tuple[Moment, ...]:
+    """The timeline: every observation with the role of its cause in its incident."""
+    told: list[Moment] = []
+    for incident, decision in zip(found, decided, strict=False):
+        role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)}
+        told += [_moment(e, role) for e in incident.events]
+    return tuple(told[: limits.current.moments])
+
+
+def _role(candidate: Candidate, first: bool) -> Role:
+    return "root" if first else "symptom" if candidate.explained_by else "contributing"
+
+
+def _moment(event: Observation, role: dict[str, Role]) -> Moment:
+    told = role.get(event.cause) if event.cause else None
+    return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, told or "noise")
+
+
+def sources(readings: list[Reading], clocks: Mapping[str, correlation.Clock], noted: list[Warning]) -> tuple[SourceSummary, ...]:
+    """Each source with what it turned out to be, and the warnings about it."""
+    about: dict[str | None, list[Warning]] = {}
+    for warning in dict.fromkeys(noted):
+        about.setdefault(warning.source, []).append(warning)
+    return tuple(_source(r, clocks[r.name], about.get(r.name, [])) for r in readings)
+
+
+def _source(reading: Reading, clock: correlation.Clock, noted: list[Warning]) -> SourceSummary:
+    scanned = reading.scan
+    return SourceSummary(
+        name=reading.name,
+        format=scanned.source.format or reading.layout,
+        compression=scanned.source.compression,
+        bytes=scanned.bytes,
+        lines=scanned.lines,
+        records=reading.records,
+        first_time=clock.first,
+        last_time=clock.last,
+        clock=clock.kind,
+        warnings=tuple(f"{w.kind}: {w.message}" for w in noted),
+    )
