@@ -29,7 +29,6 @@ def register(app: typer.Typer) -> None:
           forensics train ./incidents -o my.weights
           FORENSICS_MODEL=my.weights forensics analyze ./job.log
         """
-        needs_learner()
         if not output.parent.is_dir():
             raise UsageError("no such folder to write to", str(output.parent))
         from forensics import pipeline
@@ -46,11 +45,3 @@ def register(app: typer.Typer) -> None:
         except OSError as error:
             raise UsageError(f"cannot be written ({error.strerror})", str(output)) from error
         typer.echo(f"{len(made)} bytes written to {output}", err=True)
-
-
-def needs_learner() -> None:
-    """Raises UsageError where scikit-learn is not installed: a report does not need it, learning does."""
-    from importlib.util import find_spec
-
-    if find_spec("sklearn") is None:
-        raise UsageError("scikit-learn is not installed", advice="pip install 'training-forensics[train]'")

@@ -2,9 +2,6 @@
 
 rank_0/stderr.log, rank_1/stderr.log: waits in work 808, last enqueued 811      rank_2/stderr.log: last enqueued 807
     -> culprit_rank 2 on the events of all three
-
-monday.log: WARNING could not save: No space left on device     tuesday.log: failed finding central directory
-    -> the full disk, which monday's run outlived, counts in full again: tuesday's died of it
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +14,6 @@ from forensics.model import Observation, Value
 KIND = "nccl_watchdog"
 DECIDED = ("culprit_rank", "culprit_ranks")
 APART_S = 1800.0
-FAILED_WRITES = {f"storage.full/{name}" for name in ("enospc_path", "enospc", "quota", "torch_writer", "short_write")}
-DAMAGED = "data.corrupt"
 
 
 def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
@@ -34,25 +29,7 @@ def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Obse
         for event in group:
             fields: dict[str, Value] = {k: v for k, v in event.fields.items() if k not in stale}
             told[id(event)] = replace(event, fields={**fields, **decided})
-    told |= {id(e): replace(e, weight="strong") for e in _felt_later([e for found in events.values() for e in found])}
     return {source: [told.get(id(e), e) for e in found] for source, found in events.items()}
-
-
-def _felt_later(events: Sequence[Observation]) -> list[Observation]:
-    """Failed writes that their program outlived, where a damaged file was met afterwards."""
-    cut = [e for e in events if e.kind in FAILED_WRITES and e.weight == "hint"]
-    met = [e for e in events if e.cause == DAMAGED and e.weight != "hint"] if cut else []
-    return [e for e in cut if any(_is_later(m, e) for m in met)]
-
-
-def _is_later(a: Observation, b: Observation) -> bool:
-    """Does `a` stand behind `b`, or, in another source, not in front of it as far as their stamps tell?"""
-    if a.source == b.source:
-        return a.line > b.line
-    first, second = (e.stamp.wall if e.stamp else None for e in (b, a))
-    if first is None or second is None or (first.tzinfo is None) != (second.tzinfo is None):
-        return True
-    return first <= second
 
 
 def _at_once(reports: Sequence[Observation]) -> list[list[Observation]]:

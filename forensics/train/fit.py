@@ -12,6 +12,7 @@ from forensics.decision.candidates import NAMES, candidates
 from forensics.decision.model import Model
 from forensics.errors import UsageError
 from forensics.outcome.features import Rates
+from forensics.outcome.trees import Trees
 from forensics.train import outcome_fit, text, weights
 from forensics.train.cases import Case, without_its_cause
 from forensics.train.rates import fired
@@ -61,7 +62,7 @@ def cross_validated(cases: Sequence[Case], knowledge: Database, folds: int = FOL
     return [made[f] for f in fold]
 
 
-def _blind_trees(cases: Sequence[Case], rows: object, fold: Sequence[int]) -> dict[int, outcome_fit.Trees]:
+def _blind_trees(cases: Sequence[Case], rows: object, fold: Sequence[int]) -> dict[int, Trees]:
     import numpy as np
 
     table, made = np.asarray(rows), {}
