@@ -12,7 +12,7 @@ from forensics import advice, context, correlation, detectors, limits, series, s
 from forensics.config import config
 from forensics.database import Database, builtin_folder, load
 from forensics.decision.decide import ENDED_BADLY, Question, decide
-from forensics.decision.model import chosen
+from forensics.decision.model import Model, chosen
 from forensics.decision.precedence import Precedence, read_precedence
 from forensics.errors import SourceError
 from forensics.model import (
@@ -127,13 +127,7 @@ def analyze(
     noted, asked = seen.noted, seen.asked
     noted += [Warning("model", amiss)] if amiss else []
     every = correlation.joined(seen.incidents)
-    rules = precedence()
-    decided = decide(question_about(every, asked, knowledge), knowledge, model, rules)
-    listed = seen.incidents[: limits.current.incidents]
-    each = (
-        [decide(question_about(i, asked, knowledge), knowledge, model, rules) for i in listed] if len(listed) > 1 else [decided]
-    )
-    found, each = _first_incident(seen.incidents, each, decided)
+    decided, found, each = _decided(seen.incidents, every, asked, knowledge, model)
     told = advice.findings(decided, knowledge)
     answer = Answer(decided.verdict, told, advice.open_questions(decided, told, knowledge))
     answer = _doubted(answer, _disordered(seen.readings, noted), asked)
@@ -152,6 +146,19 @@ def analyze(
         notices=decided.notices,
     )
     return _beside(report, seen.readings, baseline, noted, knowledge)
+
+
+def _decided(
+    incidents: list[Incident], every: Incident, asked: Asked, knowledge: Database, model: Model
+) -> tuple[Diagnosis, list[Incident], list[Diagnosis]]:
+    """What is decided of all together; the incidents in the order of a report; and what is decided of each of the first ones."""
+    rules = precedence()
+    decided = decide(question_about(every, asked, knowledge), knowledge, model, rules)
+    listed = incidents[: limits.current.incidents]
+    each = [decided]
+    if len(listed) > 1:
+        each = [decide(question_about(i, asked, knowledge), knowledge, model, rules) for i in listed]
+    return decided, *_first_incident(incidents, each, decided)
 
 
 def question_about(incident: Incident, asked: Asked, knowledge: Database) -> Question:

@@ -54,10 +54,7 @@ def register(app: typer.Typer) -> None:
             raise UsageError("no case in it", str(corpora[0]))
         answers = answered(cases, knowledge, folds)
         if pictures:
-            from forensics.train import pictures as draw
-
-            draw.confusion(answers, pictures / "confusion.png")
-            draw.reliability_curve({"decision": answers}, pictures / "reliability.png")
+            drawn(answers, pictures)
         write(told(answers, misses), None)
 
 
@@ -76,6 +73,14 @@ def answered(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "lis
     if amiss:
         raise UsageError(amiss, advice="make one with forensics train, or use --folds 5")
     return [answer(case, model, rules, knowledge) for case in cases]
+
+
+def drawn(answers: "Sequence[Answer]", folder: Path) -> None:
+    """Both pictures into `folder`."""
+    from forensics.train import pictures
+
+    pictures.confusion(answers, folder / "confusion.png")
+    pictures.reliability_curve({"decision": answers}, folder / "reliability.png")
 
 
 def told(answers: "Sequence[Answer]", misses: bool) -> str:

@@ -99,7 +99,7 @@ def _expected(folder: Path, knowledge: Database) -> Iterator[Case]:
             raise UsageError("names no cause", str(path))
         right = _known((str(told["cause"]), *map(str, told.get("accept") or ())), knowledge, str(path))
         logs = sorted(p for p in path.parent.rglob("*") if p.is_file() and p != path)
-        yield Case(path.parent.name, right, path.parent.name, False, question_of(logs, knowledge))
+        yield Case(path.parent.name, right, path.parent.name, False, question_of(logs, knowledge), folder.name)
 
 
 def _origin(source: str) -> str:
