@@ -1,15 +1,12 @@
 """What a host's log tells of other processes is not blamed for the job's death."""
 
-from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from forensics.diagnose.same import things
 
 from forensics import pipeline
-from forensics.correlation import of_file
 from forensics.database import Database
-from forensics.model import Link, Report
+from forensics.model import Report
 from tests.conftest import text_source
 
 KILL = (
@@ -159,18 +156,6 @@ def test_a_pid_of_another_host_is_another_process(analyze: Callable[..., Report]
     assert (killed > 0.9) == is_ours
 
 
-def test_lines_that_a_table_joins_are_of_one_process_and_time_joins_none() -> None:
-    kill, row, watchdog, near = ("dmesg", 82), ("train", 58), ("train", 90), ("jupyter", 20)
-    links = [
-        Link(kill, row, "pid 7", "pid"),
-        Link(row, watchdog, "pid 7 of rank 3 (nccl:4)", "pid"),
-        Link(kill, near, "time", "time"),
-    ]
-    told = things(links)
-    assert told[kill] == told[row] == told[watchdog]
-    assert near not in told
-
-
 @pytest.mark.parametrize(("steps", "cause"), [(3, "code.config"), (60, "none.healthy")])
 def test_a_scripts_last_status_does_not_heal_what_its_shell_could_not_run(
     analyze: Callable[..., Report], steps: int, cause: str
@@ -178,17 +163,6 @@ def test_a_scripts_last_status_does_not_heal_what_its_shell_could_not_run(
     """Where the program that was run instead, or the rest of the script, worked for long, it could do without."""
     log = "nightly.sh: line 2: torchrun: command not found\n" + "publishing\n" * steps + "exit status 0\n"
     assert analyze(nightly_log=log).causes[0].id == cause
-
-
-def test_names_of_logs_are_read_once_however_many_events_ask(
-    monkeypatch: pytest.MonkeyPatch, analyze: Callable[..., Report]
-) -> None:
-    """Of 8,000 logs and 400 events it took a minute."""
-    asked: list[str] = []
-    monkeypatch.setattr("forensics.diagnose.relevance.of_file", lambda source: asked.append(source) or of_file(source))
-    kills = "".join(KILL.format(time=f"03:{minute:02d}:00").replace("991", str(800 + minute)) for minute in range(30))
-    analyze(dmesg_txt=kills, **{f"rank{i}_log": job(ERROR) for i in range(30)})
-    assert asked and max(Counter(asked).values()) < 10
 
 
 def test_a_log_with_times_tells_when_the_run_began_that_the_log_beside_it_has_none_of(analyze: Callable[..., Report]) -> None:

@@ -1,9 +1,9 @@
 """Templates to sentences and commands: this case's numbers, nothing invented, nothing that a log could make act."""
 
 import pytest
-from forensics.diagnose.advice import advice, missing
-from forensics.diagnose.words import fill, fill_command, size, summary, tell
 
+from forensics.advice.remedies import advice, missing
+from forensics.advice.wording import fill, fill_command, size, summary, tell
 from forensics.database import Cause, Missing, Remedy
 
 CAUSE = Cause(
