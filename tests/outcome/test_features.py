@@ -1,0 +1,85 @@
+"""What is known about an end, as numbers with names. All logs are made for these tests."""
+
+from collections.abc import Mapping
+from math import log1p
+
+from forensics.database import HEALTHY, Database
+from forensics.model import Weight
+from forensics.model.verdicts import Lane, Owned, Whose
+from forensics.outcome.features import ABSENT, NAMES, features, worst_lane
+from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, tier
+from tests.outcome.made import lanes_of, seen_at
+
+STEPS = "".join(f"step {i} loss 0.{90 - i}\n" for i in range(1, 41))
+CAUSE = "code.shape"
+
+
+def owned(
+    text: str, number: int, knowledge: Database, cause: str = CAUSE, weight: Weight = "strong", whose: Whose = "mine"
+) -> tuple[Owned, Lane]:
+    seen = seen_at(text, number, cause, weight)
+    (lane,) = lanes_of(text, knowledge, [seen]).values()
+    return Owned(seen, whose, "made", lane, lane.aftermath[number, seen.kind], 3.0), lane
+
+
+def told(o: Owned, lane: Lane, knowledge: Database) -> Mapping[str, float]:
+    return dict(zip(NAMES, features([o], [lane], False, False, knowledge), strict=True))
+
+
+def test_names_stand_once() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_nothing_is_known_of_nothing(knowledge: Database) -> None:
+    found = dict(zip(NAMES, features([], [], False, False, knowledge), strict=True))
+    assert found["strong.count"] == 0
+    assert found["strong.behind"] == found["lane.trouble"] == ABSENT
+
+
+def test_what_ends_a_log_and_what_it_goes_on_behind_differ(knowledge: Database) -> None:
+    last = told(*owned(STEPS + "RuntimeError: x\n", 41, knowledge), knowledge)
+    survived = told(*owned("step 0 loss 1.2\nRuntimeError: x\n" + STEPS, 2, knowledge), knowledge)
+    assert (last["strong.count"], last["strong.behind"], last["strong.again"], last["lane.trouble"]) == (log1p(1), 0, 0, 0)
+    assert (survived["strong.behind"], survived["strong.again"]) == (log1p(40), log1p(40))
+    assert survived["strong.least again"] == log1p(80)
+
+
+def test_only_the_subjects_own_observations_count(knowledge: Database) -> None:
+    text = STEPS + "RuntimeError: x\n"
+    others = told(*owned(text, 41, knowledge, whose="others"), knowledge)
+    unknown = told(*owned(text, 41, knowledge, whose="unknown"), knowledge)
+    assert others["strong.count"] == unknown["strong.count"] == others["unknown.count"] == 0
+    assert (unknown["unknown.count"], unknown["unknown.least seconds before"]) == (log1p(1), log1p(3.0))
+
+
+def test_a_good_end_that_a_signature_knows_is_a_feature_of_its_own(knowledge: Database) -> None:
+    found = told(*owned(STEPS + "all is done\n", 41, knowledge, HEALTHY, "proof"), knowledge)
+    assert (found["healthy.told"], found["healthy.behind"], found["strong.count"]) == (2.0, 0.0, 0.0)
+
+
+def test_rates_may_be_given_in_place_of_the_databases(knowledge: Database) -> None:
+    o, lane = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
+    place = NAMES.index("strong.rate")
+    assert features([o], [lane], False, False, knowledge, {o.observation.kind: (-2.5, 0.0)})[place] == -2.5
+    assert features([o], [lane], False, False, knowledge, {})[place] > 0, "the promise of its weight"
+
+
+def test_the_lane_that_ends_with_trouble_is_looked_at(knowledge: Database) -> None:
+    text = "".join(f"[rank{r}]: step {i} loss 0.5\n" for i in range(30) for r in (0, 1)) + "[rank1]: RuntimeError: x\n"
+    found = lanes_of(text, knowledge)
+    assert worst_lane(found.values()) is found["rank 1"]
+    assert worst_lane([]) is None
+
+
+def test_an_observation_speaks_by_its_weight_its_end_and_its_lane(knowledge: Database) -> None:
+    from msgspec.structs import replace
+
+    o, _ = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
+    by_weight = {w: tier(replace(o, observation=replace(o.observation, weight=w, ends="process")), knowledge) for w in WEIGHTS}
+    assert by_weight == {"proof": ENDING_PROOF, "strong": ENDING_STRONG, "hint": ENDING_HINT}
+    assert tier(replace(o, observation=replace(o.observation, ends="nothing")), knowledge) == NOTICE
+    assert tier(replace(o, observation=replace(o.observation, ends="process", scope=("kernel",))), knowledge) == NOTICE
+    assert tier(replace(o, observation=replace(o.observation, ends="process", cause=HEALTHY)), knowledge) == NOTICE
+
+
+WEIGHTS: tuple[Weight, ...] = ("proof", "strong", "hint")

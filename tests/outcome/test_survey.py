@@ -1,0 +1,144 @@
+"""Attempts of a lane, how it ends, and what stands behind an observation. All logs are made for these tests."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.database import Database
+from forensics.model.verdicts import Aftermath, Lane
+from tests.outcome.made import lanes_of, seen_at
+
+STEPS = [f"step {i} loss 0.{90 - i}" for i in range(1, 41)]
+ERROR = "OSError: could not read the shard"
+
+
+def log(*lines: str) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def own(text: str, knowledge: Database) -> Lane:
+    return lanes_of(text, knowledge)["job train.log"]
+
+
+def behind(text: str, number: int, knowledge: Database) -> Aftermath:
+    """What stands behind line `number` of `text`."""
+    seen = seen_at(text, number)
+    return lanes_of(text, knowledge, [seen])["job train.log"].aftermath[number, seen.kind]
+
+
+def test_a_program_that_works_on_behind_its_trouble_is_seen_to(knowledge: Database) -> None:
+    text = log(*STEPS[:20], ERROR, *STEPS[20:])
+    after = behind(text, 21, knowledge)
+    assert (after.behind, after.again, after.progress, after.trouble) == (20, 20, 20, 0)
+    assert after.again_line == 41
+
+
+def test_lines_that_were_not_there_before_are_no_going_on(knowledge: Database) -> None:
+    text = log(*STEPS, ERROR, "collecting what is left", "the queue holds nothing", "bye to everybody")
+    after = behind(text, 41, knowledge)
+    assert (after.behind, after.again, after.progress) == (3, 0, 0)
+
+
+def test_another_programs_lines_are_not_behind_it(knowledge: Database) -> None:
+    """A log of a job that died, with the host's services logging on behind it."""
+    host = [f"Aug 22 03:00:{i:02d} node-7 cron[9]: (root) CMD (true)" for i in range(60)]
+    text = log(*STEPS, "torch.OutOfMemoryError: CUDA out of memory", *host)
+    after = behind(text, 41, knowledge)
+    assert (after.behind, after.again, after.progress) == (0, 0, 0)
+
+
+def test_what_says_that_it_goes_on_or_stands_next_to_such_a_line_is_handled(knowledge: Database) -> None:
+    said = log(*STEPS[:9], "WARNING could not read shard 7, retrying in 1 s", *STEPS[9:])
+    assert behind(said, 10, knowledge).handled_line == 10
+    near = log(*STEPS[:9], ERROR, "will try again with the next mirror", *STEPS[9:])
+    assert behind(near, 10, knowledge).handled
+    far = log(*STEPS[:9], ERROR, *STEPS[9:20], "will try again with the next mirror", *STEPS[20:])
+    assert not behind(far, 10, knowledge).handled
+
+
+@pytest.mark.parametrize(
+    ("line", "mild"),
+    [
+        ("2025-08-22 03:00:00,000 WARNING train: could not read", True),
+        ("2025-08-22 03:00:00,000 INFO train: could not read", True),
+        ("2025-08-22 03:00:00,000 ERROR train: could not read", False),
+        ("/home/u/a.py:7: UserWarning: could not read", True),
+        ("OSError: could not read", False),
+    ],
+)
+def test_the_records_own_level_tells_whether_it_is_mild(knowledge: Database, line: str, mild: bool) -> None:
+    assert behind(log("begin of it", line), 2, knowledge).mild is mild
+
+
+def test_a_good_end_behind_trouble_is_told_with_its_line(knowledge: Database) -> None:
+    text = log(*STEPS, ERROR, "Training completed in 3h", "bye to everybody")
+    after = behind(text, 41, knowledge)
+    assert (after.good, after.good_line) == (1, 42)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param("Resuming from checkpoint-500", id="it is resumed"),
+        pytest.param("Starting training", id="it is started"),
+        pytest.param("-- Reboot --", id="the machine is"),
+    ],
+)
+def test_a_line_that_starts_a_run_begins_an_attempt(knowledge: Database, again: str) -> None:
+    text = log("reading the configuration file", *STEPS[:20], ERROR, again, *STEPS[20:])
+    lane = own(text, knowledge)
+    assert [(a.number, a.first_line, a.last_line) for a in lane.attempts] == [(1, 1, 22), (2, 23, 43)]
+    assert behind(text, 22, knowledge).starts == 1
+
+
+def test_a_banner_that_returns_and_a_counter_that_falls_begin_one(knowledge: Database) -> None:
+    banner = "loading the data set from disk"
+    assert len(own(log(banner, *STEPS[:9], "Killed", banner, "a line between", *STEPS[:9]), knowledge).attempts) == 2
+    assert len(own(log("some text here", "more of it", "and more", *STEPS[:9], *STEPS[:9]), knowledge).attempts) == 2
+    assert len(own(log("some text here", "more of it", "and more", *STEPS), knowledge).attempts) == 1
+
+
+def test_a_lanes_end_is_told_in_lines_from_it(knowledge: Database) -> None:
+    digest = own(log(*STEPS, ERROR, "Training completed in 3h", "bye to everybody"), knowledge).digest
+    assert (digest.lines, digest.looked_at, digest.trouble, digest.good, digest.progress) == (43, 43, 2, 1, 3)
+    assert (digest.trouble_count, digest.good_count, digest.traceback, digest.start) == (1, 1, -1, -1)
+    assert digest.progress_count == 40
+
+
+def test_a_traceback_is_found_and_what_repeats_behind_it_is_counted(knowledge: Database) -> None:
+    trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in load', "KeyError: 'label'"]
+    digest = own(log(*STEPS[:9], *trace, *STEPS[9:12]), knowledge).digest
+    assert (digest.traceback, digest.traceback_count, digest.again_after_traceback) == (5, 1, 3)
+
+
+def test_trouble_lines_are_the_last_ones_that_nothing_takes_back(knowledge: Database) -> None:
+    lane = own(log(ERROR, *STEPS[:3], "corrupt image 17.jpg, skipping", "worker 3 died", *STEPS[3:6]), knowledge)
+    assert [(x.number, x.text) for x in lane.trouble_lines] == [(1, ERROR), (6, "worker 3 died")]
+    assert [x.text for x in lane.last_lines] == ["corrupt image 17.jpg, skipping", "worker 3 died", *STEPS[3:6]]
+
+
+def test_a_bar_that_was_redrawn_is_read_by_its_last_frame(knowledge: Database) -> None:
+    bar = "\r".join(f" {i}%|#| {i}/100 [00:01<00:09, 9it/s]" for i in range(99))
+    lane = own(log("begin of it all", bar + "\rRuntimeError: no room left"), knowledge)
+    assert lane.trouble_lines[-1].text == "RuntimeError: no room left"
+
+
+def test_an_empty_source_has_no_lane_and_an_observation_still_finds_one(knowledge: Database) -> None:
+    assert lanes_of("", knowledge) == {}
+    seen = seen_at(ERROR, 1)
+    assert lanes_of("", knowledge, [seen])["job train.log"].aftermath[1, seen.kind].behind == 0
+
+
+@given(
+    st.lists(
+        st.sampled_from([*STEPS[:3], ERROR, "", "[rank1]: step 1 of it", "Killed", "Training completed", "  at x"]), max_size=30
+    )
+)
+def test_every_line_is_in_one_lane_and_attempts_follow_each_other(knowledge: Database, lines: list[str]) -> None:
+    text = log(*lines)
+    found = lanes_of(text, knowledge)
+    assert sum(lane.digest.lines for lane in found.values()) == sum(bool(line.strip()) for line in lines)
+    for lane in found.values():
+        assert all(a.last_line < b.first_line for a, b in zip(lane.attempts, lane.attempts[1:], strict=False))
+        assert [a.number for a in lane.attempts] == list(range(1, len(lane.attempts) + 1))
+        assert all(-1 <= d < lane.digest.lines for d in (lane.digest.trouble, lane.digest.good, lane.digest.progress))
