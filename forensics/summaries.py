@@ -17,7 +17,8 @@ def subject(decided: Diagnosis, asked: Asked) -> SubjectSummary:
     entity, lane = asked.entity(), asked.main_lane()
     attempts = len(lane.attempts) if lane and not asked.machine else 1
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
-    return SubjectSummary(entity.kind, entity.name, attempts, attempts, decided.outcome.state, decided.outcome.why, shown)
+    ended = decided.outcome
+    return SubjectSummary(entity.kind, entity.name, attempts, attempts, ended.state, ended.why, shown, ended.ended_badly)
 
 
 def incidents(found: list[Incident], decided: list[Diagnosis]) -> tuple[IncidentSummary, ...]:

@@ -7,6 +7,7 @@ from forensics.advice.remedies import advice, missing
 from forensics.advice.wording import summary
 from forensics.database import HEALTHY, Database
 from forensics.model import Finding, Observation, Proof, Role, Unknown
+from forensics.model.answers import OUTCOME_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
 UNPROVEN = (
@@ -51,7 +52,7 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
     facts = facts_of(observations, deaths)
     proofs = proofs_of(observations, deaths)
     if not proofs and first and diagnosis.verdict == "undetermined":  # the ending itself is what can be shown
-        proofs = tuple(Proof(source, line, text, "outcome", "hint") for source, line, text in diagnosis.outcome.lines)
+        proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     return Finding(
         id=cause.id,
         title=cause.title,

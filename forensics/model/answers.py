@@ -9,6 +9,7 @@ from forensics.model.logs import Fields, Proof, Time, Warning
 
 Role = Literal["root", "contributing", "symptom"]
 Verdict = Literal["crash", "no_crash", "undetermined"]
+OUTCOME_LINE = "outcome"  # in place of a signature: the line shows how it ended, no cause
 
 
 class SourceSummary(Struct, frozen=True):
@@ -46,7 +47,7 @@ class Unknown(Struct, frozen=True):
 
 
 class Notice(Struct, frozen=True):
-    """Something true that ended nothing: a warning, a corrected error, or what belongs to somebody else."""
+    """Something true that ended nothing: a warning, a corrected error, or what belongs to somebody else (`owner`: `others`)."""
 
     source: str
     line: int
@@ -57,7 +58,10 @@ class Notice(Struct, frozen=True):
 
 
 class SubjectSummary(Struct, frozen=True):
-    """What the verdict speaks of and how it ended. `outcome_lines`: `source:line: text`. `attempt` of `attempts`, from 1."""
+    """What the verdict speaks of and how it ended. `outcome_lines`: `source:line: text`. `attempt` of `attempts`, from 1.
+
+    `ended_badly`: the probability that it did, the first factor of every cause's; None in reports of earlier versions.
+    """
 
     kind: str
     name: str
@@ -66,6 +70,7 @@ class SubjectSummary(Struct, frozen=True):
     outcome: str
     why: str
     outcome_lines: tuple[str, ...] = ()
+    ended_badly: Annotated[float, Meta(ge=0, le=1)] | None = None
 
 
 class Adjustment(Struct, frozen=True):

@@ -31,6 +31,8 @@ def document(report: Report) -> dict[str, Any]:
         "timeline": [_plain(m) for m in report.timeline],
         "sources": [_plain(s) for s in report.sources],
         "missing": [_plain(m) for m in report.missing],
+        "subject": _plain(report.subject) if report.subject else None,
+        "notices": [_plain(n) for n in report.notices],
         "warnings": [_plain(w) for w in report.warnings],
         "environment": [_plain(s) for s in report.environment],
         "curves": [_plain(c) | {"points": [list(p) for p in c.points]} for c in report.curves],
@@ -62,6 +64,7 @@ def _cause(finding: Finding) -> dict[str, Any]:
         "evidence": [_proof(p) for p in finding.proofs],
         "facts": {k: shown(v) if isinstance(v, str) else v for k, v in finding.facts.items()},
         "remediations": [_plain(a) for a in finding.advice],
+        "ledger": [_plain(a) for a in finding.ledger],
     }
 
 

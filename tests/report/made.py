@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from forensics.model import (
+    Adjustment,
     Advice,
     Curve,
     Finding,
@@ -12,11 +13,13 @@ from forensics.model import (
     Line,
     Message,
     Moment,
+    Notice,
     ProcessMemory,
     Proof,
     Report,
     Setting,
     SourceSummary,
+    SubjectSummary,
     Unknown,
     Warning,
 )
@@ -46,6 +49,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         {"task": text, "limit_bytes": 1 << 30},
         (Advice(1, "user", f"Raise the limit of {text}", f"As {text} said.", (f"echo {text}", "true"), "https://docs.example.org/x"),
          Advice(2, "admin", "Ask", "", (), None)),
+        (Adjustment("proof", 1.0, 1.2, "logs/run/train.log", 7), Adjustment("text", -2.0, -0.5)),
     )  # fmt: skip
     symptom = Finding(
         "notebook.kernel_died",
@@ -83,6 +87,13 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         unusual=(
             Message("logs/run/train.log", 9, "logs/run/train.log", 9, 1, text, True),
             Message("logs/run/train.log", 11, "logs/run/train.log", 20, 3, text, False),
+        ),
+        subject=SubjectSummary(
+            "job", text, 2, 2, "failed", "nothing shows that it went on", (f"logs/run/train.log:7: {text}",), 0.95
+        ),
+        notices=(
+            Notice("logs/run/train.log", 3, text, "network.link_down", "mine", "it ends nothing by itself"),
+            Notice("logs/run/jupyter.log", 4, text, None, "others", f"somebody else's: unit {text} is another one"),
         ),
     )  # fmt: skip
 

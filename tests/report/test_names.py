@@ -70,3 +70,18 @@ def test_words_addresses_of_this_machine_and_public_sites_stay() -> None:
     report, key = hidden(made.report(line, case="x"))
     assert key == {}
     assert report.causes[0].proofs[0].text == line
+
+
+def test_names_that_only_notices_or_the_ending_tell_are_hidden() -> None:
+    report = made.report("words", case="x")
+    assert report.subject
+    ended = ("logs/run/train.log:7: Mar  1 12:00:00 gpu-node17 kernel: Killed process 4711",)
+    subject = replace(report.subject, name="llama-sft-42 and tune9-b", outcome_lines=ended)
+    notice = replace(report.notices[1], text="Mar  1 12:00:00 gpu-node18 slurmd: x", why="it wrote to /home/carol/run")
+    hid, key = hidden(replace(report, subject=subject, notices=(notice,)))
+    names = {"gpu-node17", "gpu-node18", "carol", "llama-sft-42", "tune9-b"}
+    assert names <= set(key.values())
+    for form in formats():
+        text = render(hid, form)
+        assert [name for name in names if name in text] == []
+    assert hid.subject and hid.subject.name == "job-1 and job-2"

@@ -29,8 +29,20 @@ def test_a_case_reads_back(case: str, knowledge: Database) -> None:
 
 
 def test_a_document_without_the_later_fields_reads() -> None:
-    old = {k: v for k, v in DOCUMENT.items() if k not in ("environment", "curves", "processes")}
-    assert report_of(old, "old.json").curves == ()
+    later = ("environment", "curves", "processes", "subject", "notices")
+    old = {k: v for k, v in DOCUMENT.items() if k not in later}
+    old["causes"] = [{k: v for k, v in cause.items() if k != "ledger"} for cause in old["causes"]]
+    report = report_of(old, "old.json")
+    assert (report.curves, report.subject, report.notices, report.causes[0].ledger) == ((), None, (), ())
+    for form in formats():
+        assert render(report, form).endswith("\n")
+
+
+def test_subject_notices_and_ledger_read_back() -> None:
+    given, again = made.report("words"), report_of(json.loads(render(made.report("words"), "json")), "x.json")
+    assert (again.subject, again.notices) == (given.subject, given.notices)
+    assert [f.ledger for f in again.causes] == [f.ledger for f in given.causes]
+    assert given.subject and given.notices and given.causes[0].ledger
 
 
 def test_fields_of_later_versions_are_ignored() -> None:

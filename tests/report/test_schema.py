@@ -3,12 +3,14 @@
 import copy
 import json
 from importlib import resources
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from forensics.database import Database
+from forensics.model.verdicts import OutcomeState, Whose
 from forensics.report import render
 from forensics.report.document import document
 from tests.report import made
@@ -49,6 +51,14 @@ def test_a_made_document_with_everything_in_it_fits() -> None:
         (("sources", 0, "clock"), "sundial"),
         (("curves", 0, "points", 0), [1]),
         (("processes", 0, "rss_bytes"), "many"),
+        (("subject", "outcome"), "dead"),
+        (("subject", "attempt"), 0),
+        (("subject", "outcome_lines"), [7]),
+        (("subject", "ended_badly"), 1.5),
+        (("notices", 0, "owner"), "nobody"),
+        (("notices", 0, "line"), 0),
+        (("causes", 0, "ledger", 0, "log_odds"), "much"),
+        (("causes", 0, "ledger", 0, "line"), 0),
     ],
 )
 def test_what_breaks_the_contract_is_refused(path: tuple[Any, ...], value: object) -> None:
@@ -67,3 +77,25 @@ def test_no_promised_key_may_be_missing(key: str) -> None:
     del said[key]
     with pytest.raises(jsonschema.ValidationError):
         VALIDATOR.validate(said)
+
+
+@pytest.mark.parametrize("path", [("subject",), ("notices", 0), ("causes", 0, "ledger", 0)])
+def test_each_promised_field_of_what_it_speaks_of_is_there(path: tuple[Any, ...]) -> None:
+    said = json.loads(json.dumps(document(made.report())))
+    at: Any = said
+    for step in path:
+        at = at[step]
+    for name in set(at) - {"ended_badly"}:
+        kept = at.pop(name)
+        with pytest.raises(jsonschema.ValidationError):
+            VALIDATOR.validate(said)
+        at[name] = kept
+
+
+def test_a_report_of_an_earlier_version_has_no_subject() -> None:
+    VALIDATOR.validate(json.loads(json.dumps(document(replace(made.report(), subject=None)))))
+
+
+def test_every_outcome_that_the_engine_knows_is_in_the_schema() -> None:
+    assert SCHEMA["properties"]["subject"]["properties"]["outcome"]["enum"] == list(get_args(OutcomeState))
+    assert SCHEMA["properties"]["notices"]["items"]["properties"]["owner"]["enum"] == list(get_args(Whose))

@@ -122,6 +122,23 @@ def test_lines_of_a_private_key_are_masked() -> None:
     assert not any(part in text for part in (body[:70], body[70:140], body[140:150]))
 
 
+def test_lines_of_a_private_key_are_masked_in_notices_and_in_how_it_ended() -> None:
+    from msgspec.structs import replace
+
+    body = next(s.secret for s in seeds(3) if s.kind == "private key on one line")
+    head = "-----BEGIN OPENSSH PRIVATE KEY-----"
+    report = made.report("x")
+    assert report.subject
+    noted = tuple(
+        replace(report.notices[0], line=i, text=text) for i, text in enumerate((head, body[:70], body[70:80] + "=="), 1)
+    )
+    ended = (f"a.log:7: {head}", f"a.log:8: {body[80:140]}", "a.log:9: it was killed")
+    report = replace(report, notices=noted, subject=replace(report.subject, outcome_lines=ended))
+    text = render(report, "json")
+    assert not any(part in text for part in (body[:70], body[70:80], body[80:140]))
+    assert "a.log:9: it was killed" in text
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_is_masked_in_the_captured_cases(case: str, knowledge: Database) -> None:
     report = sample(case, knowledge)

@@ -11,14 +11,16 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from forensics.model import Finding, Line, Proof, Report
+from forensics.model import Finding, Line, Message, Notice, Proof, Report
 from forensics.report.redaction.names import Names
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, masked
 from forensics.report.redaction.walk import changed, texts
+from forensics.report.subject import outcome_line
 
 __all__ = ["cleared", "without_names", "without_secrets"]
 
 T = TypeVar("T")
+M = TypeVar("M", Message, Notice)
 
 SWEPT = 8  # characters a secret must have to be looked for elsewhere: shorter ones are words, too
 KEY_HEAD = "PRIVATE KEY-----"
@@ -50,12 +52,29 @@ def without_names(report: Report) -> tuple[Report, dict[str, str]]:
 
 def _without_key_blocks(report: Report) -> Report:
     """Lines of a private key that the quotations of a log show beside each other."""
-    if not any(KEY_HEAD in text or LONE_KEY_LINE.match(text) for text in set(texts(report))):
+    subject = report.subject
+    shown = [outcome_line(line)[1] for line in subject.outcome_lines] if subject else []
+    if not any(_is_key(text) for text in {*texts(report), *shown}):
         return report
-    unusual = report.unusual
-    if any(KEY_HEAD in m.text or LONE_KEY_LINE.match(m.text) for m in unusual):
-        unusual = tuple(replace(m, text=_key_line(m.text)) for m in unusual)
-    return replace(report, causes=tuple(_finding(f) for f in report.causes), unusual=unusual)
+    if subject and any(map(_is_key, shown)):
+        subject = replace(subject, outcome_lines=tuple(map(_key_outcome_line, subject.outcome_lines)))
+    return replace(
+        report,
+        causes=tuple(_finding(f) for f in report.causes),
+        unusual=_messages(report.unusual),
+        notices=_messages(report.notices),
+        subject=subject,
+    )
+
+
+def _messages(given: tuple[M, ...]) -> tuple[M, ...]:
+    """Quoted lines that stand beside each other: all of them looked at where one is of a key."""
+    return tuple(replace(m, text=_key_line(m.text)) for m in given) if any(_is_key(m.text) for m in given) else given
+
+
+def _key_outcome_line(line: str) -> str:
+    place, text = outcome_line(line)
+    return f"{place}: {_key_line(text)}"
 
 
 def _finding(finding: Finding) -> Finding:
@@ -64,13 +83,17 @@ def _finding(finding: Finding) -> Finding:
 
 def _proof(proof: Proof) -> Proof:
     lines = [x.text for x in (*proof.before, *proof.after)] + [proof.text]
-    if not any(KEY_HEAD in text or LONE_KEY_LINE.match(text) for text in lines):
+    if not any(map(_is_key, lines)):
         return proof
 
     def line(given: Any) -> Line:
         return Line(given.number, _key_line(given.text))
 
     return replace(proof, text=_key_line(proof.text), before=tuple(map(line, proof.before)), after=tuple(map(line, proof.after)))
+
+
+def _is_key(text: str) -> bool:
+    return KEY_HEAD in text or LONE_KEY_LINE.match(text) is not None
 
 
 def _key_line(text: str) -> str:

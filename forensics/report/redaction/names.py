@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from forensics import lazy
 from forensics.model import Report
 from forensics.report.redaction.walk import texts
+from forensics.report.subject import outcome_line
 
 # Words that are no one's name although they stand where names stand.
 WORDS = """
@@ -118,12 +119,16 @@ def _from_logs(report: Report) -> Iterator[str]:
     yield report.case
     for finding in report.causes:
         yield from texts((finding.proofs, finding.facts))
-    yield from texts((report.sources, report.warnings, report.environment, report.incidents))
+    yield from texts((report.sources, report.warnings, report.environment, report.incidents, report.notices))
+    if report.subject:
+        yield from (outcome_line(line)[1] for line in report.subject.outcome_lines)
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if re.search(r"[\d._-]", report.case) and len(report.case) >= 6:  # named after the job, more often than not
         yield "job", report.case
+    if report.subject and report.subject.name not in {s.name for s in report.sources}:
+        yield from (("job", name) for name in report.subject.name.split(" and ") if NAME.fullmatch(name))
     for incident in report.incidents:
         yield from (("host", host) for host in incident.hosts if NAME.fullmatch(host))
     for finding in report.causes:

@@ -1,0 +1,87 @@
+"""What the verdict speaks of, how it ended and why we think so, in one line.
+
+SubjectSummary("job", "logs/slurm-4711.out", ..., "failed", "nothing shows that it went on ...")
+-> slurm-4711.out ended badly: nothing shows that it went on behind the lines that tell of its end
+"""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.model import Report, SubjectSummary
+
+LONGEST_NAME = 60  # characters: the line is to stay one
+PLACE_AND_TEXT = lazy.regex(r"(?s)(.*?:\d+): (.*)")
+# outcome -> what is said of it where the verdict is sure, and where it is not
+SAID: Mapping[str, tuple[str, str]] = {
+    "failed": ("ended badly", "probably ended badly"),
+    "stalled": ("hung", "probably hung"),
+    "spoiled": ("went wrong", "probably went wrong"),
+    "stopped": ("was stopped", "was probably stopped"),
+    "ended_well": ("ended well", "ended well"),
+    "going_on": ("is still going on", "is still going on"),
+    "cut_off": ("breaks off", "breaks off"),
+}
+BAD = ("failed", "stalled", "spoiled", "stopped")
+
+
+class Ending(Struct, frozen=True):
+    """One sentence in four parts. `name` comes from a log or a file's name; `lead` and `said` are our own words."""
+
+    lead: str
+    name: str
+    said: str
+    why: str
+
+    def __str__(self) -> str:
+        """The sentence: `job 4711 ended badly: nothing shows that it went on`."""
+        return self.written(str, str)
+
+    def written(self, name: Callable[[str], str], why: Callable[[str], str]) -> str:
+        """The sentence with its name and its reason as a format writes them."""
+        parts = " ".join(filter(None, (self.lead, name(self.name), self.said)))
+        return f"{parts}: {why(self.why)}" if self.why else parts
+
+
+def ending(report: Report) -> Ending | None:
+    """How the subject ended; None where nothing was read, or an earlier version wrote the report."""
+    subject = report.subject
+    if subject is None or not report.sources:
+        return None
+    sure, unsure = SAID.get(subject.outcome, ("", ""))
+    said = unsure if report.verdict == "undetermined" else sure
+    if subject.kind == "machine":
+        return _of_machine(subject, said)
+    return Ending(*_named(subject, report), said, subject.why)
+
+
+def outcome_line(line: str) -> tuple[str, str]:
+    """Place and text of one of a subject's `outcome_lines`: `a.log:7: Killed` -> `a.log:7`, `Killed`."""
+    found = PLACE_AND_TEXT.fullmatch(line)
+    return (found[1], found[2]) if found else ("", line)
+
+
+def _of_machine(subject: SubjectSummary, said: str) -> Ending:
+    """A machine's log tells of something on it: the machine itself need not have ended."""
+    if subject.outcome in BAD:
+        return Ending("on this machine something", "", said, subject.why)
+    if subject.outcome == "ended_well":
+        return Ending("nothing on this machine ended badly", "", "", subject.why)
+    return Ending("this machine", "", said, subject.why)
+
+
+def _named(subject: SubjectSummary, report: Report) -> tuple[str, str]:
+    """What stands in front of the subject's name, and the name: of a file without its folders, where one has that name."""
+    names = [s.name for s in report.sources]
+    if not subject.name:
+        return f"the {subject.kind}", ""
+    if subject.name not in names:
+        return subject.kind, _cut(subject.name)
+    last = subject.name.rsplit("/", 1)[-1]
+    alone = sum(n.rsplit("/", 1)[-1] == last for n in names) == 1
+    return ("the notebook in" if subject.kind == "notebook" else ""), _cut(last if alone else subject.name)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
