@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from forensics import lazy
 from forensics.model import Advice, Finding, Message, Proof, Report, Warning
+from forensics.model.answers import OUTCOME_LINE
 
 VERDICTS = {
     "crash": "",
@@ -24,6 +27,7 @@ GUESSED = (
 )
 SENTENCES = 4
 LIKELY = 0.03
+NO_CAUSE = "none."  # the family of what says that nothing ended badly: no cause that words could be like
 TIME = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
@@ -34,8 +38,13 @@ def percent(probability: float) -> str:
 
 
 def guessed(report: Report) -> bool:
-    """Does nothing but the likeness of words speak for the causes?"""
-    return report.verdict == "undetermined" and not report.causes[0].proofs
+    """Does nothing but the likeness of words speak for the causes? Lines that show how it ended name no cause."""
+    return report.verdict == "undetermined" and all(p.signature == OUTCOME_LINE for p in report.causes[0].proofs)
+
+
+def evidence_head(report: Report) -> str:
+    """What the first cause's lines are: they prove it, or show no more than how it ended."""
+    return "How it ended" if guessed(report) else "Evidence"
 
 
 def headline(report: Report) -> str:
@@ -61,7 +70,7 @@ def remedies(report: Report) -> tuple[Advice, ...]:
 
 
 def symptoms(report: Report) -> list[Finding]:
-    """What followed from the first cause; without those that only repeat, as a hint, a line that another one stands on."""
+    """What the first cause explains; without those that only repeat, as a hint, a line that another one stands on."""
     told = [f for f in report.causes[1:] if f.role == "symptom"]
     kept: list[Finding] = []
     lines = set(_places(report.causes[0].proofs))
@@ -79,8 +88,12 @@ def as_consequence(title: str) -> str:
 
 
 def also_possible(report: Report) -> list[Finding]:
-    """Other causes that may have a part in it; all of them where they are guesses."""
-    others = report.causes if guessed(report) else report.causes[1:]
+    """Other causes that may have a part in it; all of them where they are guesses, without the lines that name none."""
+    if guessed(report):
+        found = (f for f in report.causes if not f.id.startswith(NO_CAUSE))
+        others = [replace(f, proofs=tuple(p for p in f.proofs if p.signature != OUTCOME_LINE)) for f in found]
+    else:
+        others = list(report.causes[1:])
     return [f for f in others if f.role != "symptom" and f.probability >= LIKELY]
 
 

@@ -8,7 +8,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from forensics.model import Finding, Moment, Report
-from forensics.report.phrases import apart, as_consequence, symptoms
+from forensics.report.consequences import consequences
+from forensics.report.phrases import apart, as_consequence
 
 MOST = 5
 MOMENT_S = 0.05  # less is told as no time at all
@@ -28,9 +29,9 @@ class Step(Struct, frozen=True):
 def steps(report: Report) -> list[Step]:
     """The first cause and what followed from it, in order of time on one clock; in order of line inside one source.
 
-    Nothing where the order cannot be known, or where there is only one.
+    Nothing where the order cannot be known, or where there is only one. What was seen before the cause is no step from it.
     """
-    told = {f.id: f for f in (report.causes[0], *symptoms(report))}
+    told = {f.id: f for f in (report.causes[0], *consequences(report))}
     first: dict[str, Moment] = {}
     for moment in _first_incident(report):
         if moment.cause in told:
@@ -44,6 +45,9 @@ def steps(report: Report) -> list[Step]:
     elif len({m.source for m in moments}) == 1:
         moments.sort(key=lambda m: m.line)
     else:
+        return []
+    moments = moments[next(i for i, m in enumerate(moments) if m.cause == report.causes[0].id) :]
+    if len(moments) < 2:
         return []
     return [_step(m, moments[i - 1] if i else None, _title(told[m.cause or ""])) for i, m in enumerate(moments[:MOST])]
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from forensics.database import Database
 from forensics.report import Style, render
 from forensics.report.escape import code, fenced, plain
+from forensics.report.phrases import headline, remedies
 from forensics.report.style import ISSUE_CHARS
 from tests.report import made
 from tests.report.samples import CASES, sample
@@ -93,8 +94,8 @@ def test_a_case_fits_an_issue_and_has_its_parts(case: str, knowledge: Database) 
     text = render(report, "markdown")
     assert len(text) <= ISSUE_CHARS
     heads = [t.content for t in tokens(text) if t.type == "inline" and t.level == 1]
-    assert any(report.causes[0].title.split()[0] in h for h in heads)
-    assert text.count("- [ ] ") == len(report.causes[0].advice)
+    assert any(headline(report).split()[0] in h for h in heads)
+    assert text.count("- [ ] ") == len(remedies(report))
     assert text.count("<details>") == text.count("</details>")
 
 

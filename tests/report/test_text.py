@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.model import Warning
+from forensics.model.answers import OUTCOME_LINE
 from forensics.report import Style, render
 from forensics.report.curves import sparkline
 from forensics.report.paths import Paths
-from forensics.report.phrases import apart, notes, percent, what_happened
+from forensics.report.phrases import apart, guessed, headline, notes, percent, what_happened
 from forensics.report.steps import steps
 from forensics.text import ANSI
 from tests.report import made
@@ -25,6 +26,11 @@ def test_the_first_screen_tells_what_happened_and_shows_a_line_of_proof(case: st
     rows = render(report, "text").splitlines()
     screen = "\n".join(rows[:FIRST_SCREEN])
     first = report.causes[0]
+    assert rows[0].startswith(headline(report))
+    if guessed(report):
+        assert percent(first.probability) not in rows[0]
+        assert first.title not in rows[0]
+        return
     assert rows[0].startswith(first.title)
     assert rows[0].endswith(percent(first.probability))
     assert first.id in screen
@@ -143,3 +149,18 @@ def test_gaps_are_told_in_words() -> None:
 
     said = [apart(made.START, made.START + timedelta(seconds=s)) for s in (0.71, 12, 130, 9000, 200_000)]
     assert said == ["0.7 s", "12 s", "2 min", "2 h", "2 days"]
+
+
+def test_lines_that_only_show_how_it_ended_prove_no_cause() -> None:
+    report = made.report("words")
+    shown = replace(report.causes[0].proofs[0], signature=OUTCOME_LINE, weight="hint")
+    first = replace(report.causes[0], proofs=(shown,), probability=0.3)
+    healthy = replace(first, id="none.healthy", role="contributing", title="Nothing here crashed")
+    for form, head in (("text", "how it ended"), ("markdown", "### How it ended"), ("html", ">How it ended")):
+        said = render(replace(report, verdict="undetermined", causes=(first, healthy)), form)
+        said = said.split('<script type="application/json"')[0]
+        assert "No cause is proven" in said
+        assert head in said
+        assert "What to do" not in said
+        assert "what to do" not in said
+        assert "Nothing here crashed" not in said

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.model import Report
 from forensics.report import page
+from forensics.report.consequences import BEFORE, FOLLOWED, consequences, told_before
 from forensics.report.document import document
 from forensics.report.escape import visible
+from forensics.report.notices import groups
 from forensics.report.page.charts import HEIGHT, WIDTH, bars, charts
 from forensics.report.page.timeline import NAMES_OF_CLOCKS, drawings
 from forensics.report.paths import Paths
@@ -24,6 +26,7 @@ from forensics.report.phrases import (
     WHO,
     also_possible,
     as_consequence,
+    evidence_head,
     guessed,
     headline,
     notes,
@@ -31,13 +34,13 @@ from forensics.report.phrases import (
     percent,
     quoted,
     remedies,
-    symptoms,
     times,
     verdict,
     what_happened,
 )
 from forensics.report.steps import steps
 from forensics.report.style import Style
+from forensics.report.subject import ending
 from forensics.text import shown
 
 if TYPE_CHECKING:
@@ -58,12 +61,18 @@ def render(report: Report, _style: Style) -> str:
         verdict=verdict(report),
         headline=headline(report),
         odds="" if guessed(report) else percent(report.causes[0].probability),
-        others_head=others_head(report),
+        ending=str(ending(report) or ""),
+        evidence_head=evidence_head(report),
+        notices=groups(report),
         advised=remedies(report),
         proofs=quoted(report.causes[0], PROOFS),
         steps=steps(report),
-        symptoms=symptoms(report),
-        others=also_possible(report),
+        followed=[
+            (FOLLOWED, "followed", consequences(report)),
+            (BEFORE, "before", told_before(report)),
+            (others_head(report), "others", also_possible(report)),
+        ],
+        consequences=FOLLOWED,
         notes=notes(report),
         unusual=UNUSUAL,
         times=times,

@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from forensics.model import Advice, Finding, Report
+from forensics.report.consequences import BEFORE, FOLLOWED, consequences, told_before
 from forensics.report.curves import bearing, course_of, sparkline
 from forensics.report.escape import address, cell, code, fenced, inside, plain
+from forensics.report.notices import Notices, groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
     as_consequence,
+    evidence_head,
     guessed,
     headline,
     notes,
@@ -25,13 +28,13 @@ from forensics.report.phrases import (
     quoted,
     remedies,
     shares_context,
-    symptoms,
     times,
     verdict,
     what_happened,
 )
 from forensics.report.steps import steps
 from forensics.report.style import Style
+from forensics.report.subject import ending
 
 PROOFS = 8
 LINE_CHARS = 500
@@ -73,8 +76,9 @@ def _blocks(report: Report) -> Iterator[Block]:
     first = report.causes[0]
     yield Block("summary", 0, tuple(_summary(report)))
     yield Block("course", 5, tuple(_course(report, paths)))
-    yield Block("evidence", 1, tuple(_evidence(first, paths, PROOFS)))
-    yield Block("what followed", 4, tuple(_others("What followed from it", symptoms(report), paths, odds=False)))
+    yield Block("evidence", 1, tuple(_evidence(first, paths, PROOFS, evidence_head(report))))
+    yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
+    yield Block("what was told before", 4, tuple(_others(BEFORE, told_before(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(others_head(report), also_possible(report), paths, odds=True)))
     yield Block("unusual lines", 2, tuple(_unusual(report, paths)))
     advised = remedies(report)
@@ -83,7 +87,9 @@ def _blocks(report: Report) -> Iterator[Block]:
     for advice in advised:
         yield Block(f"remedy {advice.rank}", 2 + advice.rank, tuple(_remedy(advice)))
     yield Block("what is not known", 7, tuple(_unknown(report)))
-    yield Block("environment", 8, tuple(_environment(report, paths)))
+    for group in groups(report):
+        yield Block(group.head.lower(), 8, tuple(_notices(group, paths)))
+    yield Block("environment", 9, tuple(_environment(report, paths)))
     yield Block("processes", 10, tuple(_processes(report, paths)))
     yield Block("what was read", 11, tuple(_read(report)))
     yield Block(
@@ -94,11 +100,17 @@ def _blocks(report: Report) -> Iterator[Block]:
 def _summary(report: Report) -> Iterator[str]:
     first = report.causes[0]
     if guessed(report):
-        yield from (f"## {headline(report)}", "")
+        yield from (f"## {headline(report)}", "", *_ending(report))
     else:
-        yield from (f"## {plain(first.title)} ({percent(first.probability)})", "")
+        yield from (f"## {plain(first.title)} ({percent(first.probability)})", "", *_ending(report))
         yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
     yield plain(what_happened(report)[:3000])
+
+
+def _ending(report: Report) -> Iterator[str]:
+    told = ending(report)
+    if told:
+        yield from (told.written(code, plain), "")
 
 
 def _course(report: Report, paths: Paths) -> Iterator[str]:
@@ -112,7 +124,7 @@ def _course(report: Report, paths: Paths) -> Iterator[str]:
         yield from ("", f"{code(curve.name)} {sparkline(curve)} {course_of(curve)} ({code(paths.short(curve.source))})")
 
 
-def _evidence(finding: Finding, paths: Paths, most: int) -> Iterator[str]:
+def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[str]:
     proofs = quoted(finding, most)
     if not proofs:
         return
@@ -122,7 +134,7 @@ def _evidence(finding: Finding, paths: Paths, most: int) -> Iterator[str]:
         lines += [f"{' ' * 4}{x.number}: {x.text[:LINE_CHARS]}" for x in (proof.before if around else ())]
         lines.append(f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}")
         lines += [f"{' ' * 4}{x.number}: {x.text[:LINE_CHARS]}" for x in (proof.after if around else ())]
-    yield from ("", "### Evidence" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced(lines))
+    yield from ("", f"### {head}" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced(lines))
     links = {p.source: p.link for p in reversed(proofs) if p.link}
     if links:
         yield ""
@@ -143,16 +155,20 @@ def _unusual(report: Report, paths: Paths) -> Iterator[str]:
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:
     if not findings:
         return
-    titles = "; ".join(as_consequence(f.title) for f in findings)[:200]
+    titles = "; ".join(_title(f, head) for f in findings)[:200]
     yield from ("", f"<details><summary>{head}: {inside(titles)}</summary>", "")
     for finding in findings:
         chance = f", {percent(finding.probability)}" if odds else ""
-        yield f"- {plain(as_consequence(finding.title))} ({code(finding.id)}{chance})"
+        yield f"- {plain(_title(finding, head))} ({code(finding.id)}{chance})"
         for proof in finding.proofs[:1]:
             yield from ("", *(f"  {x}" for x in fenced([f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}"])))
             if proof.link:
                 yield from ("", f"  linked by {plain(paths.within(proof.link))}")
     yield from ("", "</details>")
+
+
+def _title(finding: Finding, head: str) -> str:
+    return as_consequence(finding.title) if head == FOLLOWED else finding.title
 
 
 def _remedy(advice: Advice) -> Iterator[str]:
@@ -168,6 +184,16 @@ def _unknown(report: Report) -> Iterator[str]:
         yield from ("", "### Not known", "")
     for unknown in report.missing:
         yield f"- {plain(unknown.what)}: {plain(unknown.why)} {code(unknown.command)}"
+
+
+def _notices(group: Notices, paths: Paths) -> Iterator[str]:
+    """In a fence with their reasons: these, too, have words of the log in them."""
+    lines: list[str] = []
+    for notice, why in group.shown:
+        lines += [f"{paths.place(notice.source, notice.line)}: {notice.text[:LINE_CHARS]}", *([f"    {why}"] if why else [])]
+    yield from ("", f"### {group.head}", "", *fenced(lines))
+    if group.more:
+        yield from ("", f"and {group.more} more")
 
 
 def _environment(report: Report, paths: Paths) -> Iterator[str]:

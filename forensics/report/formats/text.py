@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 
 from forensics.model import Advice, Finding, Proof, Report
+from forensics.report.consequences import BEFORE, FOLLOWED, consequences, earlier, later, told_before
 from forensics.report.curves import CHARS, bearing, course_of, sparkline
+from forensics.report.notices import groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     SURENESS,
     UNUSUAL,
     WHO,
     also_possible,
-    apart,
     as_consequence,
+    evidence_head,
     guessed,
     headline,
     linked,
@@ -21,7 +23,6 @@ from forensics.report.phrases import (
     quoted,
     remedies,
     shares_context,
-    symptoms,
     times,
     verdict,
     what_happened,
@@ -29,6 +30,7 @@ from forensics.report.phrases import (
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
 from forensics.report.steps import steps
 from forensics.report.style import Style
+from forensics.report.subject import ending
 
 PROOFS = 5
 IN_FULL = 3  # remedies told with reason, command and reference; the others in a line
@@ -59,6 +61,7 @@ class _Text:
         yield from self._followed()
         yield from self._remedies()
         yield from self._unknown()
+        yield from self._notices()
         yield from self._read()
 
     def _head(self) -> Iterator[Row]:
@@ -76,6 +79,7 @@ class _Text:
             yield Row((title, style), (name, "dim"), (gap + share, style))
         if share and not name:
             yield Row((self.first.id, "dim"))
+        yield from wrapped(str(ending(self.report) or ""), self.width)
         yield from wrapped(verdict(self.report), self.width, style="title")
         yield Row()
         yield from wrapped(what_happened(self.report), self.width)
@@ -114,9 +118,10 @@ class _Text:
         if not proofs:
             return
         best = self.first.proofs[0]
-        folder = f"in {self.paths.shared}, " if self.paths.shared else ""
+        folder = f"in {self.paths.shared}" if self.paths.shared else ""
+        told_of = ", ".join(filter(None, (folder, "" if guessed(self.report) else SURENESS[best.weight])))
         yield Row()
-        yield Row(("evidence", "head"), (f"  {folder}{SURENESS[best.weight]}", "dim"))
+        yield Row((evidence_head(self.report).lower(), "head"), (f"  {told_of}", "dim"))
         column = min(PLACE_CHARS, max(len(self._place(p)) for p in proofs))
         told: set[str] = set()
         for proof in proofs:
@@ -157,34 +162,25 @@ class _Text:
             yield Row((f"  {label if i == 0 else '':<{column}}  {piece}", style))
 
     def _followed(self) -> Iterator[Row]:
-        told = symptoms(self.report)
-        if told:
-            yield Row()
-            yield Row(("what followed from it", "head"))
+        for head, told, when in (
+            (FOLLOWED, consequences(self.report), later),
+            (BEFORE, told_before(self.report), earlier),
+        ):
+            if told:
+                yield Row()
+                yield Row((head.lower(), "head"))
             for finding in told:
-                yield from self._other(finding, self._later(finding))
+                title = as_consequence(finding.title) if when is later else finding.title
+                yield from self._other(finding, title, when(finding, self.first))
         rest = also_possible(self.report)
         if rest:
             yield Row()
             sure = self.first.probability >= 0.8
             yield Row(("also seen" if sure else others_head(self.report).lower(), "head"))
             for finding in rest:
-                yield from self._other(finding, percent(finding.probability))
+                yield from self._other(finding, finding.title, percent(finding.probability))
 
-    def _later(self, finding: Finding) -> str:
-        """How long after the cause, where one clock tells."""
-        a, b = (f.proofs[0] if f.proofs else None for f in (self.first, finding))
-        if not a or not b or not a.time or not b.time:
-            return ""
-        gap = (b.time - a.time).total_seconds()
-        off = max(p.uncertainty_s or 0 for p in (a, b)) if a.source != b.source else 0.0
-        if not gap:
-            return "at the same time"
-        doubt = f", the clocks agree within {off:.0f} s" if off >= abs(gap) else ""
-        return f"{apart(a.time, b.time)} {'later' if gap > 0 else 'earlier'}{doubt}"
-
-    def _other(self, finding: Finding, remark: str) -> Iterator[Row]:
-        title = as_consequence(finding.title) if finding.role == "symptom" else finding.title
+    def _other(self, finding: Finding, title: str, remark: str) -> Iterator[Row]:
         room = self.width - len(title) - 2
         remark = f"  {remark}" if remark else ""
         name = f"  {finding.id}" if len(finding.id) + 2 + len(remark) <= room else ""
@@ -246,6 +242,18 @@ class _Text:
         for unknown in self.report.missing:
             yield from wrapped(f"{unknown.what}. {unknown.why}", self.width, 2)
             yield Row(("    $ ", "dim"), (unknown.command, "command"))
+
+    def _notices(self) -> Iterator[Row]:
+        for group in groups(self.report):
+            yield Row()
+            yield Row((group.head.lower(), "head"))
+            for notice, why in group.shown:
+                place = self.paths.place(notice.source, notice.line)
+                text = cut(notice.text, self.width - len(place) - 4, 1)[0]
+                yield Row(("  ", ""), (place, "place"), (f"  {text}", ""), link=notice.source)
+                yield from wrapped(why, self.width, 6, style="dim")
+            if group.more:
+                yield Row((f"  and {group.more} more, all in --format json", "dim"))
 
     def _read(self) -> Iterator[Row]:
         yield Row()

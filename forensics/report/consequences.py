@@ -1,0 +1,67 @@
+"""What followed from the first cause, and what only looks like it as it was told before it.
+
+A consequence is never told as earlier than its cause: by the times where one clock tells both, by the lines inside one source.
+
+    12:00:00 Killed process 4711    12:00:02 kernel died, restarting     what followed from it, 2.0 s later
+    12:00:00 Killed process 4711    11:58:00 kernel died, restarting     told before it, 2 min earlier
+"""
+
+from datetime import datetime
+
+from forensics.model import Finding, Proof, Report
+from forensics.report.phrases import apart, symptoms
+
+FOLLOWED = "What followed from it"
+BEFORE = "Told before it"
+
+
+def consequences(report: Report) -> list[Finding]:
+    """The symptoms of the first cause that do not stand before it."""
+    return [f for f in symptoms(report) if not stands_before(f, report.causes[0])]
+
+
+def told_before(report: Report) -> list[Finding]:
+    """The symptoms that stand before the first cause, of which nothing tells that they followed from it."""
+    return [f for f in symptoms(report) if stands_before(f, report.causes[0])]
+
+
+def stands_before(finding: Finding, cause: Finding) -> bool:
+    """Is the line that `finding` is shown by before all that shows `cause`, further than their clocks may differ?"""
+    if not finding.proofs or not cause.proofs:
+        return False
+    shown = finding.proofs[0]
+    first = min((p for p in cause.proofs if p.time), key=_time, default=None)
+    if first and first.time and shown.time:
+        return (shown.time - first.time).total_seconds() < -_doubt_s(shown, first)
+    lines = [p.line for p in cause.proofs if p.source == shown.source]
+    return bool(lines) and shown.line < min(lines)
+
+
+def later(finding: Finding, cause: Finding) -> str:
+    """How long `finding` is shown behind `cause`, in words, where one clock tells; empty where it would not be behind."""
+    a, b = (f.proofs[0] if f.proofs else None for f in (cause, finding))
+    if not a or not b or not a.time or not b.time:
+        return ""
+    gap, off = (b.time - a.time).total_seconds(), _doubt_s(a, b)
+    doubt = f", the clocks agree within {off:.0f} s" if off >= abs(gap) else ""
+    if not gap:
+        return "at the same time"
+    if gap < 0:
+        return f"at about the same time{doubt}" if doubt else ""
+    return f"{apart(a.time, b.time)} later{doubt}"
+
+
+def earlier(finding: Finding, cause: Finding) -> str:
+    """How long `finding`, which stands before `cause`, is shown before it; empty where no clock tells."""
+    a, b = finding.proofs[0], cause.proofs[0]
+    return f"{apart(a.time, b.time)} earlier" if a.time and b.time else ""
+
+
+def _doubt_s(a: Proof, b: Proof) -> float:
+    return max(p.uncertainty_s or 0.0 for p in (a, b)) if a.source != b.source else 0.0
+
+
+def _time(proof: Proof) -> datetime:
+    if proof.time is None:
+        raise ValueError("no time")
+    return proof.time

@@ -1,0 +1,86 @@
+"""What followed is never told as earlier than its cause, in no format."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from forensics.model import Report
+from forensics.report import render
+from forensics.report.consequences import consequences, later, told_before
+from forensics.report.steps import steps
+from tests.report import made
+
+TITLE = "The notebook kernel died, and the logs do not show why"
+
+
+def shown(seconds: float | None, source: str = "logs/run/jupyter.log", line: int = 20, doubt: float = 1.0) -> Report:
+    """A report whose symptom is shown `seconds` behind its cause; None: without a clock."""
+    report = made.report("words")
+    root, symptom = report.causes
+    time = None if seconds is None else made.START + timedelta(seconds=seconds)
+    proof = replace(symptom.proofs[0], source=source, line=line, time=time, uncertainty_s=doubt, link=None)
+    if seconds is None:
+        root = replace(root, proofs=tuple(replace(p, time=None) for p in root.proofs))
+    moments = (report.timeline[0], replace(report.timeline[1], time=time, source=source, line=line), *report.timeline[2:])
+    return replace(report, causes=(root, replace(symptom, title=TITLE, proofs=(proof,))), timeline=moments)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "doubt", "words"),
+    [
+        (2.5, 1.0, "2.5 s later"),
+        (2.5, 4.0, "2.5 s later, the clocks agree within 4 s"),
+        (0.0, 1.0, "at the same time"),
+        (-2.5, 4.0, "at about the same time, the clocks agree within 4 s"),
+    ],
+)
+def test_what_is_not_surely_earlier_followed(seconds: float, doubt: float, words: str) -> None:
+    report = shown(seconds, doubt=doubt)
+    (finding,) = consequences(report)
+    assert later(finding, report.causes[0]) == words
+    assert told_before(report) == []
+    assert "earlier" not in render(report, "text")
+
+
+@pytest.mark.parametrize("seconds", [-2.5, -30.0, -5040.0])
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_what_is_earlier_did_not_follow(seconds: float, form: str) -> None:
+    report = shown(seconds)
+    assert consequences(report) == []
+    said = render(report, form).split('<script type="application/json"')[0]
+    assert not re.search("what followed", said, re.I)
+    assert re.search("told before it", said, re.I)
+    assert TITLE in said.replace("\n", " ")  # that its reason is not shown stays true
+
+
+def test_the_text_says_how_much_earlier() -> None:
+    assert re.search(r"told before it\n.*\n?.*84 min earlier", render(shown(-5040.0), "text"))
+
+
+@pytest.mark.parametrize(("source", "line", "before"), [("train", 5, True), ("train", 8, False), ("jupyter", 5, False)])
+def test_without_a_clock_the_lines_of_one_source_tell(source: str, line: int, before: bool) -> None:
+    report = shown(None, f"logs/run/{source}.log", line)
+    assert bool(told_before(report)) == before
+    assert bool(consequences(report)) != before
+
+
+def test_a_line_behind_the_first_but_before_the_shown_one_of_the_cause_has_no_remark() -> None:
+    report = shown(1.0, source="logs/run/train.log", line=8)
+    root, symptom = report.causes
+    best = replace(root.proofs[0], line=9, time=made.START + timedelta(seconds=5))
+    root = replace(root, proofs=(best, root.proofs[0]))
+    assert [f.id for f in consequences(replace(report, causes=(root, symptom)))] == [symptom.id]
+    assert later(symptom, root) == ""
+
+
+@pytest.mark.parametrize(("seconds", "roles"), [(2.5, ["root", "symptom"]), (-30.0, [])])
+def test_the_course_begins_with_the_cause(seconds: float, roles: list[str]) -> None:
+    assert [s.role for s in steps(shown(seconds))] == roles
+
+
+def test_a_moment_before_the_cause_is_no_step_from_it() -> None:
+    report = shown(2.5)
+    early = replace(report.timeline[1], time=made.START - timedelta(seconds=9), line=2)
+    assert steps(replace(report, timeline=(early, *report.timeline[:1], *report.timeline[2:]))) == []

@@ -1,0 +1,119 @@
+"""How the subject ended, in one line: for each outcome, for jobs, notebooks and machines, surely and not."""
+
+from typing import get_args
+
+import pytest
+from msgspec.structs import replace
+
+from forensics.database import Database
+from forensics.decision.decide import WHY
+from forensics.model import Report, SourceSummary, SubjectSummary
+from forensics.model.verdicts import OutcomeState
+from forensics.report import render
+from forensics.report.subject import ending, outcome_line
+from tests.report import made
+from tests.report.samples import CASES, sample
+
+WORDS = {
+    "failed": "a.log ended badly: why",
+    "stalled": "a.log hung: why",
+    "spoiled": "a.log went wrong: why",
+    "stopped": "a.log was stopped: why",
+    "ended_well": "a.log ended well: why",
+    "going_on": "a.log is still going on: why",
+    "cut_off": "a.log breaks off: why",
+    "unknown": "a.log: why",
+}
+OF_MACHINE = {
+    "failed": "on this machine something ended badly: why",
+    "stalled": "on this machine something hung: why",
+    "spoiled": "on this machine something went wrong: why",
+    "stopped": "on this machine something was stopped: why",
+    "ended_well": "nothing on this machine ended badly: why",
+    "going_on": "this machine is still going on: why",
+    "cut_off": "this machine breaks off: why",
+    "unknown": "this machine: why",
+}
+BAD = ("failed", "stalled", "spoiled", "stopped")
+
+
+def about(
+    kind: str, name: str, outcome: str, verdict: str = "crash", sources: tuple[str, ...] = ("logs/a.log", "logs/b.log")
+) -> Report:
+    read = tuple(SourceSummary(n, "plain", None, 1, 1, 1, None, None, "none") for n in sources)
+    subject = SubjectSummary(kind, name, 1, 1, outcome, "why")
+    return replace(made.report("words"), verdict=verdict, subject=subject, sources=read)
+
+
+def said(report: Report) -> str:
+    told = ending(report)
+    assert told is not None
+    return str(told)
+
+
+def test_every_outcome_has_its_words() -> None:
+    assert set(WORDS) == set(OF_MACHINE) == set(get_args(OutcomeState)) == set(WHY)
+
+
+@pytest.mark.parametrize("outcome", WORDS)
+def test_an_outcome_is_told_of_a_job_and_of_a_machine(outcome: str) -> None:
+    verdict = "crash" if outcome in BAD else "no_crash"
+    assert said(about("job", "logs/a.log", outcome, verdict)) == WORDS[outcome]
+    assert said(about("machine", "", outcome, verdict)) == OF_MACHINE[outcome]
+
+
+@pytest.mark.parametrize("outcome", BAD)
+def test_where_nothing_is_proven_a_bad_end_is_probable(outcome: str) -> None:
+    assert "probably" in said(about("job", "logs/a.log", outcome, "undetermined"))
+    assert "probably" not in said(about("job", "logs/a.log", outcome, "crash"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "words"),
+    [
+        ("job", "4711", "job 4711 ended badly: why"),
+        ("container", "6895a3e1", "container 6895a3e1 ended badly: why"),
+        ("notebook", "logs/a.log", "the notebook in a.log ended badly: why"),
+        ("job", "", "the job ended badly: why"),
+        ("job", "x" * 500, f"job …{'x' * 59} ended badly: why"),
+    ],
+)
+def test_the_subject_is_named(kind: str, name: str, words: str) -> None:
+    assert said(about(kind, name, "failed")) == words
+
+
+def test_a_file_whose_name_others_have_too_keeps_its_folder() -> None:
+    assert said(about("job", "n1/a.log", "failed", sources=("n1/a.log", "n2/a.log"))) == "n1/a.log ended badly: why"
+
+
+def test_what_a_later_version_calls_an_outcome_is_left_out() -> None:
+    assert said(about("job", "logs/a.log", "evaporated")) == "a.log: why"
+
+
+def test_nothing_is_said_where_nothing_was_read_or_known() -> None:
+    assert ending(about("machine", "", "unknown", sources=())) is None
+    assert ending(replace(made.report(), subject=None)) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("a.log:7: Killed", ("a.log:7", "Killed")),
+        ("b.tar!a b.log:12: x: 3: y", ("b.tar!a b.log:12", "x: 3: y")),
+        ("no place", ("", "no place")),
+    ],
+)
+def test_an_outcome_line_is_a_place_and_a_text(line: str, parts: tuple[str, str]) -> None:
+    assert outcome_line(line) == parts
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_report_says_under_its_headline_how_it_ended(case: str, knowledge: Database) -> None:
+    report = sample(case, knowledge)
+    told = said(report)
+    rows = render(report, "text").splitlines()
+    assert told in " ".join(rows[1:4])
+    lines = render(report, "markdown").splitlines()
+    assert lines[2].replace("`", "").replace("\\", "") == told
+    page = render(report, "html")
+    assert page.index("</h1>") < page.index('<p class="ending">') < page.index('<p class="happened">')
