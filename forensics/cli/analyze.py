@@ -1,7 +1,7 @@
 """`forensics analyze PATH...`: one report on everything that was given."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,10 +23,16 @@ from forensics.cli.common import (
     Since,
     Telling,
     Until,
+    Why,
+    case_of,
     check_baseline,
     check_format,
     finish,
+    opened,
 )
+
+if TYPE_CHECKING:
+    from forensics.model import Warning
 
 
 def register(app: typer.Typer) -> None:
@@ -34,13 +40,14 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def analyze(
-        paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read with all below them.")],
+        paths: Annotated[list[Path], typer.Argument(help="Log files and folders, with all below them; - for standard input.")],
         form: Format = "text",
         output: Output = None,
         exit_code: ExitCode = False,
         redact: Redact = False,
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
+        why: Why = False,
         plot: Plot = None,
         baseline: Baseline = None,
         since: Since = None,
@@ -58,15 +65,18 @@ def register(app: typer.Typer) -> None:
           forensics analyze ./logs
           forensics analyze train.log dmesg.txt -f markdown --redact -o issue.md
           forensics analyze /var/log slurm-4711.out --job 4711 --since -2h
+          dmesg -T | forensics analyze - train.log --why
 
         Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
         """
         from forensics import correlation, pipeline
         from forensics.cli.progress import bar
 
-        check_format(form)
+        check_format(form, why)
         good, choice = check_baseline(baseline), correlation.Choice.of(since, until, pid, job, last)
+        noted: list[Warning] = []
         with bar(paths):
             knowledge = pipeline.database(signatures or ())
-            report = pipeline.analyze_paths(paths, paths[0].resolve().name, knowledge, good, choice, jobs)
-        finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))
+            given = opened(paths, noted.append)
+            report = pipeline.analyze(given, case_of(paths), knowledge, noted, jobs, good, choice)
+        finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why))

@@ -23,7 +23,7 @@ def build() -> typer.Typer:
     )
 
     @app.callback(invoke_without_command=True)
-    def _top(version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True)) -> None:
+    def _top(version: bool = typer.Option(False, "--version", "-V", help="Print the version and exit.", is_eager=True)) -> None:
         if version:
             print(f"forensics {VERSION}")
             raise typer.Exit

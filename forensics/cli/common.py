@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -13,8 +14,9 @@ from forensics.report.style import ISSUE_CHARS as ISSUE_CHARS
 from forensics.report.style import WIDTH, Style
 
 if TYPE_CHECKING:
-    from forensics.model import Report
+    from forensics.model import Report, Source, Warn
 
+WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
 WIDEST = 140  # longer lines of prose are hard to read
 
 Format = Annotated[str, typer.Option("--format", "-f", help="text, markdown, html, json or jsonl.")]
@@ -30,6 +32,9 @@ MaxChars = Annotated[
 ]
 Signatures = Annotated[
     list[Path] | None, typer.Option("--signatures", help="A folder of your own cause files, over the built-in ones; repeatable.")
+]
+Why = Annotated[
+    bool, typer.Option("--why", help="After the text report, what each feature said for the first cause and its best rival.")
 ]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the timeline to this file, .png, .svg or .pdf.")]
 Baseline = Annotated[
@@ -63,14 +68,17 @@ class Telling(NamedTuple):
     redact_map: Path | None = None
     max_chars: int = ISSUE_CHARS
     plot: Path | None = None
+    why: bool = False
 
 
-def check_format(form: str) -> str:
-    """`form` when it is a format; raises UsageError that lists them otherwise."""
+def check_format(form: str, why: bool = False) -> str:
+    """`form` when it is a format; raises UsageError that lists them otherwise, or where it cannot show why."""
     from forensics.report import formats
 
     if form not in formats():
         raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(formats())}")
+    if why and form not in (*WITH_LEDGER, "text"):
+        raise UsageError(f"--why goes with text, not with {form}", advice=f"{' and '.join(WITH_LEDGER)} always tell it")
     return form
 
 
@@ -100,6 +108,23 @@ def standard_input(most: int) -> bytes:
     if sys.stdin is None:
         raise UsageError("standard input is closed")
     return sys.stdin.buffer.read(most)
+
+
+STDIN = Path("-")
+
+
+def case_of(paths: Sequence[Path]) -> str:
+    """What a report on `paths` is called: as the first of them that has a name."""
+    return next((p.resolve().name for p in paths if p != STDIN), "stdin")
+
+
+def opened(paths: Sequence[Path], warn: "Warn") -> "Iterable[Source]":
+    """The sources in files, folders and, for `-`, in standard input; raises UsageError or SourceError as these are opened."""
+    from forensics import sources
+
+    files = [p for p in paths if p != STDIN]
+    piped = sources.open_stdin(warn) if len(files) < len(paths) else []
+    return [*piped, *(sources.open_paths(files, warn) if files else ())]
 
 
 def save(text: str, output: Path, mode: int = 0o644) -> None:
@@ -154,7 +179,15 @@ def told(report: "Report", telling: Telling) -> str:
         from forensics.report.plot import plot
 
         plot(report, telling.plot)
-    return render(report, telling.form, style(telling))
+    text = render(report, telling.form, style(telling))
+    return text + _ledger(report, style(telling)) if telling.why and telling.form == "text" else text
+
+
+def _ledger(report: "Report", style: Style) -> str:
+    from forensics.decision.candidates import FEATURES
+    from forensics.report.ledger import render_ledger
+
+    return render_ledger(report, {name: about[2] for name, about in FEATURES.items()}, style)
 
 
 def finish(report: "Report", telling: Telling) -> None:

@@ -15,6 +15,7 @@ from forensics.cli.common import (
     Redact,
     RedactMap,
     Telling,
+    Why,
     check_format,
     finish,
     standard_input,
@@ -40,6 +41,7 @@ def register(app: typer.Typer) -> None:
         redact: Redact = False,
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
+        why: Why = False,
         plot: Plot = None,
     ) -> None:
         """Show a saved report again, in any format. The logs are not needed for it.
@@ -50,9 +52,9 @@ def register(app: typer.Typer) -> None:
           forensics report report.json -f html -o report.html
           forensics report incidents.jsonl --case run7 -f markdown --redact
         """
-        check_format(form)
+        check_format(form, why)
         found = read(path, case)
-        finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))
+        finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why))
 
 
 def read(path: Path, case: str | None) -> "Report":

@@ -6,6 +6,7 @@ import typer
 
 from forensics.cli.common import (
     ISSUE_CHARS,
+    STDIN,
     Baseline,
     ExitCode,
     Format,
@@ -21,9 +22,12 @@ from forensics.cli.common import (
     Since,
     Telling,
     Until,
+    Why,
+    case_of,
     check_baseline,
     check_format,
     finish,
+    opened,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +45,7 @@ def register(app: typer.Typer) -> None:
         redact: Redact = False,
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
+        why: Why = False,
         plot: Plot = None,
         baseline: Baseline = None,
         since: Since = None,
@@ -59,12 +64,13 @@ def register(app: typer.Typer) -> None:
           kubectl logs --previous POD | forensics stdin -f html -o report.html
           ssh node17 dmesg -T | forensics stdin --redact
         """
-        from forensics import pipeline, sources
+        from forensics import pipeline
         from forensics.correlation import Choice
 
-        check_format(form)
+        check_format(form, why)
         good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)
         noted: list[Warning] = []
-        given = sources.open_stdin(noted.append)
-        report = pipeline.analyze(given, "stdin", pipeline.database(signatures or ()), noted, baseline=good, choice=choice)
-        finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot))
+        given = opened([STDIN], noted.append)
+        knowledge = pipeline.database(signatures or ())
+        report = pipeline.analyze(given, case_of([STDIN]), knowledge, noted, baseline=good, choice=choice)
+        finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why))

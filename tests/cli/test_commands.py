@@ -45,6 +45,17 @@ def test_stdin_is_read_and_named(logs: Path) -> None:
     assert report["causes"][0]["evidence"][0]["source"] == "<stdin>"
 
 
+def test_a_dash_is_standard_input_alone_or_beside_files(logs: Path) -> None:
+    alone = forensics("analyze", "-", "-f", "json", stdin=SHAPE.encode())
+    assert alone.stdout == forensics("stdin", "-f", "json", stdin=SHAPE.encode()).stdout
+    both = json.loads(forensics("analyze", "-", str(logs), "-f", "json", stdin=b"all is well\n").stdout)
+    assert both["case"] == "logs"
+    assert [s["name"].rsplit("/", 1)[-1] for s in both["sources"]] == ["<stdin>", "train.log"]
+    nothing = forensics("analyze", "-")
+    assert (nothing.returncode, nothing.stdout) == (2, b"")
+    assert b"nothing readable" in nothing.stderr
+
+
 def test_batch_gives_one_document_a_line_in_order(tmp_path: Path, logs: Path) -> None:
     for name in ("b", "a", "c"):
         (tmp_path / "cases" / name).mkdir(parents=True)
@@ -115,6 +126,7 @@ def test_a_reader_that_has_enough_is_no_error(logs: Path) -> None:
 
 def test_version_and_help() -> None:
     assert forensics("--version").stdout.startswith(b"forensics ")
+    assert forensics("-V").stdout == forensics("--version").stdout
     for command in ("analyze", "stdin", "batch"):
         assert command.encode() in forensics("--help").stdout
         assert b"Example" in forensics(command, "--help").stdout

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import stat
 import subprocess
 import sys
@@ -30,6 +31,34 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json", "jsonl"])
 def test_a_saved_report_is_shown_as_the_first_time(saved: Path, form: str) -> None:
     assert forensics("report", str(saved), "-f", form).stdout == forensics("analyze", CASE, "-f", form).stdout
+
+
+def test_why_follows_the_text_report(saved: Path) -> None:
+    plain, told = forensics("analyze", CASE).stdout, forensics("analyze", CASE, "--why").stdout
+    assert told.startswith(plain)
+    table = told[len(plain) :]
+    assert forensics("report", str(saved), "--why").stdout == told
+    report = json.loads(saved.read_text())
+    first = report["causes"][0]
+    assert first["ledger"]
+    for adjustment in first["ledger"]:
+        numbers = re.escape(f"{adjustment['log_odds']:+.2f}") + " +" + re.escape(f"{adjustment['value']:.2f}")
+        assert re.search(rf"{numbers} .*{re.escape(adjustment['feature'])}: \w+", table)
+    assert first["id"] in table
+    assert "ended badly: " in table
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_why_changes_nothing_where_it_is_told_always(saved: Path, form: str) -> None:
+    assert forensics("report", str(saved), "-f", form, "--why").stdout == forensics("report", str(saved), "-f", form).stdout
+
+
+@pytest.mark.parametrize("command", [("analyze", CASE), ("stdin",), ("report", "x.json")])
+@pytest.mark.parametrize("form", ["html", "markdown"])
+def test_why_is_for_text(command: tuple[str, ...], form: str) -> None:
+    done = forensics(*command, "-f", form, "--why")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "--why goes with text" in done.stderr
 
 
 def test_a_saved_report_comes_through_a_pipe(saved: Path) -> None:

@@ -1,0 +1,88 @@
+"""Why the first cause and not its best rival: what each feature contributed to both, and the line behind it.
+
+why
+  ended badly: 98 %, the first factor of each probability
+
+  host_memory.oom_cgroup  A memory limit was hit  93 %
+    log odds   value  line         feature
+       +2.00    2.25  dmesg.log:1  rate: greatest log odds that a log in which one of its signatures fires ...
+       -1.24    1.00  dmesg.log:1  unknown owner: nothing but time or place ties it to the subject
+       +0.76                       in sum
+"""
+
+from collections.abc import Iterator, Mapping
+
+from forensics.model import Adjustment, Finding, Report
+from forensics.report.paths import Paths
+from forensics.report.phrases import percent
+from forensics.report.redaction import without_secrets
+from forensics.report.rows import Row, coloured, cut, joined, wrapped
+from forensics.report.style import Style
+
+PLACE_CHARS = 32
+LEAST_CHARS = 30  # of a page's width beside the place; where there are fewer, what a feature means stands below it
+NARROW_INDENT = 14
+LEAST_WIDTH = 60
+NUMBERS_CHARS = 26  # two numbers and the space around them and around the place
+
+
+def render_ledger(report: Report, meanings: Mapping[str, str], style: Style) -> str:
+    """The table as text, ending with a line end. `meanings`: feature -> what it is."""
+    rows = list(_rows(without_secrets(report), meanings, max(LEAST_WIDTH, style.width)))
+    return coloured(rows, style.width) if style.colour else joined(rows)
+
+
+def compared(report: Report) -> list[Finding]:
+    """The first cause and its best rival: the most probable other one that features speak for or against."""
+    rivals = sorted((f for f in report.causes[1:] if f.ledger), key=lambda f: -f.probability)
+    return [report.causes[0], *rivals[:1]]
+
+
+def _rows(report: Report, meanings: Mapping[str, str], width: int) -> Iterator[Row]:
+    yield Row()
+    yield Row(("why", "head"))
+    bad = report.subject.ended_badly if report.subject else None
+    if bad is not None:
+        yield Row((f"  ended badly: {percent(bad)}, the first factor of each probability", ""))
+    paths = Paths.of(report)
+    for i, finding in enumerate(compared(report)):
+        yield Row()
+        yield Row((f"  {'its best rival: ' if i else ''}{finding.id}", "title"), (f"  {finding.title}", ""), _odds(finding))
+        if finding.ledger:
+            yield from _table(finding, meanings, paths, width)
+        else:
+            yield from wrapped(_unweighed(report), width, 4, style="dim")
+
+
+def _odds(finding: Finding) -> tuple[str, str]:
+    return f"  {percent(finding.probability)}", "title"
+
+
+def _unweighed(report: Report) -> str:
+    """Why the first cause has no table."""
+    if report.verdict == "no_crash":
+        return "no cause was weighed for it: it is what is left where nothing ended badly"
+    return "the report holds no contributions for it"
+
+
+def _table(finding: Finding, meanings: Mapping[str, str], paths: Paths, width: int) -> Iterator[Row]:
+    places = [_place(a, paths) for a in finding.ledger]
+    column = max(map(len, [*places, "line"]))
+    indent = NUMBERS_CHARS + column
+    yield Row((f"    log odds     value  {'line':<{column}}  feature", "dim"))
+    for adjustment, place in zip(finding.ledger, places, strict=True):
+        meaning = meanings.get(adjustment.feature, "")
+        told = f"{adjustment.feature}: {meaning}" if meaning else adjustment.feature
+        lead = f"    {adjustment.log_odds:>+8.2f}  {adjustment.value:>8.2f}  {place:<{column}}  "
+        if width - indent >= LEAST_CHARS:
+            yield from wrapped(told, width, indent, lead)
+        else:
+            yield Row((lead, "title"))
+            yield from wrapped(told, width, NARROW_INDENT)
+    yield Row((f"    {sum(a.log_odds for a in finding.ledger):>+8.2f}", "title"), (f"{'':<{column + 14}}in sum", "dim"))
+
+
+def _place(adjustment: Adjustment, paths: Paths) -> str:
+    if adjustment.source is None or adjustment.line is None:
+        return ""
+    return cut(paths.place(adjustment.source, adjustment.line), PLACE_CHARS, 1)[0]
