@@ -17,6 +17,8 @@ BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 PROBE_BYTES = 8192
 MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
 MOST_HOLES = 8  # runs of zeros in PROBE_BYTES; a crash leaves few and long ones, a binary file many
+MAX_ODD_AMONG_ZEROS = 0.005  # a binary file has other control characters beside its zeros, too
+MAX_BYTES_A_LINE = 400  # on average; the strings of a program stand in no lines
 JOURNAL = b"LPKSHHRH"
 CONTROLS = bytes((*range(7), *range(14, 27), *range(28, 32)))
 ODD = lazy.regex("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
@@ -58,7 +60,7 @@ def not_text(head: bytes) -> str | None:
     if encoding(head):
         return None
     holes = re.findall(rb"\0+", head[:PROBE_BYTES]) if b"\0" in head else []
-    if len(holes) > MOST_HOLES and not _separated(head[:PROBE_BYTES], len(holes)):
+    if len(holes) > MOST_HOLES and not _separated(head[:PROBE_BYTES], len(holes)) and not _reads_as_text(head[:PROBE_BYTES]):
         return "binary data"
     start = head.translate(None, b"\0")[:PROBE_BYTES]
     if not start:
@@ -72,6 +74,15 @@ def not_text(head: bytes) -> str | None:
 def _separated(start: bytes, holes: int) -> bool:
     """Do the zeros stand between records, as in `/dev/kmsg` read whole: one behind each line end?"""
     return holes <= start.count(b"\n\0") + MOST_HOLES
+
+
+def _reads_as_text(start: bytes) -> bool:
+    """Is what is left without its zeros text in lines? So is a log that was truncated while its writer went on (copytruncate)."""
+    rest = start.translate(None, b"\0")
+    if rest.count(b"\n") * MAX_BYTES_A_LINE < len(rest):
+        return False
+    text = rest.decode("utf-8", "replace")
+    return len(ODD.findall(text)) <= len(text) * MAX_ODD_AMONG_ZEROS
 
 
 def decoded(blocks: Iterator[bytes], name: str | None) -> Iterator[bytes]:

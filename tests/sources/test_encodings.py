@@ -56,3 +56,9 @@ def test_a_mark_in_the_middle_of_an_appended_file_goes() -> None:
 )
 def test_what_is_no_text_is_told(data: bytes, kind: str | None) -> None:
     assert not_text(data) == kind
+
+
+def test_a_log_with_zeros_all_over_it_is_text() -> None:
+    lines = b"".join(b"2026-11-21 10:00:%02d INFO step %d loss 0.4\n" % (i % 60, i) + b"\0" * (i % 5 * 12) for i in range(200))
+    assert lines.count(0) > len(lines) / 5
+    assert not_text(lines) is None

@@ -1,0 +1,74 @@
+"""benchmarks/public_logs.csv and fetched repositories to labelled folders, as `forensics evaluate` and `train` read them.
+
+    python -m scripts.lay_out_corpus MIRRORS OUT [--set own_failed]
+
+MIRRORS holds a git directory for each repository, somewhere below a folder called `owner+name`. OUT/<set>/<id>/ gets the log as it
+stood at the commit, OUT/<set>/labels.jsonl its label. A repository that is not there is counted and passed over. None of the texts
+belongs to this project: they are read where they lie, and nothing of them is committed.
+"""
+
+import argparse
+import csv
+import email
+import email.policy
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+MANIFEST = Path(__file__).parents[1] / "benchmarks" / "public_logs.csv"
+MAIL = "m"  # the path of a message in an archive of a mailing list: its log is an attachment, or the text itself
+
+
+def git_folders(mirrors: Path) -> dict[str, Path]:
+    """`owner/name` in lower case -> its git directory."""
+    found: dict[str, Path] = {}
+    for folder in mirrors.iterdir():
+        head = next((h for h in sorted(folder.rglob("HEAD")) if (h.parent / "objects").is_dir()), None)
+        if head:
+            found[folder.name.replace("+", "/", 1).lower()] = head.parent
+    return found
+
+
+def text_of(folder: Path, commit: str, path: str) -> bytes | None:
+    """The file at that commit; of a mail its largest text. None where the repository does not hold it."""
+    done = subprocess.run(["git", f"--git-dir={folder}", "show", f"{commit}:{path}"], capture_output=True, check=False)
+    if done.returncode:
+        return None
+    if path != MAIL:
+        return done.stdout
+    message = email.message_from_bytes(done.stdout, policy=email.policy.default)
+    texts = [part.get_payload(decode=True) for part in message.walk() if part.get_content_maintype() in ("text", "application")]
+    return max((t for t in texts if isinstance(t, bytes)), key=len, default=None)
+
+
+def main() -> None:
+    """Lay everything out that is there, and tell how much that is."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("mirrors", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--set", dest="chosen", help="only this set")
+    given = parser.parse_args()
+    folders, counts = git_folders(given.mirrors), Counter[str]()
+    labels: dict[str, list[str]] = {}
+    with MANIFEST.open(encoding="utf-8", newline="") as file:
+        rows = [r for r in csv.DictReader(file) if given.chosen in (None, r["set"])]
+    for row in rows:
+        folder = folders.get(row["repository"].lower())
+        data = text_of(folder, row["commit"], row["path"]) if folder else None
+        counts["laid out" if data else "not there"] += 1
+        if not data:
+            continue
+        case = given.out / row["set"] / row["id"]
+        case.mkdir(parents=True, exist_ok=True)
+        (case / Path(row["path"]).name).write_bytes(data)
+        label = {"id": row["id"], "primary": row["cause"] or None, "accept": row["accept"].split(), "hard": row["hard"] == "1"}
+        label |= {name: row[name] for name in ("repository", "path", "kind", "outcome", "how_labelled")}
+        labels.setdefault(row["set"], []).append(json.dumps(label))
+    for name, found in labels.items():
+        (given.out / name / "labels.jsonl").write_text("\n".join(found) + "\n", encoding="utf-8")
+    print(", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
+
+
+if __name__ == "__main__":
+    main()
