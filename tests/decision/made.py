@@ -1,0 +1,71 @@
+"""Owned observations, questions and models that the tests of this folder make."""
+
+from forensics.database import Database
+from forensics.decision.candidates import NAMES
+from forensics.decision.decide import Question
+from forensics.decision.model import Model
+from forensics.model import Line, Observation, Proof, Weight
+from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneDigest, LaneKind, Owned, Whose
+from forensics.outcome import features as outcome_features
+from forensics.outcome.trees import Trees
+
+DIGEST = LaneDigest(100, 100, -1, -1, -1, 0, -1, 0, 0, 0, 90, 0, 0, (0.0,) * 12)
+
+
+def seen(
+    cause: str,
+    line: int = 10,
+    weight: Weight = "strong",
+    whose: Whose = "mine",
+    ends: str = "process",
+    source: str = "train.log",
+    before: float | None = None,
+    **after: int,
+) -> Owned:
+    """An observation of `cause` on `line` with its owner; `after`: see Aftermath."""
+    text = f"what line {line} says of {cause.rpartition('.')[2]}"
+    proof = Proof(source, line, text, f"{cause}/made{line}", weight)
+    o = Observation(f"{cause}/made{line}", cause, weight, source, line, line, (proof,), ends=ends, scope=("any",))
+    return Owned(o, whose, "made", None, Aftermath(**{"behind": 100 - line, **after}), before)
+
+
+def lane(kind: LaneKind = "job", trouble: tuple[str, ...] = (), last: str = "the last line", good: int = -1) -> Lane:
+    """A lane of 100 lines."""
+    from msgspec.structs import replace
+
+    lines = tuple(Line(90 + i, text) for i, text in enumerate(trouble))
+    digest = replace(DIGEST, good=good, trouble=0 if trouble else -1)
+    return Lane("train.log", kind, Entity("job", "train.log"), (Attempt(1, 1, 100),), digest, lines, (Line(100, last),))
+
+
+def question(*owned: Owned, lanes: tuple[Lane, ...] = (), machine: bool = False) -> Question:
+    return Question(owned, lanes or (lane(),), machine, False)
+
+
+def model(bad: float = 6.0, words: dict[str, dict[str, float]] | None = None, **values: float) -> Model:
+    """A model that says `bad` as log odds of every end, and weighs the features named (`no_evidence` stands for `no evidence`).
+
+    `words`: word -> cause -> coefficient.
+    """
+    told = words or {}
+    causes = tuple(sorted({c for by in told.values() for c in by})) or ("code.shape",)
+    vocabulary = {word: i for i, word in enumerate(told)}
+    unknown = set(values) - {n.replace(" ", "_") for n in NAMES}
+    assert not unknown, unknown
+    return Model(
+        causes=causes,
+        vocabulary=vocabulary,
+        rareness=(1.0,) * len(vocabulary),
+        intercepts=(0.0,) * len(causes),
+        coefficients=tuple(by.get(c, 0.0) for by in told.values() for c in causes),
+        values=tuple(values.get(n.replace(" ", "_"), 0.0) for n in NAMES),
+        outcome=Trees(outcome_features.NAMES, bad, 1.0, ()),
+    )
+
+
+def features_of(found: object, cause: str) -> dict[str, float]:
+    """The features of the candidate `cause` among `found`."""
+    return next(dict(c.features) for c in found if c.cause == cause)  # type: ignore[attr-defined]
+
+
+__all__ = ["Database", "features_of", "lane", "model", "question", "seen"]

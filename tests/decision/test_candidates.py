@@ -1,0 +1,133 @@
+"""Owned observations to candidates with named features: what speaks for each, and what they have to do with each other."""
+
+from math import log, log1p
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.database import HEALTHY, Database
+from forensics.decision.candidates import FEATURES, NAMES, UNLISTED, candidates
+from forensics.model import Weight
+from tests.decision.made import features_of, seen
+
+KILL, DIED = "host_memory.oom_cgroup", "notebook.kernel_died"  # the first explains the second
+
+
+def offered(knowledge: Database, *owned: object, **text: float) -> list[str]:
+    return [c.cause for c in candidates(owned, {k.replace("__", "."): v for k, v in text.items()}, knowledge, {})]  # type: ignore[arg-type]
+
+
+def test_every_feature_says_what_it_is_and_which_sign_it_may_have() -> None:
+    assert {group for group, _, _ in FEATURES.values()} >= {"evidence", "aftermath", "ownership", "order", "graph", "text"}
+    assert all(sign in (-1, 0, 1) and len(told) > 10 for _, sign, told in FEATURES.values())
+    assert tuple(FEATURES) == NAMES
+
+
+def test_each_cause_with_an_observation_is_a_candidate_and_so_is_none_of_them(knowledge: Database) -> None:
+    assert offered(knowledge, seen("code.shape"), seen("code.shape", 20), seen("storage.full")) == [
+        "code.shape",
+        "storage.full",
+        UNLISTED,
+    ]
+
+
+def test_somebody_elses_observation_and_a_healthy_one_make_no_candidate(knowledge: Database) -> None:
+    assert offered(knowledge, seen(KILL, whose="others"), seen(HEALTHY)) == [UNLISTED]
+    assert offered(knowledge, seen(KILL, whose="unknown")) == [KILL, UNLISTED]
+
+
+def test_words_name_candidates_only_where_no_line_is_evidence(knowledge: Database) -> None:
+    words = {"code__shape": 0.6, "storage__full": 0.3}
+    assert offered(knowledge, **words) == ["code.shape", "storage.full", UNLISTED]
+    assert offered(knowledge, seen("data.missing"), **words) == ["data.missing", UNLISTED]
+    found = candidates((), {"code.shape": 0.6, "storage.full": 0.3}, knowledge, {})
+    assert features_of(found, "code.shape")["no evidence"] == 1
+    assert features_of(found, "code.shape")["text"] == pytest.approx(log(0.6))
+    assert features_of(found, "code.shape")["text first"] == 1
+    assert features_of(found, "storage.full")["text first"] == 0
+
+
+@pytest.mark.parametrize("weight", ["proof", "strong", "hint"])
+def test_evidence_counts_by_its_weight_and_by_different_messages(knowledge: Database, weight: Weight) -> None:
+    found = features_of(
+        candidates([seen("code.shape", 1, weight), seen("code.shape", 2, weight)], {}, knowledge, {}), "code.shape"
+    )
+    assert {n for n in ("proof", "strong", "hint") if found[n]} == {weight}
+    assert found["kinds"] == pytest.approx(log1p(2))
+    assert found["notice only"] == 0
+
+
+def test_what_ends_nothing_is_a_notice_whatever_its_weight(knowledge: Database) -> None:
+    found = features_of(candidates([seen("code.shape", 1, "proof", ends="nothing")], {}, knowledge, {}), "code.shape")
+    assert (found["proof"], found["notice only"], found["notice proof"]) == (0, 1, 1)
+
+
+def test_a_measured_rate_is_used_and_a_promise_where_there_is_none(knowledge: Database) -> None:
+    one = seen("code.shape", 1)
+    measured = features_of(candidates([one], {}, knowledge, {one.observation.kind: (1.5, -2.0)}), "code.shape")
+    assert (measured["failed rate"], measured["rate"]) == (1.5, -2.0)
+    assert features_of(candidates([one], {}, knowledge, {}), "code.shape")["rate"] > 0
+
+
+def test_the_graph_tells_root_and_consequence_whatever_the_order(knowledge: Database) -> None:
+    assert knowledge.explains(KILL, DIED)
+    for first, second in ((9, 3), (3, 9)):
+        found = candidates([seen(KILL, first, "proof"), seen(DIED, second)], {}, knowledge, {})
+        by = {c.cause: c for c in found}
+        assert (by[DIED].explained_by, by[KILL].explained_by) == (KILL, None)
+        assert (by[DIED].features["explained"], by[KILL].features["explains"]) == (1, log1p(1))
+        assert by[DIED].features["explained later"] == float(first > second)
+
+
+def test_a_hint_explains_as_a_hint(knowledge: Database) -> None:
+    found = features_of(candidates([seen(KILL, 1, "hint"), seen(DIED, 2)], {}, knowledge, {}), DIED)
+    assert (found["explained"], found["explained by hint"]) == (0, 1)
+
+
+def test_an_aftermath_counts_by_what_was_survived_least(knowledge: Database) -> None:
+    both = [seen("code.shape", 10, again=40, progress=2), seen("code.shape", 90, again=3)]
+    found = features_of(candidates(both, {}, knowledge, {}), "code.shape")
+    assert found["again"] == pytest.approx(log1p(3))
+    assert found["behind"] == pytest.approx(log1p(10))
+    assert features_of(candidates([seen("code.shape", handled=True)], {}, knowledge, {}), "code.shape")["handled"] == 1
+
+
+def test_the_first_and_the_last_are_told(knowledge: Database) -> None:
+    found = candidates([seen("code.shape", 10), seen("storage.full", 20)], {}, knowledge, {})
+    shape, full = features_of(found, "code.shape"), features_of(found, "storage.full")
+    assert (shape["first"], shape["last"], full["first"], full["last"]) == (1, 0, 0, 1)
+    assert (shape["earlier share"], full["earlier share"]) == (1, 0)
+
+
+def test_what_only_time_ties_to_the_subject_is_marked(knowledge: Database) -> None:
+    kill = seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=9.0)
+    alone = features_of(candidates([kill], {}, knowledge, {}), KILL)
+    assert (alone["unknown owner"], alone["unknown seconds"]) == (1, pytest.approx(log1p(9.0)))
+    assert alone["unknown against own"] == 0
+    beside = features_of(candidates([kill, seen("code.shape", 90)], {}, knowledge, {}), KILL)
+    assert beside["unknown against own"] == 1
+    own = features_of(candidates([kill, seen(KILL, 8, source="dmesg.txt")], {}, knowledge, {}), KILL)
+    assert own["unknown owner"] == 0
+
+
+CAUSES = st.sampled_from([KILL, DIED, "code.shape", "storage.full", "code.exception", "process.worker_died", HEALTHY])
+SEEN = st.builds(
+    seen,
+    CAUSES,
+    st.integers(1, 99),
+    st.sampled_from(["proof", "strong", "hint"]),
+    st.sampled_from(["mine", "others", "unknown"]),
+    st.sampled_from(["process", "job", "machine", "nothing"]),
+)
+
+
+@given(st.lists(SEEN, max_size=8), st.randoms())
+def test_any_observations_make_finite_features_in_any_order(knowledge: Database, owned: list[object], chance: object) -> None:
+    found = candidates(owned, {"code.shape": 0.5}, knowledge, {})  # type: ignore[arg-type]
+    assert found[-1].cause == UNLISTED
+    assert all(tuple(c.features) == NAMES for c in found)
+    assert all(x == x and abs(x) < 1e6 for c in found for x in c.features.values())
+    chance.shuffle(owned)  # type: ignore[attr-defined]
+    again = candidates(owned, {"code.shape": 0.5}, knowledge, {})  # type: ignore[arg-type]
+    assert {c.cause: dict(c.features) for c in found} == {c.cause: pytest.approx(dict(c.features)) for c in again}

@@ -1,0 +1,132 @@
+"""Did it end badly, and why: the verdict, what leads, what is only told. The models here are made by hand, not learned."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.database import HEALTHY, Database
+from forensics.decision.decide import MAX_CAUSES, UNKNOWN_OWNER_MAX, Question, decide
+from forensics.decision.model import Model
+from forensics.decision.precedence import Precedence
+from forensics.model.verdicts import Diagnosis
+from tests.decision.made import lane, model, question, seen
+
+KILL = "host_memory.oom_cgroup"
+SURE = {"proof": 4.0, "strong": 3.0, "hint": 0.5, "unlisted": -2.0}
+NONE = Precedence(())
+
+
+def decided(knowledge: Database, asked: Question, made: Model | None = None) -> Diagnosis:
+    return decide(asked, knowledge, made or model(6.0, **SURE), NONE)
+
+
+def test_a_cause_with_evidence_behind_a_bad_end_is_a_crash(knowledge: Database) -> None:
+    found = decided(knowledge, question(seen("code.shape", 99)))
+    assert (found.verdict, found.candidates[0].cause, found.outcome.state) == ("crash", "code.shape", "failed")
+    assert [c.cause for c in found.candidates] == ["code.shape", HEALTHY]
+    assert found.outcome.lines == (("train.log", 99, "what line 99 says of shape"),)
+
+
+def test_what_did_not_end_badly_is_no_crash_whatever_stands_in_it(knowledge: Database) -> None:
+    found = decided(knowledge, question(seen("code.shape", 9, "proof")), model(-3.0, **SURE))
+    assert (found.verdict, found.candidates[0].cause) == ("no_crash", HEALTHY)
+    assert found.candidates[0].probability == pytest.approx(1 - found.outcome.ended_badly)
+    assert [n.line for n in found.notices] == [9]
+
+
+def test_no_evidence_line_no_cause(knowledge: Database) -> None:
+    """Words order causes that have evidence, and speak where there is none; they make no crash."""
+    words = {"flurb": {"code.shape": 9.0, "storage.full": 0.0}}
+    asked = question(lanes=(lane(trouble=("error: flurb",)),))
+    found = decided(knowledge, asked, model(6.0, words, text=3.0))
+    assert (found.verdict, found.candidates[0].cause) == ("undetermined", "code.shape")
+    assert found.candidates[0].owned == ()
+    assert found.outcome.lines == (("train.log", 90, "error: flurb"),), "the ending is shown"
+    evidence = question(seen("storage.full", 95), lanes=(lane(trouble=("error: flurb",)),))
+    assert [c.cause for c in decided(knowledge, evidence, model(6.0, words, text=3.0)).candidates] == ["storage.full", HEALTHY]
+
+
+def test_words_alone_raise_no_alarm(knowledge: Database) -> None:
+    words = {"flurb": {"code.shape": 9.0, "storage.full": 0.0}}
+    asked = question(lanes=(lane(trouble=("error: flurb",)),))
+    found = decided(knowledge, asked, model(-4.0, words, text=3.0))
+    assert found.verdict == "no_crash"
+    assert [c.cause for c in found.candidates] == [HEALTHY]
+
+
+def test_hints_alone_are_undetermined(knowledge: Database) -> None:
+    found = decided(knowledge, question(seen("process.worker_died", 99, "hint")), model(6.0, hint=6.0))
+    assert (found.verdict, found.candidates[0].cause) == ("undetermined", "process.worker_died")
+
+
+def test_a_line_that_ends_nothing_makes_no_crash(knowledge: Database) -> None:
+    found = decided(knowledge, question(seen("code.shape", 99, "proof", ends="nothing")), model(6.0, notice_proof=6.0))
+    assert found.verdict == "undetermined"
+
+
+def test_two_that_are_as_likely_are_undetermined(knowledge: Database) -> None:
+    both = question(seen("code.shape", 10), seen("storage.full", 10), seen("data.missing", 10))
+    assert decided(knowledge, both).verdict == "undetermined"
+
+
+def test_somebody_elses_death_is_a_notice_and_never_a_cause(knowledge: Database) -> None:
+    asked = question(seen(KILL, 5, "proof", "others", source="dmesg.txt"), seen("code.shape", 99))
+    found = decided(knowledge, asked)
+    assert [c.cause for c in found.candidates] == ["code.shape", HEALTHY]
+    assert [(n.source, n.line, n.owner) for n in found.notices] == [("dmesg.txt", 5, "others")]
+    assert "somebody else's" in found.notices[0].why
+
+
+def test_what_only_time_ties_never_reaches_confidence(knowledge: Database) -> None:
+    found = decided(knowledge, question(seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0)))
+    assert (found.candidates[0].cause, found.candidates[0].probability) == (KILL, UNKNOWN_OWNER_MAX)
+    assert UNKNOWN_OWNER_MAX < 0.9
+
+
+def test_what_only_time_ties_never_outranks_the_subjects_own_exception(knowledge: Database) -> None:
+    asked = question(seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0), seen("code.shape", 99))
+    assert decided(knowledge, asked, model(6.0, proof=9.0, strong=1.0)).candidates[0].cause == "code.shape"
+
+
+@pytest.mark.parametrize(
+    ("cause", "state"),
+    [("stopped.user", "stopped"), ("numerics.nan", "spoiled"), ("process.stalled", "stalled"), ("code.shape", "failed")],
+)
+def test_the_state_follows_from_the_causes_traits(knowledge: Database, cause: str, state: str) -> None:
+    assert decided(knowledge, question(seen(cause, 99))).outcome.state == state
+
+
+@pytest.mark.parametrize(
+    ("asked", "state"),
+    [
+        pytest.param(question(seen(HEALTHY, 99)), "ended_well", id="a signature tells"),
+        pytest.param(question(lanes=(lane(good=1),)), "ended_well", id="its last lines tell"),
+        pytest.param(question(lanes=(lane(),)), "cut_off", id="in the midst of its work"),
+        pytest.param(question(lanes=(lane("service"),)), "going_on", id="a service"),
+        pytest.param(question(lanes=(lane("kernel"),), machine=True), "going_on", id="a machine"),
+        pytest.param(Question((), (), False, False), "unknown", id="nothing"),
+    ],
+)
+def test_what_did_not_end_badly_says_what_holds(knowledge: Database, asked: Question, state: str) -> None:
+    found = decided(knowledge, asked, model(-4.0))
+    assert (found.verdict, found.outcome.state) == ("no_crash", state)
+    assert found.outcome.why
+
+
+def test_the_ledger_adds_up_to_what_was_decided(knowledge: Database) -> None:
+    found = decided(knowledge, question(seen("code.shape", 99), seen("storage.full", 50, "hint")))
+    ledger = {a.feature: a.log_odds for a in found.candidates[0].ledger}
+    assert ledger == {"strong": 3.0}
+    assert found.candidates[0].ledger[0].line == 99
+
+
+@given(st.floats(-20, 20), st.lists(st.sampled_from(["code.shape", "storage.full", "data.missing", KILL]), max_size=5))
+def test_probabilities_are_shares_of_one(knowledge: Database, bad: float, causes: list[str]) -> None:
+    found = decided(knowledge, question(*(seen(c, 10 + i) for i, c in enumerate(causes))), model(bad, **SURE))
+    told = [c.probability for c in found.candidates]
+    assert 0 < len(told) <= MAX_CAUSES
+    assert all(0 <= p <= 1 for p in told)
+    assert sum(told) <= 1.001
+    causes_told = [c for c in found.candidates if c.cause != HEALTHY]
+    assert causes_told == sorted(causes_told, key=lambda c: -c.probability)
+    assert (found.candidates[0].cause == HEALTHY) == (found.verdict == "no_crash")

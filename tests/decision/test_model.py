@@ -1,0 +1,141 @@
+"""The model at inference: what scikit-learn computes, from a file that is checked, read once, and without numpy."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.database import HEALTHY, Database
+from forensics.decision import model as models
+from forensics.decision.candidates import NAMES
+from forensics.decision.model import BUILT_IN, ForeignModelError, Model, dump, read, restore, shares
+from forensics.model import Report
+from tests.decision.made import model
+
+LOSS = "2025-08-22 03:00:00,000 INFO step 1 loss 0.5\n"
+
+
+def small(causes: int = 3, seed: int = 1) -> tuple[Model, list[frozenset[str]], object, object]:
+    """A text model of made documents, with the matrix and the learner of scikit-learn that it came from."""
+    from sklearn.linear_model import LogisticRegression
+
+    from forensics.train import text
+
+    chance = random.Random(seed)
+    documents = [
+        text.Document(
+            frozenset(chance.sample([f"w{k}_{j}" for k in (i % causes, 9) for j in range(8)], 6)), f"c{i % causes}", f"s{i}"
+        )
+        for i in range(60)
+    ]
+    kept = text.vocabulary(documents)
+    vectors, _ = text.vectorised([d.words for d in documents], kept)
+    learner = LogisticRegression(C=text.STRENGTH, class_weight="balanced", max_iter=500).fit(
+        vectors, [d.cause for d in documents]
+    )
+    return text.fit(documents), [d.words for d in documents], vectors, learner
+
+
+@pytest.mark.parametrize("causes", [2, 3, 5])
+def test_words_are_weighed_as_scikit_learn_weighs_them(causes: int) -> None:
+    made, texts, vectors, learner = small(causes)
+    for row, expected in zip(texts, learner.predict_proba(vectors), strict=True):  # type: ignore[attr-defined]
+        found = made.text(row | {"never-seen"})
+        assert [found[c] for c in learner.classes_] == pytest.approx(list(expected), abs=1e-6)  # type: ignore[attr-defined]
+
+
+def tiny() -> Model:
+    return model(1.5, {"x": {"a": 1.0, "b": -1.0}, "y": {"a": 0.25, "b": 4.0}}, proof=2.0, hint=-0.5)
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    (tmp_path / "m").write_bytes(dump(tiny()))
+    found = read(tmp_path / "m")
+    assert (found.causes, found.vocabulary, found.values) == (("a", "b"), {"x": 0, "y": 1}, tiny().values)
+    assert found.text({"x", "y"}) == tiny().text({"x", "y"})
+    assert found.outcome == tiny().outcome
+    assert len(found.hash) == 64
+
+
+@given(st.integers(0, 10_000), st.integers(1, 255))
+def test_a_damaged_file_is_never_taken_for_another_model(at: int, change: int) -> None:
+    whole = bytearray(dump(tiny()))
+    start = whole.index(b"\n") + 1
+    whole[start + at % (len(whole) - start)] ^= change
+    with pytest.raises(ForeignModelError):
+        restore(bytes(whole))
+
+
+@given(st.binary(max_size=200))
+def test_anything_else_is_told_to_be_no_model(data: bytes) -> None:
+    with pytest.raises(ForeignModelError):
+        restore(data)
+
+
+def test_a_model_of_other_features_or_shape_is_foreign() -> None:
+    good = dump(tiny())
+    form = models.FORM.encode()
+    changes = ((b'"proof"', b'"prooof"'), (form, form + b"9"), (b'["a", "b"]', b'["a"]'), (b'"strong.count"', b'"strong.cont"'))
+    for old, new in changes:
+        assert old in good
+        with pytest.raises(ForeignModelError):
+            restore(good.replace(old, new, 1))
+
+
+@given(st.lists(st.floats(-700, 700), min_size=1, max_size=9))
+def test_shares_are_a_distribution_in_the_order_of_the_utilities(utilities: list[float]) -> None:
+    found = shares(utilities)
+    assert sum(found) == pytest.approx(1)
+    assert found[utilities.index(max(utilities))] == max(found)
+
+
+def test_candidates_are_weighed_by_the_same_weights() -> None:
+    rows = {"a": [float(n == "proof") for n in NAMES], "b": [float(n == "hint") for n in NAMES]}
+    found = tiny().weigh(rows)
+    assert found["a"] / found["b"] == pytest.approx(2.718281828**2.5)
+
+
+def test_the_report_names_the_model_it_was_made_with(analyze: Callable[..., Report]) -> None:
+    report = analyze(train_log=LOSS * 40)
+    assert report.tool["model"] == read(BUILT_IN).hash[:16]
+    assert (report.verdict, report.causes[0].id) == ("no_crash", HEALTHY)
+
+
+def test_a_model_that_cannot_be_used_is_told_and_the_built_in_one_decides(
+    analyze: Callable[..., Report], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FORENSICS_MODEL", str(tmp_path / "none.weights"))
+    report = analyze(train_log=LOSS)
+    assert report.tool["model"] == read(BUILT_IN).hash[:16]
+    assert [w.kind for w in report.warnings if "none.weights" in w.message] == ["model"]
+    (tmp_path / "own.weights").write_bytes(dump(tiny()))
+    monkeypatch.setenv("FORENSICS_MODEL", str(tmp_path / "own.weights"))
+    report = analyze(train_log=LOSS)
+    assert report.tool["model"] == read(tmp_path / "own.weights").hash[:16]
+    assert "model" not in {w.kind for w in report.warnings}
+
+
+def test_the_built_in_model_is_small_and_knows_no_cause_that_is_not_there(knowledge: Database) -> None:
+    assert BUILT_IN.stat().st_size < 4 << 20
+    assert set(read(BUILT_IN).causes) <= set(knowledge.causes)
+
+
+def test_an_analysis_imports_nothing_that_learns(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n")
+    code = (
+        "import sys; from pathlib import Path; from forensics import pipeline;"
+        "pipeline.analyze_paths([Path(sys.argv[1])], 'c', pipeline.database());"
+        "print([m for m in ('sklearn', 'scipy', 'pandas', 'numpy', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_model_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORENSICS_MODEL", raising=False)
+    assert models.chosen()[0] is models.chosen()[0]

@@ -1,0 +1,65 @@
+"""The few absolutes: what is ranked in front of what, whatever was learned."""
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from forensics import pipeline
+from forensics.database import Database, builtin_folder
+from forensics.decision.precedence import Precedence, Row, read_precedence
+from forensics.model.verdicts import Candidate
+from tests.decision.made import seen
+
+KILL, DIED = "host_memory.oom_cgroup", "process.worker_died"
+
+
+def ranked(knowledge: Database, row: Row, *candidates: Candidate) -> dict[str, float]:
+    return {c.cause: c.probability for c in Precedence((row,)).applied(candidates, knowledge)}
+
+
+def offered(weight: str = "proof", whose: str = "mine") -> tuple[Candidate, Candidate]:
+    first = Candidate(KILL, (seen(KILL, 5, weight, whose),), {}, 0.2)  # type: ignore[arg-type]
+    return first, Candidate(DIED, (seen(DIED, 9),), {}, 0.7)
+
+
+def test_a_row_exchanges_the_two_it_names(knowledge: Database) -> None:
+    row = Row(KILL, DIED, "a signal is how a process is ended, and no reason")
+    assert ranked(knowledge, row, *offered()) == {KILL: 0.7, DIED: 0.2}
+    assert ranked(knowledge, row, *(replace(c, probability=1.0) for c in offered())) == {KILL: 1.0, DIED: 1.0}
+
+
+def test_a_row_needs_strong_evidence_of_the_subjects_own(knowledge: Database) -> None:
+    row = Row(KILL, DIED, "see above")
+    assert ranked(knowledge, row, *offered("hint")) == {KILL: 0.2, DIED: 0.7}
+    assert ranked(knowledge, row, *offered(whose="unknown")) == {KILL: 0.2, DIED: 0.7}
+
+
+def test_a_row_names_causes_families_or_traits(knowledge: Database) -> None:
+    trait = sorted(knowledge.causes[DIED].traits)[0]
+    assert not knowledge.has_trait(KILL, trait) or knowledge.has_trait(DIED, trait)
+    for before in (KILL, "host_memory.*"):
+        assert ranked(knowledge, Row(before, DIED, ""), *offered())[KILL] == 0.7
+    assert ranked(knowledge, Row("storage.*", DIED, ""), *offered())[KILL] == 0.2
+    if not knowledge.has_trait(KILL, trait):
+        assert ranked(knowledge, Row(KILL, f"trait:{trait}", ""), *offered())[KILL] == 0.7
+
+
+def test_a_file_without_rows_and_none_at_all_change_nothing(tmp_path: Path, knowledge: Database) -> None:
+    assert read_precedence(tmp_path / "none.yaml") == Precedence(())
+    (tmp_path / "rows.yaml").write_text(f"- before: {KILL}\n  after: {DIED}\n  why: a signal is\n    no reason\n")
+    assert read_precedence(tmp_path / "rows.yaml") == Precedence((Row(KILL, DIED, "a signal is no reason"),))
+
+
+def test_the_built_in_rows_name_what_exists_and_say_why(knowledge: Database) -> None:
+    """Fewer than fifteen: more of them would be a second decision."""
+    rows = read_precedence(builtin_folder() / "precedence.yaml").rows
+    assert rows == pipeline.precedence().rows
+    assert len(rows) < 15
+    for row in rows:
+        assert row.why
+        for named in (row.before, row.after):
+            known = any(
+                knowledge.has_trait(c, named.removeprefix("trait:")) if ":" in named else c == named or c.startswith(named[:-1])
+                for c in knowledge.causes
+            )
+            assert known, named

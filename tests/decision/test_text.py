@@ -1,0 +1,34 @@
+"""The words of the lines of trouble: what is read, and what says nothing."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.decision.text import MAX_LINES, trouble_text, words
+from tests.decision.made import lane, seen
+
+
+@given(st.lists(st.text(max_size=80), max_size=20), st.randoms())
+def test_the_order_of_lines_changes_no_word(lines: list[str], chance: random.Random) -> None:
+    mixed = lines.copy()
+    chance.shuffle(mixed)
+    assert words(mixed) == words(lines)
+
+
+def test_numbers_addresses_and_paths_are_no_words() -> None:
+    assert words(["Error at 0xdeadbeef in /home/someone/train.py line 12"]) == {"error", "line", "error line"}
+
+
+def test_pairs_do_not_cross_lines() -> None:
+    assert words(["shapes cannot", "be multiplied"]) == {"shapes", "cannot", "shapes cannot", "multiplied"}
+
+
+def test_only_the_last_lines_are_read() -> None:
+    assert "first" not in words(["first words", *["later words"] * MAX_LINES])
+
+
+def test_trouble_and_evidence_are_read_once_and_somebody_elses_is_not() -> None:
+    mine, others = seen("code.shape", 9), seen("storage.full", 20, whose="others")
+    told = trouble_text([mine, others, seen("none.healthy", 30)], [lane(trouble=("error: one", "error: one"))])
+    assert told == ["error: one", "what line 9 says of shape"]

@@ -1,0 +1,134 @@
+"""Whose an observation is, and by which link: mine, somebody else's, or unknown. All logs are made for these tests."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics import correlation, pipeline, sources
+from forensics.database import Database
+from forensics.model.verdicts import Owned
+from forensics.ownership import Asked, owned
+from tests.conftest import text_source
+
+SIZES = "total-vm:9kB, anon-rss:7kB, file-rss:0kB"
+ID, OTHER = ("3f2a91c07d55" + "0" * 52), ("77aa91c07d55" + "0" * 52)
+
+
+def killed(pid: int, time: str = "03:40:01", group: str = "/job") -> str:
+    head = f"[Fri Aug 22 {time} 2025] "
+    constraint = f"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg={group},"
+    victim = f"task_memcg={group},task=python,pid={pid},uid=1000\n"
+    return f"{head}{constraint}{victim}{head}Memory cgroup out of memory: Killed process {pid} (python) {SIZES}\n"
+
+
+def steps(first: int = 0, last: int = 40) -> str:
+    return "".join(f"2025-08-22 03:39:{s:02d},000 INFO train: step {s} loss 0.5\n" for s in range(first, last + 1))
+
+
+def asked(knowledge: Database, **texts: str) -> tuple[tuple[Owned, ...], Asked]:
+    """Everything observed in `texts`, by name of source, with its owner, and whom it is about."""
+    seen = pipeline.examine([text_source(name, text) for name, text in texts.items()], knowledge)
+    return owned(correlation.joined(seen.incidents), seen.asked, knowledge), seen.asked
+
+
+def of_kernel(found: tuple[Owned, ...]) -> set[tuple[str, str]]:
+    """Owner and link of what dmesg.txt tells."""
+    return {(o.whose, o.link) for o in found if o.observation.source == "dmesg.txt"}
+
+
+def test_a_log_of_a_program_is_its_own(knowledge: Database) -> None:
+    found, about = asked(knowledge, **{"train.log": steps() + "RuntimeError: CUDA out of memory.\n"})
+    assert found
+    assert {(o.whose, o.link) for o in found} == {("mine", "its own log")}
+    assert not about.machine
+    assert str(about.entity()) == "job train.log"
+
+
+def test_a_hosts_log_alone_is_about_the_machine(knowledge: Database) -> None:
+    found, about = asked(knowledge, **{"dmesg.txt": killed(4711)})
+    assert about.machine
+    assert of_kernel(found) == {("mine", "the machine's own log")}
+
+
+def test_a_pid_that_the_job_tells_is_a_link(knowledge: Database) -> None:
+    log = steps() + "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.\n"
+    found, about = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:41"), "train.log": log})
+    assert about.own == {"train.log"}
+    assert about.has_host_log
+    assert {(whose, "4711" in link) for whose, link in of_kernel(found)} == {("mine", True)}
+
+
+def test_another_process_than_the_job_tells_of_is_somebody_elses(knowledge: Database) -> None:
+    log = steps() + "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.\n"
+    found, _ = asked(knowledge, **{"dmesg.txt": killed(5820, "03:39:41"), "train.log": log})
+    assert {whose for whose, _ in of_kernel(found)} == {"others"}
+
+
+def test_numbers_of_another_size_tell_nothing(knowledge: Database) -> None:
+    """A container counts its processes from 1; the kernel's log has the host's numbers."""
+    log = steps() + "RuntimeError: DataLoader worker (pid 47) is killed by signal: Killed.\n"
+    found, _ = asked(knowledge, **{"dmesg.txt": killed(581200, "03:39:41"), "train.log": log})
+    assert {whose for whose, _ in of_kernel(found)} == {"unknown"}
+
+
+@pytest.mark.parametrize(("job", "whose"), [(127, "mine"), (128, "others")])
+def test_the_job_in_a_files_name_owns_the_group_of_that_job(knowledge: Database, job: int, whose: str) -> None:
+    texts = {"dmesg.txt": killed(4711, "03:39:41", f"/slurm/uid_1000/job_{job}/step_0"), "slurm-127.out": steps()}
+    found, about = asked(knowledge, **texts)
+    assert str(about.entity()) == "job 127"
+    assert {w for w, link in of_kernel(found) if str(job) in link} == {whose}
+
+
+def test_an_arrays_name_tells_no_job(knowledge: Database) -> None:
+    texts = {"dmesg.txt": killed(4711, "03:39:41", "/slurm/uid_1000/job_127/step_0"), "slurm-123_4.out": steps()}
+    found, _ = asked(knowledge, **texts)
+    assert {whose for whose, _ in of_kernel(found)} == {"unknown"}
+
+
+@pytest.mark.parametrize(("container", "whose"), [(ID, "mine"), (OTHER, "others")])
+def test_the_container_in_a_files_name_owns_its_group(knowledge: Database, container: str, whose: str) -> None:
+    texts = {"dmesg.txt": killed(4711, "03:39:41", f"/docker/{container}"), f"{ID}-json.log": steps()}
+    found, _ = asked(knowledge, **texts)
+    assert whose in {w for w, _ in of_kernel(found)}
+    assert {w for w, _ in of_kernel(found)} <= {whose, "unknown"}
+
+
+def test_what_stands_in_front_of_the_jobs_start_is_somebody_elses(knowledge: Database) -> None:
+    found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:10:00"), "train.log": steps() + "Killed\n"})
+    assert {(whose, link.endswith("before the job began")) for whose, link in of_kernel(found)} == {("others", True)}
+
+
+def test_what_is_near_in_time_is_nobodys_for_sure(knowledge: Database) -> None:
+    found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:39"), "train.log": steps()})
+    assert {whose for whose, _ in of_kernel(found)} == {"unknown"}
+    assert {o.seconds_before for o in found if o.observation.source == "dmesg.txt"} == {1.0}
+
+
+def test_without_a_time_what_lies_beside_is_unknown(knowledge: Database) -> None:
+    found, _ = asked(knowledge, **{"dmesg.txt": killed(4711), "train.log": "step 1 of it\nKilled\n"})
+    assert {whose for whose, _ in of_kernel(found)} == {"unknown"}
+    assert {o.seconds_before for o in found} == {None}
+
+
+def test_another_programs_line_in_a_jobs_log_is_not_surely_its(knowledge: Database) -> None:
+    """A console that is shared: the host's services write into it, too."""
+    host = "Aug 22 03:39:41 node-7 kernel: python[4711]: segfault at 0 ip 00007f9a sp 00007ffc error 4 in libc.so.6[7f9a+1000]\n"
+    found, _ = asked(knowledge, **{"train.log": steps() + host + steps(41, 50)})
+    assert {o.whose for o in found if o.observation.line == 42} == {"unknown"}
+
+
+def test_facts_say_what_is_known_of_each(knowledge: Database) -> None:
+    log = steps(0, 20) + "2025-08-22 03:39:20,500 WARNING train: No space left on device, retrying in 1 s\n" + steps(21, 40)
+    found, _ = asked(knowledge, **{"train.log": log})
+    (facts,) = {tuple((f.name, f.value) for f in o.facts) for o in found if o.observation.line == 22}
+    assert facts == (("mine", True), ("continued", True), ("handled", True))
+
+
+def test_a_notebook_is_asked_about_as_such(knowledge: Database, tmp_path: Path) -> None:
+    (tmp_path / "out.ipynb").write_text(
+        '{"cells": [{"cell_type": "code", "execution_count": 1, "metadata": {}, "source": ["fit()"], "outputs": '
+        '[{"name": "stdout", "output_type": "stream", "text": ["step 1 loss 0.5\\n"]}]}],'
+        ' "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    )
+    given = sources.open_paths([tmp_path / "out.ipynb"], lambda _warning: None)
+    assert pipeline.examine(given, knowledge).asked.entity().kind == "notebook"
