@@ -1,5 +1,6 @@
 """`forensics analyze PATH...`: one report on everything that was given."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,7 +33,8 @@ from forensics.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from forensics.model import Warning
+    from forensics.correlation import Choice
+    from forensics.model import Report, Warning
 
 
 def register(app: typer.Typer) -> None:
@@ -69,14 +71,22 @@ def register(app: typer.Typer) -> None:
 
         Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
         """
-        from forensics import correlation, pipeline
-        from forensics.cli.progress import bar
+        from forensics.correlation import Choice
 
         check_format(form, why)
-        good, choice = check_baseline(baseline), correlation.Choice.of(since, until, pid, job, last)
-        noted: list[Warning] = []
-        with bar(paths):
-            knowledge = pipeline.database(signatures or ())
-            given = opened(paths, noted.append)
-            report = pipeline.analyze(given, case_of(paths), knowledge, noted, jobs, good, choice)
-        finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why))
+        good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)
+        found = _report(paths, signatures or (), good, choice, jobs)
+        finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why))
+
+
+def _report(
+    paths: Sequence[Path], signatures: Sequence[Path], good: Sequence[Path], choice: "Choice", jobs: int | None
+) -> "Report":
+    """The report on `paths`, with a bar of its progress where a person watches."""
+    from forensics import pipeline
+    from forensics.cli.progress import bar
+
+    noted: list[Warning] = []
+    with bar(paths):
+        knowledge = pipeline.database(signatures)
+        return pipeline.analyze(opened(paths, noted.append), case_of(paths), knowledge, noted, jobs, good, choice)
