@@ -155,7 +155,7 @@ def _decided(
     rules = precedence()
     decided = decide(question_about(every, asked, knowledge), knowledge, model, rules)
     listed = incidents[: limits.current.incidents]
-    each = [decided]
+    each = [decided for _ in listed]
     if len(listed) > 1:
         each = [decide(question_about(i, asked, knowledge), knowledge, model, rules) for i in listed]
     return decided, *_first_incident(incidents, each, decided)
