@@ -1,9 +1,11 @@
-"""What followed from the first cause, and what only looks like it as it was told before it.
+"""What followed from the first cause, and what would follow from it but stands before it.
 
 A consequence is never told as earlier than its cause: by the times where one clock tells both, by the lines inside one source.
 
     12:00:00 Killed process 4711    12:00:02 kernel died, restarting     what followed from it, 2.0 s later
-    12:00:00 Killed process 4711    11:58:00 kernel died, restarting     told before it, 2 min earlier
+    12:00:00 Killed process 4711    11:58:00 kernel died, restarting     told beside it
+
+That the latter came first is not claimed, either: a line without a stamp of its own has that of a line above it.
 """
 
 from datetime import datetime
@@ -12,7 +14,7 @@ from forensics.model import Finding, Proof, Report
 from forensics.report.phrases import apart, symptoms
 
 FOLLOWED = "What followed from it"
-BEFORE = "Told before it"
+BESIDE = "Told beside it"
 
 
 def consequences(report: Report) -> list[Finding]:
@@ -20,8 +22,8 @@ def consequences(report: Report) -> list[Finding]:
     return [f for f in symptoms(report) if not stands_before(f, report.causes[0])]
 
 
-def told_before(report: Report) -> list[Finding]:
-    """The symptoms that stand before the first cause, of which nothing tells that they followed from it."""
+def told_beside(report: Report) -> list[Finding]:
+    """The symptoms that stand before the first cause: nothing shows that they followed from it."""
     return [f for f in symptoms(report) if stands_before(f, report.causes[0])]
 
 
@@ -49,12 +51,6 @@ def later(finding: Finding, cause: Finding) -> str:
     if gap < 0:
         return f"at about the same time{doubt}" if doubt else ""
     return f"{apart(a.time, b.time)} later{doubt}"
-
-
-def earlier(finding: Finding, cause: Finding) -> str:
-    """How long `finding`, which stands before `cause`, is shown before it; empty where no clock tells."""
-    a, b = finding.proofs[0], cause.proofs[0]
-    return f"{apart(a.time, b.time)} earlier" if a.time and b.time else ""
 
 
 def _doubt_s(a: Proof, b: Proof) -> float:

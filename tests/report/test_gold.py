@@ -13,7 +13,10 @@ import pytest
 from forensics.database import Database
 from forensics.model import Report
 from forensics.report import render
-from forensics.report.phrases import also_possible, percent, symptoms
+from forensics.report.consequences import consequences, told_beside
+from forensics.report.notices import groups
+from forensics.report.phrases import also_possible, percent
+from forensics.report.subject import ending
 from tests.report.samples import CASES, ROOT, sample
 
 GOLD = ROOT / "tests" / "gold"
@@ -62,11 +65,17 @@ def digest(report: Report) -> str:
     document = json.loads(render(report, "json"))
     said = [
         f"{report.case}: {first.title} ({first.id}, {report.verdict}, {percent(first.probability)})",
+        f"  {ending(report)}",
         f"  {first.summary}",
         f"  evidence {' '.join(f'{Path(p.source).name}:{p.line}' for p in first.proofs)}",
-        *(f"  followed {f.title} ({f.id})" for f in symptoms(report)),
+        *(f"  followed {f.title} ({f.id})" for f in consequences(report)),
+        *(f"  beside {f.title} ({f.id})" for f in told_beside(report)),
         *(f"  also {f.title} ({f.id}, {percent(f.probability)})" for f in also_possible(report)),
         *(f"  {a.who}: {a.action}" for a in first.advice),
+        *(
+            f"  {g.head.lower()} {' '.join(f'{Path(n.source).name}:{n.line}' for n, _ in g.shown)} +{g.more}"
+            for g in groups(report)
+        ),
         f"  text {len(render(report, 'text').splitlines())} rows, markdown {len(render(report, 'markdown').splitlines())} rows",
         f"  html {', '.join(heads)}; {marks} marks",
         f"  json {', '.join(f'{k} {len(v)}' for k, v in document.items() if isinstance(v, list) and v)}",

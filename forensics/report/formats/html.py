@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.model import Report
 from forensics.report import page
-from forensics.report.consequences import BEFORE, FOLLOWED, consequences, told_before
+from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.document import document
 from forensics.report.escape import visible
 from forensics.report.notices import groups
@@ -69,7 +69,7 @@ def render(report: Report, _style: Style) -> str:
         steps=steps(report),
         followed=[
             (FOLLOWED, "followed", consequences(report)),
-            (BEFORE, "before", told_before(report)),
+            (BESIDE, "beside", told_beside(report)),
             (others_head(report), "others", also_possible(report)),
         ],
         consequences=FOLLOWED,

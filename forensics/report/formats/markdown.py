@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from forensics.model import Advice, Finding, Report
-from forensics.report.consequences import BEFORE, FOLLOWED, consequences, told_before
+from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.curves import bearing, course_of, sparkline
 from forensics.report.escape import address, cell, code, fenced, inside, plain
 from forensics.report.notices import Notices, groups
@@ -78,7 +78,7 @@ def _blocks(report: Report) -> Iterator[Block]:
     yield Block("course", 5, tuple(_course(report, paths)))
     yield Block("evidence", 1, tuple(_evidence(first, paths, PROOFS, evidence_head(report))))
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
-    yield Block("what was told before", 4, tuple(_others(BEFORE, told_before(report), paths, odds=False)))
+    yield Block("what was told beside it", 4, tuple(_others(BESIDE, told_beside(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(others_head(report), also_possible(report), paths, odds=True)))
     yield Block("unusual lines", 2, tuple(_unusual(report, paths)))
     advised = remedies(report)

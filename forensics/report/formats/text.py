@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report.consequences import BEFORE, FOLLOWED, consequences, earlier, later, told_before
+from forensics.report.consequences import BESIDE, FOLLOWED, consequences, later, told_beside
 from forensics.report.curves import CHARS, bearing, course_of, sparkline
 from forensics.report.notices import groups
 from forensics.report.paths import Paths
@@ -162,16 +162,15 @@ class _Text:
             yield Row((f"  {label if i == 0 else '':<{column}}  {piece}", style))
 
     def _followed(self) -> Iterator[Row]:
-        for head, told, when in (
-            (FOLLOWED, consequences(self.report), later),
-            (BEFORE, told_before(self.report), earlier),
-        ):
+        for head, told in ((FOLLOWED, consequences(self.report)), (BESIDE, told_beside(self.report))):
             if told:
                 yield Row()
                 yield Row((head.lower(), "head"))
             for finding in told:
-                title = as_consequence(finding.title) if when is later else finding.title
-                yield from self._other(finding, title, when(finding, self.first))
+                if head == FOLLOWED:
+                    yield from self._other(finding, as_consequence(finding.title), later(finding, self.first))
+                else:
+                    yield from self._other(finding, finding.title, "")
         rest = also_possible(self.report)
         if rest:
             yield Row()
