@@ -4,11 +4,11 @@ import random
 from collections.abc import Callable
 
 import pytest
-from forensics.diagnose import DISORDERED_MOST
 
 from forensics.correlation.clock_samples import mark
 from forensics.correlation.disorder import disordered
 from forensics.model import Line, Report
+from forensics.pipeline import DISORDERED_MAX
 
 STEPS = [f"2025-08-22 03:00:{s:02d},000 INFO step {s}" for s in range(0, 50, 2)]
 FULL = "OSError: [Errno 28] No space left on device"
@@ -41,6 +41,6 @@ def test_what_such_a_log_tells_is_not_told_with_confidence(analyze: Callable[...
     ordered = analyze(train_log="\n".join([*STEPS, FULL]))
     report = analyze(train_log="\n".join(shuffled([*STEPS, FULL])))
     assert ordered.causes[0].id == report.causes[0].id == "storage.full"
-    assert ordered.causes[0].probability > DISORDERED_MOST >= report.causes[0].probability
+    assert ordered.causes[0].probability > DISORDERED_MAX >= report.causes[0].probability
     assert [w.kind for w in report.warnings if w.kind == "order"] == ["order"]
     assert any("stamps of these lines go back and forth" in u.why for u in report.missing)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics import pipeline, series
+from forensics import detectors, pipeline, series
 from forensics.database import Database
 from forensics.model import Report, Warn, Warning
 from forensics.scan import scan
@@ -159,13 +159,13 @@ def as_users_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 PARTS = {
-    "records": (detectors, "read"),
-    "records together": (detectors, "together"),
+    "detectors": (detectors, "read"),
+    "detectors together": (detectors, "together"),
     "numbers": (series, "numbers"),
     "series": (series, "read"),
-    "times": (pipeline.timeline, "full_times"),
-    "clocks": (pipeline.timeline, "clock_of"),
-    "common clock": (pipeline.timeline, "settled"),
+    "times": (pipeline.correlation, "full_times"),
+    "clocks": (pipeline.correlation, "clock_of"),
+    "common clock": (pipeline.correlation, "settled"),
     "context": (pipeline.context, "attach"),
 }
 
@@ -178,7 +178,7 @@ def test_a_fault_in_a_part_costs_that_part(
     report = analyze(dmesg_log=OOM, train_log="step 1 loss 2.0\n" * 50)
     (warning, *_) = [w for w in report.warnings if w.kind == "internal"]
     assert "BrokenError" in warning.message and "report it" in warning.message
-    if part != "records":  # without these there is no evidence
+    if part != "detectors":  # without these there is no evidence
         assert report.causes[0].id == CAUSE
 
 

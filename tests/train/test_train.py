@@ -1,27 +1,34 @@
-"""Training and measuring on small made corpora, and by hand-counted answers."""
+"""Training and measuring on small made corpora, on sample logs, and by hand-counted answers."""
 
 import json
 from pathlib import Path
 
 import pytest
-from forensics.diagnose import Question
-from forensics.diagnose.features import NAMES, UNKNOWN
-from forensics.diagnose.relevance import Jobs
+from msgspec.structs import replace
 
+from forensics import pipeline
 from forensics.database import HEALTHY, Database
+from forensics.decision.candidates import FEATURES, NAMES, UNLISTED
+from forensics.decision.decide import Question
+from forensics.decision.model import dump, restore
 from forensics.errors import UsageError
-from forensics.model import Incident, Observation
-from forensics.train import cases as reading
+from forensics.train import fit as fitting
+from forensics.train import rates as counting
 from forensics.train import text
-from forensics.train.cases import Case, read_corpora, without_its_cause
-from forensics.train.measure import Answer, by_cause, measure, reliability
+from forensics.train.cases import FAILED, Case, question_of, read_corpora, without_its_cause
+from forensics.train.measure import Answer, answer, by_cause, measure, misses, reliability, table
+from forensics.train.rival import by_rival, lines_of
+from forensics.train.rival import table as rival_table
 from forensics.train.weights import Choice, fit
+from tests.decision.made import lane, model, seen
 
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
+SAMPLES = Path(__file__).parents[2] / "sample_logs"
 
 
-def case(name: str, *right: str, hard: bool = False, events: tuple[Observation, ...] = ()) -> Case:
-    return Case(name, right, name, hard, Question(Incident(events) if events else None, Jobs({}), ()))
+def case(name: str, *right: str, hard: bool = False, owned: tuple[object, ...] = (), source: str = "", **more: object) -> Case:
+    question = Question(owned, (lane(),), False, False)  # type: ignore[arg-type]
+    return Case(name, right, source or name, hard, question, **more)  # type: ignore[arg-type]
 
 
 def corpus(folder: Path, *labels: dict[str, object]) -> Path:
@@ -38,9 +45,9 @@ def test_a_corpus_becomes_cases_with_what_was_found(tmp_path: Path, knowledge: D
     )
     (found,) = read_corpora([made], knowledge)
     assert (found.right, found.source, found.hard) == (("code.shape", "code.exception"), "ticket 1", True)
-    assert found.question.incident is not None
-    assert {e.cause for e in found.question.incident.events} >= {"code.shape"}
-    assert any("shapes" in line for line in found.question.alarms)
+    assert {o.observation.cause for o in found.question.owned} >= {"code.shape"}
+    assert "shapes cannot" in found.question.words()
+    assert (found.corpus, found.healthy, found.cause_known) == ("c", False, True)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +73,19 @@ def test_a_folder_without_labels_is_no_corpus(tmp_path: Path, knowledge: Databas
         read_corpora([tmp_path], knowledge)
 
 
-def test_a_copy_without_its_cause_keeps_the_other_events() -> None:
-    events = tuple(Observation(f"{c}/x", c, "strong", "log", i, i, ()) for i, c in enumerate(("a", "b", "a")))
-    left = without_its_cause(case("one", "a", "b", events=events)).question.incident
-    assert left is not None
-    assert [e.cause for e in left.events] == ["b"]
-    assert without_its_cause(case("one", "a", events=events[:1])).question.incident is None
+def test_of_some_only_the_outcome_is_labelled_and_a_path_names_their_origin(tmp_path: Path, knowledge: Database) -> None:
+    labels = [
+        {"id": "one", "primary": None, "source": "lab/runs/logs/a.log", "kind": "training"},
+        {"id": "two", "primary": HEALTHY, "repository": "lab/other"},
+    ]
+    one, two = read_corpora([corpus(tmp_path / "c", *labels)], knowledge)
+    assert (one.right, one.cause_known, one.healthy, one.source, one.kind) == ((FAILED,), False, False, "lab/runs", "training")
+    assert (two.healthy, two.source) == (True, "lab/other")
+
+
+def test_a_copy_without_its_cause_keeps_the_other_observations() -> None:
+    mixed = case("one", "code.shape", "storage.full", owned=(seen("code.shape"), seen("storage.full"), seen("code.shape", 20)))
+    assert [o.observation.cause for o in without_its_cause(mixed).question.owned] == ["storage.full"]
 
 
 def test_a_word_of_one_source_is_not_kept_and_a_private_one_only_where_it_is_common() -> None:
@@ -84,54 +98,163 @@ def test_a_word_of_one_source_is_not_kept_and_a_private_one_only_where_it_is_com
     assert text.vocabulary([*private, *single, *public]) == ["often", "shapes"]
 
 
+def row(**values: float) -> list[float]:
+    return [values.get(n.replace(" ", "_"), 0.0) for n in NAMES]
+
+
 def test_the_weights_learn_which_feature_speaks_for_the_right_one() -> None:
-    pytest.importorskip("scipy")
-
-    def row(**values: float) -> list[float]:
-        return [values.get(n.replace(" ", "_"), 0.0) for n in NAMES]
-
-    offered = {"a": row(proof=1), "b": row(hint=1), UNKNOWN: row(unknown=1)}
-    found = dict(zip(NAMES, fit([Choice(offered, ["a"])] * 8 + [Choice(offered, ["b"])] + [Choice(offered, ["z"])]), strict=True))
+    offered = {"a": row(proof=1), "b": row(hint=1), UNLISTED: row(unlisted=1)}
+    choices = [Choice(offered, ["a"])] * 80 + [Choice(offered, ["b"])] * 10 + [Choice(offered, ["z"])] * 10
+    found = dict(zip(NAMES, fit(choices), strict=True))
     assert found["proof"] > found["hint"]
-    total = sum(2.718281828 ** found[n] for n in ("proof", "hint", "unknown"))
+    total = sum(2.718281828 ** found[n] for n in ("proof", "hint", "unlisted"))
     assert 2.718281828 ** found["proof"] / total == pytest.approx(0.8, abs=0.03)  # 8 of 10 times it was right
+
+
+def test_a_weight_never_has_the_sign_that_its_feature_cannot_have() -> None:
+    """Where the choices say the opposite of what a feature means, it says nothing."""
+    up = next(n for n, (_, sign, _) in FEATURES.items() if sign > 0)
+    down = next(n for n, (_, sign, _) in FEATURES.items() if sign < 0)
+    against = {"a": row(), "b": row(**{up.replace(" ", "_"): 1.0}), UNLISTED: row(unlisted=1)}
+    for_it = {"a": row(**{down.replace(" ", "_"): 1.0}), "b": row(), UNLISTED: row(unlisted=1)}
+    found = dict(zip(NAMES, fit([Choice(against, ["a"]), Choice(for_it, ["a"])] * 20), strict=True))
+    assert found[up] == found[down] == 0
 
 
 def test_measures_are_what_a_hand_counts() -> None:
     answers = [
-        Answer(case("1", "a"), (("a", 0.9), ("b", 0.1))),
-        Answer(case("2", "a", "b", hard=True), (("b", 0.95),)),
-        Answer(case("3", "c", hard=True), (("a", 0.85), ("b", 0.1), ("c", 0.05))),
-        Answer(case("4", HEALTHY), ((HEALTHY, 0.6),)),
-        Answer(case("5", HEALTHY), (("a", 0.3), (HEALTHY, 0.2))),
+        Answer(case("1", "a"), (("a", 0.9), ("b", 0.1)), "crash"),
+        Answer(case("2", "a", "b", hard=True), (("b", 0.96),), "crash"),
+        Answer(case("3", "c", hard=True), (("a", 0.85), ("b", 0.1), ("c", 0.05)), "crash"),
+        Answer(case("4", HEALTHY), ((HEALTHY, 0.6),), "no_crash"),
+        Answer(case("5", HEALTHY), (("a", 0.82), (HEALTHY, 0.2)), "crash"),
+        Answer(case("6", HEALTHY), (("a", 0.3), (HEALTHY, 0.2)), "undetermined"),
+        Answer(case("7", "b"), ((HEALTHY, 0.97),), "no_crash"),
+        Answer(case("8", FAILED), (("a", 0.7),), "crash"),
     ]
     found = measure(answers)
-    assert (found.cases, found.top1, found.top3, found.hard_top1) == (5, 0.6, 1.0, 0.5)
-    assert (found.false_alarms, found.healthy, found.missed, found.confident_wrong) == (1, 2, 0, 0.2)
-    assert found.brier == pytest.approx((0.01 + 0.0025 + 0.7225 + 0.16 + 0.09) / 5)
-    assert found.ece == pytest.approx((2 * 0.075 + 0.85 + 0.4 + 0.3) / 5)
-    assert [count for count, _, _ in reliability(answers)] == [1, 1, 1, 2]
-    assert by_cause(answers)["a"] == (2, 0.5, 1.0)
+    assert (found.healthy, found.alarms, found.crashes, found.loud, found.failed, found.missed) == (3, 2, 1, 1, 5, 1)
+    assert (found.top1, found.top3, found.hard) == (2 / 4, 3 / 4, 0.5)
+    assert found.sure_and_wrong == 1
+    assert found.brier == pytest.approx((0.01 + 0.0016 + 0.7225 + 0.16 + 0.6724 + 0.09 + 0.9409) / 7)
+    assert found.ece == pytest.approx((abs(0.9 + 0.96 + 0.97 - 2) + (0.85 + 0.82) + 0.4 + 0.3) / 7)
+    assert [count for count, _, _ in reliability(answers)] == [1, 1, 1, 2, 3]
+    assert by_cause(answers)["a"] == (2, 0.4, 1.0)
 
 
-def test_too_few_sources_are_told(knowledge: Database) -> None:
-    pytest.importorskip("sklearn")
-    from forensics.train.fit import folds_of
+def test_a_right_answer_shows_a_labelled_line_or_does_not() -> None:
+    labelled = case("1", "a", evidence=("Killed process 7",))
+    shown = [Answer(labelled, (("a", 0.9),), "crash", (line,)) for line in ("[1.0] Killed process 7 (python)", "step 1")]
+    assert [a.shows for a in shown] == [True, False]
+    assert Answer(labelled, (("b", 0.9),), "crash", ("Killed process 7",)).shows is None
+    assert measure(shown).evidence == 0.5
 
+
+def test_a_table_has_a_row_for_each_corpus_and_kind() -> None:
+    many = [
+        Answer(case("1", "a", corpus="failed", kind="training"), (("a", 0.9),), "crash"),
+        Answer(case("2", "a", corpus="failed", kind="service"), (("b", 0.9),), "crash"),
+        Answer(case("3", HEALTHY, corpus="healthy", kind="training"), ((HEALTHY, 0.9),), "no_crash"),
+    ]
+    rows = table(many).splitlines()
+    assert [line[:28].rstrip() for line in rows] == ["", "failed", "  service", "  training", "healthy", "all"]
+    assert len({len(line) for line in rows}) == 1
+
+
+def test_wrong_answers_are_shown_with_what_made_them(knowledge: Database) -> None:
+    wrong = case("one", "storage.full", owned=(seen("code.shape", 99), seen("storage.full", 50, "hint")), corpus="made")
+    right = case("two", "code.shape", owned=(seen("code.shape", 99),), corpus="made")
+    answers = [answer(c, model(6.0, strong=3.0, hint=0.5), pipeline.precedence(), knowledge) for c in (wrong, right)]
+    told = misses(answers)
+    assert told.splitlines()[0].startswith("made/one: code.shape 0.")
+    assert "code.shape" in told and "strong +3.00" in told and "hint +0.50" in told
+    assert "two" not in told
+
+
+def test_the_rival_reads_the_last_line_that_looks_like_an_error(knowledge: Database) -> None:
+    given = case("1", "gpu_memory.capacity")
+    said = by_rival(given, ["ValueError: x", "RuntimeError: CUDA out of memory", "step 3", "bye"])
+    assert (said.first, said.verdict, said.evidence) == ("gpu_memory.capacity", "crash", ("RuntimeError: CUDA out of memory",))
+    assert by_rival(given, ["step 3", "bye"]).first == HEALTHY
+    assert by_rival(given, ["an error that nobody knows"]).first == rival_table().otherwise
+    assert by_rival(given, ["error: x", *["step 1"] * 200]).first == HEALTHY
+    assert lines_of([lane(trouble=("error: one", "error: two"))]) == ["error: one", "error: two"]
+    assert {cause for _, cause in rival_table().rows} | {rival_table().otherwise} <= set(knowledge.causes)
+
+
+def test_signatures_are_counted_by_how_a_case_ended() -> None:
+    cases = [
+        case("1", "code.shape", owned=(seen("code.shape", 9), seen("storage.full", 9)), source="a"),
+        case("2", HEALTHY, owned=(seen("code.shape", 9), seen("code.shape", 9)), source="b"),
+        case("3", FAILED, owned=(seen("code.shape", 9),), source="b"),
+        case("4", "code.shape", owned=(seen("code.shape", 9, whose="others"),), source="c"),
+    ]
+    found = counting.fired(cases, [1.0, 1.0, 0.5, 1.0])
+    assert found.total == {"code.shape/made9": [1.0, 1.25, 0.25], "storage.full/made9": [0.0, 0.0, 1.0]}
+    rates = found.rates()
+    blind = found.without("b", rates)
+    assert blind["code.shape/made9"][0] > rates["code.shape/made9"][0], "the healthy one is left out"
+    assert blind["storage.full/made9"] == rates["storage.full/made9"]
+    assert found.csv().splitlines()[1].startswith("code.shape/made9,1.0,1.2,0.2,")
+
+
+def test_cases_of_one_origin_weigh_as_a_few() -> None:
+    from forensics.train.outcome_fit import LARGEST_ORIGIN, weights
+
+    found = weights([case(f"{i}", "a", source="one") for i in range(60)] + [case("x", "a", source="two")])
+    assert sum(found[:-1]) == pytest.approx(LARGEST_ORIGIN)
+    assert found[-1] == 1.0
+
+
+def test_too_few_sources_are_told() -> None:
     with pytest.raises(UsageError, match="too few cases"):
-        folds_of([case("1", "a"), case("2", "b")], 5)
-    assert reading.read_corpora([], knowledge) == []
+        fitting.folds_of([case("1", "a"), case("2", "b")], 5)
 
 
 def test_no_source_stands_on_both_sides() -> None:
-    pytest.importorskip("sklearn")
-    from forensics.train.fit import folds_of
-
-    many = [Case(f"{i}", (f"c{i % 3}",), f"s{i // 4}", False, Question(None, Jobs({}), ())) for i in range(48)]
-    fold = folds_of(many, 4)
+    many = [case(f"{i}", f"c{i % 3}", source=f"s{i // 4}") for i in range(48)]
+    fold = fitting.folds_of(many, 4)
     assert set(fold) == {0, 1, 2, 3}
     for source in {c.source for c in many}:
         assert len({f for c, f in zip(many, fold, strict=True) if c.source == source}) == 1
+
+
+@pytest.fixture(scope="module")
+def samples(knowledge: Database) -> list[Case]:
+    """Some captured cases of five causes, each its own origin, and healthy ones."""
+    made: list[Case] = []
+    taken: dict[str, int] = {}
+    for path in sorted(SAMPLES.glob("*/expected.yaml")):
+        right = next(line.split()[1] for line in path.read_text().splitlines() if line.startswith("cause:"))
+        if taken.get(right, 0) < 4:
+            taken[right] = taken.get(right, 0) + 1
+            logs = sorted(p for p in path.parent.rglob("*") if p.is_file() and p != path)
+            made.append(Case(path.parent.name, (right,), path.parent.name, False, question_of(logs, knowledge), "samples"))
+    return made
+
+
+def test_a_model_that_learned_sample_logs_answers_them(samples: list[Case], knowledge: Database) -> None:
+    learned = fitting.train(samples, knowledge, 3)
+    assert restore(dump(learned)).values == learned.values
+    found = measure([answer(c, learned, pipeline.precedence(), knowledge) for c in samples])
+    assert found.alarms == found.missed == 0
+    assert found.top1 > 0.9
+
+
+def test_cross_validated_models_never_saw_the_case(
+    samples: list[Case], knowledge: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[set[str]] = []
+    empty = model(0.0)
+
+    def train(cases: list[Case], _knowledge: Database, _folds: int) -> object:
+        asked.append({c.source for c in cases})
+        return replace(empty, hash=str(len(asked) - 1))
+
+    monkeypatch.setattr(fitting, "train", train)
+    for given, made in zip(samples, fitting.cross_validated(samples, knowledge, 3), strict=True):
+        assert given.source not in asked[int(made.hash)]
+    assert len(asked) == 3
 
 
 def test_pictures_are_drawn(tmp_path: Path) -> None:
