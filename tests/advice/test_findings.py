@@ -1,0 +1,65 @@
+"""A Diagnosis to what a report says of each cause: role, evidence, remedies, open questions."""
+
+import pytest
+from msgspec.structs import replace
+
+from forensics.advice import findings, open_questions
+from forensics.advice.findings import UNPROVEN, UNTIED
+from forensics.database import HEALTHY, Database
+from forensics.decision.decide import Question, decide
+from forensics.decision.precedence import Precedence
+from forensics.model.verdicts import Diagnosis, Owned
+from tests.decision.made import lane, model, question, seen
+
+KILL, DIED = "host_memory.oom_cgroup", "notebook.kernel_died"
+
+
+def decided(knowledge: Database, asked: Question, bad: float = 6.0) -> Diagnosis:
+    return decide(asked, knowledge, model(bad, proof=4.0, strong=3.0, explained=-2.0, unlisted=-2.0), Precedence(()))
+
+
+def test_the_first_is_the_root_and_what_it_explains_a_symptom(knowledge: Database) -> None:
+    asked = question(seen(KILL, 50, "proof"), seen(DIED, 60), seen("storage.full", 70, "hint"))
+    found = findings(decided(knowledge, asked), knowledge)
+    assert [(f.id, f.role) for f in found][:2] == [(KILL, "root"), (DIED, "symptom")]
+    assert {f.id: f.role for f in found}["storage.full"] == "contributing"
+
+
+def test_only_the_first_cause_has_remedies_and_every_one_its_evidence(knowledge: Database) -> None:
+    found = findings(decided(knowledge, question(seen(KILL, 50, "proof"), seen(DIED, 60))), knowledge)
+    assert [a.rank for a in found[0].advice] == list(range(1, len(found[0].advice) + 1))
+    assert found[0].advice
+    assert found[1].advice == ()
+    assert [[p.line for p in f.proofs] for f in found[:2]] == [[50], [60]]
+
+
+def test_a_log_that_ended_well_gets_no_advice_and_no_questions(knowledge: Database) -> None:
+    diagnosis = decided(knowledge, question(), -4.0)
+    found = findings(diagnosis, knowledge)
+    assert [(f.id, f.advice) for f in found] == [(HEALTHY, ())]
+    assert open_questions(diagnosis, found, knowledge) == ()
+
+
+def test_where_nothing_is_proven_the_ending_is_shown_and_what_to_collect_is_asked(knowledge: Database) -> None:
+    made = model(6.0, {"flurb": {"code.shape": 9.0, "storage.full": 0.0}}, text=3.0)
+    diagnosis = decide(question(lanes=(lane(trouble=("error: flurb",)),)), knowledge, made, Precedence(()))
+    found = findings(diagnosis, knowledge)
+    assert diagnosis.verdict == "undetermined"
+    assert [(p.line, p.text) for p in found[0].proofs] == [(90, "error: flurb")]
+    assert found[1].proofs == ()
+    assert open_questions(diagnosis, found, knowledge)[: len(UNPROVEN)] == UNPROVEN
+
+
+def test_of_a_death_that_only_time_ties_it_is_asked_whose_it_was(knowledge: Database) -> None:
+    unknown = seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0)
+    diagnosis = decided(knowledge, question(unknown))
+    assert open_questions(diagnosis, findings(diagnosis, knowledge), knowledge)[0] == UNTIED
+    own = decided(knowledge, question(seen(KILL, 5, "proof")))
+    assert UNTIED not in open_questions(own, findings(own, knowledge), knowledge)
+
+
+@pytest.mark.parametrize(("whose", "lines"), [("mine", [5, 6]), ("unknown", [5])])
+def test_the_subjects_own_lines_are_told_where_there_are_some(knowledge: Database, whose: str, lines: list[int]) -> None:
+    second: Owned = replace(seen(KILL, 6, "proof"), whose=whose)  # type: ignore[arg-type]
+    found = findings(decided(knowledge, question(seen(KILL, 5, "proof"), second)), knowledge)
+    assert [p.line for p in found[0].proofs] == lines
