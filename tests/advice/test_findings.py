@@ -60,6 +60,6 @@ def test_of_a_death_that_only_time_ties_it_is_asked_whose_it_was(knowledge: Data
 
 @pytest.mark.parametrize(("whose", "lines"), [("mine", [5, 6]), ("unknown", [5])])
 def test_the_subjects_own_lines_are_told_where_there_are_some(knowledge: Database, whose: str, lines: list[int]) -> None:
-    second: Owned = replace(seen(KILL, 6, "proof"), whose=whose)  # type: ignore[arg-type]
+    second: Owned = replace(seen(KILL, 6, "proof"), whose=whose)
     found = findings(decided(knowledge, question(seen(KILL, 5, "proof"), second)), knowledge)
     assert [p.line for p in found[0].proofs] == lines

@@ -1,5 +1,6 @@
 """How often each signature fired: smoothed towards what its weight promises, written and read again."""
 
+from math import exp
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ COUNTS = st.floats(0, 1e5)
 
 
 def share(log_odds: float) -> float:
-    return 1 / (1 + 2.718281828459045**-log_odds)
+    return 1 / (1 + exp(-log_odds))
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
@@ -41,7 +42,7 @@ def test_more_failed_logs_never_speak_against_a_failure(weight: str, healthy: fl
     assert smoothed(weight, healthy, own + 1, other).cause >= before.cause
     assert smoothed(weight, healthy, own, other + 1).failed >= before.failed
     assert smoothed(weight, healthy + 1, own, other).failed <= before.failed
-    assert before.cause <= before.failed + 0.001 or own + other == 0 or weight == "hint" or before.cause <= before.failed + 1
+    assert before.cause <= before.failed, "who died of it died"
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:

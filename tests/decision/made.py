@@ -1,5 +1,7 @@
 """Owned observations, questions and models that the tests of this folder make."""
 
+from typing import Any
+
 from forensics.database import Database
 from forensics.decision.candidates import NAMES
 from forensics.decision.decide import Question
@@ -20,7 +22,7 @@ def seen(
     ends: str = "process",
     source: str = "train.log",
     before: float | None = None,
-    **after: int,
+    **after: Any,
 ) -> Owned:
     """An observation of `cause` on `line` with its owner; `after`: see Aftermath."""
     text = f"what line {line} says of {cause.rpartition('.')[2]}"
@@ -42,12 +44,12 @@ def question(*owned: Owned, lanes: tuple[Lane, ...] = (), machine: bool = False)
     return Question(owned, lanes or (lane(),), machine, False)
 
 
-def model(bad: float = 6.0, words: dict[str, dict[str, float]] | None = None, **values: float) -> Model:
+def model(bad: float = 6.0, words: Any = None, **values: float) -> Model:
     """A model that says `bad` as log odds of every end, and weighs the features named (`no_evidence` stands for `no evidence`).
 
     `words`: word -> cause -> coefficient.
     """
-    told = words or {}
+    told: dict[str, dict[str, float]] = words or {}
     causes = tuple(sorted({c for by in told.values() for c in by})) or ("code.shape",)
     vocabulary = {word: i for i, word in enumerate(told)}
     unknown = set(values) - {n.replace(" ", "_") for n in NAMES}

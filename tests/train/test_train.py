@@ -74,7 +74,7 @@ def test_a_folder_without_labels_is_no_corpus(tmp_path: Path, knowledge: Databas
 
 
 def test_of_some_only_the_outcome_is_labelled_and_a_path_names_their_origin(tmp_path: Path, knowledge: Database) -> None:
-    labels = [
+    labels: list[dict[str, object]] = [
         {"id": "one", "primary": None, "source": "lab/runs/logs/a.log", "kind": "training"},
         {"id": "two", "primary": HEALTHY, "repository": "lab/other"},
     ]
@@ -247,7 +247,7 @@ def test_cross_validated_models_never_saw_the_case(
     asked: list[set[str]] = []
     empty = model(0.0)
 
-    def train(cases: list[Case], _knowledge: Database, _folds: int) -> object:
+    def train(cases: list[Case], *_more: object) -> object:
         asked.append({c.source for c in cases})
         return replace(empty, hash=str(len(asked) - 1))
 
