@@ -2,9 +2,9 @@
 
     python -m scripts.lay_out_corpus MIRRORS OUT [--set own_failed]
 
-MIRRORS holds a git directory for each repository, somewhere below a folder called `owner+name`. OUT/<set>/<id>/ gets the log as it
-stood at the commit, OUT/<set>/labels.jsonl its label. A repository that is not there is counted and passed over. None of the texts
-belongs to this project: they are read where they lie, and nothing of them is committed.
+MIRRORS holds a git directory for each repository, somewhere below a folder called `owner+name`. OUT/<set>/<id>/ gets the log as
+it stood at the commit, OUT/<set>/labels.jsonl its label. A repository that is not there is counted and passed over. None of the
+texts belongs to this project: they are read where they lie, and nothing of them is committed.
 """
 
 import argparse

@@ -129,7 +129,7 @@ class Owned(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """How the subject's last attempt ended. `ended_badly`: probability that it did. `lines`: (source, line, text) that show it."""
+    """How the subject's last attempt ended. `ended_badly`: its probability. `lines`: (source, line, text) that show it."""
 
     state: OutcomeState
     ended_badly: float
