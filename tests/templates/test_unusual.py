@@ -3,18 +3,28 @@
 import importlib
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from forensics import templates
 from forensics.database import Database
-from forensics.model import Report, Scan, Source
+from forensics.model import Message, Report, Scan, Source
 from forensics.report import render
 from forensics.report.phrases import GUESSED, guessed
 from forensics.scan import scan
-from forensics.templates import unusual
 from tests.conftest import text_source
+
+
+def alarming(text: str) -> bool:
+    """What stands for the database's test of trouble here."""
+    return any(word in text.lower() for word in ("error", "cannot", "fail", "killed", "died", "refused", "lost"))
+
+
+def unusual(scans: list[Scan], baseline: Sequence[Source] = ()) -> tuple[Message, ...]:
+    return templates.unusual(scans, alarming, baseline)
+
 
 START = "loading the tokenizer\nbuilding a model with 12 layers\nfused kernel error, falling back\n"
 ODD = ["flurbler: partition manager lost its lease, cannot flurb", "flurbler: giving up"]
