@@ -5,7 +5,33 @@ a Docker json-file: line 3 of what was decoded stood in line 2 of container.log
 
 from msgspec.structs import replace
 
-from forensics.model import Observation, Line, Proof, Source
+from forensics.model import Line, Observation, Proof, Source
+from forensics.model.verdicts import Aftermath, Attempt, Lane
+
+
+def renumbered_lane(lane: Lane, source: Source) -> Lane:
+    """`lane` with every line number as it is in the original of `source`; of two on one line there, the later one counts."""
+    origin = source.origin
+    if origin is None:
+        return lane
+
+    def place(given: Aftermath) -> Aftermath:
+        again, good, handled = (origin(x) if x else 0 for x in (given.again_line, given.good_line, given.handled_line))
+        return replace(given, again_line=again, good_line=good, handled_line=handled)
+
+    kept: dict[tuple[int, str], Aftermath] = {}
+    for (line, kind), after in lane.aftermath.items():
+        known = kept.get((origin(line), kind))
+        if known is None or after.behind < known.behind:
+            kept[origin(line), kind] = place(after)
+    return replace(
+        lane,
+        attempts=tuple(Attempt(a.number, origin(a.first_line), origin(a.last_line)) for a in lane.attempts),
+        trouble_lines=tuple(Line(origin(x.number), x.text) for x in lane.trouble_lines),
+        last_lines=tuple(Line(origin(x.number), x.text) for x in lane.last_lines),
+        good_lines=tuple(Line(origin(x.number), x.text) for x in lane.good_lines),
+        aftermath=kept,
+    )
 
 
 def renumbered(event: Observation, source: Source) -> Observation:

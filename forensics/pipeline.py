@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from forensics import advice, context, correlation, detectors, limits, series, sources, summaries
 from forensics.config import config
 from forensics.database import Database, builtin_folder, load
+from forensics.database.files import PRECEDENCE
 from forensics.decision.decide import ENDED_BADLY, Question, decide
 from forensics.decision.model import Model, chosen
 from forensics.decision.precedence import Precedence, read_precedence
@@ -27,8 +28,8 @@ from forensics.model import (
     Verdict,
     Warning,
 )
-from forensics.model.verdicts import Diagnosis
-from forensics.numbers import renumbered
+from forensics.model.verdicts import Diagnosis, Lane
+from forensics.numbers import renumbered, renumbered_lane
 from forensics.outcome import trouble_test
 from forensics.ownership import Asked, asked_about, owned
 from forensics.reading import Reading, read_all
@@ -104,7 +105,7 @@ def examine(
     kept = correlation.choose(placed, choice, clocks, noted.append)
     found = _found(kept, readings, choice, noted)
     told = summaries.sources(readings, clocks, noted)
-    asked = asked_about(told, {r.name: r.lanes for r in readings}, {r.name: r.pids for r in readings})
+    asked = asked_about(told, _lanes(readings), {r.name: r.pids for r in readings})
     return Examined(readings, clocks, kept, found, told, asked, noted)
 
 
@@ -168,7 +169,7 @@ def question_about(incident: Incident, asked: Asked, knowledge: Database) -> Que
 
 def precedence() -> Precedence:
     """The absolutes that come with the built-in signatures."""
-    return read_precedence(builtin_folder() / "precedence.yaml")
+    return read_precedence(builtin_folder() / PRECEDENCE)
 
 
 def _first_incident(found: list[Incident], each: list[Diagnosis], decided: Diagnosis) -> tuple[list[Incident], list[Diagnosis]]:
@@ -182,6 +183,11 @@ def _first_incident(found: list[Incident], each: list[Diagnosis], decided: Diagn
     order = sorted(range(len(each)), key=place)
     told = [each[i] for i in order]
     return [found[i] for i in order] + found[len(each) :], [decided, *told[1:]] if told else []
+
+
+def _lanes(readings: Sequence[Reading]) -> dict[str, tuple[Lane, ...]]:
+    """The lanes of each source, their lines numbered as in the originals."""
+    return {r.name: tuple(renumbered_lane(lane, r.scan.source) for lane in r.lanes) for r in readings}
 
 
 class Answer(Struct, frozen=True):

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.remedies import advice, missing
 from forensics.advice.wording import summary
@@ -10,6 +12,7 @@ from forensics.model import Finding, Observation, Proof, Role, Unknown
 from forensics.model.answers import OUTCOME_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
+MAX_OVERCOME = 4
 UNPROVEN = (
     Unknown(
         what="a line that proves a cause",
@@ -51,8 +54,10 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
     observations = _told(candidate)
     facts = facts_of(observations, deaths)
     proofs = proofs_of(observations, deaths)
-    if not proofs and first and diagnosis.verdict == "undetermined":  # the ending itself is what can be shown
+    if not proofs and first:  # the ending itself is what can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
+    if first and diagnosis.verdict == "no_crash":
+        proofs = (*proofs, *_overcome(diagnosis))
     return Finding(
         id=cause.id,
         title=cause.title,
@@ -64,6 +69,15 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
         advice=advice(cause, facts) if first and cause.id != HEALTHY else (),
         ledger=candidate.ledger,
     )
+
+
+def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:
+    """The lines that look like an end and were none: who reads that nothing crashed wants to see that they were read."""
+    found = (
+        o.observation for c in diagnosis.candidates[1:] for o in c.owned if o.whose == "mine" and o.observation.ends != "nothing"
+    )
+    proofs = [replace(o.proofs[0], weight="hint") for o in found if o.proofs]
+    return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_OVERCOME:]
 
 
 def _told(candidate: Candidate) -> list[Observation]:

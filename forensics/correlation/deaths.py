@@ -1,32 +1,48 @@
-"""A kernel log that tells of one death after another to an incident each: they are those of different jobs of one host.
+"""A kernel log that tells of one kill after another to an incident each: one for each job, container, limit or process.
 
-10:00 Killed process 11 ... 10:40 Killed process 22 ... 10:41 python[33]: segfault  ->  [10:00], [10:40, 10:41]
+    10:00 oom_memcg=/slurm/job_11 ... Killed process 91    10:07 oom_memcg=/slurm/job_12 ... Killed process 95   -> two incidents
+    10:00 limit /job_11: Killed process 91                 10:00 limit /job_11: Killed process 92                -> one
 
-Only where nothing but one log speaks, and that of nothing but deaths until a cut: what a death has for a consequence in the job's
-own log may come an hour later, and a disk or a GPU that ails is one story.
+Only where nothing but one log speaks: what a death has for a consequence in the job's own log may come an hour later. What stands
+between two kills goes with the one in front of it.
 """
 
-from itertools import pairwise
-
+from forensics.layouts.cgroup_paths import group as cgroup_of
 from forensics.model import Observation
 
-ENDINGS = ("host_memory.oom_", "process.")
 REPORT = "kernel_oom"
-QUIET_S = 600.0
+TOGETHER_S = 10.0  # processes of one program die within seconds of each other
+GROUPS = ("job", "container_id", "pod_uid", "limit_path")
 
 
 def parted_deaths(group: list[Observation]) -> list[list[Observation]]:
-    """`group`, in order, cut where QUIET_S lie between the deaths of a kernel's log; itself where there is more to it."""
-    if len({e.source for e in group}) > 1 or any(e.moment is None for e in group):
+    """`group`, in order, cut in front of each kill that is another job's, limit's or process's than the kill before it."""
+    kills = [e for e in group if e.kind == REPORT and e.cause]
+    if len({e.source for e in group}) > 1 or len(kills) < 2:
         return [group]
-    parts: list[list[Observation]] = [group[:1]]
-    for before, event in pairwise(group):
-        if (event.moment or 0.0) - (before.moment or 0.0) > QUIET_S and _only_deaths(parts[-1]):
-            parts.append([])
+    parts: list[list[Observation]] = [[]]
+    last: Observation | None = None
+    for event in group:
+        if event.kind == REPORT and event.cause:
+            if last is not None and not _together(last, event):
+                parts.append([])
+            last = event
         parts[-1].append(event)
     return parts
 
 
-def _only_deaths(events: list[Observation]) -> bool:
-    loud = [e for e in events if e.cause and e.weight != "hint"]
-    return any(e.kind == REPORT for e in loud) and all(str(e.cause).startswith(ENDINGS) for e in loud)
+def _together(before: Observation, event: Observation) -> bool:
+    """Are two kills of one job or limit, or of processes that die at one moment?"""
+    a, b = _owner(before), _owner(event)
+    if a and b:
+        return a == b
+    gap = abs((event.moment or 0.0) - (before.moment or 0.0))
+    return before.fields.get("pid") == event.fields.get("pid") or gap <= TOGETHER_S
+
+
+def _owner(kill: Observation) -> str:
+    """Whose limit or job it was; empty where the whole host ran out."""
+    told = cgroup_of(" ".join(str(kill.fields[n]) for n in ("limit_path", "cgroup") if n in kill.fields))
+    if told.job or told.container:
+        return told.job or told.container
+    return next((str(kill.fields[n]) for n in GROUPS if n in kill.fields), "")

@@ -28,6 +28,8 @@ TRAITS = frozenset(
         "waits_for_peer",
         "worthless_result",
         "stalls",
+        "kernel_fault",
+        "memory_kill",
     )
 )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from forensics import limits
 from forensics.errors import DatabaseError, UsageError
 
+PRECEDENCE = "precedence.yaml"  # what is ranked before what, whatever was learned
 PHRASES = "phrases"  # the folder of what is no cause: words by what they do
 PACKAGED = Path(__file__).resolve().parents[1] / "_data" / "signatures"  # in a wheel; proven by the tests that it passed
 
@@ -25,7 +26,11 @@ def cause_files(folder: Path) -> list[Path]:
 
 def strays(folder: Path) -> list[Path]:
     """Files of `folder` that look like cause files but lie elsewhere or have another ending."""
-    return [p for p in _files(folder) if p.suffix == ".yml" or (p.suffix == ".yaml" and p.parent.parent != folder)]
+    return [
+        p
+        for p in _files(folder)
+        if p.suffix == ".yml" or (p.suffix == ".yaml" and p.parent.parent != folder and p.relative_to(folder) != Path(PRECEDENCE))
+    ]
 
 
 def _files(folder: Path, depth: int = 3) -> Iterator[Path]:

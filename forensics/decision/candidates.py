@@ -24,10 +24,13 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
     "notice proof": ("evidence", 0, "such a line of weight proof or strong speaks for it, too"),
     "kinds": ("evidence", 0, "ln(1 + different messages that speak for it)"),
     "rate": ("evidence", 1, "greatest log odds that a log in which one of its signatures fires ended by this cause (rates.csv)"),
-    "failed rate": ("evidence", 0, "greatest log odds that such a log ended badly at all"),
     "ends machine": ("evidence", 0, "its surest observation ends a machine: a panic"),
     "ends job": ("evidence", 0, "its surest observation is a scheduler's or launcher's word on the end of a job"),
-    "outlived": ("aftermath", -1, "ln(1 + lines by which it was survived longer than the rival with strong evidence that was least)"),
+    "outlived": (
+        "aftermath",
+        -1,
+        "ln(1 + lines by which it was survived longer than the rival with strong evidence that was least)",
+    ),
     "earlier attempt": ("aftermath", -1, "ln(1 + attempts that began behind it and not behind a rival with strong evidence)"),
     "again": ("aftermath", 0, "ln(1 + least number of lines behind it that repeat what stood in front of it, or show progress)"),
     "handled": ("aftermath", -1, "all of its observations say that the program goes on"),
@@ -38,10 +41,12 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
     "no trouble behind": ("aftermath", 0, "no further line of trouble stands behind its last observation"),
     "unknown owner": ("ownership", -1, "nothing but time or place ties it to the subject"),
     "unknown seconds": ("ownership", 0, "of such a one: ln(1 + seconds between it and the end of the subject's log)"),
-    "unknown against own": ("ownership", -1, "of such a one: the subject's own log tells an end that does not follow from it"),
-    "first": ("order", 0, "its first ending observation is the first of all candidates'"),
-    "earlier share": ("order", 0, "share of the other candidates that are first seen behind it, in the same source"),
-    "last": ("order", 0, "its last ending observation is the last of all candidates'"),
+    "unknown against own": (
+        "ownership",
+        -1,
+        "of such a one: the subject's own log tells an end of its own, more than that somebody is missed",
+    ),
+    "stop behind": ("order", -1, "it is a stop from outside, first seen behind the strong evidence of another candidate"),
     "explained": ("graph", -1, "a cause with strong ending evidence explains it (`explains:`)"),
     "explained by hint": ("graph", -1, "a cause with weaker evidence explains it"),
     "explained later": ("graph", 0, "the cause that explains it is first seen behind it"),
@@ -83,7 +88,7 @@ def candidates(owned: Sequence[Owned], text: Mapping[str, float], database: Data
         made = [Candidate(c, (), bare | _text(c, text, likely)) for c in likely]
     weak = not any(case.is_strong(c) for c in by_cause)
     none = dict.fromkeys(NAMES, 0.0) | {"unlisted": 1.0, "unlisted weak": float(weak), "unlisted bare": float(not by_cause)}
-    explained = {c.cause: case.explainer(c.cause) for c in made}
+    explained = {c.cause: case.explainer(c.cause) if c.cause in by_cause else None for c in made}
     return [*(Candidate(c.cause, c.owned, c.features, 0.0, explained[c.cause]) for c in made), Candidate(UNLISTED, (), none)]
 
 
@@ -97,26 +102,52 @@ class _Case:
     def __init__(self, by_cause: Mapping[str, Sequence[Owned]], tiers: Mapping[int, int], database: Database) -> None:
         self.by_cause, self.tiers, self.database = by_cause, tiers, database
         self.strong = {c for c, own in by_cause.items() if any(tiers[id(o)] <= ENDING_STRONG for o in own)}
-        self.firsts = {c: self._places(own, min) for c, own in by_cause.items()}
-        self.lasts = {c: self._places(own, max) for c, own in by_cause.items()}
+        self.firsts = {c: self._first_places(own) for c, own in by_cause.items()}
 
     def is_strong(self, cause: str) -> bool:
         return cause in self.strong
 
-    def _places(self, own: Sequence[Owned], pick: object) -> dict[str, int]:
-        """Source -> line of the first or last ending observation there; of notices where there is no ending one."""
+    def _first_places(self, own: Sequence[Owned]) -> dict[str, int]:
+        """Source -> line of the first ending observation there; of a notice where there is no ending one."""
         ending = [o for o in own if self.tiers[id(o)] < NOTICE] or list(own)
         places: dict[str, int] = {}
         for o in ending:
-            line = o.observation.line if pick is min else o.observation.last_line
-            known = places.get(o.observation.source)
-            places[o.observation.source] = line if known is None else (min if pick is min else max)(known, line)
+            places[o.observation.source] = min(o.observation.line, places.get(o.observation.source, o.observation.line))
         return places
 
     def explainer(self, cause: str) -> str | None:
         """The candidate that explains `cause`: one with strong evidence before others."""
-        found = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
+        found = self._explainers(cause)
         return min(found, key=lambda r: (r not in self.strong, r), default=None)
+
+    def _explainers(self, cause: str) -> list[str]:
+        """The candidates that `cause` follows from.
+
+        A stop from outside that is first seen behind the end does not explain it, and one whose owner is unknown explains no
+        more than the names of endings, or, as a fault of the machine, what is no error of the program.
+        """
+        found = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
+        found = [r for r in found if not (self.database.has_trait(r, "external_stop") and self._is_behind(r, cause))]
+        return [r for r in found if self.is_own(r) or self._misses_somebody(cause) or self._is_felt(r, cause)]
+
+    def is_own(self, cause: str) -> bool:
+        """Does one of the subject's own observations speak for it?"""
+        return any(o.whose == "mine" for o in self.by_cause[cause])
+
+    def _is_felt(self, fault: str, cause: str) -> bool:
+        """Is `fault` one of the machine, which every program on it may feel, and `cause` no error of the program's own?"""
+        return self.database.has_trait(fault, "machine_fault") and not self.database.has_trait(cause, "program_error")
+
+    def _misses_somebody(self, cause: str) -> bool:
+        """Is it only the name of an ending, other than an exception of the program's own?"""
+        about = self.database.causes[cause]
+        return about.fallback and "exception" not in about.traits
+
+    def _is_behind(self, cause: str, other: str) -> bool:
+        """Is `cause` first seen behind `other`, in a source that has both?"""
+        first, theirs = self.firsts[cause], self.firsts[other]
+        shared = [s for s in first if s in theirs]
+        return bool(shared) and all(first[s] > theirs[s] for s in shared)
 
     def features(self, cause: str, own: Sequence[Owned], rates: Rates) -> dict[str, float]:
         found = dict.fromkeys(NAMES, 0.0)
@@ -130,7 +161,6 @@ class _Case:
         found["notice proof"] = float(any(o.observation.weight != "hint" for o, t in zip(own, tiers, strict=True) if t == NOTICE))
         found["kinds"] = log1p(len({o.observation.kind for o in own}))
         found["rate"] = max(rate_of(o, rates)[1] for o in own)
-        found["failed rate"] = max(rate_of(o, rates)[0] for o in own)
         for what in ("machine", "job"):
             found[f"ends {what}"] = float(any(ends_of(o.observation, self.database) == what for o in ending))
         found["outlived"], found["earlier attempt"] = self._against_rivals(cause, live)
@@ -165,14 +195,8 @@ class _Case:
         if any(o.whose == "mine" for o in live):
             return {}
         gaps = [abs(o.seconds_before) for o in live if o.seconds_before is not None]
-        own_end = any(
-            c in self.strong
-            and not self.database.causes[c].fallback
-            and not self.database.explains(cause, c)
-            and any(o.whose == "mine" and self.tiers[id(o)] <= ENDING_STRONG for o in found)
-            for c, found in self.by_cause.items()
-            if c != cause
-        )
+        own = [c for c in self.strong - {cause} if self.is_own(c) and not self._stopped_later(c)]
+        own_end = any(not self._misses_somebody(c) and cause not in self._explainers(c) for c in own)
         return {
             "unknown owner": 1.0,
             "unknown seconds": log1p(min(gaps)) if gaps else 0.0,
@@ -180,18 +204,15 @@ class _Case:
         }
 
     def _order(self, cause: str) -> dict[str, float]:
-        others = [c for c in self.by_cause if c != cause]
-        first, last = self.firsts[cause], self.lasts[cause]
-        shared = [(first[s], self.firsts[c][s]) for c in others for s in first if s in self.firsts[c]]
-        ends = [(last[s], self.lasts[c][s]) for c in others for s in last if s in self.lasts[c]]
-        return {
-            "first": float(all(a <= b for a, b in shared)),
-            "earlier share": sum(a < b for a, b in shared) / len(shared) if shared else 0.5,
-            "last": float(all(a >= b for a, b in ends)),
-        }
+        return {"stop behind": float(self._stopped_later(cause))}
+
+    def _stopped_later(self, cause: str) -> bool:
+        """Is it a stop from outside, first seen behind strong evidence of another cause? It took down what had ended."""
+        stop = self.database.has_trait(cause, "external_stop")
+        return stop and any(self._is_behind(cause, c) for c in self.strong - {cause})
 
     def _graph(self, cause: str) -> dict[str, float]:
-        explainers = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
+        explainers = self._explainers(cause)
         strong = [r for r in explainers if r in self.strong]
         rivals = bool(self.strong - {cause})
         first = self.firsts[cause]
@@ -201,7 +222,7 @@ class _Case:
             "explained": float(bool(strong)),
             "explained by hint": float(bool(explainers) and not strong),
             "explained later": float(bool(later) and len(later) == len(strong)),
-            "explains": log1p(sum(self.database.explains(cause, c) for c in self.by_cause)),
+            "explains": log1p(sum(cause in self._explainers(c) for c in self.by_cause)),
             "fallback": float(about.fallback and rivals),
             "fallback alone": float(about.fallback and not rivals),
             "exception": float("exception" in about.traits and rivals),

@@ -52,9 +52,10 @@ def decide(
     `rates`: in place of the database's, for those who measure.
     """
     rates = database.rates if rates is None else rates
-    bad = model.outcome.probability(question.outcome_features(database, rates))
+    terminal = outcome_features.is_terminal_by_nature(question.owned, question.machine, database)
+    bad = model.outcome.probability(question.outcome_features(database, rates), terminal)
     offered = candidates(question.owned, model.text(question.words()), database, rates)
-    ranked = precedence.applied(_ranked(offered, model), database)
+    ranked = precedence.applied(_own_before_unknown(_ranked(offered, model)), database)
     listed = [_with_probability(c, bad) for c in ranked if c.cause != UNLISTED]
     told = tuple(o for o in question.owned if o.observation.cause == HEALTHY and o.whose == "mine")
     healthy = Candidate(HEALTHY, told, {}, round(1 - bad, 4))
@@ -73,6 +74,24 @@ def _led_by_evidence(listed: Sequence[Candidate]) -> list[Candidate]:
 def _ranked(offered: Sequence[Candidate], model: Model) -> list[Candidate]:
     shares = model.weigh({c.cause: [c.features[n] for n in FEATURES] for c in offered})
     return [replace(c, probability=shares[c.cause], ledger=_ledger(c, model)) for c in offered]
+
+
+def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """What only time or place ties to the subject stands behind the end that the subject's own log tells."""
+    behind = [c for c in ranked if c.features.get("unknown against own")]
+    own = [
+        c for c in ranked if c not in behind and (c.features["proof"] or c.features["strong"]) and not c.features["stop behind"]
+    ]
+    own = [c for c in own if any(o.whose == "mine" for o in c.owned)]
+    if not behind or not own:
+        return list(ranked)
+    best = max(own, key=lambda c: c.probability)
+    moved = {c.cause: c.probability - min(c.probability, best.probability / 2) for c in behind}
+    best_again = replace(best, probability=best.probability + sum(moved.values()))
+    return [
+        best_again if c is best else replace(c, probability=c.probability - moved[c.cause]) if c.cause in moved else c
+        for c in ranked
+    ]
 
 
 def _ledger(candidate: Candidate, model: Model) -> tuple[Adjustment, ...]:
@@ -103,7 +122,8 @@ def _outcome(question: Question, bad: float, first: Candidate, database: Databas
     state = _state(question, bad, first, lane, database)
     lines = [(o.observation.source, p.line, p.text) for o in first.owned for p in o.observation.proofs[:1]]
     if not lines and lane:
-        shown = lane.trouble_lines[-1:] if bad >= ENDED_BADLY and lane.trouble_lines else lane.last_lines[-1:]
+        good = lane.good_lines if state == "ended_well" else ()
+        shown = lane.trouble_lines[-1:] if bad >= ENDED_BADLY and lane.trouble_lines else (good or lane.last_lines)[-1:]
         lines = [(lane.source, x.number, x.text) for x in shown]
     return Outcome(state, round(bad, 4), WHY[state], tuple(lines[:3]))
 

@@ -91,7 +91,8 @@ class Lane(Struct, frozen=True):
     """The ordered lines of one entity in one source.
 
     `attempts`: in order, one at least. `digest`: how it ends. `trouble_lines`: its last lines with a word of trouble that nothing
-    takes back. `last_lines`: its last lines that are not blank. `aftermath`: by line and kind of an observation in it.
+    takes back. `last_lines`: its last lines that are not blank. `good_lines`: its last lines that
+    tell of a good end. `aftermath`: by line and kind of an observation in it.
     """
 
     source: str
@@ -101,6 +102,7 @@ class Lane(Struct, frozen=True):
     digest: LaneDigest
     trouble_lines: tuple[Line, ...] = ()
     last_lines: tuple[Line, ...] = ()
+    good_lines: tuple[Line, ...] = ()
     aftermath: Mapping[tuple[int, str], Aftermath] = field(default_factory=dict)
 
 

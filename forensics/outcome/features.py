@@ -19,6 +19,7 @@ from forensics.model.verdicts import Lane, LaneDigest, Owned
 from forensics.outcome.tiers import NOTICE, TIER_NAMES, ends_of, tier
 
 ABSENT = -1.0
+NEAR_END = 10  # lines: behind a good end a program tells little more
 Rates = Mapping[str, tuple[float, float]]
 OF_TIER = {
     "count": "how many different observations",
@@ -34,7 +35,8 @@ OF_TIER = {
     "repeats": "how often the most frequent one stands there",
     "rate": "greatest log odds that a log in which one of them fires ended badly (signatures/rates.csv)",
 }
-TRAITS = ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer", "worthless_result")
+TRAITS: tuple[str, ...] = ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer")
+TRAITS += ("worthless_result", "kernel_fault", "memory_kill", "stalls")
 OF_LANE: tuple[str, ...] = ("lines", "trouble", "traceback", "good", "progress", "start", "trouble_count", "traceback_count")
 OF_LANE += ("good_count", "progress_count", "again_after_trouble", "again_after_traceback")
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress") for n in (1, 3, 10, 50))
@@ -42,6 +44,8 @@ KINDS = ("job", "notebook", "kernel", "scheduler", "runtime", "service")
 HEALTHY_TOLD = ("healthy.told", "healthy.behind", "healthy.trouble behind")
 UNKNOWN = ("unknown.count", "unknown.least seconds before", "unknown.most severe")
 SETTING = ("setting.machine", "setting.host log beside", "setting.own lanes", "setting.attempts", "setting.lines per lane")
+
+OTHERS = ("lanes.best good", "lanes.best progress", "lanes.with traceback", "lanes.own end good")
 
 NAMES: tuple[str, ...] = (
     *(f"{t}.{n}" for t in TIER_NAMES for n in OF_TIER),
@@ -54,6 +58,7 @@ NAMES: tuple[str, ...] = (
     *(f"lane.{n}" for n in ENDS_WITH),
     *(f"lane.is {k}" for k in KINDS),
     *SETTING,
+    *OTHERS,
 )
 
 
@@ -72,11 +77,15 @@ def features(
         found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in mine if tiers[id(o)] == number], rates).items()}
     loud = [o for o in mine if tiers[id(o)] < TIER_NAMES.index("hint")]
     for trait in TRAITS:
-        found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in loud))
+        heard = mine if trait == "worthless_result" else loud  # a figure that is none is never told louder than as a hint
+        found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in heard))
     for what in ("machine", "job"):
         found[f"ends.{what}"] = float(any(ends_of(o.observation, database) == what for o in loud))
     found |= _healthy([o for o in owned if o.observation.cause == HEALTHY and o.whose == "mine"])
-    found |= _unknown([o for o in owned if o.whose == "unknown" and tiers[id(o)] < NOTICE], tiers)
+    well = ended_well(lanes, loud, owned)
+    strangers = [] if well else [o for o in owned if o.whose == "unknown" and tiers[id(o)] < NOTICE]
+    found |= _unknown(strangers, tiers)
+    found |= _others(lanes, well)
     worst = worst_lane(lanes)
     found |= _of_lane(worst.digest if worst else None)
     found |= {f"lane.is {k}": float(worst is not None and worst.kind == k) for k in KINDS}
@@ -120,6 +129,16 @@ def _of_tier(found: Sequence[Owned], rates: Rates) -> Mapping[str, float]:
     }
 
 
+def is_terminal_by_nature(owned: Iterable[Owned], machine: bool, database: Database) -> bool:
+    """Did the kernel of the machine itself fail, or kill for memory? That ended something, whatever its log tells behind it."""
+    traits = ("kernel_fault", "memory_kill") if machine else ()
+    return any(
+        database.has_trait(o.observation.cause, trait) and o.whose == "mine" and tier(o, database) < TIER_NAMES.index("hint")
+        for o in owned
+        for trait in traits
+    )
+
+
 def rate_of(o: Owned, rates: Rates) -> tuple[float, float]:
     """Log odds that a log in which its signature fires ended badly, and that it did so by its cause."""
     known = rates.get(o.observation.kind)
@@ -133,6 +152,27 @@ def _healthy(told: Sequence[Owned]) -> Mapping[str, float]:
     last = min(sure, key=lambda o: o.aftermath.behind)
     weight = 2.0 if any(o.observation.weight == "proof" for o in sure) else 1.0
     return dict(zip(HEALTHY_TOLD, (weight, log1p(last.aftermath.behind), log1p(last.aftermath.trouble)), strict=True))
+
+
+def ended_well(lanes: Iterable[Lane], loud: Sequence[Owned], owned: Sequence[Owned]) -> bool:
+    """Do the subject's own lanes tell that it ended well? Then what nothing but time ties to it did not end it."""
+    told = [o for o in owned if o.observation.cause == HEALTHY and o.whose == "mine" and o.observation.weight != "hint"]
+    good = [lane for lane in lanes if 0 <= lane.digest.good <= NEAR_END]
+    later = [o for o in loud if o.aftermath.good == 0 and o.aftermath.starts == 0]
+    return not later and bool(good or any(o.aftermath.behind <= NEAR_END for o in told))
+
+
+def _others(lanes: Sequence[Lane], well: bool) -> Mapping[str, float]:
+    good = [lane.digest.good for lane in lanes if lane.digest.good >= 0]
+    progress = [lane.digest.progress for lane in lanes if lane.digest.progress >= 0]
+    traced = sum(1 for lane in lanes if lane.digest.traceback >= 0)
+    numbers = (
+        log1p(min(good)) if good else ABSENT,
+        log1p(min(progress)) if progress else ABSENT,
+        traced / len(lanes) if lanes else 0.0,
+        float(well),
+    )
+    return dict(zip(OTHERS, numbers, strict=True))
 
 
 def _unknown(found: Sequence[Owned], tiers: Mapping[int, int]) -> Mapping[str, float]:

@@ -26,7 +26,8 @@ SYSLOG = re.compile(
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
 KERNEL = re.compile(
-    rb"(?:<\d{1,3}>|\w{1,9} *:\w{1,9} *: )?\[ {0,6}\d{1,9}\.\d{6}\](?:\[ *[TC]\d+\])? ?|\d,\d{1,9},\d{1,15},[-c];"
+    rb"(?:<\d{1,3}>|\w{1,9} *:\w{1,9} *: )?\[ {0,6}\d{1,9}\.\d{6}\](?:\[ *[TC]\d+\])? ?|\d,\d{1,9},\d{1,15},[-c];|"
+    rb"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \d{4}\] "
 )
 RANK = re.compile(rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>")
 SRUN = re.compile(rb" {0,4}(\d{1,5}): (?=\D)")
@@ -34,6 +35,7 @@ ACTOR = re.compile(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:
 OWN: Key = ("job", "")
 SCHEDULERS = re.compile(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
 RUNTIMES = re.compile(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
+KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel")
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel")
 DAEMON = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
 MANY = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
@@ -50,6 +52,11 @@ class Row(Struct):
 def is_host_log(scan: Scan, layout: str) -> bool:
     """Is it the log of a machine, not of one program?"""
     return (scan.source.format or layout).startswith(HOST_FORMATS) or layout.startswith(HOST_FORMATS)
+
+
+def is_kernel_log(scan: Scan, layout: str) -> bool:
+    """Is it the log of a kernel alone?"""
+    return (scan.source.format or layout).startswith(KERNEL_FORMATS) or layout.startswith(KERNEL_FORMATS)
 
 
 def key_of(raw: bytes, ranks: bool = False) -> Key | None:
@@ -82,7 +89,7 @@ def lane_kind(key: Key, scan: Scan, layout: str) -> LaneKind:
     if key == OWN and DAEMON.search(scan.source.name):
         return "scheduler"
     if key == OWN and is_host_log(scan, layout):
-        return "service"
+        return "kernel" if is_kernel_log(scan, layout) else "service"
     return "job"
 
 

@@ -6,11 +6,13 @@
 The whole lane is looked at, as far as the scanner's sample holds it: all lines of a short log, an even sample of a long one.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 
+from forensics import lazy
 from forensics.layouts import peel
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane, LaneDigest
@@ -28,8 +30,6 @@ from forensics.outcome.line_classes import (
     LineClasses,
 )
 
-from forensics import lazy
-
 LAST_ROWS = 60  # classified one by one; of the others one for each form
 FEW_LANES = 8
 LAST_ROWS_OF_MANY = 5  # where a source has more lanes: a host has hundreds of services
@@ -43,6 +43,8 @@ IN_FRONT_ROWS = 2
 TAILS = (1, 3, 10, 50)
 BANNER_ROWS = 3  # of a lane: what a program prints first, it prints again when it is started again
 MOST_STARTS = 50  # a banner that returns more often is a line like others
+CELL = re.compile(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")  # the heading of a notebook's cell: each is an attempt
+TRACEBACK_RECORD = "traceback"
 MILD_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 RECORD_LEVEL = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
 LEVEL_CHARS = 160
@@ -59,11 +61,12 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
     for observation in observations:
         by_key[_key_for(observation, of_lane)].append(observation)
     known: dict[bytes, int] = {}
+    cells = scan.source.format == "notebook"
     made: list[Lane] = []
     for key in dict.fromkeys([*of_lane, *by_key]):
         total = 0 if whole or len(of_lane) > 1 else scan.lines
         alone = LAST_ROWS if len(of_lane) <= FEW_LANES else LAST_ROWS_OF_MANY
-        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone)
+        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, cells)
         made.append(
             Lane(
                 source=scan.source.name,
@@ -73,6 +76,7 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
                 digest=own.digest(),
                 trouble_lines=own.trouble_lines(),
                 last_lines=own.last_lines(),
+                good_lines=own.good_lines(),
                 aftermath={(o.line, o.kind): own.aftermath(o) for o in by_key.get(key, ())},
             )
         )
@@ -94,10 +98,10 @@ class _LaneRows:
     """The rows of one lane with their classes, and what can be asked of them.
 
     `total`: lines of the source where it has one lane only and was not looked at whole, else 0. `last`: rows at its end that are
-    classified one by one.
+    classified one by one. `cells`: it is a notebook, whose cells are attempts.
     """
 
-    def __init__(self, own: list[Row], classes: LineClasses, known: dict[bytes, int], total: int, last: int) -> None:
+    def __init__(self, own: list[Row], classes: LineClasses, known: dict[bytes, int], total: int, last: int, cells: bool) -> None:
         self.rows, self.total = own, total
         self.numbers = [r.number for r in own]
         self.first_seen: dict[bytes, int] = {}
@@ -111,6 +115,7 @@ class _LaneRows:
                 known.setdefault(row.form, bits)
             self.bits.append(bits)
         self._starts: list[int] | None = None
+        self.cells = cells
         loud = TROUBLE | FRAME | SHUT_DOWN
         self.seen_from = [
             self.first_seen[r.form] if not b & loud and len(r.form) > MIN_FORM_CHARS else NEVER_SEEN
@@ -126,9 +131,10 @@ class _LaneRows:
         at = bisect_right(self.numbers, last)
         behind = len(self.rows) - at
         again = self._again_behind(at, first)
+        start = bisect_left(self.numbers, first)
         near = [
-            *range(max(0, bisect_left(self.numbers, first) - IN_FRONT_ROWS), at),
-            *range(at, min(at + NEAR_ROWS, len(self.rows))),
+            *range(max(0, start - IN_FRONT_ROWS), min(start + NEAR_ROWS, at)),
+            *range(max(start, at - NEAR_ROWS), min(at + NEAR_ROWS, len(self.rows))),
         ]
         own = [self.numbers[i] for i in near if self.bits[i] & GOES_ON]
         return Aftermath(
@@ -173,7 +179,9 @@ class _LaneRows:
             fell = counted is not None and count <= 1 and highest > 2
             highest = count if counted else highest
             begins = (bits & START and not bits & TROUBLE) or row.form in banners or fell
-            if begins and (not found or row.number - found[-1] > BANNER_ROWS):
+            if self.cells:
+                begins = CELL.match(row.raw) is not None
+            if begins and (self.cells or not found or row.number - found[-1] > BANNER_ROWS):
                 found.append(row.number)
         return found
 
@@ -235,6 +243,12 @@ class _LaneRows:
         ]
         return tuple(reversed(found))
 
+    def good_lines(self) -> tuple[Line, ...]:
+        """The last lines that tell of a good end."""
+        both = zip(reversed(self.rows), reversed(self.bits), strict=True)
+        found = (Line(r.number, text_of(r.raw)) for r, b in both if b & GOOD and not b & TROUBLE)
+        return tuple(reversed([*islice(found, SHOWN_LAST)]))
+
     def last_lines(self) -> tuple[Line, ...]:
         """The last lines."""
         return tuple(Line(r.number, text_of(r.raw)) for r in self.rows[-SHOWN_LAST:])
@@ -246,7 +260,12 @@ def _counts_behind(holds: Sequence[bool]) -> list[int]:
 
 
 def _end_of(observation: Observation) -> int:
-    """The last line of an observation; of one that was folded from many places, that of the last of them."""
+    """The last line of an observation; of one that was folded from many places, that of the last of them.
+
+    Of one traceback it is that of its exception: what follows may or may not be its message.
+    """
+    if observation.kind == TRACEBACK_RECORD and observation.count == 1 and observation.proofs:
+        return max(observation.proofs[0].line, observation.line)
     return max(observation.last_line, observation.line)
 
 

@@ -14,7 +14,8 @@ Node = tuple[int, float, int, int, float]
 
 class Trees(Struct, frozen=True):
     """`base`: log odds before the first tree. `rate`: what each tree's value counts. `slope`, `shift`: the calibration, by which
-    the sum of all becomes log odds that are true on logs that were not learned from."""
+    the sum of all becomes log odds that are true on logs that were not learned from. `terminal`: log odds of what is terminal by
+    nature, measured: the least that is said of it."""
 
     names: tuple[str, ...]
     base: float
@@ -22,6 +23,7 @@ class Trees(Struct, frozen=True):
     trees: tuple[tuple[Node, ...], ...]
     slope: float = 1.0
     shift: float = 0.0
+    terminal: float = -30.0
 
     def log_odds(self, features: Sequence[float]) -> float:
         """Calibrated log odds; `features` in the order of `names`."""
@@ -31,9 +33,10 @@ class Trees(Struct, frozen=True):
         """The sum of the trees, before calibration."""
         return self.base + self.rate * sum(_leaf(tree, features) for tree in self.trees)
 
-    def probability(self, features: Sequence[float]) -> float:
-        """The probability that the subject ended badly."""
-        return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, self.log_odds(features)))))
+    def probability(self, features: Sequence[float], terminal: bool = False) -> float:
+        """The probability that the subject ended badly. `terminal`: something in it is terminal by nature."""
+        least = self.terminal if terminal else -30.0
+        return 1.0 / (1.0 + exp(-max(least, min(30.0, self.log_odds(features)))))
 
 
 def _leaf(tree: Sequence[Node], features: Sequence[float]) -> float:

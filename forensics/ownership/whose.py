@@ -14,6 +14,7 @@ from forensics.database import HEALTHY, Database
 from forensics.layouts.cgroup_paths import Group, group
 from forensics.model import Incident, Link, Observation
 from forensics.model.verdicts import Aftermath, Fact, Lane, Owned, Whose
+from forensics.outcome.tiers import ends_of
 from forensics.ownership.asked import OWN_KINDS, Asked
 
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
@@ -29,16 +30,19 @@ def owned(incident: Incident, asked: Asked, database: Database) -> tuple[Owned, 
     """Every observation of `incident` that names a cause, in order, with its owner."""
     observations = [o for o in incident.events if o.cause in database.causes]
     linked = _named_links(incident.links, observations, asked)
-    first = [_owned(o, linked, asked, database) for o in observations]
+    told = any(o.source in asked.own and o.weight != "hint" and ends_of(o, database) != "nothing" for o in observations)
+    first = [_owned(o, linked, asked, database, told) for o in observations]
+    first = [_as_felt(o, first, asked, database) for o in first]
     mine = {pid for o in first if o.whose == "mine" and o.observation.source not in asked.own and (pid := _pid(o.observation))}
     return tuple(_not_the_one(o, mine, database) for o in first)
 
 
-def _owned(o: Observation, linked: Mapping[Place, str], asked: Asked, database: Database) -> Owned:
+def _owned(o: Observation, linked: Mapping[Place, str], asked: Asked, database: Database, told: bool) -> Owned:
+    """`told`: do the subject's own logs tell how they ended?"""
     lane = _lane_of(o, asked)
     aftermath = lane.aftermath[(o.line, o.kind)] if lane else Aftermath(behind=0)
     before = _seconds_before(o, asked)
-    whose, link = _whose(o, lane, linked, asked, database, before)
+    whose, link = _whose(o, lane, linked, asked, database, before if told else None)
     return Owned(o, whose, link, lane, aftermath, before, _facts(o, whose, aftermath, before))
 
 
@@ -71,6 +75,24 @@ def _whose(
     return _by_time(o, asked, before)
 
 
+def _as_felt(o: Owned, every: Sequence[Owned], asked: Asked, database: Database) -> Owned:
+    """A host's observation with the aftermath of what the subject's own log felt of it: nothing in a host's log says how the
+    subject went on."""
+    if asked.machine or o.observation.source in asked.own or o.whose == "others":
+        return o
+    felt = [
+        e.aftermath
+        for e in every
+        if e.whose == "mine"
+        and e.observation.source in asked.own
+        and database.explains(str(o.observation.cause), str(e.observation.cause))
+        and not database.has_trait(e.observation.cause, "program_error")
+    ]
+    if not felt:
+        return o
+    return replace(o, aftermath=min(felt, key=lambda a: a.behind))
+
+
 def _by_time(o: Observation, asked: Asked, before: float | None) -> tuple[Whose, str]:
     off = SLACK_S + (o.uncertainty_s or 0.0)
     start = asked.start()
@@ -79,7 +101,10 @@ def _by_time(o: Observation, asked: Asked, before: float | None) -> tuple[Whose,
     if o.time and start and o.time < start - timedelta(seconds=off):
         early = (start - o.time).total_seconds()
         return "others", f"{early:.0f} s before the job began"
-    return "unknown", f"time, {before:.1f} s earlier" if before is not None else "given beside it"
+    gap = _seconds_before(o, asked)
+    if gap is None:
+        return "unknown", "given beside it"
+    return "unknown", f"time, {gap:.1f} s before its last line" if gap >= 0 else f"time, {-gap:.1f} s behind its last line"
 
 
 def _seconds_before(o: Observation, asked: Asked) -> float | None:

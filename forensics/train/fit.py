@@ -3,7 +3,8 @@
 forensics train incidents sample_logs -o my.weights
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,10 +21,10 @@ from forensics.train.weights import Choice
 
 FOLDS = 5
 # The weight of a copy whose own cause no signature knew, beside 1 for the case as it is: what is new is met more rarely.
-UNFAMILIAR = 0.15
+UNFAMILIAR = 0.05
 
 
-def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> Model:
+def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS, emphasis: Mapping[str, float] | None = None) -> Model:
     """The Model of all `cases` and the signatures' examples.
 
     The ranker's weights are learned from what a text model says that never saw the case's origin, the outcome's calibration from
@@ -33,16 +34,17 @@ def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> Mod
     fold = folds_of(cases, folds)
     rates = rates_without(cases)
     rows = outcome_fit.matrix(cases, rates, knowledge)
-    blind_trees = _blind_trees(cases, rows, fold)
-    bad, weight = [not c.healthy for c in cases], outcome_fit.weights(cases)
+    bad, weight = [not c.healthy for c in cases], outcome_fit.weights(cases, emphasis)
+    blind_trees = _blind_trees(rows, bad, weight, fold)
     raw = [blind_trees[f].raw(row) for f, row in zip(fold, rows.tolist(), strict=True)]
     outcome = outcome_fit.calibrated(outcome_fit.fit_trees(rows, bad, weight), raw, bad, weight)
+    outcome = replace(outcome, terminal=outcome_fit.terminal_log_odds(cases, weight, knowledge))
     failed = [i for i, c in enumerate(cases) if c.right[0] != HEALTHY and c.cause_known]
-    named, theirs = [cases[i] for i in failed], [rates[i] for i in failed]
+    named, theirs, shares = [cases[i] for i in failed], [rates[i] for i in failed], [weight[i] for i in failed]
     examples = text.examples()
     blind = text_models(named, examples, folds_of(named, folds))
     made = text.fit([*map(text.document_of, named), *examples])
-    return replace(made, values=weights.fit(choices(named, blind, theirs, knowledge)), outcome=outcome)
+    return replace(made, values=weights.fit(choices(named, blind, theirs, shares, knowledge)), outcome=outcome)
 
 
 def rates_without(cases: Sequence[Case]) -> list[Rates]:
@@ -53,23 +55,22 @@ def rates_without(cases: Sequence[Case]) -> list[Rates]:
     return [by_origin[c.source] for c in cases]
 
 
-def cross_validated(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS) -> list[Model]:
+def cross_validated(
+    cases: Sequence[Case], knowledge: Database, folds: int = FOLDS, emphasis: Mapping[str, float] | None = None
+) -> list[Model]:
     """For each case, a Model that learned from no case of its origin: not its end, its words, nor the features' weights."""
     fold = folds_of(cases, folds)
     made: dict[int, Model] = {}
     for number in sorted(set(fold)):
-        made[number] = train([c for c, f in zip(cases, fold, strict=True) if f != number], knowledge, folds)
+        made[number] = train([c for c, f in zip(cases, fold, strict=True) if f != number], knowledge, folds, emphasis)
     return [made[f] for f in fold]
 
 
-def _blind_trees(cases: Sequence[Case], rows: object, fold: Sequence[int]) -> dict[int, Trees]:
-    import numpy as np
-
-    table, made = np.asarray(rows), {}
-    weight = outcome_fit.weights(cases)
+def _blind_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float], fold: Sequence[int]) -> dict[int, Trees]:
+    made: dict[int, Trees] = {}
     for number in set(fold):
         kept = [i for i, f in enumerate(fold) if f != number]
-        made[number] = outcome_fit.fit_trees(table[kept], [not cases[i].healthy for i in kept], [weight[i] for i in kept])
+        made[number] = outcome_fit.fit_trees(rows[kept], [bad[i] for i in kept], [weight[i] for i in kept])
     return made
 
 
@@ -96,9 +97,10 @@ def folds_of(cases: Sequence[Case], folds: int) -> list[int]:
     return fold
 
 
-def choices(cases: Sequence[Case], models: Sequence[Model], rates: Sequence[Rates], knowledge: Database) -> list[Choice]:
-    """Each case as it is, and a copy whose own cause no signature knew."""
-    weight = outcome_fit.weights(cases)
+def choices(
+    cases: Sequence[Case], models: Sequence[Model], rates: Sequence[Rates], weight: Sequence[float], knowledge: Database
+) -> list[Choice]:
+    """Each case as it is, with its weight, and a copy whose own cause no signature knew."""
     made: list[Choice] = []
     for case, model, theirs, share in zip(cases, models, rates, weight, strict=True):
         made.append(Choice(offered(case, model, theirs, knowledge), case.right, share))
