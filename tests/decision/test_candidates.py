@@ -93,12 +93,6 @@ def test_an_aftermath_counts_by_what_was_survived_least(knowledge: Database) -> 
     assert features_of(candidates([seen("code.shape", handled=True)], {}, knowledge, {}), "code.shape")["handled"] == 1
 
 
-def test_which_is_seen_last_is_told(knowledge: Database) -> None:
-    found = candidates([seen("code.shape", 10), seen("storage.full", 20)], {}, knowledge, {})
-    shape, full = features_of(found, "code.shape"), features_of(found, "storage.full")
-    assert (shape["last"], full["last"]) == (0, 1)
-
-
 def test_what_only_time_ties_to_the_subject_is_marked(knowledge: Database) -> None:
     kill = seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=9.0)
     alone = features_of(candidates([kill], {}, knowledge, {}), KILL)
