@@ -66,7 +66,7 @@ class Limits(Struct, frozen=True):
     cause_files: Annotated[int, Bound("", "files of one folder of signatures")] = 2000
     cause_file: Annotated[int, Bound("bytes", "one file of signatures")] = MIB
     moments: Annotated[int, Bound("", "entries of a report's timeline")] = 500
-    incidents: Annotated[int, Bound("", "incidents of a report")] = 50
+    incidents: Annotated[int, Bound("", "incidents of a report")] = 1000
 
 
 current = Limits()

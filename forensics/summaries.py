@@ -4,6 +4,7 @@ Diagnosis, Incident, Reading, Clock -> SubjectSummary, IncidentSummary, Moment, 
 """
 
 from collections.abc import Mapping
+from itertools import zip_longest
 
 from forensics import correlation, limits
 from forensics.model import Incident, IncidentSummary, Moment, Observation, Role, SourceSummary, SubjectSummary, Warning
@@ -37,8 +38,8 @@ def _incident(incident: Incident, number: int, decision: Diagnosis) -> IncidentS
 def moments(found: list[Incident], decided: list[Diagnosis]) -> tuple[Moment, ...]:
     """The timeline: every observation with the role of its cause in its incident."""
     told: list[Moment] = []
-    for incident, decision in zip(found, decided, strict=False):
-        role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)}
+    for incident, decision in zip_longest(found, decided):  # of very many incidents, the last ones are listed only
+        role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)} if decision else {}
         told += [_moment(e, role) for e in incident.events]
     return tuple(told[: limits.current.moments])
 

@@ -51,7 +51,7 @@ def open_questions(diagnosis: Diagnosis, found: Sequence[Finding], database: Dat
 def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database) -> Finding:
     cause = database.causes[candidate.cause]
     deaths = "process_death" in cause.traits
-    observations = _told(candidate)
+    observations = _told(candidate, "machine_fault" in cause.traits)
     facts = facts_of(observations, deaths)
     proofs = proofs_of(observations, deaths)
     if not proofs and first:  # the ending itself is what can be shown
@@ -80,9 +80,9 @@ def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:
     return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_OVERCOME:]
 
 
-def _told(candidate: Candidate) -> list[Observation]:
-    """Its observations; those of the subject only, where some are."""
-    mine = [o.observation for o in candidate.owned if o.whose == "mine"]
+def _told(candidate: Candidate, of_the_machine: bool) -> list[Observation]:
+    """Its observations; those of the subject only, where some are, unless it is a fault `of_the_machine`, which all feel."""
+    mine = [o.observation for o in candidate.owned if o.whose == "mine" or of_the_machine]
     return mine or [o.observation for o in candidate.owned]
 
 

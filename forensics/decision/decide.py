@@ -52,8 +52,9 @@ def decide(
     `rates`: in place of the database's, for those who measure.
     """
     rates = database.rates if rates is None else rates
+    silent = outcome_features.is_silent(question.owned, question.lanes)
     terminal = outcome_features.is_terminal_by_nature(question.owned, question.machine, database)
-    bad = model.outcome.probability(question.outcome_features(database, rates), terminal)
+    bad = model.outcome.probability(question.outcome_features(database, rates), terminal, silent)
     offered = candidates(question.owned, model.text(question.words()), database, rates)
     ranked = precedence.applied(_own_before_unknown(_ranked(offered, model)), database)
     listed = [_with_probability(c, bad) for c in ranked if c.cause != UNLISTED]

@@ -24,6 +24,7 @@ from math import exp, isfinite, sqrt
 from pathlib import Path
 
 from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec.json import decode
 
 from forensics.decision.candidates import NAMES
 from forensics.errors import UsageError
@@ -108,7 +109,7 @@ def restore(data: bytes) -> Model:
     """The Model of what `dump` made; raises ForeignModelError for anything else."""
     line, _, body = data.partition(b"\n")
     try:
-        head = json.loads(line)
+        head = decode(line)
         form, digest = head["form"], head["sha256"]
         causes, words = tuple(map(str, head["causes"])), list(map(str, head["vocabulary"]))
         weights = {str(n): float(v) for n, v in head["features"].items()}

@@ -139,6 +139,12 @@ def is_terminal_by_nature(owned: Iterable[Owned], machine: bool, database: Datab
     )
 
 
+def is_silent(owned: Iterable[Owned], lanes: Iterable[Lane]) -> bool:
+    """Does nothing speak of trouble: no observation, not even a notice, and no line with a word of it?"""
+    speaks = any(o.whose != "others" and o.observation.cause != HEALTHY for o in owned)
+    return not speaks and not any(lane.digest.trouble_count or lane.digest.traceback_count for lane in lanes)
+
+
 def rate_of(o: Owned, rates: Rates) -> tuple[float, float]:
     """Log odds that a log in which its signature fires ended badly, and that it did so by its cause."""
     known = rates.get(o.observation.kind)

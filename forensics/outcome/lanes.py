@@ -62,7 +62,7 @@ def is_kernel_log(scan: Scan, layout: str) -> bool:
 def key_of(raw: bytes, ranks: bool = False) -> Key | None:
     """Whose line it is, by what stands in front of it; None where nothing does. `ranks`: `3: text` names a rank."""
     first = raw[:1]
-    if first == b"[" or first == b"<" or first.isdigit():
+    if first in b"[<k" or first.isdigit():  # `kern  :warn  : [` is how dmesg -x begins
         if KERNEL.match(raw):
             return ("kernel", "")
         if found := RANK.match(raw):

@@ -9,6 +9,7 @@ from math import exp
 
 from msgspec import Struct
 
+SILENT_MAX = -0.2  # log odds, 0.45: where nothing speaks of trouble no alarm is raised, however the log breaks off
 Node = tuple[int, float, int, int, float]
 
 
@@ -33,10 +34,13 @@ class Trees(Struct, frozen=True):
         """The sum of the trees, before calibration."""
         return self.base + self.rate * sum(_leaf(tree, features) for tree in self.trees)
 
-    def probability(self, features: Sequence[float], terminal: bool = False) -> float:
-        """The probability that the subject ended badly. `terminal`: something in it is terminal by nature."""
-        least = self.terminal if terminal else -30.0
-        return 1.0 / (1.0 + exp(-max(least, min(30.0, self.log_odds(features)))))
+    def probability(self, features: Sequence[float], terminal: bool = False, silent: bool = False) -> float:
+        """The probability that the subject ended badly.
+
+        `terminal`: something in it is terminal by nature. `silent`: nothing in it speaks of an end.
+        """
+        least, most = self.terminal if terminal else -30.0, SILENT_MAX if silent else 30.0
+        return 1.0 / (1.0 + exp(-max(least, min(most, self.log_odds(features)))))
 
 
 def _leaf(tree: Sequence[Node], features: Sequence[float]) -> float:

@@ -21,7 +21,7 @@ class Asked(Struct, frozen=True):
     """The subject. `own`: the sources that it wrote, all where there is no log of a host among them or nothing else.
 
     `starts`, `ends`: first and last known time of each of these. `pids`: by which its logs call its processes. `machine`: only
-    logs of hosts were given. `lanes`: by source.
+    logs of hosts were given. `lanes`: by source. `hosts`: that its own lines name.
     """
 
     own: frozenset[str]
@@ -30,6 +30,7 @@ class Asked(Struct, frozen=True):
     pids: frozenset[int]
     machine: bool
     lanes: Mapping[str, tuple[Lane, ...]] = field(default_factory=dict)
+    hosts: frozenset[str] = frozenset()
 
     @property
     def named(self) -> list[Named]:

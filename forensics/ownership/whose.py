@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from forensics.correlation.normalise import host, same_host
 from forensics.database import HEALTHY, Database
 from forensics.layouts.cgroup_paths import Group, group
 from forensics.model import Incident, Link, Observation
@@ -29,6 +30,7 @@ Place = tuple[str, int]
 def owned(incident: Incident, asked: Asked, database: Database) -> tuple[Owned, ...]:
     """Every observation of `incident` that names a cause, in order, with its owner."""
     observations = [o for o in incident.events if o.cause in database.causes]
+    asked = replace(asked, hosts=_hosts(observations, asked))
     linked = _named_links(incident.links, observations, asked)
     told = any(o.source in asked.own and o.weight != "hint" and ends_of(o, database) != "nothing" for o in observations)
     first = [_owned(o, linked, asked, database, told) for o in observations]
@@ -68,7 +70,7 @@ def _whose(
     if o.place in linked:
         return "mine", linked[o.place]
     pid, death = _pid(o), database.has_trait(o.cause, "process_death")
-    if pid and pid in asked.pids:
+    if pid and pid in asked.pids and not _on_another_host(o, asked):
         return "mine", f"pid {pid}"
     if pid and death and _is_none_of(pid, asked.pids, THREADS if o.fields.get("signal") else 0):
         return "others", f"pid {pid} is none of the job's"
@@ -91,6 +93,17 @@ def _as_felt(o: Owned, every: Sequence[Owned], asked: Asked, database: Database)
     if not felt:
         return o
     return replace(o, aftermath=min(felt, key=lambda a: a.behind))
+
+
+def _hosts(observations: Iterable[Observation], asked: Asked) -> frozenset[str]:
+    told = (o.fields.get(name, "") for o in observations if o.source in asked.own for name in ("host", "node"))
+    return frozenset(host(str(name)) for name in told) - {""}
+
+
+def _on_another_host(o: Observation, asked: Asked) -> bool:
+    """Do both name their hosts, and two different ones? Numbers of processes mean something on one host only."""
+    told = host(str(o.fields.get("host", "")))
+    return bool(told) and bool(asked.hosts) and not any(same_host(told, h) for h in asked.hosts)
 
 
 def _by_time(o: Observation, asked: Asked, before: float | None) -> tuple[Whose, str]:

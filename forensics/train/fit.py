@@ -38,7 +38,7 @@ def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS, emphas
     blind_trees = _blind_trees(rows, bad, weight, fold)
     raw = [blind_trees[f].raw(row) for f, row in zip(fold, rows.tolist(), strict=True)]
     outcome = outcome_fit.calibrated(outcome_fit.fit_trees(rows, bad, weight), raw, bad, weight)
-    outcome = replace(outcome, terminal=outcome_fit.terminal_log_odds(cases, weight, knowledge))
+    outcome = outcome_fit.bounded(outcome, cases, weight, knowledge)
     failed = [i for i, c in enumerate(cases) if c.right[0] != HEALTHY and c.cause_known]
     named, theirs, shares = [cases[i] for i in failed], [rates[i] for i in failed], [weight[i] for i in failed]
     examples = text.examples()

@@ -23,7 +23,7 @@ LEAVES = 16
 LEAST_IN_LEAF = 8
 SUBSAMPLE = 0.6
 FEATURES_A_SPLIT = 0.2
-ENSEMBLES = 3
+ENSEMBLES = 2
 
 
 def weights(cases: Sequence[Case], emphasis: Mapping[str, float] | None = None) -> list[float]:
@@ -32,12 +32,17 @@ def weights(cases: Sequence[Case], emphasis: Mapping[str, float] | None = None) 
     return [min(1.0, LARGEST_ORIGIN / counts[c.source]) * factor.get(c.corpus, 1.0) for c in cases]
 
 
-def terminal_log_odds(cases: Sequence[Case], weight: Sequence[float], knowledge: Database) -> float:
-    """Log odds that a case in which something is terminal by nature ended badly, one case of each kind added."""
-    told = [is_terminal_by_nature(c.question.owned, c.question.machine, knowledge) for c in cases]
+def share_log_odds(cases: Sequence[Case], told: Sequence[bool], weight: Sequence[float]) -> float:
+    """Log odds that a case of which it is `told` ended badly, one case of each kind added."""
     bad = sum(w for c, w, t in zip(cases, weight, told, strict=True) if t and not c.healthy)
     good = sum(w for c, w, t in zip(cases, weight, told, strict=True) if t and c.healthy)
     return log((bad + 1) / (good + 1))
+
+
+def bounded(trees: Trees, cases: Sequence[Case], weight: Sequence[float], knowledge: Database) -> Trees:
+    """`trees` with the least that is said of what is terminal by nature, as measured."""
+    terminal = [is_terminal_by_nature(c.question.owned, c.question.machine, knowledge) for c in cases]
+    return replace(trees, terminal=share_log_odds(cases, terminal, weight))
 
 
 def matrix(cases: Sequence[Case], rates: Sequence[Rates], knowledge: Database) -> Any:
