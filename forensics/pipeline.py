@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from forensics import advice, context, correlation, detectors, limits, series, sources, summaries
 from forensics.config import config
-from forensics.database import Database, builtin_folder, load
-from forensics.database.files import PRECEDENCE
+from forensics.database import Database, load
 from forensics.decision.decide import ENDED_BADLY, Question, decide
 from forensics.decision.model import Model, chosen
-from forensics.decision.precedence import Precedence, read_precedence
+from forensics.decision.precedence import precedence_of
 from forensics.errors import SourceError
 from forensics.model import (
     Finding,
@@ -153,7 +152,7 @@ def _decided(
     incidents: list[Incident], every: Incident, asked: Asked, knowledge: Database, model: Model
 ) -> tuple[Diagnosis, list[Incident], list[Diagnosis]]:
     """What is decided of all together; the incidents in the order of a report; and what is decided of each of the first ones."""
-    rules = precedence()
+    rules = precedence_of(knowledge)
     decided = decide(question_about(every, asked, knowledge), knowledge, model, rules)
     listed = incidents[: limits.current.incidents]
     each = [decided for _ in listed]
@@ -165,11 +164,6 @@ def _decided(
 def question_about(incident: Incident, asked: Asked, knowledge: Database) -> Question:
     """What is decided about an incident of the subject."""
     return Question(owned(incident, asked, knowledge), asked.own_lanes(), asked.machine, asked.has_host_log)
-
-
-def precedence() -> Precedence:
-    """The absolutes that come with the built-in signatures."""
-    return read_precedence(builtin_folder() / PRECEDENCE)
 
 
 def _first_incident(found: list[Incident], each: list[Diagnosis], decided: Diagnosis) -> tuple[list[Incident], list[Diagnosis]]:

@@ -60,12 +60,12 @@ def register(app: typer.Typer) -> None:
 
 def answered(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "list[Answer]":
     """What is said of each case: by the model that is used, or with `folds` by models that never saw its origin."""
-    from forensics import pipeline
     from forensics.decision.model import chosen
+    from forensics.decision.precedence import precedence_of
     from forensics.train import fit
     from forensics.train.measure import answer
 
-    rules = pipeline.precedence()
+    rules = precedence_of(knowledge)
     if folds:
         blind = zip(cases, fit.cross_validated(cases, knowledge, folds), fit.rates_without(cases), strict=True)
         return [answer(case, model, rules, knowledge, rates) for case, model, rates in blind]

@@ -44,7 +44,7 @@ __all__ = [
     "whole",
 ]
 
-FORMAT = 9  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 10  # of the cached document; raised when entries.py or stored.py change
 
 
 def load(
@@ -76,7 +76,9 @@ def load(
             return restore(cached[0], tuple(triggers), digest, matcher)
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError):
             pass  # compiled for another processor, or written by something else: built again below
-    database = assemble(_faultless(folders), tuple(triggers), digest, _phrases(folders), read_rates(folders[0]))
+    database = assemble(
+        _faultless(folders), tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders)
+    )
     cache.write(key, dump(database), hyperscan.dumpb(database.matcher), cache_folder)
     return database
 
@@ -106,6 +108,19 @@ def _faultless(folders: list[Path]) -> list[Cause]:
         others = f"{len(faults)} faults in all; forensics signatures check shows them" if len(faults) > 1 else ""
         raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}", others)
     return causes
+
+
+def _precedence(folders: list[Path]) -> list[tuple[str, str, str]]:
+    """The rows of all folders, in order; raises DatabaseError for the first fault."""
+    from forensics.database.precedence import read_precedence
+
+    rows: list[tuple[str, str, str]] = []
+    for folder in folders:
+        found, faults = read_precedence(folder)
+        if faults:
+            raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
+        rows += found
+    return rows
 
 
 def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], str]]:

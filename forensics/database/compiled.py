@@ -39,6 +39,7 @@ class Database(Struct, frozen=True):
     hash: str
     phrases: Phrases = field(default_factory=dict)
     rates: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    precedence: Sequence[tuple[str, str, str]] = ()
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
         """Has `cause` this trait (see entries.TRAITS)? Not one that is unknown."""
@@ -70,6 +71,7 @@ def assemble(
     digest: str,
     phrases: Phrases | None = None,
     rates: Rates | None = None,
+    precedence: Sequence[tuple[str, str, str]] = (),
 ) -> Database:
     """The Database of `causes`, compiled: some tenths of a second."""
     confirmers = tuple(Confirmer(s) for c in causes for s in c.signatures)
@@ -95,6 +97,7 @@ def assemble(
         hash=digest,
         phrases=phrases or {},
         rates=rates or {},
+        precedence=tuple(precedence),
     )
 
 

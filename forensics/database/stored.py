@@ -74,6 +74,7 @@ class _Head(Struct, frozen=True):
     trigger_ids: tuple[tuple[int, ...], ...]
     phrases: dict[str, tuple[tuple[str, ...], str]]
     rates: dict[str, tuple[float, float]]
+    precedence: tuple[tuple[str, str, str], ...]
 
 
 def dump(database: Database) -> bytes:
@@ -82,7 +83,17 @@ def dump(database: Database) -> bytes:
     firsts = tuple(accumulate((len(c.signatures) for c in causes), initial=0))
     signature_ids, trigger_ids = tuple(map(tuple, database.signature_ids)), tuple(map(tuple, database.trigger_ids))
     ids, anchors, phrases = tuple(c.id for c in causes), tuple(database.anchors), dict(database.phrases)
-    head = _Head(ids, firsts, anchors, tuple(database.cuts), signature_ids, trigger_ids, phrases, dict(database.rates))
+    head = _Head(
+        ids,
+        firsts,
+        anchors,
+        tuple(database.cuts),
+        signature_ids,
+        trigger_ids,
+        phrases,
+        dict(database.rates),
+        tuple(database.precedence),
+    )
     bare = [_bare(c) for c in causes]
     signatures = [replace(c.signature, match=(), no_match=(), place=NOWHERE) for c in database.confirmers]
     return b"\n".join(map(json.encode, (head, *bare, *signatures)))
@@ -118,6 +129,7 @@ def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher
         hash=digest,
         phrases=head.phrases,
         rates=head.rates,
+        precedence=head.precedence,
     )
 
 

@@ -1,15 +1,13 @@
 """The few absolutes of the decision, as rows of signatures/precedence.yaml: what never comes before what, and why.
 
-    - before: host_memory.oom_cgroup        when both have strong evidence, the first is ranked in front of the second
-      never_first: process.worker_died
-      why: SIGKILL is how the kernel ends a process, not a reason
+    - before: host_memory.leak              when both have strong evidence, the first is ranked in front of the second
+      after: host_memory.oom_cgroup
+      why: a limit that steady growth reached is reached again, however high it is set
 
 Everything else is learned. A row names causes, families (`gpu_hardware.*`) or traits (`trait:fallback`).
 """
 
-import functools
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -57,12 +55,6 @@ def _strong(candidate: Candidate, database: Database) -> bool:
     return any(o.whose == "mine" and tier(o, database) <= ENDING_STRONG for o in candidate.owned)
 
 
-@functools.cache
-def read_precedence(path: Path) -> Precedence:
-    """The rows of a file; none where there is no such file."""
-    import yaml
-
-    if not path.is_file():
-        return Precedence(())
-    told = yaml.safe_load(path.read_text(encoding="utf-8")) or []
-    return Precedence(tuple(Row(r["before"], r["after"], " ".join(r["why"].split())) for r in told))
+def precedence_of(database: Database) -> Precedence:
+    """The rows that come with `database`."""
+    return Precedence(tuple(Row(*row) for row in database.precedence))

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
-from forensics import pipeline
 from forensics.database import Database, builtin_folder
-from forensics.decision.precedence import Precedence, Row, read_precedence
+from forensics.database.precedence import read_precedence
+from forensics.decision.precedence import Precedence, Row, precedence_of
 from forensics.model.verdicts import Candidate
 from tests.decision.made import seen
 
@@ -44,16 +45,23 @@ def test_a_row_names_causes_families_or_traits(knowledge: Database) -> None:
         assert ranked(knowledge, Row(KILL, f"trait:{trait}", ""), *offered())[KILL] == 0.7
 
 
-def test_a_file_without_rows_and_none_at_all_change_nothing(tmp_path: Path, knowledge: Database) -> None:
-    assert read_precedence(tmp_path / "none.yaml") == Precedence(())
-    (tmp_path / "rows.yaml").write_text(f"- before: {KILL}\n  after: {DIED}\n  why: a signal is\n    no reason\n")
-    assert read_precedence(tmp_path / "rows.yaml") == Precedence((Row(KILL, DIED, "a signal is no reason"),))
+def test_a_file_without_rows_and_none_at_all_change_nothing(tmp_path: Path) -> None:
+    assert read_precedence(tmp_path) == ((), [])
+    (tmp_path / "precedence.yaml").write_text(f"- before: {KILL}\n  after: {DIED}\n  why: a signal is\n    no reason\n")
+    assert read_precedence(tmp_path) == (((KILL, DIED, "a signal is no reason"),), [])
+
+
+@pytest.mark.parametrize("text", ["- before: a\n", "a: b\n", "- [a, b]\n", "- {before: a, after: b, why: c, how: d}\n"])
+def test_a_row_of_another_form_is_a_fault_with_its_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "precedence.yaml").write_text(text)
+    rows, faults = read_precedence(tmp_path)
+    assert not rows and len(faults) == 1 and faults[0].line
 
 
 def test_the_built_in_rows_name_what_exists_and_say_why(knowledge: Database) -> None:
     """Fewer than fifteen: more of them would be a second decision."""
-    rows = read_precedence(builtin_folder() / "precedence.yaml").rows
-    assert rows == pipeline.precedence().rows
+    rows = precedence_of(knowledge).rows
+    assert [(r.before, r.after, r.why) for r in rows] == list(read_precedence(builtin_folder())[0])
     assert len(rows) < 15
     for row in rows:
         assert row.why

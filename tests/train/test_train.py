@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics import pipeline
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURES, NAMES, UNLISTED
 from forensics.decision.decide import Question
 from forensics.decision.model import dump, restore
+from forensics.decision.precedence import precedence_of
 from forensics.errors import UsageError
 from forensics.train import fit as fitting
 from forensics.train import rates as counting
@@ -164,7 +164,7 @@ def test_a_table_has_a_row_for_each_corpus_and_kind() -> None:
 def test_wrong_answers_are_shown_with_what_made_them(knowledge: Database) -> None:
     wrong = case("one", "storage.full", owned=(seen("code.shape", 99), seen("storage.full", 50, "hint")), corpus="made")
     right = case("two", "code.shape", owned=(seen("code.shape", 99),), corpus="made")
-    answers = [answer(c, model(6.0, strong=3.0, hint=0.5), pipeline.precedence(), knowledge) for c in (wrong, right)]
+    answers = [answer(c, model(6.0, strong=3.0, hint=0.5), precedence_of(knowledge), knowledge) for c in (wrong, right)]
     told = misses(answers)
     assert told.splitlines()[0].startswith("made/one: code.shape 0.")
     assert "code.shape" in told and "strong +3.00" in told and "hint +0.50" in told
@@ -236,7 +236,7 @@ def samples(knowledge: Database) -> list[Case]:
 def test_a_model_that_learned_sample_logs_answers_them(samples: list[Case], knowledge: Database) -> None:
     learned = fitting.train(samples, knowledge, 3)
     assert restore(dump(learned)).values == learned.values
-    found = measure([answer(c, learned, pipeline.precedence(), knowledge) for c in samples])
+    found = measure([answer(c, learned, precedence_of(knowledge), knowledge) for c in samples])
     assert found.alarms == found.missed == 0
     assert found.top1 > 0.9
 

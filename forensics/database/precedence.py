@@ -1,0 +1,25 @@
+"""signatures/precedence.yaml to rows: which cause is ranked in front of which, and why. Read when the database is compiled."""
+
+from pathlib import Path
+
+from forensics.database.files import PRECEDENCE
+from forensics.database.form import LINE, BadFormError, Fault, brief, keys, one_line, parse
+
+KEYS = {"before", "after", "why"}
+Row = tuple[str, str, str]
+
+
+def read_precedence(folder: Path) -> tuple[tuple[Row, ...], list[Fault]]:
+    """(before, after, why) of each row of `folder`'s file, and the faults of its form; nothing where there is no such file."""
+    path = folder / PRECEDENCE
+    if not path.is_file():
+        return (), []
+    try:
+        told = parse(path.read_text(encoding="utf-8")) or []
+        if not isinstance(told, list):
+            raise BadFormError(1, f"expected a list of rows, found {brief(told)}")
+        for row in told:
+            keys(row, KEYS, KEYS, row.get(LINE, 1) if isinstance(row, dict) else 1)
+        return tuple((one_line(r, "before"), one_line(r, "after"), one_line(r, "why")) for r in told), []
+    except BadFormError as bad:
+        return (), [Fault(str(path), bad.line, bad.what)]
