@@ -36,7 +36,7 @@ def lane(kind: LaneKind = "job", trouble: tuple[str, ...] = (), last: str = "the
     from msgspec.structs import replace
 
     lines = tuple(Line(90 + i, text) for i, text in enumerate(trouble))
-    digest = replace(DIGEST, good=good, trouble=0 if trouble else -1)
+    digest = replace(DIGEST, good=good, trouble=0 if trouble else -1, trouble_count=len(trouble))
     return Lane("train.log", kind, Entity("job", "train.log"), (Attempt(1, 1, 100),), digest, lines, (Line(100, last),))
 
 
