@@ -19,6 +19,9 @@ def register(app: typer.Typer) -> None:
         ],
         output: Annotated[Path, typer.Option("--output", "-o", help="Write the weights to this file.")],
         folds: Annotated[int, typer.Option(min=2, help="Parts that the sources are split into while learning.")] = 5,
+        emphasised: Annotated[
+            list[str] | None, typer.Option("--emphasis", help="NAME=FACTOR: how much more the cases of a corpus count.")
+        ] = None,
         signatures: Signatures = None,
     ) -> None:
         """Learn how to weigh evidence and words from the labelled incidents in CORPORA and the signatures' examples.
@@ -27,6 +30,7 @@ def register(app: typer.Typer) -> None:
         A line of labels.jsonl: {"id": "c1", "primary": "storage.full", "accept": [], "source": "ticket 17"}
         Example:
           forensics train ./incidents -o my.weights
+          forensics train ./read ./by_script --emphasis read=2.5 -o my.weights
           FORENSICS_MODEL=my.weights forensics analyze ./job.log
         """
         if not output.parent.is_dir():
@@ -36,12 +40,25 @@ def register(app: typer.Typer) -> None:
         from forensics.train import fit
         from forensics.train.cases import read_corpora
 
+        emphasis = dict(map(_factor, emphasised or ()))
         knowledge = pipeline.database(signatures or ())
         cases = read_corpora(corpora, knowledge)
         typer.echo(f"{len(cases)} cases read; learning takes a minute or two", err=True)
-        made = dump(fit.train(cases, knowledge, folds))
+        made = dump(fit.train(cases, knowledge, folds, emphasis))
         try:
             output.write_bytes(made)
         except OSError as error:
             raise UsageError(f"cannot be written ({error.strerror})", str(output)) from error
         typer.echo(f"{len(made)} bytes written to {output}", err=True)
+
+
+def _factor(text: str) -> tuple[str, float]:
+    """`read=2.5` as a name and a number; raises UsageError for anything else."""
+    name, _, number = text.partition("=")
+    try:
+        factor = float(number)
+    except ValueError:
+        factor = 0.0
+    if not name or not 0 < factor <= 100:
+        raise UsageError(f"--emphasis {text!r} is not NAME=FACTOR", advice="as in --emphasis incidents=2.5")
+    return name, factor

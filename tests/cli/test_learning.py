@@ -76,6 +76,7 @@ def test_with_folds_each_case_is_answered_by_what_never_saw_it(corpus: Path, mon
         (("evaluate", "{}", "--pictures", "/no/such/folder"), "no such folder to draw into"),
         (("evaluate", "{}", "--folds", "1"), "two parts or more"),
         (("evaluate", "{}", "--folds", "50"), "too few cases"),
+        (("train", "{}", "--emphasis", "read=much", "-o", "x"), "is not NAME=FACTOR"),
         (("train", "{}", "-o", "/no/such/folder/x"), "no such folder to write to"),
         (("signatures", "rates", "{}/case1"), "no corpus"),
         (("signatures", "rates", "{}", "-o", "/no/such/folder/x"), "could not be written there"),
