@@ -19,7 +19,6 @@ EntityKind = Literal["job", "notebook", "process", "rank", "container", "unit", 
 LaneKind = Literal["job", "notebook", "kernel", "scheduler", "runtime", "service"]
 OutcomeState = Literal["failed", "stalled", "spoiled", "stopped", "ended_well", "going_on", "cut_off", "unknown"]
 Whose = Literal["mine", "others", "unknown"]
-FAILED_STATES: tuple[OutcomeState, ...] = ("failed", "stalled", "spoiled")
 
 
 class Entity(Struct, frozen=True):

@@ -22,7 +22,6 @@ NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "
 LEAST_PID = 1000  # a container counts its processes from 1: only numbers of one size can be told apart
 THREADS = 500  # how much later the number of a thread, which the kernel tells of a crash, may be than its process's
 SLACK_S = 2.0  # a line is stamped a little before or after what it tells
-DAY_S = 86400.0
 GROUP_FIELDS = ("cgroup", "limit_path", "container", "step", "container_id")
 Place = tuple[str, int]
 
