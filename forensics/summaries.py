@@ -6,11 +6,27 @@ Diagnosis, Incident, Reading, Clock -> SubjectSummary, IncidentSummary, Moment, 
 from collections.abc import Mapping
 from itertools import zip_longest
 
-from forensics import correlation, limits
-from forensics.model import Incident, IncidentSummary, Moment, Observation, Role, SourceSummary, SubjectSummary, Warning
+from msgspec.structs import replace
+
+from forensics import advice, correlation, limits
+from forensics.model import (
+    Finding,
+    Incident,
+    IncidentCause,
+    IncidentSummary,
+    Moment,
+    Observation,
+    Role,
+    SourceSummary,
+    SubjectSummary,
+    Warning,
+)
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.ownership import Asked
 from forensics.reading import Reading
+
+MOST_CAUSES = 3  # of an incident after the first, told in full
+MOST_PROOFS = 5  # evidence lines of each of these
 
 
 def subject(decided: Diagnosis, asked: Asked) -> SubjectSummary:
@@ -22,17 +38,36 @@ def subject(decided: Diagnosis, asked: Asked) -> SubjectSummary:
     return SubjectSummary(entity.kind, entity.name, attempts, attempts, ended.state, ended.why, shown, ended.ended_badly)
 
 
-def incidents(found: list[Incident], decided: list[Diagnosis]) -> tuple[IncidentSummary, ...]:
-    """Each of `found` with the causes that were decided for it, the first ones only where they are many."""
-    both = list(zip(found, decided, strict=False))[: limits.current.incidents]
-    return tuple(_incident(i, n, d) for n, (i, d) in enumerate(both, 1))
+def incidents(found: list[Incident], decided: list[Diagnosis], told: list[tuple[Finding, ...]]) -> tuple[IncidentSummary, ...]:
+    """Each of `found` that was decided, with what is told of its causes; those of the first one are the report's own."""
+    each = zip(found, decided, told, strict=False)
+    return tuple(_incident(i, n, d, f) for n, (i, d, f) in enumerate(each, 1))
 
 
-def _incident(incident: Incident, number: int, decision: Diagnosis) -> IncidentSummary:
+def _incident(incident: Incident, number: int, decision: Diagnosis, told: tuple[Finding, ...]) -> IncidentSummary:
     hosts = sorted({str(e.fields["host"]) for e in incident.events if "host" in e.fields})
     links = tuple(f"{k.first[0]}:{k.first[1]} and {k.second[0]}:{k.second[1]} by {k.by}" for k in incident.links[:20])
-    ids = tuple(c.cause for c in decision.candidates)
-    return IncidentSummary(number, incident.start, incident.end, ids, len(incident.events), tuple(hosts), links)
+    first = told[0]
+    in_full = number > 1 and decision.verdict != "no_crash"
+    return IncidentSummary(
+        id=number,
+        start=incident.start,
+        end=incident.end,
+        causes=tuple(f.id for f in told),
+        events=len(incident.events),
+        hosts=tuple(hosts),
+        links=links,
+        time=min((e.time for e in incident.events if e.time and e.cause == first.id), default=incident.start),
+        verdict=decision.verdict,
+        subject=advice.who(first.facts),
+        candidates=tuple(IncidentCause(f.id, f.title, f.role, f.probability) for f in told),
+        findings=tuple(_short(f) for f in told[:MOST_CAUSES]) if in_full else (),
+    )
+
+
+def _short(finding: Finding) -> Finding:
+    """A finding of one incident among many: with its best evidence, and without the ledger."""
+    return replace(finding, proofs=finding.proofs[:MOST_PROOFS], ledger=())
 
 
 def moments(found: list[Incident], decided: list[Diagnosis]) -> tuple[Moment, ...]:

@@ -48,7 +48,7 @@ BELOW: dict[str, set[str]] = {
         *("ahead", "context", "correlation", "database", "detectors", "layouts", "model", "outcome", "scan", "series", "shares"),
         "spare",
     },
-    "summaries": {"correlation", "limits", "model", "ownership", "reading"},
+    "summaries": {"advice", "correlation", "limits", "model", "ownership", "reading"},
     "pipeline": {
         *("advice", "config", "context", "correlation", "database", "decision", "detectors", "errors", "limits", "model"),
         *("numbers", "outcome", "ownership", "reading", "series", "sources", "spare", "summaries", "templates", "version"),

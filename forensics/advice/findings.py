@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.remedies import advice, missing
+from forensics.advice.whereabouts import where
 from forensics.advice.wording import summary
 from forensics.database import HEALTHY, Database
 from forensics.model import Finding, Observation, Proof, Role, Unknown
@@ -68,6 +69,7 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
         facts=facts,
         advice=advice(cause, facts) if first and cause.id != HEALTHY else (),
         ledger=candidate.ledger,
+        where=where(facts),
     )
 
 

@@ -84,7 +84,10 @@ class Adjustment(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "remediations"}):
-    """One cause as it is reported, most probable first. Renamed in documents as the contract has it."""
+    """One cause as it is reported, most probable first. Renamed in documents as the contract has it.
+
+    `where`: all that tells where it happened, in words: `rank 37 on node04, GPU 3, job 4711`; empty where nothing does.
+    """
 
     id: str
     title: str
@@ -95,10 +98,25 @@ class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "reme
     facts: Fields
     advice: tuple[Advice, ...]
     ledger: tuple[Adjustment, ...] = ()
+    where: str = ""
+
+
+class IncidentCause(Struct, frozen=True):
+    """A cause of an incident in a word; `probability` that it is the incident's root."""
+
+    id: str
+    title: str
+    role: Role
+    probability: Annotated[float, Meta(ge=0, le=1)]
 
 
 class IncidentSummary(Struct, frozen=True):
-    """An incident as it is reported."""
+    """An incident as it is reported: ids from 1, the first is the one that the report's `causes` speak of.
+
+    `time`: when its first cause is shown first. `verdict`: None in reports of earlier versions. `subject`: who was hit, in a
+    word: `job 4711`. `candidates`: its causes, most probable first, with what `causes` names by id only. `findings`: its likely
+    causes in full where it ended badly; empty for the first incident, whose findings are the report's causes.
+    """
 
     id: int
     start: Time | None
@@ -107,6 +125,11 @@ class IncidentSummary(Struct, frozen=True):
     events: int
     hosts: tuple[str, ...]
     links: tuple[str, ...]
+    time: Time | None = None
+    verdict: Verdict | None = None
+    subject: str = ""
+    candidates: tuple[IncidentCause, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 class Moment(Struct, frozen=True):

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from forensics.model import Finding, Line, Proof, Report
+from forensics.model import Finding, IncidentSummary, Line, Proof, Report
+from forensics.report.incidents import groups
 from forensics.text import shown
 
 SCHEMA = "forensics-report/1"
@@ -27,7 +28,8 @@ def document(report: Report) -> dict[str, Any]:
         "case": shown(report.case),
         "verdict": report.verdict,
         "causes": [_cause(f) for f in report.causes],
-        "incidents": [_plain(i) for i in report.incidents],
+        "incidents": [_incident(i) for i in report.incidents],
+        "incident_groups": [_plain(g) for g in groups(report)],
         "timeline": [_plain(m) for m in report.timeline],
         "sources": [_plain(s) for s in report.sources],
         "missing": [_plain(m) for m in report.missing],
@@ -54,6 +56,13 @@ def _safe(value: Any, is_name: bool = False) -> Any:
     return shown(value) if isinstance(value, str) and not is_name else value
 
 
+def _incident(incident: IncidentSummary) -> dict[str, Any]:
+    return _plain(incident) | {
+        "candidates": [_plain(c) for c in incident.candidates],
+        "findings": [_cause(f) for f in incident.findings],
+    }
+
+
 def _cause(finding: Finding) -> dict[str, Any]:
     return {
         "id": finding.id,
@@ -65,6 +74,7 @@ def _cause(finding: Finding) -> dict[str, Any]:
         "facts": {k: shown(v) if isinstance(v, str) else v for k, v in finding.facts.items()},
         "remediations": [_plain(a) for a in finding.advice],
         "ledger": [_plain(a) for a in finding.ledger],
+        "where": shown(finding.where),
     }
 
 

@@ -9,6 +9,7 @@ from forensics.model import (
     Advice,
     Curve,
     Finding,
+    IncidentCause,
     IncidentSummary,
     Line,
     Message,
@@ -49,7 +50,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         {"task": text, "limit_bytes": 1 << 30},
         (Advice(1, "user", f"Raise the limit of {text}", f"As {text} said.", (f"echo {text}", "true"), "https://docs.example.org/x"),
          Advice(2, "admin", "Ask", "", (), None)),
-        (Adjustment("proof", 1.0, 1.2, "logs/run/train.log", 7), Adjustment("text", -2.0, -0.5)),
+        (Adjustment("proof", 1.0, 1.2, "logs/run/train.log", 7), Adjustment("text", -2.0, -0.5)), f"rank 3 on {text}",
     )  # fmt: skip
     symptom = Finding(
         "notebook.kernel_died",
@@ -66,7 +67,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         case=text if case is None else case,
         verdict="crash",
         causes=(root, symptom),
-        incidents=(IncidentSummary(1, START, START + timedelta(seconds=3), (root.id, symptom.id), 3, (text,), (text,)),),
+        incidents=(incident(1, root, text), incident(2, symptom, text)),
         timeline=(
             Moment(START, "wall", "logs/run/train.log", 7, "code.exception/some", root.id, "root"),
             Moment(START + timedelta(seconds=2.5), "wall", "logs/run/jupyter.log", 20, "n/k", symptom.id, "symptom"),
@@ -96,6 +97,35 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
             Notice("logs/run/jupyter.log", 4, text, None, "others", f"somebody else's: unit {text} is another one"),
         ),
     )  # fmt: skip
+
+
+def incident(number: int, cause: Finding, subject: str, minutes: float = 0.0, events: int = 3) -> IncidentSummary:
+    """An incident of one cause; told in full unless it is the first."""
+    time = START + timedelta(minutes=minutes)
+    return IncidentSummary(
+        number,
+        time,
+        time + timedelta(seconds=3),
+        (cause.id,),
+        events,
+        (subject,),
+        (subject,),
+        time,
+        "crash",
+        subject,
+        (IncidentCause(cause.id, cause.title, cause.role, cause.probability),),
+        () if number == 1 else (cause,),
+    )
+
+
+def many(incidents: int = 200, every_min: float = 7.0) -> Report:
+    """A report of jobs that hit their limit one after the other: job 4000, job 4001, ..."""
+    made = report("the limit")
+    told = tuple(incident(i + 1, made.causes[0], f"job {4000 + i}", i * every_min, 1) for i in range(incidents))
+    moments = tuple(
+        Moment(i.time, "wall", "logs/run/train.log", n + 1, "a/b", i.causes[0], "root") for n, i in enumerate(told[:500])
+    )
+    return replace(made, incidents=told, timeline=moments)
 
 
 def big(incidents: int = 200) -> Report:

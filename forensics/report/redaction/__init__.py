@@ -61,6 +61,7 @@ def _without_key_blocks(report: Report) -> Report:
     return replace(
         report,
         causes=tuple(_finding(f) for f in report.causes),
+        incidents=tuple(replace(i, findings=tuple(_finding(f) for f in i.findings)) for i in report.incidents),
         unusual=_messages(report.unusual),
         notices=_messages(report.notices),
         subject=subject,

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from forensics import lazy
-from forensics.model import Report
+from forensics.model import Finding, Report
 from forensics.report.redaction.walk import texts
 from forensics.report.subject import outcome_line
 
@@ -117,11 +117,19 @@ class Names(Struct):
 def _from_logs(report: Report) -> Iterator[str]:
     """The texts of `report` that come out of logs; its own sentences name only hosts that everybody may know."""
     yield report.case
-    for finding in report.causes:
+    for finding in _findings(report):
         yield from texts((finding.proofs, finding.facts))
-    yield from texts((report.sources, report.warnings, report.environment, report.incidents, report.notices))
+    for incident in report.incidents:
+        yield from texts((incident.hosts, incident.links, incident.subject))
+    yield from texts((report.sources, report.warnings, report.environment, report.notices))
     if report.subject:
         yield from (outcome_line(line)[1] for line in report.subject.outcome_lines)
+
+
+def _findings(report: Report) -> Iterator[Finding]:
+    yield from report.causes
+    for incident in report.incidents:
+        yield from incident.findings
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -131,7 +139,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
         yield from (("job", name) for name in report.subject.name.split(" and ") if NAME.fullmatch(name))
     for incident in report.incidents:
         yield from (("host", host) for host in incident.hosts if NAME.fullmatch(host))
-    for finding in report.causes:
+    for finding in _findings(report):
         yield from ((FACTS[k], str(v)) for k, v in finding.facts.items() if k in FACTS and NAME.fullmatch(str(v)))
 
 

@@ -1,0 +1,75 @@
+"""The facts of a case to who was hit and where, in words.
+
+{"culprit_rank": 37, "node": "node04", "gpu": 3, "job": "4711"}   -> where "rank 37 on node04, GPU 3, job 4711", who "job 4711"
+{"task": "python", "pid": 912, "owner": "Slurm step 4001.0"}      -> where "python (pid 912), Slurm step 4001.0", who "job 4001"
+"""
+
+import re
+
+from forensics.advice.wording import tell
+from forensics.model import Fields
+
+SLURM = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
+SESSION = "the session of"
+NAMED = ("pod", "container", "unit")  # facts that name whose processes they were
+HOSTS = ("host", "node")
+NOBODY = ("localhost", "127.0.0.1")  # every machine's name for itself
+LONGEST = 60  # characters of one part; a path keeps its end
+
+
+def who(facts: Fields) -> str:
+    """Who was hit, as short as a list of incidents needs it: `job 4711`, `python (pid 912)`; empty where nothing tells it."""
+    owners = [o for o in _owners(facts) if not o.startswith(SESSION)]  # in which a user runs anything
+    return next(iter((*owners, *_processes(facts), *_ranks(facts), *_devices(facts))), "")
+
+
+def where(facts: Fields) -> str:
+    """All that tells where it happened, the narrowest first; empty where nothing does."""
+    parts = [*_ranks(facts), *_processes(facts), *_code(facts), *_cells(facts), *_devices(facts), *_owners(facts)]
+    return ", ".join(dict.fromkeys(parts))
+
+
+def _ranks(facts: Fields) -> list[str]:
+    rank = facts.get("culprit_rank", facts.get("rank"))
+    host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in NOBODY), "")
+    told = f"rank {rank}" if rank is not None else f"local rank {facts['local_rank']}" if "local_rank" in facts else ""
+    both = f"{told} on {host}" if told and host else told or (f"host {host}" if host else "")
+    return [_cut(both)] if both else []
+
+
+def _processes(facts: Fields) -> list[str]:
+    if "task" in facts and "pid" in facts:
+        return [f"{_cut(tell('task', facts['task']))} (pid {facts['pid']})"]
+    return [f"pid {facts['pid']}"] if "pid" in facts else []
+
+
+def _code(facts: Fields) -> list[str]:
+    for file, line in (("file", "line_no"), ("python_file", "python_line")):
+        if file in facts and line in facts:
+            return [f"{_cut(tell(file, facts[file]))}:{facts[line]}"]
+    return []
+
+
+def _cells(facts: Fields) -> list[str]:
+    return [f"cell {facts['cell']}"] if "cell" in facts else []
+
+
+def _devices(facts: Fields) -> list[str]:
+    gpu = [f"GPU {facts['gpu']}"] if "gpu" in facts else []
+    return gpu + ([f"PCI device {_cut(tell('pci', facts['pci']))}"] if "pci" in facts else [])
+
+
+def _owners(facts: Fields) -> list[str]:
+    if "job" in facts:
+        return [f"job {_cut(tell('job', facts['job']))}"]
+    owner = tell("owner", facts["owner"]) if "owner" in facts else ""
+    slurm = SLURM.fullmatch(owner) or SLURM.match(owner)
+    if slurm:
+        return [f"job {slurm['job']}"]
+    if owner:
+        return [_cut(owner)]
+    return [f"{name} {_cut(tell(name, facts[name]))}" for name in NAMED if name in facts][:1]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else "…" + text[1 - LONGEST :]

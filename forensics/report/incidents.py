@@ -1,0 +1,154 @@
+"""The incidents of a report: alike ones folded into one row, and any of them told as if it were the first.
+
+1 job 4001, A memory limit was hit    2 job 4002, A memory limit was hit ... 199 job 4199, A memory limit was hit
+-> 1 alone, then one group: 198 times, "jobs 4002 to 4199", a median of 420 s from one to the next
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+from statistics import median, quantiles
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics.errors import UsageError
+from forensics.model import Finding, IncidentSummary, Moment, Report
+
+FOLDED_MIN = 3  # incidents that are alike stand in one row from this number on
+REGULAR = 0.5  # of the median: half of the gaps lie as close to it where it makes sense to say "every 7 min"
+NUMBERED = re.compile(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
+PROCESS = re.compile(r"(?P<name>.+) \(pid \d+\)")
+SHORT_PROOFS = 5
+ENDED_NOTHING = "Nothing ended badly"
+
+
+class Group(Struct, frozen=True):
+    """Incidents that are alike, in their order: same verdict, same first cause, same kind of subject.
+
+    `ids`: of its incidents. `cause`, `title`, `probability`: of the first cause, the probability as it is for the first of them.
+    `subject`: who was hit, all of them in a few words. `start`, `end`: the earliest and latest known time. `every_s`: seconds
+    from one to the next, the median, where they come regularly. A group may hold a single incident.
+    """
+
+    ids: tuple[int, ...]
+    verdict: str
+    cause: str
+    title: str
+    probability: float | None
+    subject: str
+    start: datetime | None
+    end: datetime | None
+    every_s: float | None
+
+
+def groups(report: Report) -> list[Group]:
+    """The first incident alone, then all others, three or more that are alike in one group; nothing where none was found."""
+    if not report.incidents:
+        return []
+    alike: dict[tuple[str, str, str], list[IncidentSummary]] = {}
+    for incident in report.incidents[1:]:
+        alike.setdefault(_likeness(incident), []).append(incident)
+    made = [_group(report, report.incidents[:1])]
+    for incident in report.incidents[1:]:
+        same = alike[_likeness(incident)]
+        if len(same) < FOLDED_MIN:
+            made.append(_group(report, (incident,)))
+        elif same[0] is incident:
+            made.append(_group(report, same))
+    return made
+
+
+def focused(report: Report, number: int) -> Report:
+    """`report` with incident `number` as the one that it speaks of; raises UsageError where there is no such incident."""
+    numbers = [i.id for i in report.incidents]
+    if number not in numbers:
+        known = f"there are {len(numbers)}, 1 to {max(numbers)}" if len(numbers) > 1 else f"there is {_one_or_none(numbers)}"
+        raise UsageError(f"no incident {number}", report.case, known)
+    at = numbers.index(number)
+    if at == 0:
+        return report
+    first, chosen = report.incidents[0], report.incidents[at]
+    shown = tuple(replace(f, proofs=f.proofs[:SHORT_PROOFS], ledger=()) for f in report.causes[:3])
+    former = replace(first, findings=shown if first.verdict != "no_crash" else ())
+    rest = (former, *(i for i in report.incidents[1:] if i is not chosen))
+    return replace(
+        report,
+        verdict=chosen.verdict or report.verdict,
+        causes=chosen.findings or _causes(chosen),
+        incidents=(replace(chosen, findings=()), *rest),
+        timeline=_moved(report, at),
+        subject=None,
+        missing=(),
+        notices=(),
+        unusual=(),
+        processes=(),
+    )
+
+
+def _one_or_none(numbers: Sequence[int]) -> str:
+    return "only one" if numbers else "none"
+
+
+def _causes(incident: IncidentSummary) -> tuple[Finding, ...]:
+    return tuple(Finding(c.id, c.title, c.role, c.probability, "", (), {}, ()) for c in incident.candidates)
+
+
+def _moved(report: Report, at: int) -> tuple[Moment, ...]:
+    """The timeline, which is in order of incidents, with those of the incident at `at` in front."""
+    start = sum(i.events for i in report.incidents[:at])
+    own = report.timeline[start : start + report.incidents[at].events]
+    return (*own, *report.timeline[:start], *report.timeline[start + len(own) :])
+
+
+def _likeness(incident: IncidentSummary) -> tuple[str, str, str]:
+    if incident.verdict == "no_crash":
+        return "no_crash", "", ""
+    numbered, process = NUMBERED.fullmatch(incident.subject), PROCESS.fullmatch(incident.subject)
+    kind = process["name"] if process else numbered["kind"] if numbered else ""
+    return str(incident.verdict), incident.causes[0] if incident.causes else "", kind
+
+
+def _group(report: Report, same: Sequence[IncidentSummary]) -> Group:
+    first = same[0]
+    candidate = first.candidates[0] if first.candidates else None
+    main = report.causes[0] if first is report.incidents[0] else None
+    starts = [t for i in same for t in (i.time or i.start,) if t]
+    return Group(
+        ids=tuple(i.id for i in same),
+        verdict=first.verdict or report.verdict,
+        cause=main.id if main else first.causes[0] if first.causes else "",
+        title=main.title if main else candidate.title if candidate else first.causes[0] if first.causes else "",
+        probability=main.probability if main else candidate.probability if candidate else None,
+        subject=subjects([i.subject for i in same]),
+        start=min(starts, default=None),
+        end=max((t for i in same for t in (i.time or i.end,) if t), default=None),
+        every_s=_every_s(sorted(starts)),
+    )
+
+
+def subjects(names: Sequence[str]) -> str:
+    """`jobs 4001 to 4199`, `python, 12 processes`, `unit a.service, unit b.service and 3 more`."""
+    different = list(dict.fromkeys(n for n in names if n))
+    if len(different) < FOLDED_MIN:
+        return " and ".join(different)
+    processes = [PROCESS.fullmatch(n) for n in different]
+    if len({p["name"] if p else "" for p in processes}) == 1 and processes[0]:
+        return f"{processes[0]['name']}, {len(different)} processes"
+    numbered = [NUMBERED.fullmatch(n) for n in different]
+    numbers = [int(n["number"]) for n in numbered if n]
+    if len(numbers) == len(different) and len({n["kind"] for n in numbered if n}) == 1 and numbered[0]:
+        kind = numbered[0]["kind"]
+        if kind.endswith(" "):
+            return f"{kind.rstrip()}s {min(numbers)} to {max(numbers)}"
+    return f"{different[0]}, {different[1]} and {len(different) - 2} more"
+
+
+def _every_s(times: Sequence[datetime]) -> float | None:
+    gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
+    if len(gaps) < FOLDED_MIN:
+        return None
+    middle = median(gaps)
+    low, _, high = quantiles(gaps, n=4)
+    return round(middle, 1) if middle > 0 and high - low <= 2 * REGULAR * middle else None
