@@ -1,32 +1,54 @@
 """Names why a training run or a notebook died, from whatever logs there are, and proves it line by line.
 
->>> from forensics import analyze
->>> report = analyze("logs/")
->>> report.causes[0].id, report.causes[0].probability
+>>> import forensics
+>>> report = forensics.analyze("sample_logs/jupyter_oom")
+>>> report.verdict, report.causes[0].id
+('crash', 'host_memory.oom_cgroup')
+
+Everything public stands in `__all__`; it is imported when it is first used, so `import forensics` costs next to nothing.
 """
 
-from pathlib import Path
+import importlib
 from typing import TYPE_CHECKING
 
-from forensics.version import VERSION
+from forensics.version import DISTRIBUTION, VERSION
 
 if TYPE_CHECKING:
-    from forensics.model import Report
+    from forensics.api import Knowledge, Report, analyze
+    from forensics.api.ipython import load_ipython_extension as load_ipython_extension
+    from forensics.errors import ForensicsError
 
 __version__ = VERSION
-__all__ = ["Report", "__version__", "analyze"]
+__all__ = ["ForensicsError", "Knowledge", "Report", "__version__", "analyze"]
 
-
-def analyze(*paths: str | Path) -> "Report":
-    """The Report on files and folders; raises forensics.errors.ForensicsError when nothing can be read."""
-    from forensics import pipeline
-
-    return pipeline.analyze_paths([Path(p) for p in paths], Path(paths[0]).name, pipeline.database())
+_HOMES = {  # public name -> the module that it comes from
+    "ForensicsError": "forensics.errors",
+    "Knowledge": "forensics.api",
+    "Report": "forensics.api",
+    "analyze": "forensics.api",
+    "load_ipython_extension": "forensics.api.ipython",
+}
 
 
 def __getattr__(name: str) -> object:
-    if name == "Report":
-        from forensics.model import Report
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(_unknown(name))
 
-        return Report
-    raise AttributeError(name)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _unknown(name: str) -> str:
+    """What to say of a name that is not here; where another project brings a package `forensics`, too, which one this is."""
+    said = f"module 'forensics' has no attribute {name!r}"
+    if name.startswith("__"):
+        return said
+    from forensics.version import others
+
+    found = ", ".join(others())
+    if not found:
+        return said
+    advice = f"install them in environments of their own, for example `pipx install {DISTRIBUTION}`"
+    return f"{said}; this is {DISTRIBUTION} {VERSION}, and {found} brings an import of that name, too: {advice}"

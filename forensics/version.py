@@ -1,3 +1,17 @@
-"""The version, in a module of its own so that any other may tell it."""
+"""The version and the name of the distribution, in a module of their own so that any other may tell them."""
 
 VERSION = "0.1.0"
+DISTRIBUTION = "training-forensics"  # the import is `forensics`; a project of that name brings an import `forensics`, too
+
+
+def others() -> list[str]:
+    """The other installed distributions that bring an import `forensics`, by name and version; reads all installed metadata."""
+    from importlib.metadata import PackageNotFoundError, packages_distributions, version
+
+    found = []
+    for name in sorted(set(packages_distributions().get("forensics", ()))):
+        try:
+            found += [f"{name} {version(name)}"] if name != DISTRIBUTION else []
+        except PackageNotFoundError:  # half uninstalled
+            found.append(name)
+    return found

@@ -100,6 +100,16 @@ class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "reme
     ledger: tuple[Adjustment, ...] = ()
     where: str = ""
 
+    @property
+    def evidence(self) -> tuple[Proof, ...]:
+        """The lines that show it, by the name that documents have."""
+        return self.proofs
+
+    @property
+    def remediations(self) -> tuple[Advice, ...]:
+        """What to do, by the name that documents have."""
+        return self.advice
+
 
 class IncidentCause(Struct, frozen=True):
     """A cause of an incident in a word; `probability` that it is the incident's root."""

@@ -202,6 +202,16 @@ class Proof(Struct, frozen=True, rename={"uncertainty_s": "time_uncertainty_s", 
     uncertainty_s: float | None = None
     link: str | None = None
 
+    @property
+    def time_uncertainty_s(self) -> float | None:
+        """How far `time` may be off, in seconds, by the name that documents have."""
+        return self.uncertainty_s
+
+    @property
+    def linked_by(self) -> str | None:
+        """What ties it to the first evidence line, by the name that documents have."""
+        return self.link
+
 
 class Observation(Struct, frozen=True):
     """Something that happened, understood: what it speaks for, where it stands, its fields in plain units.

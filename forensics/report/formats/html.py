@@ -5,27 +5,23 @@ any connection.
 """
 
 import base64
-import functools
 import hashlib
 import json
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from forensics.model import Report
-from forensics.report import page
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.document import document
 from forensics.report.escape import visible
 from forensics.report.notices import groups
 from forensics.report.page.charts import HEIGHT, WIDTH, bars, charts
+from forensics.report.page.templates import FOLDER, template
 from forensics.report.page.timeline import NAMES_OF_CLOCKS, drawings
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
-    as_consequence,
     evidence_head,
     guessed,
     headline,
@@ -41,20 +37,15 @@ from forensics.report.phrases import (
 from forensics.report.steps import steps
 from forensics.report.style import Style
 from forensics.report.subject import ending
-from forensics.text import shown
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 PROOFS = 12
-FOLDER = Path(page.__file__).parent
 
 
 def render(report: Report, _style: Style) -> str:
     """The whole page."""
     style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     paths = Paths.of(report)
-    return _template().render(
+    return template("page.html.j2").render(
         report=report,
         first=report.causes[0],
         happened=what_happened(report),
@@ -91,30 +82,6 @@ def render(report: Report, _style: Style) -> str:
     )
 
 
-@functools.cache
-def _template() -> "Template":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "percent": percent,
-        "shown": shown,
-        "share": lambda value: f"{100 * value:.3f}%",
-        "reference": _reference,
-        "consequence": as_consequence,
-        "own": Markup,  # for the style and script that come with this package, and for the data below
-    }
-    return environment.get_template("page.html.j2")
-
-
 def _policy(style: str, script: str) -> str:
     def digest(text: str) -> str:
         return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
@@ -126,8 +93,3 @@ def _data(report: Report) -> str:
     """The document for machines, with nothing in it that could end the element it stands in."""
     text = visible(json.dumps(document(report), ensure_ascii=False, allow_nan=False))
     return re.sub(r"[<>&\u2028\u2029]", lambda m: f"\\u{ord(m[0]):04x}", text)
-
-
-def _reference(url: Any) -> str:
-    """An address that a click may open; nothing for any other scheme."""
-    return url if isinstance(url, str) and re.match(r"https?://", url) else ""

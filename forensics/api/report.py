@@ -1,0 +1,147 @@
+"""Report: the finished answer, which writes itself in every format."""
+
+from typing import TYPE_CHECKING, Any
+
+from forensics import model
+from forensics.report import Style, hidden, render
+from forensics.report.style import ISSUE_CHARS, WIDTH
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from forensics.report.incidents import Group
+
+
+class Report(model.Report, frozen=True):
+    """The answer on one case. Its fields are those of the JSON document, as typed values.
+
+    `verdict`: "crash", "no_crash" or "undetermined". `causes`: most probable first, never empty; each with `id`, `title`,
+    `role`, `probability` (0 to 1), `summary`, `evidence` (lines with `source`, `line`, `text`, `time`), `facts` (sizes in
+    bytes), `remediations`. `subject`: what the verdict speaks of and how it ended. Also: `incidents`, `timeline`, `sources`,
+    `missing`, `notices`, `warnings`, `environment`, `curves`, `processes`, `unusual`. The schema: `forensics/report/schema.json`.
+
+    What `to_...` writes has secrets (tokens, passwords, keys) masked; the fields hold the lines as they were read.
+
+    >>> import forensics
+    >>> report = forensics.analyze("sample_logs/jupyter_oom")
+    >>> report.causes[0].facts["limit_bytes"], report.causes[0].evidence[0].source
+    (419430400, 'sample_logs/jupyter_oom/dmesg.log')
+    >>> report.causes[0].remediations[0].action
+    'Ask for more memory than the 400 MiB it had'
+    """
+
+    @classmethod
+    def of(cls, report: model.Report) -> "Report":
+        """A Report of the stages as one that writes itself."""
+        return cls(**{name: getattr(report, name) for name in report.__struct_fields__})
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> "Report":
+        """The Report that `to_dict` or `--format json` wrote; raises ForensicsError when it is none.
+
+        >>> import forensics
+        >>> report = forensics.analyze("sample_logs/nan_loss")
+        >>> forensics.Report.from_dict(report.to_dict()).verdict
+        'crash'
+        """
+        from forensics.report.reading import report_of
+
+        return cls.of(report_of(document, "the given document"))
+
+    @property
+    def incident_groups(self) -> "list[Group]":
+        """The incidents, folded where they are alike: "112 times a memory limit was hit, jobs 4001 to 4199".
+
+        >>> import forensics
+        >>> [group.ids for group in forensics.analyze("sample_logs/nan_loss").incident_groups]
+        [(1,)]
+        """
+        from forensics.report.incidents import groups
+
+        return groups(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of schema `forensics-report/1`: plain dicts, lists, texts and numbers.
+
+        >>> import forensics
+        >>> forensics.analyze("sample_logs/nan_loss").to_dict()["schema"]
+        'forensics-report/1'
+        """
+        from forensics.report.document import document
+        from forensics.report.redaction import without_secrets
+
+        return document(without_secrets(self))
+
+    def to_json(self) -> str:
+        """The document as JSON, indented, ending with a line end.
+
+        >>> import forensics, json
+        >>> json.loads(forensics.analyze("sample_logs/nan_loss").to_json())["verdict"]
+        'crash'
+        """
+        return render(self, "json")
+
+    def to_text(self, width: int = WIDTH) -> str:
+        """What the terminal shows, in lines of at most `width` characters, without colours.
+
+        >>> import forensics
+        >>> "numerics.nan" in forensics.analyze("sample_logs/nan_loss").to_text()
+        True
+        """
+        return render(self, "text", Style(width=width))
+
+    def to_markdown(self, max_chars: int = ISSUE_CHARS) -> str:
+        """A report for an issue or a ticket; the least important parts are left out to fit `max_chars` characters.
+
+        >>> import forensics
+        >>> "numerics.nan" in forensics.analyze("sample_logs/nan_loss").to_markdown()
+        True
+        """
+        return render(self, "markdown", Style(max_chars=max_chars))
+
+    def to_html(self) -> str:
+        """One page that needs nothing else: to be written to a file, and opened, sent or printed.
+
+        >>> import forensics
+        >>> forensics.analyze("sample_logs/nan_loss").to_html()[:15]
+        '<!DOCTYPE html>'
+        """
+        return render(self, "html")
+
+    def to_frame(self, table: str = "evidence") -> "pd.DataFrame":
+        """One table of the report as a pandas DataFrame; times are UTC, sizes bytes.
+
+        `table`: "evidence" (a row for each line of each cause), "incidents", "series" (a row for each value of each curve),
+        "causes", "timeline", "notices" or "sources". Raises ForensicsError for another name.
+
+        >>> import forensics
+        >>> evidence = forensics.analyze("sample_logs/jupyter_oom").to_frame()
+        >>> evidence.loc[0, ["cause", "weight"]].tolist()
+        ['host_memory.oom_cgroup', 'proof']
+        """
+        from forensics.api.frames import frame
+
+        return frame(self, table)
+
+    def redacted(self) -> "Report":
+        """This report with stand-ins for hosts, users, addresses and jobs, and without secrets: to be shown to others.
+
+        >>> import forensics
+        >>> forensics.analyze("sample_logs/slurm_oom").redacted().verdict
+        'crash'
+        """
+        return Report.of(hidden(self)[0])
+
+    def __repr__(self) -> str:
+        from forensics.report.phrases import percent
+
+        first = self.causes[0]
+        return f"<forensics.Report {self.case}: {self.verdict}, {first.id} {percent(first.probability)}>"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows for it."""
+        from forensics.report.page.fragment import fragment
+
+        return fragment(self)
