@@ -1,36 +1,80 @@
-"""Shared fixtures: the built-in database, a cache of its own, and a way to analyse a text."""
+"""Shared fixtures: the built-in database, a cache of its own, and a way to analyse a text. What makes the suite quick."""
 
+import fcntl
+import hashlib
 import os
 import resource
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
-from forensics import pipeline
-from forensics.database import Database
+from forensics import database, pipeline
+from forensics.database import Database, builtin_folder
 from forensics.model import Report, Source
 from forensics.sources.blob import BLOCK_BYTES
 
 ROOT = Path(__file__).parents[1]
+NOT_QUICK = ("slow", "seconds", "browser", "root")
+
+# Machines that test are busy ones: how long an example takes says nothing. `--hypothesis-profile=thorough` looks for longer.
+settings.register_profile("suite", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("suite"), max_examples=2000)
+settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite the expected answers of sample_logs/ from what is said now")
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Files that are named run in this process: to start others takes longer. The whole suite runs on as many cores as there are."""
+    return None if config.args_source is not pytest.Config.ArgsSource.ARGS else 0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is not marked as anything that takes long is quick."""
+    for item in items:
+        if not any(item.get_closest_marker(name) for name in NOT_QUICK):
+            item.add_marker("quick")
+
+
 @pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    before = os.environ.get("FORENSICS_CACHE")
-    os.environ["FORENSICS_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    os.environ["FORENSICS_CONFIG"] = os.devnull  # nobody's own signatures
-    os.environ.pop("FORENSICS_SIGNATURES", None)
-    os.environ["FORENSICS_DEBUG"] = "1"  # a fault of the program fails the test, where a user would get a warning
-    yield
-    if before is None:
-        del os.environ["FORENSICS_CACHE"]
-    else:
-        os.environ["FORENSICS_CACHE"] = before
+def _own_cache(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FORENSICS_CONFIG", os.devnull)  # nobody's own signatures
+        patch.delenv("FORENSICS_SIGNATURES", raising=False)
+        patch.setenv("FORENSICS_DEBUG", "1")  # a fault of the program fails the test, where a user would get a warning
+        patch.setattr(database, "PACKAGED", builtin_folder())  # tests/database proves it once, and not each database made of it
+        own = tmp_path_factory.mktemp("cache")
+        shutil.copytree(_compiled(pytestconfig, tmp_path_factory, patch), own, dirs_exist_ok=True)
+        patch.setenv("FORENSICS_CACHE", str(own))
+        yield
+
+
+def _compiled(config: pytest.Config, temporary: pytest.TempPathFactory, patch: pytest.MonkeyPatch) -> Path:
+    """A cache with the built-in database alone, which the workers of this run and later runs share.
+
+    It lies in pytest's own cache, is compiled by the first who needs it, and anew when the code that compiles it has changed.
+    """
+    code = hashlib.sha256()
+    for path in sorted((ROOT / "forensics" / "database").rglob("*.py")):
+        code.update(path.read_bytes())
+    kept = config.cache.mkdir("forensics") if hasattr(config, "cache") else temporary.getbasetemp()
+    with (kept / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        place = kept / code.hexdigest()[:16]
+        for other in kept.glob("*"):
+            if other.is_dir() and other != place and hasattr(config, "cache"):
+                shutil.rmtree(other)
+        patch.setenv("FORENSICS_CACHE", str(place))
+        pipeline.database()
+        _newest, *old = sorted(place.glob("*.db"), key=lambda p: -p.stat().st_mtime)
+        for path in old:
+            path.unlink()
+    return place
 
 
 @pytest.fixture(scope="module")

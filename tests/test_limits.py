@@ -3,8 +3,6 @@
 import gzip
 import io
 import re
-import subprocess
-import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +16,7 @@ from forensics.database import Database
 from forensics.errors import UsageError
 from forensics.limits import Limits, changed, names, table, told
 from forensics.model import Warning
+from tests.commandline import in_text
 
 SECURITY = Path(__file__).parents[1] / "SECURITY.md"
 
@@ -90,8 +89,7 @@ def test_a_wrong_variable_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_command_prints_those_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORENSICS_LIMIT_MEMBERS", "9")
-    done = subprocess.run([sys.executable, "-m", "forensics", "limits"], capture_output=True, timeout=60)
-    rows = [line.split() for line in done.stdout.decode().splitlines()]
+    rows = [line.split() for line in in_text("limits").stdout.splitlines()]
     assert [r[0] for r in rows] == names()
     assert rows[1][:2] == ["members", "9"]
 

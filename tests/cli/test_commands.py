@@ -1,27 +1,15 @@
 """The commands as a user types them: reports on stdout, notes on stderr, the right exit status, never a traceback."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commandline import forensics
+
 SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
-
-
-def forensics(*args: str, stdin: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
-    done = subprocess.run(
-        [sys.executable, "-m", "forensics", *args],
-        input=stdin,
-        capture_output=True,
-        env={**os.environ, **env},
-        timeout=60,
-        check=False,
-    )
-    assert b"Traceback (most recent call last):\n  File" not in done.stderr
-    return done
 
 
 @pytest.fixture

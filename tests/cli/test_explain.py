@@ -7,8 +7,7 @@ import pytest
 from forensics.database import HEALTHY, Database, builtin_folder
 from forensics.database.causefiles import read_cause
 from forensics.explain import explain
-
-from .test_commands import forensics
+from tests.commandline import forensics
 
 LOST = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, name=python3, GPU has fallen off the bus."
 KILLED = "Memory cgroup out of memory: Killed process 4711 (python3) total-vm:9042104kB, anon-rss:444796kB, file-rss:0kB"

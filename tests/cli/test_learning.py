@@ -8,8 +8,7 @@ from typer.testing import CliRunner
 
 from forensics.cli.app import build
 from forensics.database.rates import HEADER
-
-from .test_commands import forensics
+from tests.commandline import forensics
 
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
 FULL = "OSError: [Errno 28] No space left on device: 'step9.npy'\n"

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.commandline import in_text
+
 ROOT = Path(__file__).parents[2]
 CASE = "sample_logs/jupyter_oom"
 
 
 def forensics(*args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "forensics", *args]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, input=stdin, env={**os.environ, **env}, timeout=120)
+    return in_text(*args, stdin=stdin, cwd=ROOT, **env)
 
 
 @pytest.fixture(scope="module")

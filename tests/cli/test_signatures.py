@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from forensics.database import builtin_folder
-
-from .test_commands import forensics
+from tests.commandline import forensics
 
 MINE = """\
 cause: storage.full

@@ -2,10 +2,7 @@
 
 import csv
 import io
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +12,7 @@ import pytest
 from forensics.model import Report
 from forensics.report import formats, render
 from forensics.report.style import Style
+from tests.commandline import in_text
 from tests.hostile.inputs import OOM
 
 TEXTS = [
@@ -85,9 +83,6 @@ def test_markdown_holds_nothing_that_acts(report: Report) -> None:
 def test_a_spreadsheet_sees_no_formula(tmp_path: Path) -> None:
     path = tmp_path / "=cmd.log"
     path.write_text("\n".join(f"{t}".replace("\n", " ").replace("\x00", "") for t in TEXTS))
-    told = subprocess.run(
-        [sys.executable, "-m", "forensics", "timeline", str(path), "-f", "csv"], capture_output=True, env=os.environ, cwd=tmp_path
-    )
-    rows = list(csv.reader(io.StringIO(told.stdout.decode())))
+    rows = list(csv.reader(io.StringIO(in_text("timeline", path, "-f", "csv", cwd=tmp_path).stdout)))
     assert len(rows) > 5
     assert not [c for row in rows for c in row if c[:1] in tuple("=+-@\t\r")]

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.commandline import in_text
+
 LEAK = Path(__file__).parents[2] / "sample_logs" / "oom_leak" / "train.log"
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "forensics", "series", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return in_text("series", *arguments)
 
 
 def test_the_series_are_listed_with_what_they_tell() -> None:
