@@ -1,28 +1,24 @@
-"""The command's entry: makes sure that `import forensics` finds this project's package before anything of it runs.
+"""The command's entry: makes sure that `import forensics` finds this project's package before anything else of it runs.
 
-Another project has the name `forensics` in the index and installs a folder `forensics/`, too. Where both lie in one
-environment, or another folder `forensics/` comes first on the path, the command says so in a line instead of failing midway.
+Another project has the name `forensics` in the index and installs a folder `forensics/`, too. Where its files, or another
+folder `forensics/` that comes first on the path, stand in the way, the command says so in a line instead of failing midway.
 """
 
-import importlib.util
+import importlib
 import sys
-from pathlib import Path
 
 NAME = "training-forensics"
 
 
 def main() -> None:
     """Run `forensics`, or exit with 2 and a line that says which other package stands in its way."""
-    own = Path(__file__).resolve().parent / "forensics"
-    spec = importlib.util.find_spec("forensics")
-    places = [Path(p).resolve() for p in (spec.submodule_search_locations or ())] if spec else []
-    if places != [own]:
-        found = ", ".join(map(str, places)) or "nothing"
-        _stop(f"`import forensics` finds {found} instead of {own}")
-    import forensics
-
-    if getattr(forensics, "DISTRIBUTION", None) != NAME:
-        _stop(f"another project's files were installed over those of {NAME} in {own}")
+    try:
+        found = importlib.import_module("forensics")
+    except ImportError as error:
+        _stop(f"`import forensics` failed ({error})")
+    if getattr(found, "DISTRIBUTION", None) != NAME:
+        places = getattr(found, "__file__", None) or ", ".join(map(str, found.__path__))
+        _stop(f"`import forensics` finds another project's package, {places}")
     from forensics.cli import main as run
 
     run()
