@@ -53,8 +53,9 @@ def folders_of(own: Path | None, alone: bool = False) -> list[Path]:
 
 def examine(own: Path | None = None, alone: bool = False) -> Examination:
     """Everything that can be said about the cause files in `own`, or about those of an analysis."""
-    causes, faults = read_folders(folders_of(own, alone))
-    faults += check(causes)
+    folders = folders_of(own, alone)
+    causes, faults = read_folders(folders)
+    faults += check(causes, proven=folders[0] if own and len(folders) > 1 else None)  # only those of `own` are told
     ours = [c for c in causes if own is None or any(_within(p, own) for p in _places(c))]
     signatures = [s for c in ours for s in c.signatures if own is None or _within(s.place, own)]
     notes: list[Fault] = []

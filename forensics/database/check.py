@@ -63,11 +63,6 @@ def _twice(cause: Cause) -> Iterator[Signature]:
         seen.add(signature.name)
 
 
-def check_signature(signature: Signature) -> Iterator[str]:
-    """What is wrong with one signature, its own examples included."""
-    return (what for _, what in faults_of(signature))
-
-
 def faults_of(signature: Signature) -> Iterator[tuple[Place, str]]:
     """What is wrong with one signature, its own examples included, and where."""
     if not signature.anchors:

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,19 +19,16 @@ import pytest
 from msgspec.structs import replace
 
 from forensics import detectors, pipeline, series
-from forensics.database import Database
+from forensics.database import Database, cache
 from forensics.model import Report, Warn, Warning
 from forensics.scan import scan
+from tests.commandline import forensics
 from tests.conftest import ROOT, text_source
+from tests.database.test_causefiles import GOOD
 from tests.hostile.inputs import CAUSE, OOM
 
 CASE = str(ROOT / "sample_logs/jupyter_oom")
 COMMAND = [sys.executable, "-m", "forensics"]
-
-
-def run(*given: str, **environment: str) -> "subprocess.CompletedProcess[bytes]":
-    own = {k: v for k, v in os.environ.items() if k != "FORENSICS_DEBUG"} | environment
-    return subprocess.run([*COMMAND, *given], capture_output=True, env=own, timeout=60)
 
 
 @pytest.fixture
@@ -44,16 +42,21 @@ def tiny(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
-def test_disk_full_under_the_report(tiny: Path) -> None:
-    told = run("analyze", CASE, "-f", "html", "-o", str(tiny / "report.html"))
+@pytest.fixture
+def as_users_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORENSICS_DEBUG")
+
+
+def test_disk_full_under_the_report(tiny: Path, as_users_have_it: None) -> None:
+    told = forensics("analyze", CASE, "-f", "html", "-o", tiny / "report.html")
     assert told.returncode == 2
     assert told.stderr.decode().count("\n") == 1 and b"No space left" in told.stderr
     assert b"</html>" in told.stdout, "the report goes to stdout"
     assert list(tiny.iterdir()) == []
 
 
-def test_disk_full_under_the_cache(tiny: Path) -> None:
-    told = run("analyze", CASE, "-f", "json", FORENSICS_CACHE=str(tiny))
+def test_disk_full_under_the_cache(tiny: Path, as_users_have_it: None) -> None:
+    told = forensics("analyze", CASE, "-f", "json", FORENSICS_CACHE=str(tiny))
     assert told.returncode == 0 and not told.stderr
     assert json.loads(told.stdout)["causes"][0]["id"] == CAUSE
     assert not list(tiny.iterdir())
@@ -69,27 +72,49 @@ def test_disk_full_under_stdout() -> None:
 
 
 def test_a_cache_that_is_no_folder(tmp_path: Path) -> None:
+    """In a process of its own, as it comes: signatures read, proven and compiled in one run."""
     (tmp_path / "cache").write_text("x")
-    told = run("analyze", CASE, "-f", "json", FORENSICS_CACHE=str(tmp_path / "cache"), HOME="/proc/none")
+    own = {k: v for k, v in os.environ.items() if k != "FORENSICS_DEBUG"}
+    own |= {"FORENSICS_CACHE": str(tmp_path / "cache"), "HOME": "/proc/none"}
+    told = subprocess.run([*COMMAND, "analyze", CASE, "-f", "json"], capture_output=True, env=own, timeout=60)
     assert told.returncode == 0 and json.loads(told.stdout)["causes"][0]["id"] == CAUSE
 
 
-def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
-    assert run("analyze", CASE, FORENSICS_CACHE=str(tmp_path)).returncode == 0
+def test_a_damaged_cache_is_made_anew(tmp_path: Path, as_users_have_it: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(os.environ["FORENSICS_CACHE"], tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path))
     for kept in tmp_path.glob("*.db"):
         data = bytearray(kept.read_bytes())
         data[len(data) // 2] ^= 0xFF
         kept.write_bytes(data)
-    told = run("analyze", CASE, "-f", "json", FORENSICS_CACHE=str(tmp_path))
+        assert cache.read(kept.stem) is None
+    told = forensics("analyze", CASE, "-f", "json")
     assert told.returncode == 0 and json.loads(told.stdout)["causes"][0]["id"] == CAUSE
+    assert any(cache.read(kept.stem) for kept in tmp_path.glob("*.db"))
 
 
-def test_two_runs_share_one_cache(tmp_path: Path) -> None:
-    own = os.environ | {"FORENSICS_CACHE": str(tmp_path)}
-    runs = [subprocess.Popen([*COMMAND, "analyze", CASE, "-f", "json"], stdout=subprocess.PIPE, env=own) for _ in range(2)]
-    answers = [r.communicate(timeout=120)[0] for r in runs]
-    assert [json.loads(a)["causes"][0]["id"] for a in answers] == [CAUSE] * 2
-    assert not list(tmp_path.glob(".new-*"))
+def test_processes_share_one_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several find it empty, compile the same databases at the same time, and write and read them under each other's eyes."""
+    (tmp_path / "family").mkdir()
+    program = (
+        "import sys; from pathlib import Path; from forensics.database import load; from forensics.model import Trigger\n"
+        "sys.stdin.readline()\n"
+        "for i in range(30):\n"
+        "    made = load(Path(sys.argv[1]), [Trigger('k', (f'anchor {i}',))])\n"
+        "    assert list(made.causes) == ['family.thing'] and made.triggers[0].anchors == (f'anchor {i}',)\n"
+    )
+    (tmp_path / "family" / "thing.yaml").write_text(GOOD)
+    monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path / "cache"))
+    given = [sys.executable, "-c", program, str(tmp_path)]
+    runs = [subprocess.Popen(given, stdin=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+    for run in runs:
+        assert run.stdin
+        run.stdin.write(b"go\n")
+        run.stdin.flush()
+    assert [run.communicate(timeout=60)[1] for run in runs] == [b""] * 3
+    assert [run.returncode for run in runs] == [0] * 3
+    kept = list((tmp_path / "cache").iterdir())
+    assert len(kept) == cache.KEPT and all(cache.read(k.stem) for k in kept)
 
 
 def test_a_reader_that_leaves() -> None:
@@ -104,12 +129,13 @@ def test_a_report_onto_a_pipe_or_a_link_leaves_them_what_they_are(tmp_path: Path
     os.mkfifo(pipe)
     link.symlink_to("report.json")
     with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
-        assert run("analyze", CASE, "-f", "json", "-o", str(pipe)).returncode == 0
+        assert forensics("analyze", CASE, "-f", "json", "-o", pipe).returncode == 0
         assert json.loads(reader.communicate(timeout=60)[0])["causes"][0]["id"] == CAUSE
     assert pipe.is_fifo()
-    assert run("analyze", CASE, "-f", "json", "-o", str(link)).returncode == 0
+    assert forensics("analyze", CASE, "-f", "json", "-o", link).returncode == 0
     assert link.is_symlink() and json.loads((tmp_path / "report.json").read_bytes())["causes"][0]["id"] == CAUSE
-    assert json.loads(run("analyze", CASE, "-f", "json", "-o", "/dev/stdout").stdout)["causes"][0]["id"] == CAUSE
+    told = subprocess.run([*COMMAND, "analyze", CASE, "-f", "json", "-o", "/dev/stdout"], capture_output=True, timeout=60)
+    assert json.loads(told.stdout)["causes"][0]["id"] == CAUSE
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "pipe", "report.json"]
 
 
@@ -151,11 +177,6 @@ class BrokenError(Exception):
 
 def broken(*_given: object, **_named: object) -> None:
     raise BrokenError("a fault made by this test")
-
-
-@pytest.fixture
-def as_users_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FORENSICS_DEBUG")
 
 
 PARTS = {

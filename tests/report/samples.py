@@ -6,9 +6,11 @@ from pathlib import Path
 from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Report
+from forensics.report import render
 
 ROOT = Path(__file__).parents[2]
 MADE: dict[str, Report] = {}
+RENDERED: dict[tuple[str, str], str] = {}
 CASES = sorted(p.parent.name for p in (ROOT / "sample_logs").glob("*/expected.yaml"))
 
 
@@ -24,3 +26,10 @@ def sample(case: str, knowledge: Database) -> Report:
         return MADE[case]
     finally:
         os.chdir(before)
+
+
+def rendered(case: str, form: str, knowledge: Database) -> str:
+    """The same in a format, in its usual style."""
+    if (case, form) not in RENDERED:
+        RENDERED[case, form] = render(sample(case, knowledge), form)
+    return RENDERED[case, form]

@@ -12,7 +12,7 @@ from forensics.database import Database
 from forensics.report import render
 from forensics.report.document import document
 from tests.report import made
-from tests.report.samples import CASES, sample
+from tests.report.samples import CASES, rendered
 from tests.report.test_markdown import HOSTILE
 
 MOST_BYTES = 2_000_000
@@ -69,7 +69,7 @@ def test_no_text_makes_an_element(text: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_it_loads_nothing(case: str, knowledge: Database) -> None:
-    page = render(sample(case, knowledge), "html")
+    page = rendered(case, "html", knowledge)
     for tag, attrs in Elements(page).found:
         assert tag not in ("link", "iframe", "object", "embed", "img", "base", "form")
         assert not {"src", "srcset", "action", "background", "data", "xlink:href"} & set(attrs)

@@ -15,7 +15,7 @@ from forensics.report.escape import code, fenced, plain
 from forensics.report.phrases import headline, remedies
 from forensics.report.style import ISSUE_CHARS
 from tests.report import made
-from tests.report.samples import CASES, sample
+from tests.report.samples import CASES, rendered, sample
 
 PARSER = MarkdownIt("gfm-like", {"linkify": False}).enable(["table", "strikethrough"])
 HOSTILE = [
@@ -90,8 +90,7 @@ def test_code_and_fences_hold_what_they_hold(text: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_fits_an_issue_and_has_its_parts(case: str, knowledge: Database) -> None:
-    report = sample(case, knowledge)
-    text = render(report, "markdown")
+    report, text = sample(case, knowledge), rendered(case, "markdown", knowledge)
     assert len(text) <= ISSUE_CHARS
     heads = [t.content for t in tokens(text) if t.type == "inline" and t.level == 1]
     assert any(headline(report).split()[0] in h for h in heads)

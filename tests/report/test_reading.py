@@ -13,19 +13,18 @@ from forensics.report import formats, render
 from forensics.report.document import document
 from forensics.report.reading import report_of
 from tests.report import made
-from tests.report.samples import CASES, sample
+from tests.report.samples import CASES, rendered
 
 DOCUMENT = json.loads(json.dumps(document(made.report())))
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_reads_back(case: str, knowledge: Database) -> None:
-    report = sample(case, knowledge)
-    saved = json.loads(render(report, "json"))
+    saved = json.loads(rendered(case, "json", knowledge))
     again = report_of(saved, "saved.json")
     assert document(again) == saved
     for form in formats():
-        assert render(again, form) == render(report, form)
+        assert render(again, form) == rendered(case, form, knowledge)
 
 
 def test_a_document_without_the_later_fields_reads() -> None:

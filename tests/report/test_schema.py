@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.model.verdicts import OutcomeState, Whose
-from forensics.report import render
 from forensics.report.document import document
 from tests.report import made
-from tests.report.samples import CASES, sample
+from tests.report.samples import CASES, rendered
 
 SCHEMA = json.loads((resources.files("forensics.report") / "schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
@@ -26,7 +25,7 @@ def test_the_schema_is_one() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_document_of_a_case_fits(case: str, knowledge: Database) -> None:
-    VALIDATOR.validate(json.loads(render(sample(case, knowledge), "json")))
+    VALIDATOR.validate(json.loads(rendered(case, "json", knowledge)))
 
 
 def test_a_made_document_with_everything_in_it_fits() -> None:

@@ -9,10 +9,9 @@ from forensics.database import Database
 from forensics.decision.decide import WHY
 from forensics.model import Report, SourceSummary, SubjectSummary
 from forensics.model.verdicts import OutcomeState
-from forensics.report import render
 from forensics.report.subject import ending, outcome_line
 from tests.report import made
-from tests.report.samples import CASES, sample
+from tests.report.samples import CASES, rendered, sample
 
 WORDS = {
     "failed": "a.log ended badly: why",
@@ -111,9 +110,9 @@ def test_an_outcome_line_is_a_place_and_a_text(line: str, parts: tuple[str, str]
 def test_every_report_says_under_its_headline_how_it_ended(case: str, knowledge: Database) -> None:
     report = sample(case, knowledge)
     told = said(report)
-    rows = render(report, "text").splitlines()
+    rows = rendered(case, "text", knowledge).splitlines()
     assert told in " ".join(rows[1:4])
-    lines = render(report, "markdown").splitlines()
+    lines = rendered(case, "markdown", knowledge).splitlines()
     assert lines[2].replace("`", "").replace("\\", "") == told
-    page = render(report, "html")
+    page = rendered(case, "html", knowledge)
     assert page.index("</h1>") < page.index('<p class="ending">') < page.index('<p class="happened">')

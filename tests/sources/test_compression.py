@@ -1,6 +1,7 @@
 """Compressed streams: known by content, read to where they are damaged, stopped where they grow beyond reason."""
 
 import bz2
+import functools
 import gzip
 import io
 import lzma
@@ -29,6 +30,11 @@ random.seed(7)
 TEXT = b"".join(b"line %d %s\n" % (i, random.randbytes(20).hex().encode()) for i in range(40_000))
 
 
+@functools.cache
+def packed_text(kind: str) -> bytes:
+    return PACK[kind](TEXT)
+
+
 def unpack(data: bytes, kind: str, size: int = 100_000) -> bytes:
     stream = compression.unpacked(io.BytesIO(data), kind)
     return b"".join(iter(lambda: stream.read(size), b""))
@@ -36,7 +42,7 @@ def unpack(data: bytes, kind: str, size: int = 100_000) -> bytes:
 
 @pytest.mark.parametrize("kind", PACK)
 def test_a_kind_is_known_by_its_first_bytes(kind: str) -> None:
-    assert compression.packing(PACK[kind](TEXT)[:64]) == kind
+    assert compression.packing(packed_text(kind)[:64]) == kind
 
 
 @settings(deadline=None, max_examples=40)
@@ -54,7 +60,7 @@ def test_streams_in_a_row_are_one(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", PACK)
 def test_a_cut_stream_gives_what_it_holds_and_a_warning(kind: str, tmp_path: Path) -> None:
-    packed = PACK[kind](TEXT)
+    packed = packed_text(kind)
     (tmp_path / "cut").write_bytes(packed[: len(packed) * 3 // 4])
     (found,), noted = read_path(tmp_path / "cut")
     assert TEXT.decode().startswith("\n".join(found.lines))
@@ -64,7 +70,7 @@ def test_a_cut_stream_gives_what_it_holds_and_a_warning(kind: str, tmp_path: Pat
 
 @pytest.mark.parametrize("kind", ["gzip", "xz", "zstd"])
 def test_damage_in_the_middle_is_a_warning(kind: str, tmp_path: Path) -> None:
-    packed = bytearray(PACK[kind](TEXT))
+    packed = bytearray(packed_text(kind))
     middle = len(packed) // 2
     packed[middle : middle + 64] = bytes(64)
     (tmp_path / "bad").write_bytes(packed)
@@ -83,9 +89,14 @@ def test_a_bomb_is_stopped(kind: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_an_xz_stream_cannot_ask_for_all_memory() -> None:
-    huge = lzma.compress(b"text\n", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}])
+    huge = bytearray(lzma.compress(b"text\n"))
+    head = slice(12, 12 + (huge[12] + 1) * 4)  # of the block: size, flags, then the filter with the size of its dictionary
+    assert huge[head][2:4] == b"\x21\x01" and unpack(bytes(huge), "xz") == b"text\n"
+    huge[16] = 36  # 1 GiB; 4 GiB are 40
+    huge[head.stop - 4 : head.stop] = zlib.crc32(huge[head.start : head.stop - 4]).to_bytes(4, "little")
+    assert lzma.decompress(huge) == b"text\n"
     with pytest.raises(OSError, match="damaged"):
-        unpack(huge, "xz")
+        unpack(bytes(huge), "xz")
 
 
 def test_text_that_begins_like_zlib_is_text() -> None:
