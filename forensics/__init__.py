@@ -45,7 +45,12 @@ def _unknown(name: str) -> str:
     said = f"module 'forensics' has no attribute {name!r}"
     if name.startswith("__"):
         return said
+    from importlib.util import find_spec
+
     from forensics.version import others
+
+    if find_spec(f"forensics.{name}"):  # `from forensics import pipeline` asks for the attribute before it imports the module
+        return said
 
     found = ", ".join(others())
     if not found:

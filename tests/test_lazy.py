@@ -48,3 +48,10 @@ def test_nothing_is_compiled_by_importing_the_pipeline() -> None:
     )
     printed = subprocess.run([sys.executable, "-c", counted], capture_output=True, text=True, check=True).stdout
     assert int(printed) < 80  # what other packages compile
+
+
+def test_importing_a_module_of_the_package_reads_no_metadata_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes 0.2 s, and the import system asks for each name before it looks for a module."""
+    monkeypatch.setattr("forensics.version.others", lambda: pytest.fail("other packages were looked at"))
+    with pytest.raises(AttributeError, match="no attribute 'pipeline'"):
+        forensics.__getattr__("pipeline")
