@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from forensics import detectors, lazy, series
+from forensics.advice.case import case_fields
 from forensics.config import config
 from forensics.database import Cause, builtin_folder, read_folders
 from forensics.database.check import check
@@ -98,7 +99,7 @@ def record_fields() -> frozenset[str]:
     for package in (detectors, series):
         for path in Path(package.__path__[0]).rglob("*.py"):
             names |= set(_written(ast.parse(path.read_text(encoding="utf-8"))))
-    return frozenset(names | fact_names(names))
+    return frozenset(names | fact_names(names) | case_fields())
 
 
 def fact_names(groups: Iterable[str]) -> set[str]:

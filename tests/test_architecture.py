@@ -53,7 +53,7 @@ BELOW: dict[str, set[str]] = {
     },
     # who asks
     "train": {"pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "errors", "lazy"},
-    "examine": {"config", "database", "detectors", "series", "errors", "lazy"},
+    "examine": {"advice", "config", "database", "detectors", "series", "errors", "lazy"},
     "explain": {"advice", "database", "detectors", "scan", "model"},
     "cli": {
         *("advice", "config", "correlation", "database", "decision", "errors", "examine", "explain", "limits", "model"),

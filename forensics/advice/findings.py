@@ -4,15 +4,17 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from forensics.advice.case import case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.remedies import advice, missing
 from forensics.advice.whereabouts import where
 from forensics.advice.wording import summary
-from forensics.database import HEALTHY, Database
-from forensics.model import Finding, Observation, Proof, Role, Unknown
+from forensics.database import HEALTHY, Cause, Database
+from forensics.model import Advice, Fields, Finding, Observation, Proof, Role, Surroundings, Unknown
 from forensics.model.answers import OUTCOME_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
+NOTHING = Surroundings()
 MAX_OVERCOME = 4
 UNPROVEN = (
     Unknown(
@@ -33,23 +35,25 @@ UNTIED = Unknown(
 )
 
 
-def findings(diagnosis: Diagnosis, database: Database) -> tuple[Finding, ...]:
-    """What is said of each candidate, in order; remedies for the first one only."""
-    return tuple(_finding(c, i == 0, diagnosis, database) for i, c in enumerate(diagnosis.candidates))
+def findings(diagnosis: Diagnosis, database: Database, around: Surroundings = NOTHING) -> tuple[Finding, ...]:
+    """What is said of each candidate, in order; remedies, which fit what is `around` the job, for the first one only."""
+    return tuple(_finding(c, i == 0, diagnosis, database, around) for i, c in enumerate(diagnosis.candidates))
 
 
-def open_questions(diagnosis: Diagnosis, found: Sequence[Finding], database: Database) -> tuple[Unknown, ...]:
+def open_questions(
+    diagnosis: Diagnosis, found: Sequence[Finding], database: Database, around: Surroundings = NOTHING
+) -> tuple[Unknown, ...]:
     """What the logs did not say, most important first; nothing where nothing ended badly."""
     first = diagnosis.candidates[0]
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
-    asked = missing(database.causes[first.cause], found[0].facts)
+    asked = missing(database.causes[first.cause], found[0].facts, around.environment)
     if first.owned and all(o.whose == "unknown" for o in first.owned):
         asked = (UNTIED, *asked)
     return asked if first.owned else (*UNPROVEN, *asked)
 
 
-def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database) -> Finding:
+def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database, around: Surroundings) -> Finding:
     cause = database.causes[candidate.cause]
     deaths = "process_death" in cause.traits
     observations = _told(candidate, "machine_fault" in cause.traits)
@@ -67,10 +71,15 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
         summary=summary(cause, facts),
         proofs=proofs,
         facts=facts,
-        advice=advice(cause, facts) if first and cause.id != HEALTHY else (),
+        advice=_advice(cause, facts, around) if first and cause.id != HEALTHY else (),
         ledger=candidate.ledger,
         where=where(facts),
     )
+
+
+def _advice(cause: Cause, facts: Fields, around: Surroundings) -> tuple[Advice, ...]:
+    """The remedies of a cause with what this case, its programs and its numbers tell."""
+    return advice(cause, case_facts(facts, around), around.environment)
 
 
 def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:

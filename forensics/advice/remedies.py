@@ -1,47 +1,77 @@
-"""Remedies and open questions of a cause, in this case's own words.
+"""Remedies and open questions of a cause, in the words that fit this case and the place where it ran.
 
-Remedies keep the rank of their file; one whose fields this case does not fill is left out.
+    sbatch --mem=SIZE job.sh        a command of Slurm: left out where a pod ran, first where a Slurm job did
+
+A remedy is left out where a fact that it needs is not known, where the environment excludes it, or where every command and
+sentence of it names a tool that is not there. Those that fit keep the rank of their file.
 """
+
+from collections.abc import Sequence
 
 from forensics.advice.wording import fields_of, fill, fill_command
 from forensics.database import Cause, Remedy
+from forensics.database.conditions import Environment, fit_of, holds, is_confirmed
 from forensics.model import Advice, Fields, Unknown
 
+NOWHERE: Environment = {}
+MAX_COMMANDS = 4
 
-def advice(cause: Cause, facts: Fields) -> tuple[Advice, ...]:
-    """The remedies that fit `facts`, ranked from 1."""
-    fitting = [r for r in cause.remedies if _fits(r, facts)]
+
+def advice(cause: Cause, facts: Fields, environment: Environment = NOWHERE) -> tuple[Advice, ...]:
+    """The remedies that fit `facts` and `environment`, ranked from 1."""
     told: list[Advice] = []
-    for remedy in fitting:
-        action = fill(remedy.do, facts)
-        if action is None:
+    for remedy in cause.remedies:
+        action = fill(remedy.do, facts) if _fits(remedy, facts, environment) else None
+        if action is None or fit_of(remedy.do, environment) is False:
+            continue
+        commands = commands_for(remedy.commands, environment)
+        if remedy.commands and not commands and _needs_tool(remedy, environment):
             continue
         told.append(
             Advice(
                 rank=len(told) + 1,
                 who=remedy.who,
                 action=action,
-                why=fill(remedy.why, facts) or _without_fields(remedy.why),
-                commands=tuple(fill_command(c, facts) for c in remedy.commands),
+                why=_why(remedy.why, facts, environment),
+                commands=tuple(fill_command(c, facts) for c in commands),
                 reference=remedy.source or None,
             )
         )
     return tuple(told)
 
 
-def _fits(remedy: Remedy, facts: Fields) -> bool:
-    return all(name in facts for name in remedy.when) and not any(name in facts for name in remedy.unless)
+def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str, ...]:
+    """Those of `commands` whose tools exist where the job ran; tools that nothing tells of only where nothing else is left."""
+    fits = [(c, fit_of(c, environment)) for c in commands]
+    sure = [c for c, fit in fits if fit]
+    confirmed = [c for c in sure if is_confirmed(c, environment)]
+    chosen = sure or [c for c, fit in fits if fit is None]
+    return tuple(sorted(chosen, key=lambda c: c not in confirmed)[:MAX_COMMANDS])
 
 
-def _without_fields(text: str) -> str:
-    """Only the sentences that need no field."""
-    return " ".join(s for s in text.split(". ") if not fields_of(s))
+def _fits(remedy: Remedy, facts: Fields, environment: Environment) -> bool:
+    """Do its conditions hold? One that nothing in the logs tells of holds neither for `when` nor for `unless`."""
+    needed = all(holds(c, facts, environment) for c in remedy.when)
+    return needed and not any(holds(c, facts, environment) for c in remedy.unless)
 
 
-def missing(cause: Cause, facts: Fields) -> tuple[Unknown, ...]:
+def _needs_tool(remedy: Remedy, environment: Environment) -> bool:
+    """Is every command of it one of a tool that is excluded?"""
+    return all(fit_of(c, environment) is False for c in remedy.commands)
+
+
+def _why(text: str, facts: Fields, environment: Environment) -> str:
+    """The reason, without the sentences that need a field that is not known or name a tool that is not there."""
+    sentences = text.split(". ")
+    kept = [s for s in sentences if not any(n not in facts for n in fields_of(s)) and fit_of(s, environment) is not False]
+    told = fill(". ".join(kept), facts) or ""
+    return told if not told or told.endswith((".", ")", ":")) or kept[-1:] == sentences[-1:] else f"{told}."
+
+
+def missing(cause: Cause, facts: Fields, environment: Environment = NOWHERE) -> tuple[Unknown, ...]:
     """What the logs did not say about this cause."""
     return tuple(
         Unknown(m.what, m.why, fill_command(m.command, facts))
         for m in cause.missing
-        if not any(name in facts for name in m.unless)
+        if not any(name in facts for name in m.unless) and fit_of(m.command, environment) is not False
     )

@@ -12,13 +12,17 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.context.architecture import TRIGGER as ARCHITECTURE
+from forensics.context.architecture import architecture
 from forensics.context.curves import Ranked, curves, longest
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
 from forensics.context.processes import processes
-from forensics.model import Curve, Finding, ProcessMemory, Report, Scan, Setting, Trigger
+from forensics.context.run_settings import TRIGGER as RUN_SETTINGS
+from forensics.context.run_settings import run_settings
+from forensics.model import Curve, Finding, ProcessMemory, Report, Scan, Setting, Surroundings, Trigger
 
-__all__ = ["Context", "Ranked", "attach", "curves", "read", "triggers"]
+__all__ = ["Context", "Ranked", "attach", "curves", "read", "surroundings", "triggers"]
 
 
 class Context(Struct, frozen=True):
@@ -31,7 +35,17 @@ class Context(Struct, frozen=True):
 
 def triggers() -> tuple[Trigger, ...]:
     """The lines that may carry any of it."""
-    return (ENVIRONMENT,)
+    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE)
+
+
+def surroundings(scans: Iterable[Scan]) -> Surroundings:
+    """Where and how the job ran: what remedies are chosen and worded by."""
+    from forensics.context.programs import programs  # these two are needed only where there is something to advise
+    from forensics.context.signs import signs
+
+    scans = list(scans)
+    beside = programs(scans)
+    return Surroundings(signs(scans, beside), settings(scans), run_settings(scans), beside, architecture(scans))
 
 
 def read(scans: Iterable[Scan], first: Finding, drawn: Iterable[Ranked] = ()) -> Context:

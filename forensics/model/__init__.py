@@ -26,6 +26,7 @@ from forensics.model.answers import (
     Verdict,
 )
 from forensics.model.logs import (
+    CodePart,
     Fields,
     Hit,
     Incident,
@@ -44,10 +45,14 @@ from forensics.model.logs import (
     Warning,
     Weight,
 )
+from forensics.model.programs import HABITS, Architecture, Layer, Program, Remark, Surroundings
 
 __all__ = [
+    "HABITS",
     "Adjustment",
     "Advice",
+    "Architecture",
+    "CodePart",
     "Curve",
     "Difference",
     "Fields",
@@ -56,6 +61,7 @@ __all__ = [
     "Incident",
     "IncidentCause",
     "IncidentSummary",
+    "Layer",
     "Line",
     "Link",
     "Message",
@@ -64,8 +70,10 @@ __all__ = [
     "Observation",
     "Prefix",
     "ProcessMemory",
+    "Program",
     "Proof",
     "Region",
+    "Remark",
     "Report",
     "Role",
     "Scan",
@@ -74,6 +82,7 @@ __all__ = [
     "SourceSummary",
     "Stamp",
     "SubjectSummary",
+    "Surroundings",
     "Trigger",
     "Unknown",
     "Value",

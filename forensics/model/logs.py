@@ -27,6 +27,21 @@ class Warning(Struct, frozen=True):
 Warn = Callable[[Warning], None]
 
 
+class Line(Struct, frozen=True, rename={"number": "line"}):
+    """One line of a source: its number from 1, as `grep -n` counts, and its text without line end, colours and the
+    overwritten frames of progress bars."""
+
+    number: int
+    text: str
+
+
+class CodePart(Struct, frozen=True):
+    """Code that stands together: a whole script, or one cell of a notebook (`label`: `cell 3`). Lines are those of the file."""
+
+    label: str
+    lines: tuple[Line, ...]
+
+
 class Source(Struct, frozen=True):
     """Something readable: its name as the user knows it and a function that yields its bytes in blocks, once.
 
@@ -34,7 +49,8 @@ class Source(Struct, frozen=True):
     number of a line in what `blocks` yields to its number in the original, for records that were decoded; complete once `blocks`
     has been read; None where the two are the same. `format`: the container its records were decoded from, as told in the report
     (`docker json-file`); None where it is plain text. `size`: bytes of a file that can be opened by its name and is read as it
-    lies; None for everything else. `coded`: bytes of a file whose records are decoded; 0 for others.
+    lies; None for everything else. `coded`: bytes of a file whose records are decoded; 0 for others. `code`: the program in it,
+    for a script, a notebook or a configuration; None for others.
     """
 
     name: str
@@ -45,14 +61,7 @@ class Source(Struct, frozen=True):
     format: str | None = None
     size: int | None = None
     coded: int = 0
-
-
-class Line(Struct, frozen=True, rename={"number": "line"}):
-    """One line of a source: its number from 1, as `grep -n` counts, and its text without line end, colours and the
-    overwritten frames of progress bars."""
-
-    number: int
-    text: str
+    code: Callable[[], tuple[CodePart, ...]] | None = None
 
 
 class Region(Struct, frozen=True):

@@ -4,6 +4,7 @@ Text that needs none of it is passed on as it lies, block by block.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -14,6 +15,7 @@ from forensics.sources.encodings import decoded, encoding, not_text
 from forensics.sources.formats import Format, Head, recognise
 from forensics.sources.formats.base import Note
 from forensics.sources.origin import Origin, lined
+from forensics.sources.programs import code_of, holds_code
 from forensics.sources.strips import Strip, needed
 
 
@@ -22,6 +24,11 @@ def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source |
     first line has in the original, for a section of a longer file."""
     blob = replace(blob, head=None)
     complete = len(head) < PROBE_BYTES
+    source = _text_source(blob, head, complete, warn, first)
+    return replace(source, code=partial(code_of, blob)) if source and holds_code(blob.name) else source
+
+
+def _text_source(blob: Blob, head: bytes, complete: bool, warn: Warn, first: int) -> Source | None:
     if found := recognise(Head(head, complete), raw=True):
         return _decoded(blob, found, None, (), first)
     if kind := not_text(head):

@@ -52,7 +52,7 @@ def test_remedies_are_this_cases_own() -> None:
     bare = advice(CAUSE, {})
     assert [a.action for a in bare] == ["Hold less", "Only without a pid"]
     assert bare[0].commands == ("kill <pid>",)
-    assert bare[0].why == "It is too much"
+    assert bare[0].why == "It is too much."
 
 
 def test_what_is_missing_is_asked_for_once_it_is_missing() -> None:

@@ -1,0 +1,56 @@
+"""The facts that remedies may speak of: those of the evidence, and what programs, settings and arithmetic add.
+
+Remark("kept_loss", "train.py", 14, "losses.append(loss)")   -> kept_loss "train.py:14", kept_loss_code "losses.append(loss)"
+Remark("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, batch_size_place "train.py:3"
+"""
+
+from collections.abc import Iterable
+
+from forensics.model import HABITS, Fields, Remark, Surroundings, Value
+
+# Settings whose largest value counts where several are told: what needs most memory.
+NUMBERS = ("batch_size", "accumulation", "workers", "prefetch", "sequence", "shuffle_buffer", "shuffle_filled")
+
+
+def case_fields() -> set[str]:
+    """The names of all facts that are added to those of the evidence."""
+    numbers = {n for name in NUMBERS for n in (name, f"{name}_place")}
+    return {*numbers, "optimizer", "mixed_precision", *HABITS, *(f"{h}_code" for h in HABITS)}
+
+
+def case_facts(facts: Fields, around: Surroundings) -> dict[str, Value]:
+    """`facts` of the evidence over those of what is `around` the job: evidence has the last word."""
+    return {**_settings(around), **_habits(around), **facts}
+
+
+def settings_of(around: Surroundings) -> list[Remark]:
+    """What the log says of the run's settings, else what the programs beside it do: defaults there may have been overridden."""
+    said = {r.kind for r in around.run}
+    return [*around.run, *(r for p in around.programs for r in p.settings if r.kind not in said)]
+
+
+def _settings(around: Surroundings) -> dict[str, Value]:
+    told: dict[str, Value] = {}
+    every = settings_of(around)
+    for name in NUMBERS:
+        if most := max((r for r in every if r.kind == name), key=lambda r: r.value or 0, default=None):
+            told |= {name: int(most.value or 0), f"{name}_place": most.place}
+    for remark in every:
+        if remark.kind.startswith("optimizer "):
+            told.setdefault("optimizer", remark.kind.removeprefix("optimizer "))
+        elif remark.kind == "mixed_precision":
+            told.setdefault("mixed_precision", remark.place)
+    return told
+
+
+def _habits(around: Surroundings) -> dict[str, Value]:
+    """The first habit of each kind, its place and its code."""
+    return _places(h for p in around.programs for h in p.habits)
+
+
+def _places(habits: Iterable[Remark]) -> dict[str, Value]:
+    told: dict[str, Value] = {}
+    for habit in habits:
+        if habit.kind not in told:
+            told |= {habit.kind: habit.place, f"{habit.kind}_code": habit.text}
+    return told

@@ -1,0 +1,210 @@
+"""Habits of a program that can end a run: what it keeps, what grows, what is started without a guard.
+
+    losses.append(loss)                     kept_loss       the loss drags the graph of its step along
+    total += loss                           kept_loss
+    data = np.concatenate([data, part])     grown_array     copied whole at each step, twice in memory while it is copied
+    plt.figure() in a loop, no close        open_figures
+    model = build() in a loop               rebuilt_model   Keras keeps the graphs of all of them
+    set_start_method("spawn") at top level  start_method    every child runs it again
+    Process(...).start() at top level       no_main_guard
+
+Each says what stands there, not that it did harm: a remedy names it only where the logs show harm of its kind.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from forensics import lazy
+from forensics.context.programs.tree import Code, calls, dotted, keyword, loops, number
+from forensics.model import Remark
+
+TENSOR = lazy.regex(
+    r"(?i)(?:^|_)(?:loss(?:es)?|output|outputs|out|logits|pred|preds|prediction|hidden|feat|features|emb|embeddings|acts?)$"
+)
+GROWING = {
+    *("np.concatenate", "numpy.concatenate", "np.append", "numpy.append", "np.vstack", "np.hstack", "torch.cat", "torch.stack"),
+    *("pd.concat", "pandas.concat", "tf.concat", "jnp.concatenate"),
+}
+MODELS = {"Sequential", "Model"}
+STARTERS = {"Process", "Pool", "ProcessPoolExecutor", "spawn", "start_processes"}
+Marks = Iterator[Remark]
+
+
+def habits(codes: Sequence[Code]) -> list[Remark]:
+    """The habits of the parts of one file, which share what they import and define."""
+    named = {name for c in codes for name, _ in calls(c.tree)}
+    found: list[Remark] = []
+    for code in codes:
+        found += [*_kept(code), *_grown(code), *_figures(code, named), *_rebuilt(code), *_cached(code)]
+        found += [*_started(code), *_forked(code), *_copied_lists(code), *_shared(code, named), *_fed(code), *_taped(code)]
+    return found
+
+
+def _kept(code: Code) -> Marks:
+    """Tensors with their graph that outlive the step: appended to a list, or added up."""
+    for loop in loops(code.tree):
+        for node in ast.walk(loop):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append" and node.args:
+                if _is_tensor(node.args[0]):
+                    yield code.remark("kept_loss", node)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is_tensor(node.value):
+                yield code.remark("kept_loss", node)
+
+
+def _is_tensor(node: ast.AST) -> bool:
+    """A name that programs give a loss or an output, not made a number on the way."""
+    if isinstance(node, ast.Name | ast.Attribute):
+        return bool(TENSOR.search(dotted(node).split(".")[-1]))
+    if isinstance(node, ast.Call):
+        return False
+    return isinstance(node, ast.BinOp) and (_is_tensor(node.left) or _is_tensor(node.right))
+
+
+def _grown(code: Code) -> Marks:
+    for loop in loops(code.tree):
+        for node in ast.walk(loop):
+            if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.value, ast.Call):
+                continue
+            target = dotted(node.targets[0])
+            inside = {dotted(n) for a in node.value.args for n in ast.walk(a) if isinstance(n, ast.Name | ast.Attribute)}
+            called = dotted(node.value.func)
+            if (target in inside and called in GROWING) or called == f"{target}.append":
+                yield code.remark("grown_array", node)
+
+
+def _figures(code: Code, named: set[str]) -> Marks:
+    if any(n.endswith(("plt.close", "pyplot.close", ".clf", "plt.clf")) for n in named):
+        return
+    for loop in loops(code.tree):
+        yield from (
+            code.remark("open_figures", c) for n, c in calls(loop) if n in ("plt.figure", "plt.subplots", "pyplot.figure")
+        )
+
+
+def _rebuilt(code: Code) -> Marks:
+    """Models that are built or compiled again and again without clearing what Keras keeps of them; functions traced anew."""
+    for loop in loops(code.tree):
+        inside = list(calls(loop))
+        cleared = any(n.endswith("clear_session") for n, _ in inside)
+        yield from (code.remark("rebuilt_model", c) for n, c in inside if not cleared and n.split(".")[-1] in MODELS and "." in n)
+        yield from (code.remark("retraced", c) for n, c in inside if n in ("tf.function", "tensorflow.function"))
+        for node in ast.walk(loop):
+            if isinstance(node, ast.FunctionDef) and any("tf.function" in dotted(d) for d in node.decorator_list):
+                yield code.remark("retraced", node)
+
+
+def _cached(code: Code) -> Marks:
+    """Results that a cache without a bound keeps."""
+    for node in ast.walk(code.tree):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in node.decorator_list:
+            name = dotted(decorator).split(".")[-1]
+            bound = keyword(decorator, "maxsize") if isinstance(decorator, ast.Call) else None
+            if name == "cache" or (name == "lru_cache" and isinstance(bound, ast.Constant) and bound.value is None):
+                yield code.remark("unbounded_cache", decorator)
+
+
+def _unguarded(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Statements that run when the file is imported: at top level, and not behind `if __name__ == "__main__"`."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if isinstance(node, ast.If) and "__name__" in {dotted(n) for n in ast.walk(node.test) if isinstance(n, ast.Name)}:
+            continue
+        yield node
+
+
+def _started(code: Code) -> Marks:
+    if code.part.label:  # a notebook's cells are no module that children import
+        return
+    for statement in _unguarded(code.tree):
+        for name, call in calls(statement):
+            last = name.split(".")[-1]
+            if last == "set_start_method":
+                yield code.remark("start_method", call)
+            elif last in STARTERS and (
+                "." not in name or "multiprocessing" in name or name.startswith(("mp.", "concurrent", "torch."))
+            ):
+                yield code.remark("no_main_guard", call)
+            elif last == "DataLoader" and (number(keyword(call, "num_workers"), code.numbers) or 0) > 0:
+                yield code.remark("unguarded_loader", call)
+
+
+def _forked(code: Code) -> Marks:
+    """Processes that are made in a program that has started threads, and CUDA touched before the children start."""
+    found = list(calls(code.tree))
+    threads = [c for n, c in found if n.split(".")[-1] in ("Thread", "ThreadPoolExecutor")]
+    children = [c for n, c in found if n in ("os.fork",) or n.split(".")[-1] in STARTERS]
+    spawned = any(
+        isinstance(a, ast.Constant) and a.value in ("spawn", "forkserver")
+        for _, c in found
+        for a in (*c.args, *(k.value for k in c.keywords))
+    )
+    if threads and children and not spawned:
+        yield code.remark("fork_with_threads", children[0])
+
+
+def _copied_lists(code: Code) -> Marks:
+    """A data set that holds its samples in Python lists or dicts: each worker comes to own a copy of them."""
+    for node in ast.walk(code.tree):
+        if isinstance(node, ast.ClassDef) and any(dotted(b).split(".")[-1] in ("Dataset", "IterableDataset") for b in node.bases):
+            for child in ast.walk(node):
+                held = isinstance(child, ast.Assign) and isinstance(child.value, ast.ListComp | ast.DictComp)
+                if held and dotted(child.targets[0]).startswith("self."):
+                    yield code.remark("copied_list", child)
+
+
+def _shared(code: Code, named: set[str]) -> Marks:
+    """Threads or processes in a program that has no lock, queue or event."""
+    if {n.split(".")[-1] for n in named} & {
+        "Lock",
+        "RLock",
+        "Queue",
+        "SimpleQueue",
+        "Event",
+        "Condition",
+        "Semaphore",
+        "Barrier",
+    }:
+        return
+    for node in ast.walk(code.tree):
+        if isinstance(node, ast.Global) and any(n.split(".")[-1] == "Thread" for n in named):
+            yield code.remark("shared_without_lock", node)
+
+
+def _fed(code: Code) -> Marks:
+    """How data are fed: maps that run one at a time, OpenCV or Python inside tf.data, everything read at once, eager steps."""
+    found = list(calls(code.tree))
+    tf_data = any("tf.data" in name or "Dataset.from" in name for name, _ in found)
+    for name, call in found:
+        last = name.split(".")[-1]
+        if last == "map" and tf_data and call.args and keyword(call, "num_parallel_calls") is None and name != "map":
+            yield code.remark("serial_map", call)
+        elif last in ("py_function", "numpy_function", "from_generator"):
+            yield code.remark("python_in_pipeline", call)
+        elif name.startswith("cv2.") and tf_data:
+            yield code.remark("opencv_in_pipeline", call)
+        elif _reads_whole(name, call):
+            yield code.remark("read_at_once", call)
+        elif _is_true(keyword(call, "run_eagerly")) or (last == "run_functions_eagerly" and _is_true(*call.args[:1])):
+            yield code.remark("eager", call)
+
+
+def _reads_whole(name: str, call: ast.Call) -> bool:
+    if name.split(".")[-1] == "read_csv":
+        return keyword(call, "chunksize", "iterator", "nrows") is None
+    return name in ("np.load", "numpy.load") and keyword(call, "mmap_mode") is None
+
+
+def _is_true(node: ast.AST | None = None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def _taped(code: Code) -> Marks:
+    """A value that is made a NumPy array while the tape records: no gradient goes through it."""
+    for node in ast.walk(code.tree):
+        if isinstance(node, ast.With) and any("GradientTape" in dotted(i.context_expr) for i in node.items):
+            for name, call in calls(node):
+                if name.split(".")[-1] == "numpy" or name in ("np.array", "np.mean", "np.sum", "numpy.array", "float"):
+                    yield code.remark("left_the_tape", call)

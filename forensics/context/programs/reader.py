@@ -1,0 +1,58 @@
+"""One program to its Program: each part is parsed by itself, so that a cell that is no Python costs only itself."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from forensics import lazy
+from forensics.context.programs.habits import habits
+from forensics.context.programs.settings import FRAMEWORKS, plain_settings, settings
+from forensics.context.programs.tree import Code
+from forensics.model import CodePart, Line, Program, Remark
+
+MAGIC = lazy.regex(r"^\s*[%!?]|^\s*\w+\s*=\s*[!%]|\?\s*$")  # lines of IPython that are no Python
+MAX_CHARACTERS = 1_000_000
+
+
+def read_program(name: str, parts: Sequence[CodePart]) -> Program:
+    """What `parts` of the file `name` say."""
+    python = name.lower().endswith((".py", ".ipynb"))
+    codes = [c for part in parts if python and (c := _parsed(name, part))]
+    parsed = {id(c.part) for c in codes}
+    found: list[Remark] = [s for c in codes for s in settings(c)]
+    found += [s for part in parts if id(part) not in parsed for s in plain_settings(name, part)]
+    imported = [f for c in codes for f in _frameworks(c.tree, c)]
+    return Program(name, _distinct(found), _distinct(habits(codes)), tuple(dict(reversed(imported)).items()))
+
+
+def _parsed(name: str, part: CodePart) -> Code | None:
+    text = "\n".join(_python(line) for line in part.lines)
+    if len(text) > MAX_CHARACTERS:
+        return None
+    try:
+        return Code(name, part, ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _python(line: Line) -> str:
+    """The line, or `pass` in its place where IPython alone understands it."""
+    if not MAGIC.search(line.text):
+        return line.text
+    return re.match(r"\s*", line.text)[0] + "pass"  # type: ignore[index]  # it matches nothing as well
+
+
+def _frameworks(tree: ast.AST, code: Code) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+        for name in names:
+            found = FRAMEWORKS.get(name.split(".")[0])
+            if name.startswith("tensorflow.keras"):
+                found = "keras"
+            if found:
+                yield found, code.line(node)
+
+
+def _distinct(found: Sequence[Remark]) -> tuple[Remark, ...]:
+    return tuple({(r.kind, r.line): r for r in found}.values())

@@ -1,0 +1,91 @@
+"""What a program sets: batch size, optimizer, workers, lengths, precision, the shuffle buffer.
+
+DataLoader(data, batch_size=BATCH, num_workers=8)   -> batch_size 64 (BATCH = 64 stands above), workers 8
+parser.add_argument("--batch-size", default=32)     -> batch_size 32
+model.compile(optimizer="adam")                     -> optimizer adam
+"""
+
+import ast
+from collections.abc import Iterator
+
+from forensics import lazy
+from forensics.context.programs.tree import Code, calls, dotted, keyword, number
+from forensics.model import CodePart, Remark
+
+FRAMEWORKS = {
+    "torch": "torch", "torchvision": "torch", "lightning": "lightning", "pytorch_lightning": "lightning",
+    "transformers": "transformers", "tensorflow": "tensorflow", "keras": "keras", "jax": "jax", "flax": "jax",
+    "sklearn": "sklearn", "xgboost": "boosting", "lightgbm": "boosting", "catboost": "boosting",
+}  # fmt: skip
+# Names of arguments, variables and keys of configurations, by the setting that they are.
+NAMES = {
+    "batch_size": "batch_size", "batchsize": "batch_size", "bs": "batch_size", "train_batch_size": "batch_size",
+    "per_device_train_batch_size": "batch_size", "micro_batch_size": "batch_size",
+    "train_micro_batch_size_per_gpu": "batch_size", "batch": "batch_size", "samples_per_gpu": "batch_size",
+    "gradient_accumulation_steps": "accumulation", "accumulate_grad_batches": "accumulation",
+    "num_workers": "workers", "dataloader_num_workers": "workers", "prefetch_factor": "prefetch",
+    "max_seq_length": "sequence", "max_length": "sequence", "block_size": "sequence", "seq_len": "sequence",
+    "seq_length": "sequence", "max_seq_len": "sequence",
+}  # fmt: skip
+OPTIMIZERS = lazy.regex(r"(?i)^(?:adamw?|nadam|radam|adamax|adafactor|lion|sgd|rmsprop|adagrad|lamb|adamw?8bit|adam_?w?_?8bit)$")
+PLAIN = lazy.regex(r"""(?i)(?<![\w.])["'-]{0,2}([a-z][a-z_-]{1,40})["']?\s*[:= ]\s*["']?(\d{1,9})\b(?!\.\d)""")
+
+
+def settings(code: Code) -> Iterator[Remark]:
+    """The settings of a parsed piece of code."""
+    for node in ast.walk(code.tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            yield from _set(code, dotted(node.targets[0]).split(".")[-1], node.value, node)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield from _set(code, dotted(node.target).split(".")[-1], node.value, node)
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    yield from _set(code, key.value, value, value)
+    for name, call in calls(code.tree):
+        yield from _of_call(code, name, call)
+
+
+def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Remark]:
+    last = name.split(".")[-1]
+    for argument in call.keywords:
+        if argument.arg:
+            yield from _set(code, argument.arg, argument.value, argument.value)
+    first = call.args[0] if call.args else None
+    if last == "DataLoader" and len(call.args) > 1:
+        yield from _set(code, "batch_size", call.args[1], call)
+    elif last == "batch" and (value := number(first, code.numbers)):
+        yield code.remark("batch_size", call, value)
+    elif last == "shuffle" and (value := number(first or keyword(call, "buffer_size"), code.numbers)):
+        yield code.remark("shuffle_buffer", call, value)
+    elif last == "add_argument" and isinstance(first, ast.Constant) and isinstance(first.value, str):
+        for option in call.args:
+            if isinstance(option, ast.Constant) and isinstance(option.value, str):
+                yield from _set(code, option.value.lstrip("-").replace("-", "_"), keyword(call, "default"), call)
+    elif OPTIMIZERS.match(last) and ("optim" in name.lower() or name == last):
+        yield Remark(f"optimizer {last.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
+    elif last == "compile" and isinstance(chosen := keyword(call, "optimizer") or first, ast.Constant):
+        if isinstance(chosen.value, str) and OPTIMIZERS.match(chosen.value):
+            yield Remark(f"optimizer {chosen.value.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
+    elif last in ("autocast", "set_global_policy", "GradScaler"):
+        yield code.remark("mixed_precision", call)
+
+
+def _set(code: Code, name: str, value: ast.AST | None, node: ast.AST) -> Iterator[Remark]:
+    kind = NAMES.get(name.lower())
+    told = number(value, code.numbers) if kind else None
+    if kind and told is not None and told >= 0 and told == int(told):
+        yield code.remark(kind, node, told)
+    elif (
+        name in ("fp16", "bf16", "mixed_precision") and isinstance(value, ast.Constant) and value.value not in (False, None, "no")
+    ):
+        yield code.remark("mixed_precision", node)
+
+
+def plain_settings(name: str, part: CodePart) -> Iterator[Remark]:
+    """The settings of a configuration or a job script, line by line."""
+    for line in part.lines:
+        for found in PLAIN.finditer(line.text[:2000]):
+            kind = NAMES.get(found[1].lower().replace("-", "_"))
+            if kind:
+                yield Remark(kind, name, line.number, line.text.strip()[:200], float(found[2]))

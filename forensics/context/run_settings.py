@@ -1,0 +1,41 @@
+"""Settings of a run that its own log prints: batch size, workers, accumulation.
+
+Namespace(batch_size=12800, lr=0.1, workers=8)               -> batch_size 12800, workers 8
+Instantaneous batch size per device = 8                      -> batch_size 8
+python train.py --batch-size 64 --num-workers=4              -> batch_size 64, workers 4
+"""
+
+from collections.abc import Iterable, Iterator
+
+from forensics import lazy
+from forensics.context.programs.settings import NAMES, PLAIN
+from forensics.model import Remark, Scan, Trigger
+
+TRIGGER = Trigger("run_settings", ("batch_size", "batch size", "batch-size", "num_workers", "filling up shuffle buffer"))
+SAID = (
+    ("batch_size", lazy.regex(r"(?i)\b(?:instantaneous )?(?:train(?:ing)? )?batch[ -]size(?: per device)?\s*[:=]\s*(\d{1,9})\b")),
+    ("shuffle_buffer", lazy.regex(r"Filling up shuffle buffer \(this may take a while\): \d+ of (\d+)")),
+    ("shuffle_filled", lazy.regex(r"Filling up shuffle buffer \(this may take a while\): (\d+) of \d+")),
+)
+
+
+def run_settings(scans: Iterable[Scan]) -> tuple[Remark, ...]:
+    """Every distinct setting, where it was last said."""
+    found: dict[tuple[str, float | None], Remark] = {}
+    for scan in scans:
+        if scan.source.code is None:
+            found |= {(r.kind, r.value): r for r in _of(scan)}
+    return tuple(found.values())
+
+
+def _of(scan: Scan) -> Iterator[Remark]:
+    origin = scan.source.origin or int
+    for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
+        text = region.text[:4000]
+        line, quote = origin(region.number), text.strip()[:200]
+        for kind, pattern in SAID:
+            yield from (Remark(kind, scan.source.name, line, quote, float(m[1])) for m in pattern.finditer(text))
+        for match in PLAIN.finditer(text):
+            name = NAMES.get(match[1].lower().strip("-").replace("-", "_"))
+            if name and len(match[1]) > 2:
+                yield Remark(name, scan.source.name, line, quote, float(match[2]))

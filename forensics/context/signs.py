@@ -1,0 +1,224 @@
+"""What logs tell of where a job ran: framework, launcher, scheduler, container, notebook, cloud, device, system.
+
+    slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0   -> Setting("scheduler", "slurm", "slurm-4711.out", 88)
+    File "/opt/lib/python3.11/site-packages/keras/src/trainers/..." -> Setting("framework", "keras", "train.log", 12)
+
+Looked at are the lines that other readers kept: both ends of each source, what signatures matched, and its neighbours. A weak
+sign (a library that is imported by another one prints a banner) counts only where no other one of its fact is there.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.model import Line, Program, Scan, Setting
+
+MAX_SOURCES = 200  # of a folder of thousands, the first ones tell the environment
+MAX_LINES = 1500  # of one source
+
+
+class Sign(Struct, frozen=True):
+    """A fact and its value, texts one of which stands in each of its lines, and the pattern that settles it (empty: the text)."""
+
+    fact: str
+    value: str
+    texts: tuple[str, ...]
+    pattern: re.Pattern[str] | None = None
+    weak: bool = False
+
+
+SIGNS = (
+    # frames and messages of frameworks; a banner is weak, because other frameworks import these
+    Sign("framework", "torch", ("-packages/torch/",)),
+    Sign(
+        "framework",
+        "torch",
+        ("torch.", "[rank"),
+        lazy.regex(r"\btorch\.(?:cuda\.)?OutOfMemoryError|\btorch\.distributed\b|ProcessGroup(?:NCCL|Gloo)"),
+    ),
+    Sign(
+        "framework",
+        "torch",
+        ("torch.py", "DataLoader", "torchelastic", "pytorch", "PyTorch"),
+        lazy.regex(
+            r"DataLoader worker|reserved in total by PyTorch|allocated by PyTorch|PYTORCH_CUDA_ALLOC|torchelastic|PyTorch version"
+        ),
+    ),
+    Sign(
+        "framework",
+        "lightning",
+        ("lightning",),
+        lazy.regex(r"-packages/(?:pytorch_lightning|lightning)/|lightning\.pytorch|pytorch_lightning"),
+    ),
+    Sign(
+        "framework",
+        "transformers",
+        ("transformers", "per device", "trainer.py"),
+        lazy.regex(
+            r"-packages/transformers/|Instantaneous batch size per device|\{'loss': [\d.]+, '(?:grad_norm|learning_rate)'"
+        ),
+    ),
+    Sign("framework", "keras", ("-packages/keras/", "-packages\\keras\\")),
+    Sign(
+        "framework",
+        "keras",
+        ("/step", 'Model: "', "Trainable params:"),
+        lazy.regex(r"\d+/\d+ \S*[━=>.\[\]-]{5,}.*\d+m?s/step|^\s*Model: \"\w+\"|Non-trainable params: \d"),
+    ),
+    Sign("framework", "tensorflow", ("-packages/tensorflow/python/", "tf.function", "tensorflow.python")),
+    Sign(
+        "framework",
+        "tensorflow",
+        ("tensorflow/core/", "tensorflow/compiler/", "tsl/", "ResourceExhaustedError"),
+        lazy.regex(r"ResourceExhaustedError|Filling up shuffle buffer|tensorflow/core/kernels/data/"),
+    ),
+    Sign("framework", "tensorflow", ("tensorflow/core/", "tensorflow/stream_executor", "oneDNN custom operations"), weak=True),
+    Sign(
+        "framework",
+        "jax",
+        ("-packages/jax/", "-packages/jaxlib/", "jaxlib.xla_extension", "jax.errors", "XlaRuntimeError", "jax.Array"),
+    ),
+    Sign("framework", "sklearn", ("-packages/sklearn/",), weak=True),
+    Sign("framework", "boosting", ("[LightGBM]", "-packages/xgboost/", "-packages/lightgbm/", "-packages/catboost/"), weak=True),
+    Sign("launcher", "torchrun", ("torchelastic", "torch.distributed.run", "torch/distributed/elastic", "torchrun")),
+    Sign("launcher", "accelerate", ("accelerate/commands/launch", "accelerate launch")),
+    Sign("launcher", "deepspeed", ("[launch.py:", "deepspeed/launcher")),
+    Sign("launcher", "mpi", ("mpirun", "prterun", "MPI_ABORT", "mpiexec")),
+    Sign("launcher", "spawn", ("multiprocessing/spawn.py", "ProcessRaisedException")),
+    Sign("launcher", "ray", ("ray::", "(raylet)", "-packages/ray/")),
+    Sign("launcher", "dask", ("distributed.nanny", "distributed.worker", "distributed.scheduler")),
+    Sign("scheduler", "slurm", ("slurmstepd", "slurmd", "srun:", "sbatch:", "SLURM_", "slurmctld", "slurm_load")),
+    Sign(
+        "scheduler", "pbs", ("PBS_JOBID", "PBS: job killed", "pbs_mom", "qsub:"), lazy.regex(r"PBS_JOBID|=>> PBS|pbs_mom|\bqsub:")
+    ),
+    Sign("scheduler", "lsf", ("TERM_MEMLIMIT", "TERM_RUNLIMIT", "LSBATCH", "LSB_")),
+    Sign("scheduler", "sge", ("execd enforced", "SGE_", "sge_shepherd")),
+    Sign(
+        "scheduler",
+        "kubernetes",
+        ("kubelet", "kubectl", "kubepods", "CrashLoopBackOff", "OOMKilled"),
+        lazy.regex(r"kubelet|kubectl|kubepods|CrashLoopBackOff|^\s+Reason:\s+OOMKilled|\"?reason\"?: ?\"?OOMKilled"),
+    ),
+    Sign("container", "kubernetes", ("kubepods", "CrashLoopBackOff")),
+    Sign(
+        "container",
+        "docker",
+        ("docker", "dockerd"),
+        lazy.regex(r"/docker/[0-9a-f]{12}|docker-[0-9a-f]{12}|\bdockerd\b|docker: Error"),
+    ),
+    Sign("container", "podman", ("libpod",), lazy.regex(r"libpod[-_/][0-9a-f]{8}|\bpodman\b")),
+    Sign(
+        "container",
+        "apptainer",
+        ("apptainer", "singularity", "Singularity"),
+        lazy.regex(r"(?i)\b(?:apptainer|singularity)(?:>|:|\b.*\.sif)"),
+    ),
+    Sign(
+        "notebook",
+        "jupyter",
+        ("ServerApp]", "NotebookApp]", "ipykernel", "ipython-input", "LabApp]", "AsyncIOLoopKernelRestarter", "jupyter_client"),
+    ),
+    Sign("notebook", "jupyterhub", ("JupyterHub", "SingleUserLabApp", "jupyterhub")),
+    Sign("notebook", "papermill", ("papermill", "nbclient", "nbconvert")),
+    Sign(
+        "notebook",
+        "colab",
+        ("google.colab", "/content/", "colab"),
+        lazy.regex(r"google\.colab|colab-jupyter|\bcolab_|\"/content/|/content/drive"),
+    ),
+    Sign("notebook", "kaggle", ("/kaggle/",)),
+    Sign("cloud", "colab", ("google.colab", "/content/drive", "colab-jupyter")),
+    Sign("cloud", "kaggle", ("/kaggle/",)),
+    Sign("cloud", "sagemaker", ("/opt/ml/", "sagemaker"), lazy.regex(r"/opt/ml/(?:code|input|model|checkpoints)|sagemaker[-_]")),
+    Sign("cloud", "databricks", ("/databricks/", "/dbfs/")),
+    Sign("cloud", "azureml", ("azureml", "/mnt/azureml/")),
+    Sign(
+        "device",
+        "cuda",
+        (
+            "NVRM:",
+            "CUDA out of memory",
+            "CUDA error",
+            "NVIDIA-SMI",
+            "cudaError",
+            "Created device /job:localhost/replica:0/task:0/device:GPU",
+            "GPU_0_bfc",
+            "nvidia-smi",
+            "CUDA_ERROR",
+        ),
+    ),
+    Sign(
+        "device",
+        "rocm",
+        ("HIP out of memory", "HIP error", "amdgpu", "ROCm", "rocm"),
+        lazy.regex(r"HIP (?:out of memory|error)|\bamdgpu\b|\bROCm\b|hipError"),
+    ),
+    Sign("device", "mps", ("MPS backend out of memory",)),
+    Sign("device", "tpu", ("TPU",), lazy.regex(r"libtpu|TPU (?:v\d|driver|worker)|/dev/accel\d")),
+    Sign(
+        "build",
+        "cpu",
+        ("not compiled with CUDA enabled", "+cpu", "tensorflow-cpu", "tensorflow_cpu", "CPU-only"),
+        lazy.regex(r"not compiled with CUDA enabled|\d\+cpu\b|tensorflow[-_]cpu|jaxlib is not installed with cuda|CPU-only"),
+    ),
+    Sign("build", "cpu", ("CUDA-enabled jaxlib is not installed", "not compiled with CUDA support")),
+    Sign(
+        "system",
+        "ubuntu",
+        ("Ubuntu", "ubuntu"),
+        lazy.regex(r"Linux version .*[Uu]buntu|\bUbuntu \d\d\.\d\d|PRETTY_NAME=\"Ubuntu"),
+    ),
+    Sign("system", "debian", ("ebian",), lazy.regex(r"Linux version .*[Dd]ebian|Debian GNU/Linux")),
+    Sign(
+        "system",
+        "redhat",
+        (".el7", ".el8", ".el9", ".el10", "Red Hat", "CentOS", "Rocky", ".fc"),
+        lazy.regex(r"Linux version \S*\.(?:el\d|fc\d)|Tainted: \S.*\.el\d|Red Hat Enterprise|CentOS Linux|Rocky Linux"),
+    ),
+    Sign("system", "windows", ("C:\\", "D:\\", "[WinError", "AppData\\"), lazy.regex(r"[CD]:\\\w|\[WinError \d+\]|AppData\\")),
+    Sign("system", "wsl", ("microsoft-standard-WSL",)),
+    Sign("system", "macos", ("/Users/", "/opt/homebrew/"), lazy.regex(r"\"/Users/\w+|/opt/homebrew/|\bDarwin\b")),
+)
+
+
+def signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tuple[Setting, ...]:
+    """Every distinct (fact, value) that the logs and the programs beside them tell, where it was first told."""
+    found: dict[tuple[str, str], Setting] = {}
+    weak: dict[tuple[str, str], Setting] = {}
+    for scan in list(scans)[:MAX_SOURCES]:
+        origin = scan.source.origin or int
+        for sign, line in _of(_lines(scan)):
+            kept = weak if sign.weak else found
+            kept.setdefault((sign.fact, sign.value), Setting(sign.fact, sign.value, scan.source.name, origin(line.number)))
+    for program in programs:
+        for value, number in program.frameworks:
+            weak.setdefault(("framework", value), Setting("framework", value, program.name, number))
+    told = {fact for fact, _ in found}
+    return (*found.values(), *(s for (fact, _), s in weak.items() if fact not in told))
+
+
+def _of(lines: list[Line]) -> Iterator[tuple[Sign, Line]]:
+    """The signs of one source, each with the first line that shows it."""
+    text = "\n".join(line.text for line in lines)
+    for sign in SIGNS:
+        if not any(t in text for t in sign.texts):
+            continue
+        for line in lines:
+            if any(t in line.text for t in sign.texts) and (sign.pattern is None or sign.pattern.search(line.text)):
+                yield sign, line
+                break
+
+
+def _lines(scan: Scan) -> list[Line]:
+    """The lines of a source that are at hand, each once, in order."""
+    known = {line.number: line for line in (*scan.head, *scan.tail)}
+    for hit in scan.hits:
+        for line in hit.region.lines():
+            known.setdefault(line.number, line)
+    for regions in scan.regions.values():
+        for region in regions[:3]:
+            for line in region.lines() if region.most_after <= 40 else (Line(region.number, region.text),):
+                known.setdefault(line.number, line)
+    return [known[n] for n in sorted(known)][:MAX_LINES]

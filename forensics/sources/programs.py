@@ -1,0 +1,53 @@
+"""A blob that holds a program to its code: a script, the cells of a notebook, a job script or a configuration.
+
+    train.py      -> CodePart("", (Line(1, "import torch"), ...))
+    train.ipynb   -> CodePart("cell 1", (Line(12, "import torch"), ...)), CodePart("cell 3", ...), ...
+
+The code is text to be looked at and is never executed. Lines are numbered as in the file.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+from forensics.model import CodePart, Line
+from forensics.sources.blob import Blob
+from forensics.sources.formats.documents import values
+
+SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".sh", ".sbatch", ".slurm", ".args")
+MAX_BYTES = 4 << 20  # programs are short; a notebook with its pictures is not
+
+
+def holds_code(name: str) -> bool:
+    """Is a blob of that name a program, a notebook or a configuration?"""
+    return name.lower().endswith(SUFFIXES)
+
+
+def code_of(blob: Blob) -> tuple[CodePart, ...]:
+    """The code in `blob`; nothing where it cannot be read."""
+    try:
+        with contextlib.closing(blob.open()) as file:
+            data = file.read(MAX_BYTES)
+    except (OSError, EOFError):
+        return ()
+    if blob.name.lower().endswith(".ipynb"):
+        return tuple(_cells(data))
+    text = data.decode("utf-8", "replace")
+    return (CodePart("", tuple(Line(n, line) for n, line in enumerate(text.splitlines(), 1))),)
+
+
+def _cells(data: bytes) -> Iterator[CodePart]:
+    """The code cells of a notebook, in the order in which they stand."""
+    sources: dict[tuple[str | int, ...], list[Line]] = {}
+    kinds: dict[tuple[str | int, ...], str] = {}
+    for path, value, line in values(iter([data]), lambda *_: None):
+        at = next((i for i, name in enumerate(path) if name == "cells" and i + 1 < len(path)), None)
+        if at is None:
+            continue
+        cell, rest = path[: at + 2], path[at + 2 :]
+        if rest == ("cell_type",):
+            kinds[cell] = str(value)
+        elif rest[:1] in (("source",), ("input",)) and isinstance(value, str):
+            sources.setdefault(cell, []).extend(Line(line, text) for text in value.splitlines() or [""])
+    for number, (cell, lines) in enumerate(sources.items(), 1):
+        if kinds.get(cell) == "code":
+            yield CodePart(f"cell {number}", tuple(lines))

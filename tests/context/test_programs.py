@@ -1,0 +1,131 @@
+"""Programs beside the logs: their settings and habits, with the line of the file on which each stands."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from forensics import sources
+from forensics.context.programs.reader import read_program
+from forensics.model import HABITS, Program
+
+TRAIN = """\
+import torch
+from torch.utils.data import DataLoader
+BATCH = 64 * 2
+if __name__ == "__main__":
+    loader = DataLoader(data, batch_size=BATCH, num_workers=4)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    for x in loader:
+        loss = model(x).mean()
+"""
+
+
+def read(folder: Path, text: str, name: str = "train.py") -> Program:
+    (folder / name).write_text(text)
+    (source,) = sources.open_paths([folder / name], lambda _w: None)
+    assert source.code is not None
+    return read_program(name, source.code())
+
+
+def test_settings_are_followed_through_names(tmp_path: Path) -> None:
+    found = {(r.kind, r.line): r.value for r in read(tmp_path, TRAIN).settings}
+    assert found == {("batch_size", 3): 128, ("batch_size", 5): 128, ("workers", 5): 4, ("optimizer adamw", 6): None}
+
+
+@pytest.mark.parametrize(
+    ("line", "habit"),
+    [
+        ("    losses.append(loss)", "kept_loss"),
+        ("    total += loss", "kept_loss"),
+        ("    total += loss * 2", "kept_loss"),
+        ("    data = np.concatenate([data, x])", "grown_array"),
+        ("    data = data.append(x)", "grown_array"),
+        ("    plt.figure()", "open_figures"),
+        ("    model = keras.Sequential([x])", "rebuilt_model"),
+        ("    step = tf.function(train)", "retraced"),
+        ("@lru_cache(maxsize=None)\ndef f(x):\n    return x", "unbounded_cache"),
+        ("mp.set_start_method('spawn')", "start_method"),
+        ("p = mp.Process(target=f)", "no_main_guard"),
+        ("loader = DataLoader(d, num_workers=2)", "unguarded_loader"),
+        ("t = threading.Thread(target=f)\ndef g():\n    os.fork()", "fork_with_threads"),
+        ("class D(Dataset):\n    def __init__(self):\n        self.rows = [r for r in rows]", "copied_list"),
+        ("def f():\n    global n\n    n += 1\ndef main():\n    threading.Thread(target=f)", "shared_without_lock"),
+        ("d = tf.data.Dataset.from_tensors(x)\nd = d.map(f)", "serial_map"),
+        ("d = tf.py_function(f, [x], tf.float32)", "python_in_pipeline"),
+        ("d = tf.data.Dataset.from_tensors(x)\ny = cv2.resize(x, (1, 1))", "opencv_in_pipeline"),
+        ("d = pd.read_csv('x')", "read_at_once"),
+        ("model.compile(run_eagerly=True)", "eager"),
+        ("with tf.GradientTape() as t:\n    y = loss.numpy()", "left_the_tape"),
+    ],
+)
+def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
+    given = f"for x in loader:\n{line}\n" if line.startswith("    ") else f"{line}\n"
+    assert {h.kind for h in read(tmp_path, given).habits} == {habit}
+    assert habit in HABITS
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    losses.append(loss.item())",
+        "    total += float(loss)",
+        "    total += loss.detach()",
+        "    names.append(name)",
+        "    data = np.concatenate([a, b])",
+        "    plt.figure()\n    plt.close()",
+        "    model = keras.Sequential([x])\n    keras.backend.clear_session()",
+        "@lru_cache(maxsize=8)\ndef f(x):\n    return x",
+        "if __name__ == '__main__':\n    mp.set_start_method('spawn')",
+        "def main():\n    mp.Process(target=f)",
+        "d = tf.data.Dataset.from_tensors(x)\nd = d.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
+        "d = pd.read_csv('x', chunksize=1000)",
+        "x = list(map(f, y))",
+    ],
+)
+def test_what_does_no_harm_is_no_habit(tmp_path: Path, line: str) -> None:
+    given = f"for x in loader:\n{line}\n" if line.startswith("    ") else f"{line}\n"
+    assert read(tmp_path, given).habits == ()
+
+
+def test_every_habit_of_the_list_is_tested() -> None:
+    pairs = next(m for m in test_each_habit_is_seen.pytestmark if m.name == "parametrize").args[1]  # type: ignore[attr-defined]
+    assert {habit for _, habit in pairs} == HABITS.keys()
+
+
+def test_cells_are_read_one_by_one_with_the_lines_of_the_file(tmp_path: Path) -> None:
+    def cell(*lines: str) -> dict[str, object]:
+        return {"cell_type": "code", "source": [f"{x}\n" for x in lines], "execution_count": 1, "outputs": [], "metadata": {}}
+
+    notebook = {
+        "cells": [
+            cell("%pip install x", "import keras"),
+            cell("this is no python"),
+            cell("for x in y:", "    losses.append(loss)"),
+        ],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    text = json.dumps(notebook, indent=1)
+    found = read(tmp_path, text, "train.ipynb")
+    (habit,) = found.habits
+    assert text.splitlines()[habit.line - 1].strip() == '"    losses.append(loss)\\n"'
+    assert [f for f, _ in found.frameworks] == ["keras"]
+
+
+def test_configurations_are_read_line_by_line(tmp_path: Path) -> None:
+    given = '{\n "train_micro_batch_size_per_gpu": 4,\n "gradient_accumulation_steps": 8,\n "lr": 0.1\n}\n'
+    assert {(r.kind, r.value) for r in read(tmp_path, given, "ds.json").settings} == {("batch_size", 4), ("accumulation", 8)}
+
+
+@pytest.mark.parametrize(
+    "given", ["def f(:\n", "\x00", "x" * 10_000 + "(", "(" * 5000, "é\ud800".encode("utf-8", "replace").decode()]
+)
+def test_what_is_no_program_is_nothing(tmp_path: Path, given: str) -> None:
+    found = read_program("train.py", [])
+    assert found.settings == found.habits == ()
+    from forensics.model import CodePart, Line
+
+    parts = [CodePart("", tuple(Line(n, t) for n, t in enumerate(given.splitlines(), 1)))]
+    assert read_program("train.py", parts).habits == ()
