@@ -56,7 +56,8 @@ BELOW: dict[str, set[str]] = {
     "examine": {"advice", "config", "database", "detectors", "series", "errors", "lazy"},
     "explain": {"advice", "database", "detectors", "scan", "model"},
     "cli": {
-        *("advice", "config", "correlation", "database", "decision", "errors", "examine", "explain", "limits", "model"),
+        *("advice", "config", "context", "correlation", "database", "decision", "errors", "examine", "explain", "limits"),
+        "model",
         *("numbers", "outcome", "pipeline", "reading", "report", "scan", "series", "sources", "templates", "text", "train"),
         "version",
     },

@@ -6,21 +6,34 @@ Remark("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, b
 
 from collections.abc import Iterable
 
+from forensics.advice.memory.case import FIELDS as MEMORY_FIELDS
+from forensics.advice.memory.case import memory_facts
 from forensics.model import HABITS, Fields, Remark, Surroundings, Value
 
 # Settings whose largest value counts where several are told: what needs most memory.
-NUMBERS = ("batch_size", "accumulation", "workers", "prefetch", "sequence", "shuffle_buffer", "shuffle_filled")
+NUMBERS = (
+    "batch_size",
+    "accumulation",
+    "workers",
+    "prefetch",
+    "sequence",
+    "shuffle_buffer",
+    "shuffle_filled",
+    "sample_values",
+    "heads",
+)
 
 
 def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
     numbers = {n for name in NUMBERS for n in (name, f"{name}_place")}
-    return {*numbers, "optimizer", "mixed_precision", *HABITS, *(f"{h}_code" for h in HABITS)}
+    return {*numbers, *MEMORY_FIELDS, "optimizer", "mixed_precision", *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
 def case_facts(facts: Fields, around: Surroundings) -> dict[str, Value]:
     """`facts` of the evidence over those of what is `around` the job: evidence has the last word."""
-    return {**_settings(around), **_habits(around), **facts}
+    known = {**_settings(around), **_habits(around), **facts}
+    return {**memory_facts(known, around), **known}
 
 
 def settings_of(around: Surroundings) -> list[Remark]:

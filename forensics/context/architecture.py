@@ -1,27 +1,37 @@
 """A model's summary as Keras, torchinfo or torchsummary print it, to an Architecture.
 
-│ conv2d (Conv2D)   │ (None, 224, 224, 64)  │   1,792 │     -> Layer("conv2d", 1792, 3211264)
- Total params: 2,660,000 (10.15 MB)                           -> parameters 2660000
-├─Conv2d: 1-1       [32, 64, 224, 224]      1,792             -> Layer("Conv2d: 1-1", 1792, 3211264), batch 32
+    │ conv2d (Conv2D)   │ (None, 224, 224, 64)  │   1,792 │     -> Layer("conv2d", "Conv2D", 1792, 3211264)
+     Total params: 2,660,000 (10.15 MB)                           -> parameters 2660000
+    ├─Conv2d: 1-1       [32, 64, 224, 224]      1,792             -> Layer("Conv2d: 1-1", "Conv2d", 1792, 3211264), batch 32
+
+Rows that only hold others (a Sequential, an encoder) are left out: their output is that of their last row.
 """
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
 
 from forensics import lazy
 from forensics.model import Architecture, Layer, Line, Scan, Trigger
 
 REACH = 400  # rows of a summary
-TRIGGER = Trigger("architecture", ("total params:", "trainable params:"), before=REACH, after=8)
-TOTAL = lazy.regex(r"(?i)\btotal params:\s*([\d,]+)(?:\.\d+)?")
+TRIGGER = Trigger("architecture", ("total params:",), before=REACH, after=8)
+TOTAL = lazy.regex(r"(?i)\btotal params:\s*([\d,]+)")
 TRAINABLE = lazy.regex(r"(?i)(?<!non-)(?<!non)\btrainable params:\s*([\d,]+)")
-ROW = lazy.regex(
-    r"(?P<name>\S[^│┃|\[(]{0,80}?\S?)\s*(?:\([A-Za-z_]\w*[^)]*\))?\s*[│┃|]?\s*[\[(]+(?P<shape>(?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+\s*[│┃|]?\s*(?P<count>[\d,]+|--)(?:\s|[│┃|]|$)"
-)
-RULE = lazy.regex(r"^[\s=_─━┄┏┓┗┛├┤└┘┡┩┢┪╇┴┬┼╋╀╁-]*$")
-OPTIMIZER = lazy.regex(r"(?i)optimizer params:")
+SHAPE = lazy.regex(r"[\[(]+((?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+[\s│┃|]*([\d,]+|--|\?)(?=[\s│┃|]|$)")
+CLASS = lazy.regex(r"\(([A-Za-z]\w*)…?\)?")
+PREFIX = " │┃|├└─┡┩\t"
 MAX_SUMMARIES = 4
+
+
+class Row(Struct, frozen=True):
+    """A row as it stands: where its name begins (deeper rows belong to it), and the batch of its shape (None: any)."""
+
+    layer: Layer
+    depth: int
+    batch: int | None
 
 
 def architecture(scans: Iterable[Scan]) -> Architecture | None:
@@ -30,37 +40,44 @@ def architecture(scans: Iterable[Scan]) -> Architecture | None:
     for scan in scans:
         origin = scan.source.origin or int
         for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number)[-MAX_SUMMARIES:]:
-            if TOTAL.search(region.text):
-                read = read_summary([*region.lines()])
-                if read:
-                    found = Architecture(scan.source.name, origin(region.number), *read)
+            found = read_summary(region.lines(), scan.source.name, origin) or found
     return found
 
 
-def read_summary(lines: Sequence[Line]) -> tuple[int, int, tuple[Layer, ...], int | None] | None:
-    """(parameters, trainable ones, layers, batch of the shapes) of the last summary in `lines`; None where there is none."""
+def read_summary(lines: Sequence[Line], source: str = "", origin: Callable[[int], int] = int) -> Architecture | None:
+    """The last summary in `lines`; None where there is none."""
     last = next((i for i in range(len(lines) - 1, -1, -1) if TOTAL.search(lines[i].text)), None)
     if last is None:
         return None
-    total = _count(TOTAL, lines[last].text)
+    total = _count(TOTAL, lines[last].text) or 0
     trainable = next((n for x in lines[last : last + 8] if (n := _count(TRAINABLE, x.text)) is not None), total)
-    layers: list[Layer] = []
-    batches: set[int] = set()
-    for line in reversed(lines[:last]):
-        text = line.text
-        row = ROW.search(text)
-        if row is None:
-            if TOTAL.search(text) or "Model:" in text or "Layer (type" in text:
-                break
-            continue
-        shape = [None if n.strip() in ("None", "-1") else int(n) for n in row["shape"].split(",")]
-        if shape[0] is not None:
-            batches.add(shape[0])
-        outputs = math.prod(n or 1 for n in shape[1:]) if len(shape) > 1 else 0
-        parameters = int(row["count"].replace(",", "")) if row["count"] != "--" else 0
-        layers.append(Layer(row["name"].strip(" │├└─┃|"), parameters, outputs))
-    batch = next(iter(batches)) if len(batches) == 1 else None
-    return total or 0, trainable if trainable is not None else total or 0, tuple(reversed(layers)), batch
+    rows = _rows([line.text for line in lines[:last]])
+    leaves = [r for r, after in zip(rows, [*rows[1:], None], strict=True) if after is None or after.depth <= r.depth]
+    batches = {r.batch for r in rows}
+    batch = batches.pop() if len(batches) == 1 else None
+    return Architecture(source, origin(lines[last].number), total, trainable, tuple(r.layer for r in leaves), batch)
+
+
+def _rows(texts: Sequence[str]) -> list[Row]:
+    """The rows of the summary that ends with the last of `texts`."""
+    begin = max((i for i, text in enumerate(texts) if TOTAL.search(text) or "Layer (type" in text), default=-1) + 1
+    return [row for i in range(begin, len(texts)) if (row := _row(texts[i], texts[i + 1] if i + 1 < len(texts) else ""))]
+
+
+def _row(text: str, after: str) -> Row | None:
+    found = SHAPE.search(text)
+    if found is None:
+        return None
+    head = text[: found.start()]
+    name = head.strip(PREFIX)
+    # Keras puts the class in parentheses, on the next row where the column is narrow; torchinfo in front of a colon
+    told = CLASS.search(head) or (CLASS.search(after) if not SHAPE.search(after) else None)
+    kind = told[1] if told else re.split(r"[\s:]|-\d", name, maxsplit=1)[0]
+    sizes = [None if n.strip() in ("None", "-1") else int(n) for n in found[1].split(",")]
+    outputs = math.prod(n or 1 for n in sizes[1:]) if len(sizes) > 1 else 0
+    parameters = int(found[2].replace(",", "")) if found[2][0].isdigit() else 0
+    depth = len(head) - len(head.lstrip(PREFIX)) if ":" in name else 0
+    return Row(Layer(CLASS.sub("", name).strip(), kind, parameters, outputs), depth, sizes[0])
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int | None:

@@ -56,9 +56,10 @@ class Program(Struct, frozen=True):
 
 
 class Layer(Struct, frozen=True):
-    """One row of a model's summary: how many parameters, and how many numbers one sample's output has (0: not told)."""
+    """One row of a model's summary: its class (`Conv2D`), parameters, and numbers in the output of one sample (0: not told)."""
 
     name: str
+    kind: str
     parameters: int
     outputs: int
 

@@ -150,9 +150,12 @@ def _copied_lists(code: Code) -> Marks:
     for node in ast.walk(code.tree):
         if isinstance(node, ast.ClassDef) and any(dotted(b).split(".")[-1] in ("Dataset", "IterableDataset") for b in node.bases):
             for child in ast.walk(node):
-                held = isinstance(child, ast.Assign) and isinstance(child.value, ast.ListComp | ast.DictComp)
-                if held and dotted(child.targets[0]).startswith("self."):
+                if isinstance(child, ast.Assign) and _holds_list(child):
                     yield code.remark("copied_list", child)
+
+
+def _holds_list(node: ast.Assign) -> bool:
+    return isinstance(node.value, ast.ListComp | ast.DictComp) and dotted(node.targets[0]).startswith("self.")
 
 
 def _shared(code: Code, named: set[str]) -> Marks:

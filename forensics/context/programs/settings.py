@@ -6,6 +6,7 @@ model.compile(optimizer="adam")                     -> optimizer adam
 """
 
 import ast
+import math
 from collections.abc import Iterator
 
 from forensics import lazy
@@ -25,7 +26,7 @@ NAMES = {
     "gradient_accumulation_steps": "accumulation", "accumulate_grad_batches": "accumulation",
     "num_workers": "workers", "dataloader_num_workers": "workers", "prefetch_factor": "prefetch",
     "max_seq_length": "sequence", "max_length": "sequence", "block_size": "sequence", "seq_len": "sequence",
-    "seq_length": "sequence", "max_seq_len": "sequence",
+    "seq_length": "sequence", "max_seq_len": "sequence", "num_heads": "heads", "nhead": "heads", "n_head": "heads",
 }  # fmt: skip
 OPTIMIZERS = lazy.regex(r"(?i)^(?:adamw?|nadam|radam|adamax|adafactor|lion|sgd|rmsprop|adagrad|lamb|adamw?8bit|adam_?w?_?8bit)$")
 PLAIN = lazy.regex(r"""(?i)(?<![\w.])["'-]{0,2}([a-z][a-z_-]{1,40})["']?\s*[:= ]\s*["']?(\d{1,9})\b(?!\.\d)""")
@@ -49,7 +50,9 @@ def settings(code: Code) -> Iterator[Remark]:
 def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Remark]:
     last = name.split(".")[-1]
     for argument in call.keywords:
-        if argument.arg:
+        if argument.arg == "input_shape":
+            yield from _shape(code, "Input", call)
+        elif argument.arg:
             yield from _set(code, argument.arg, argument.value, argument.value)
     first = call.args[0] if call.args else None
     if last == "DataLoader" and len(call.args) > 1:
@@ -67,8 +70,20 @@ def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Remark]:
     elif last == "compile" and isinstance(chosen := keyword(call, "optimizer") or first, ast.Constant):
         if isinstance(chosen.value, str) and OPTIMIZERS.match(chosen.value):
             yield Remark(f"optimizer {chosen.value.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
+    elif last in ("Input", "InputLayer", "resize", "Resize", "Resizing", "image_dataset_from_directory"):
+        yield from _shape(code, last, call)
     elif last in ("autocast", "set_global_policy", "GradScaler"):
         yield code.remark("mixed_precision", call)
+
+
+def _shape(code: Code, last: str, call: ast.Call) -> Iterator[Remark]:
+    """The numbers in one sample: those of an input's shape, or three colours of an image's size."""
+    given = keyword(call, "input_shape", "shape", "image_size", "size", "target_size") or next(iter(call.args[-1:]), None)
+    if not isinstance(given, ast.Tuple | ast.List):
+        return
+    sizes = [number(e, code.numbers) for e in given.elts]
+    if sizes and all(sizes) and (last.startswith("Input") or len(sizes) == 2):
+        yield code.remark("sample_values", call, math.prod(s or 1 for s in sizes) * (1 if last.startswith("Input") else 3))
 
 
 def _set(code: Code, name: str, value: ast.AST | None, node: ast.AST) -> Iterator[Remark]:

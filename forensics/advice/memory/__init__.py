@@ -1,0 +1,12 @@
+"""Memory arithmetic: what a training holds, which batch size fits, and what each way to need less would save.
+
+    Need(parameters=25_600_000, optimizer="adam", batch=64, ...)  -> Estimate: weights 98 MiB + gradients 98 MiB + ...  [counted]
+
+Every part says its formula and whether it is certain (counted) or estimated. Sizes are in bytes throughout.
+"""
+
+from forensics.advice.memory.activations import Sample, sample_of
+from forensics.advice.memory.estimate import Estimate, Need, Part, estimate
+from forensics.advice.memory.fit import Saving, largest_batch, savings
+
+__all__ = ["Estimate", "Need", "Part", "Sample", "Saving", "estimate", "largest_batch", "sample_of", "savings"]

@@ -1,0 +1,90 @@
+"""What one sample of a batch makes a training hold: the tensors that the backward pass needs, counted layer by layer.
+
+    conv 32 x 32 x 16 -> batch norm -> ReLU      the norm needs the conv's output, the ReLU its own: 2 of the 3 are kept
+
+A tensor is kept where the layer that made it needs its own output (ReLU, softmax, dropout's mask), or the layer that reads it
+needs its input (convolution, dense, norm, pooling): the derivatives of each operation, as in derivatives.yaml of PyTorch. While
+the backward pass goes back, the gradients of one layer's input and output stand beside what is still kept, so the peak is the
+largest such sum. Attention keeps queries, keys, values and, for each head, a square of the sequence (Korthikanti et al. 2022).
+"""
+
+import math
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.model import Layer
+
+FLOAT_BYTES = 4
+READS_INPUT = lazy.regex(r"(?i)conv|dense|linear|norm|pool|attention|lstm|gru|rnn|einsum|^(?:p|ge|s|c)?elu|silu|swish")
+READS_OUTPUT = lazy.regex(r"(?i)^(?:re_?lu|relu6|leaky|sigmoid|tanh|softmax|logsoftmax|hardtanh|activation)")
+ALIAS = lazy.regex(r"(?i)^(?:flatten|reshape|identity|unflatten|permute|squeeze|input)")
+DROPOUT = lazy.regex(r"(?i)dropout")
+ATTENTION = lazy.regex(r"(?i)attenti|attn")
+RECURRENT = lazy.regex(r"(?i)lstm|gru|\brnn")
+MAX_POOL = lazy.regex(r"(?i)max.?pool")
+HEAD_WIDTH = 64  # of most transformers, where nothing tells how many heads there are
+MASK_SHARE = 0.25  # one byte of each four
+INDEX_SHARE = 2.0  # PyTorch's max pooling keeps the place of each maximum in eight bytes
+
+
+class Sample(Struct, frozen=True):
+    """What one sample costs. `kept`: bytes that the forward pass leaves for the backward pass; `peak`: the most at any moment,
+    gradients of activations included; `input`: the sample itself."""
+
+    kept: int
+    peak: int
+    input: int = 0
+
+
+def sample_of(layers: Sequence[Layer], framework: str = "", heads: int = 0) -> Sample:
+    """The cost of one sample in float32. `framework`: `torch` or `keras`; `heads`: of attention, 0 where nothing tells."""
+    kept = [0.0] * len(layers)
+    made = [_made(layers, i) for i in range(len(layers))]
+    for i, layer in enumerate(layers):
+        inner = _inside(layer, framework, heads)
+        reader = next((x for x in layers[i + 1 :] if not ALIAS.search(x.kind)), None)
+        own = READS_OUTPUT.search(layer.kind) or (reader is not None and READS_INPUT.search(reader.kind))
+        kept[i] = inner + (made[i] if own and reader is not None else 0.0)
+    peak, held = 0.0, 0.0
+    for i in range(len(layers)):
+        held += kept[i]
+        into = made[i - 1] if i else 0.0
+        transient = 0.0 if kept[i] >= made[i] else made[i]  # what the forward pass has just made and drops again
+        peak = max(peak, held + max(made[i] + into, transient))
+    return Sample(round(sum(kept) * FLOAT_BYTES), round(peak * FLOAT_BYTES))
+
+
+def transformer(sequence: int, width: int, layers: int, heads: int, flash: bool, vocabulary: int) -> Sample:
+    """The cost of one sequence in float32: 34 s h bytes a layer in half precision, and 5 a s^2 of the attention's squares unless
+    `flash` attention is used (Korthikanti et al. 2022, equation 2); the logits and their gradient beside them."""
+    layer = 34 * sequence * width + (0 if flash else 5 * heads * sequence**2)
+    logits = 2 * FLOAT_BYTES * sequence * vocabulary
+    return Sample(2 * layers * layer, 2 * layers * layer + logits)
+
+
+def _made(layers: Sequence[Layer], i: int) -> float:
+    """Numbers in the tensor that layer `i` makes; none for what only looks at another tensor."""
+    return 0.0 if ALIAS.search(layers[i].kind) else float(layers[i].outputs)
+
+
+def _inside(layer: Layer, framework: str, heads: int) -> float:
+    """Numbers that a layer keeps beside its input and output."""
+    if ATTENTION.search(layer.kind) and layer.parameters:
+        width = max(1.0, math.sqrt(layer.parameters / 4))  # four square matrices: queries, keys, values, output
+        sequence = layer.outputs / width
+        count = heads or max(1, round(width / HEAD_WIDTH))
+        squares = {"torch": 1.0 + 1.0 + MASK_SHARE, "keras": 2.0}.get(framework, 2.0)
+        return 4 * layer.outputs + squares * count * sequence**2
+    if RECURRENT.search(layer.kind):
+        return 4.0 * layer.outputs  # the gates
+    if MAX_POOL.search(layer.kind):
+        return INDEX_SHARE * layer.outputs if framework == "torch" else 0.0
+    return MASK_SHARE * layer.outputs if DROPOUT.search(layer.kind) else 0.0
+
+
+def kind_of(text: str) -> str:
+    """The framework whose summary has rows like these kinds: torchinfo names `Conv2d`, Keras `Conv2D`."""
+    return "torch" if re.search(r"\b(?:Conv\dd|BatchNorm\dd|MaxPool\dd|Linear|LayerNorm|ReLU)\b", text) else "keras"

@@ -1,0 +1,96 @@
+"""What a training holds, part by part, each with its formula and whether it is counted or estimated.
+
+    weights      4 B x 25,600,000 parameters                   98 MiB   counted
+    gradients    4 B x 25,600,000 trainable parameters         98 MiB   counted
+    optimizer    adam: 2 x 4 B x 25,600,000                   195 MiB   counted
+    activations  64 samples x 82 MiB                          5.1 GiB   estimated
+
+Bytes of weights, gradients and states by precision: Rajbhandari et al. 2020 (ZeRO), section 3; sharding by the same paper.
+"""
+
+from msgspec import Struct
+
+from forensics.advice.memory.activations import Sample
+from forensics.advice.wording import size
+
+MIB = 1 << 20
+# Bytes of optimizer state a trainable parameter, in float32.
+STATE_BYTES = {
+    "sgd": 0.0, "momentum": 4.0, "nesterov": 4.0, "adam": 8.0, "adamw": 8.0, "nadam": 8.0, "radam": 8.0, "lamb": 8.0,
+    "adamax": 8.0, "rmsprop": 4.0, "adagrad": 4.0, "lion": 4.0, "adafactor": 0.1, "adam8bit": 2.0, "adamw8bit": 2.0,
+}  # fmt: skip
+# (bytes a weight, bytes a gradient, copies of the weights in float32 for the optimizer, share of activations)
+PRECISIONS = {"fp32": (4, 4, 0, 1.0), "mixed": (4, 4, 0, 0.6), "bf16": (2, 2, 0, 0.5), "fp16": (2, 2, 4, 0.5)}
+SHARDED = {
+    "none": (),
+    "ddp": (),
+    "zero1": ("state",),
+    "zero2": ("state", "gradients"),
+    "zero3": ("state", "gradients", "weights"),
+}
+# What the libraries themselves hold before anything is trained, measured with CPU builds on one machine; a CUDA context as told
+# by PyTorch's own messages (memory of the process that is not PyTorch's).
+RUNTIME_BYTES = {"torch": 365 * MIB, "keras": 600 * MIB, "tensorflow": 600 * MIB, "jax": 400 * MIB, "": 400 * MIB}
+CONTEXT_BYTES = 500 * MIB
+CHECKPOINTED = 0.25  # of the activations, where one of four layers keeps its input and the others are computed again
+
+
+class Need(Struct, frozen=True):
+    """What is known of a training. `sample`: cost of one sample in float32. `runtime`: bytes of the libraries themselves."""
+
+    parameters: int
+    trainable: int
+    sample: Sample
+    batch: int
+    optimizer: str = "adam"
+    precision: str = "fp32"
+    checkpointing: bool = False
+    sharding: str = "none"
+    gpus: int = 1
+    runtime: int = 0
+
+
+class Part(Struct, frozen=True):
+    """One part of the memory: how it was computed, and whether it is `certain` or estimated."""
+
+    name: str
+    bytes: int
+    formula: str
+    certain: bool
+
+
+class Estimate(Struct, frozen=True):
+    """The parts of one process's memory. `fixed`: what does not depend on the batch; `per_sample`: what each sample adds."""
+
+    parts: tuple[Part, ...]
+    fixed: int
+    per_sample: int
+
+    @property
+    def total(self) -> int:
+        """All parts together, in bytes."""
+        return sum(p.bytes for p in self.parts)
+
+
+def estimate(need: Need) -> Estimate:
+    """The memory of one process of a training, in bytes."""
+    weight, gradient, master, share = PRECISIONS[need.precision]
+    each = {name: need.gpus if name in SHARDED[need.sharding] else 1 for name in ("weights", "gradients", "state")}
+    state = STATE_BYTES.get(need.optimizer, 8.0) * (0.5 if need.precision == "bf16" else 1.0)  # of the type of the weights
+    over = {name: f" / {n} GPUs" if n > 1 else "" for name, n in each.items()}
+    per_sample = round(need.sample.peak * share * (CHECKPOINTED if need.checkpointing else 1.0)) + need.sample.input
+    count, trained = f"{need.parameters:,} parameters", f"{need.trainable:,} trainable parameters"
+    parts = [
+        Part("weights", need.parameters * weight // each["weights"], f"{weight} B x {count}{over['weights']}", True),
+        Part("gradients", need.trainable * gradient // each["gradients"], f"{gradient} B x {trained}{over['gradients']}", True),
+        Part(
+            "optimizer",
+            round(need.trainable * (state + master)) // each["state"],
+            f"{need.optimizer}: {state + master:g} B x {trained}{over['state']}",
+            True,
+        ),
+        Part("activations", need.batch * per_sample, f"{need.batch} samples x {size(per_sample)}", False),
+        Part("libraries", need.runtime, "the framework itself, before anything is trained", False),
+    ]
+    kept = tuple(p for p in parts if p.bytes or p.name in ("gradients", "optimizer"))
+    return Estimate(kept, sum(p.bytes for p in kept if p.name != "activations"), per_sample)

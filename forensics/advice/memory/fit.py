@@ -1,0 +1,58 @@
+"""Which batch size fits into a memory, with which margin, and what each way to need less would save in this very case.
+
+largest_batch(need, 8 GiB)   ->  48: 12 % of the 8 GiB stay free
+"""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics.advice.memory.estimate import Need, estimate
+
+MARGIN = 0.1  # of the limit that stays free: blocks are rounded, and libraries take work space of their own
+
+
+class Saving(Struct, frozen=True):
+    """A way to need less: what it saves at the same batch (bytes), the batch that would fit then, and what it costs."""
+
+    name: str
+    bytes: int
+    batch: int
+    cost: str
+
+
+def largest_batch(need: Need, limit_bytes: int, margin: float = MARGIN) -> int:
+    """The largest batch whose estimate leaves `margin` of the limit free; 0 where not even one sample fits."""
+    made = estimate(need)
+    room = limit_bytes * (1 - margin) - made.fixed
+    if room <= 0 or not made.per_sample:
+        return 0
+    return int(room // made.per_sample)
+
+
+def savings(need: Need, limit_bytes: int) -> tuple[Saving, ...]:
+    """Each way that saves something here, the largest saving first."""
+    before = estimate(need).total
+    ways: list[tuple[str, Need, str]] = [
+        (
+            "mixed precision",
+            replace(need, precision="mixed"),
+            "GPUs since Volta, on CPUs bfloat16 alone; float16 needs a loss scale",
+        ),
+        ("activation checkpointing", replace(need, checkpointing=True), "about a third more time for each step"),
+        ("an 8-bit optimizer", replace(need, optimizer="adam8bit"), "bitsandbytes, on GPUs"),
+        ("Adafactor in place of Adam", replace(need, optimizer="adafactor"), "another learning rate has to be found"),
+        ("SGD without momentum", replace(need, optimizer="sgd"), "slower to converge on most transformers"),
+    ]
+    if need.gpus > 1:
+        ways.append(
+            (f"sharding over {need.gpus} GPUs (FSDP, ZeRO-3)", replace(need, sharding="zero3"), "more traffic between GPUs")
+        )
+    found = [Saving(name, before - estimate(way).total, largest_batch(way, limit_bytes), cost) for name, way, cost in ways]
+    return tuple(sorted((s for s in found if s.bytes > before * 0.01), key=lambda s: -s.bytes))
+
+
+def accumulated(batch: int, fitting: int) -> tuple[int, int]:
+    """(batch of one step, steps that are added up) that make `batch` samples or more, the step's a power of two."""
+    step = 1 << max(0, fitting.bit_length() - 1)
+    step = min(step, batch)
+    return step, -(-batch // step)

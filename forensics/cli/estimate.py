@@ -1,0 +1,172 @@
+"""`forensics estimate`: the memory of a training before it runs, part by part, and which batch size fits."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forensics.cli.common import write
+from forensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from forensics.advice.memory import Need
+
+COUNTS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def estimate(
+        summary: Annotated[
+            Path | None, typer.Argument(help="A text that holds a summary of Keras or torchinfo; - for standard input.")
+        ] = None,
+        parameters: Annotated[str | None, typer.Option(help="Parameters of the model: 125M, 7B, 2660000.")] = None,
+        batch: Annotated[int, typer.Option(help="Samples of one step, on one GPU.", min=1)] = 1,
+        memory: Annotated[str | None, typer.Option(help="What there is: 24GiB, 16G.")] = None,
+        optimizer: Annotated[str, typer.Option(help="adam, adamw, sgd, momentum, adafactor, adam8bit, lion ...")] = "adam",
+        precision: Annotated[str, typer.Option(help="fp32, mixed, bf16 or fp16.")] = "fp32",
+        sequence: Annotated[int, typer.Option(help="Tokens of one sample, of a transformer.", min=0)] = 0,
+        width: Annotated[int, typer.Option(help="Hidden size, of a transformer.", min=0)] = 0,
+        layers: Annotated[int, typer.Option(help="Layers, of a transformer.", min=0)] = 0,
+        heads: Annotated[int, typer.Option(help="Heads of its attention (default: one for each 64 of the width).", min=0)] = 0,
+        vocabulary: Annotated[int, typer.Option(help="Rows of its embedding, for the logits.", min=0)] = 0,
+        flash: Annotated[bool, typer.Option("--flash", help="The attention makes no squares of the sequence.")] = False,
+        checkpointing: Annotated[bool, typer.Option("--checkpointing", help="Activations are computed again.")] = False,
+        gpus: Annotated[int, typer.Option(help="GPUs that share the model.", min=1)] = 1,
+        sharding: Annotated[str, typer.Option(help="none, ddp, zero1, zero2 or zero3 (FSDP).")] = "none",
+        form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+    ) -> None:
+        """Estimate the memory of a training before it runs: each part with its formula, and the batch that fits.
+
+        \b
+        Examples:
+          forensics estimate summary.txt --batch 256 --memory 16GiB
+          forensics estimate --parameters 125M --sequence 1024 --width 768 --layers 12 --batch 8 --memory 24GiB
+          forensics estimate --parameters 7B --precision bf16 --gpus 8 --sharding zero3 --memory 80GiB
+        """
+        _check({"optimizer": optimizer, "precision": precision, "sharding": sharding, "format": form})
+        need = _read(summary, heads) if summary else _given(parameters, sequence, width, layers, heads, vocabulary, flash)
+        shards = {"sharding": sharding if gpus > 1 else "none", "gpus": gpus}
+        need = _with(need, batch=batch, optimizer=optimizer, precision=precision, checkpointing=checkpointing, **shards)
+        limit = _size(memory) if memory else None
+        write(as_json(need, limit) if form == "json" else as_text(need, limit), None)
+
+
+def _check(given: "dict[str, str]") -> None:
+    """Raise UsageError for a choice that does not exist."""
+    from forensics.advice.memory.estimate import PRECISIONS, SHARDED, STATE_BYTES
+
+    choices = {"optimizer": STATE_BYTES, "precision": PRECISIONS, "sharding": SHARDED, "format": ("text", "json")}
+    for name, value in given.items():
+        if value not in choices[name]:
+            raise UsageError(f"unknown {name} {value[:40]!r}", advice=f"choose one of {', '.join(choices[name])}")
+
+
+def _with(need: "Need", **changes: Any) -> "Need":
+    from msgspec.structs import replace
+
+    return replace(need, **changes)
+
+
+def _read(path: Path, heads: int) -> "Need":
+    """What a model's summary in a file tells."""
+    from forensics.advice.memory import Need, sample_of
+    from forensics.advice.memory.activations import kind_of
+    from forensics.advice.memory.estimate import RUNTIME_BYTES
+    from forensics.context.architecture import read_summary
+    from forensics.model import Line
+
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
+    found = read_summary([Line(n, line) for n, line in enumerate(text.splitlines(), 1)], str(path))
+    if found is None or not found.parameters:
+        raise UsageError("no summary of a model in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
+    framework = kind_of(" ".join(layer.kind for layer in found.layers))
+    sample = sample_of(found.layers, framework, heads)
+    return Need(found.parameters, found.trainable, sample, 1, runtime=RUNTIME_BYTES[framework])
+
+
+def _given(parameters: str | None, sequence: int, width: int, layers: int, heads: int, vocabulary: int, flash: bool) -> "Need":
+    """What the options tell; without the shape of a transformer, no activations."""
+    from forensics.advice.memory import Need, Sample
+    from forensics.advice.memory.activations import HEAD_WIDTH, transformer
+    from forensics.advice.memory.estimate import CONTEXT_BYTES
+
+    if parameters is None:
+        raise UsageError("nothing to estimate", advice="give a file with a model's summary, or --parameters")
+    number = parameters.strip().lower().replace(",", "").replace("_", "")
+    unit = number[-1:] if number[-1:] in ("k", "m", "b") else ""
+    try:
+        count = int(float(number.removesuffix(unit)) * COUNTS[unit])
+    except (ValueError, OverflowError):
+        count = 0
+    if not 0 < count < 1 << 50:
+        raise UsageError(f"{parameters[:40]!r} is no number of parameters", advice="125M, 7B, 2660000")
+    shaped = sequence and width and layers
+    many = heads or max(1, width // HEAD_WIDTH)
+    sample = transformer(sequence, width, layers, many, flash, vocabulary) if shaped else Sample(0, 0)
+    return Need(count, count, sample, 1, runtime=CONTEXT_BYTES)
+
+
+def _size(text: str) -> int:
+    """Bytes of `24GiB`, `16G`, `512 MB`; powers of 1024 throughout."""
+    from forensics.limits import SIZE, UNITS
+
+    found = SIZE.fullmatch(text.strip())
+    size = int(float(found["number"]) * UNITS[found["unit"].upper()]) if found else 0
+    if not 0 < size < 1 << 60:
+        raise UsageError(f"{text[:40]!r} is no size", advice="24GiB, 16G, 512MB")
+    return size
+
+
+def as_text(need: "Need", limit: int | None) -> str:
+    """The parts as a table, the batch that fits, and what would save how much."""
+    from forensics.advice.memory import estimate, largest_batch, savings
+    from forensics.advice.memory.fit import MARGIN, accumulated
+    from forensics.advice.wording import size
+
+    made = estimate(need)
+    rows = [(p.name, size(p.bytes), "counted" if p.certain else "estimated", p.formula) for p in made.parts]
+    rows.append(("all of it", size(made.total), "", "" if made.per_sample else "without activations: their sizes were not given"))
+    lines = [f"{name:<12} {told:>9}  {sure:<9}  {formula}".rstrip() for name, told, sure, formula in rows]
+    if limit is None:
+        return "\n".join(lines) + "\n"
+    fitting = largest_batch(need, limit)
+    lines.append("")
+    if made.per_sample and fitting:
+        lines.append(f"{fitting} samples fit into {size(limit)} and leave {MARGIN:.0%} of it free.")
+        if fitting < need.batch:
+            step, times = accumulated(need.batch, fitting)
+            lines.append(f"{times} steps of {step} samples, added up, make a batch of {step * times}.")
+    elif made.per_sample:
+        lines.append(f"Not even one sample fits into {size(limit)}.")
+    elif made.total > limit:
+        lines.append(f"It does not fit into {size(limit)}, whatever the batch.")
+    else:
+        lines.append(f"{size(limit - made.total)} of {size(limit)} are left for activations.")
+    for saving in savings(need, limit):
+        then = f", then {saving.batch} samples fit" if made.per_sample else ""
+        lines.append(f"{saving.name} would save {size(saving.bytes)}{then}: {saving.cost}.")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(need: "Need", limit: int | None) -> str:
+    """The same as one JSON document; sizes in bytes."""
+    import json
+
+    from forensics.advice.memory import estimate, largest_batch, savings
+
+    made = estimate(need)
+    parts = [{"name": p.name, "bytes": p.bytes, "formula": p.formula, "certain": p.certain} for p in made.parts]
+    told: dict[str, object] = {"parts": parts, "total_bytes": made.total, "fixed_bytes": made.fixed}
+    told["sample_bytes"] = made.per_sample
+    if limit is not None:
+        told["limit_bytes"] = limit
+        told["largest_batch"] = largest_batch(need, limit) if made.per_sample else None
+        told["savings"] = [{"name": s.name, "bytes": s.bytes, "batch": s.batch, "cost": s.cost} for s in savings(need, limit)]
+    return json.dumps(told, indent=1) + "\n"

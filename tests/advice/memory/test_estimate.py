@@ -1,0 +1,123 @@
+"""The arithmetic against numbers that can be computed by hand, and against what papers print."""
+
+import json
+
+import pytest
+from msgspec.structs import replace
+from typer.testing import CliRunner
+
+from forensics.advice.memory import Need, Sample, estimate, largest_batch, sample_of, savings
+from forensics.advice.memory.activations import transformer
+from forensics.advice.memory.fit import accumulated
+from forensics.cli.app import build
+from forensics.model import Layer
+from tests.context.test_architecture import KERAS
+
+MIB, GIB = 1 << 20, 1 << 30
+NEED = Need(1 * MIB, 1 * MIB, Sample(8 * MIB, 10 * MIB), 64, runtime=100 * MIB)
+
+
+def test_weights_gradients_and_states_are_counted() -> None:
+    parts = {p.name: (p.bytes // MIB, p.certain) for p in estimate(NEED).parts}
+    assert parts == {
+        "weights": (4, True),
+        "gradients": (4, True),
+        "optimizer": (8, True),
+        "activations": (640, False),
+        "libraries": (100, False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "part", "mib"),
+    [
+        ({"optimizer": "sgd"}, "optimizer", 0),
+        ({"optimizer": "momentum"}, "optimizer", 4),
+        ({"optimizer": "adam8bit"}, "optimizer", 2),
+        ({"precision": "bf16"}, "weights", 2),
+        ({"precision": "fp16"}, "optimizer", 12),
+        ({"sharding": "zero3", "gpus": 4}, "weights", 1),
+        ({"sharding": "zero1", "gpus": 4}, "weights", 4),
+        ({"sharding": "zero1", "gpus": 4}, "optimizer", 2),
+        ({"checkpointing": True}, "activations", 160),
+    ],
+)
+def test_what_each_choice_changes(change: dict[str, object], part: str, mib: int) -> None:
+    parts = {p.name: p.bytes // MIB for p in estimate(replace(NEED, **change)).parts}  # type: ignore[arg-type]
+    assert parts[part] == mib
+
+
+def test_the_batch_that_fits_fits_and_one_more_does_not() -> None:
+    batch = largest_batch(NEED, GIB)
+    assert estimate(replace(NEED, batch=batch)).total <= GIB * 0.9 < estimate(replace(NEED, batch=batch + 1)).total
+
+
+def test_where_the_model_alone_is_too_large_no_batch_fits() -> None:
+    assert largest_batch(NEED, 100 * MIB) == 0
+
+
+def test_savings_are_those_of_this_case_largest_first() -> None:
+    found = savings(NEED, GIB)
+    assert [s.name for s in found][:2] == ["activation checkpointing", "mixed precision"]
+    assert [s.bytes for s in found] == sorted((s.bytes for s in found), reverse=True)
+    assert not [s for s in found if "sharding" in s.name]
+    assert [s for s in savings(replace(NEED, gpus=2, parameters=999 * MIB), GIB) if "sharding" in s.name]
+
+
+@pytest.mark.parametrize(("batch", "fitting", "expected"), [(64, 20, (16, 4)), (64, 1, (1, 64)), (48, 47, (32, 2))])
+def test_accumulation_makes_the_batch_again(batch: int, fitting: int, expected: tuple[int, int]) -> None:
+    step, times = accumulated(batch, fitting)
+    assert (step, times) == expected
+    assert step * times >= batch
+
+
+def test_a_norm_keeps_its_input_and_not_its_output() -> None:
+    rows = [Layer("a", kind, 0, 100) for kind in ("Conv2d", "BatchNorm2d", "ReLU", "Linear")]
+    assert sample_of(rows, "torch").kept == 2 * 100 * 4  # the conv's output and the ReLU's
+
+
+def test_a_view_is_no_tensor_of_its_own() -> None:
+    rows = [Layer("a", kind, 0, 100) for kind in ("Conv2d", "Flatten", "Linear")]
+    assert sample_of(rows, "torch").kept == 100 * 4
+
+
+def test_a_transformer_as_the_paper_counts_it() -> None:
+    """Korthikanti et al. 2022, table 1: s b h (34 + 5 a s / h) bytes a layer in half precision; GPT-3 175B, s 2048, a 96."""
+    sequence, width, heads = 2048, 12288, 96
+    paper = sequence * width * (34 + 5 * heads * sequence / width)
+    assert transformer(sequence, width, 1, heads, False, 0).kept == pytest.approx(2 * paper)
+
+
+def run(*arguments: str, text: str | None = None) -> tuple[int, str]:
+    found = CliRunner().invoke(build(), ["estimate", *arguments], input=text)
+    return found.exit_code, found.output
+
+
+def test_a_summary_that_is_pasted_is_estimated() -> None:
+    status, told = run("-", "--batch", "64", "--memory", "700MiB", text=KERAS)
+    assert status == 0
+    assert "4 B x 308,490 trainable parameters" in told
+    assert "fit into 700 MiB" in told
+
+
+def test_json_tells_bytes() -> None:
+    status, told = run("--parameters", "7B", "--precision", "bf16", "--memory", "80GiB", "--format", "json")
+    document = json.loads(told)
+    assert status == 0
+    assert {p["name"]: p["bytes"] for p in document["parts"]}["weights"] == 14_000_000_000
+    assert document["largest_batch"] is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--parameters", "x"),
+        ("--parameters", "1B", "--memory", "lots"),
+        ("--parameters", "1B", "--optimizer", "magic"),
+        ("/nowhere",),
+    ],
+)
+def test_wrong_usage_is_refused(arguments: tuple[str, ...]) -> None:
+    status, _ = run(*arguments)
+    assert status != 0
