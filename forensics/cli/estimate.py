@@ -59,7 +59,8 @@ def _check(given: "dict[str, str]") -> None:
     """Raise UsageError for a choice that does not exist."""
     from forensics.advice.memory.estimate import PRECISIONS, SHARDED, STATE_BYTES
 
-    choices = {"optimizer": STATE_BYTES, "precision": PRECISIONS, "sharding": SHARDED, "format": ("text", "json")}
+    choices = {"optimizer": list(STATE_BYTES), "precision": list(PRECISIONS), "sharding": list(SHARDED)}
+    choices["format"] = ["text", "json"]
     for name, value in given.items():
         if value not in choices[name]:
             raise UsageError(f"unknown {name} {value[:40]!r}", advice=f"choose one of {', '.join(choices[name])}")
