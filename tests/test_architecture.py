@@ -37,7 +37,7 @@ BELOW: dict[str, set[str]] = {
     "ownership": {"outcome", "correlation", "layouts", "database", "model"},
     "decision": {"outcome", "database", "model", "errors", "lazy"},
     # what to do, what to tell
-    "advice": {"database", "model", "text"},
+    "advice": {"database", "model", "text", "lazy"},
     "context": {"series", "model", "lazy"},
     "templates": {"layouts", "model", "text", "lazy"},
     "report": {"model", "errors", "text", "lazy"},
