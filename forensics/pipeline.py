@@ -129,7 +129,9 @@ def analyze(
     noted += [Warning("model", amiss)] if amiss else []
     every = correlation.joined(seen.incidents)
     decided, found, each = _decided(seen.incidents, every, asked, knowledge, model)
-    around = _surroundings(decided, seen)
+    around = Surroundings()
+    if decided.verdict != "no_crash":  # else there is nothing to advise
+        around = spared(lambda: context.surroundings(r.scan for r in seen.readings), around, "where it ran", None, noted.append)
     told = advice.findings(decided, knowledge, around)
     answer = Answer(decided.verdict, told, advice.open_questions(decided, told, knowledge, around))
     answer = _doubted(answer, _disordered(seen.readings, noted), asked)
@@ -150,15 +152,6 @@ def analyze(
         notices=decided.notices,
     )
     return _beside(report, seen.readings, baseline, noted, knowledge)
-
-
-def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
-    """Where and how the job ran; not looked for where there is nothing to advise."""
-    none = Surroundings()
-    if decided.verdict == "no_crash":
-        return none
-    scans = [r.scan for r in seen.readings]
-    return spared(lambda: context.surroundings(scans), none, "where it ran", None, seen.noted.append)
 
 
 def _decided(
