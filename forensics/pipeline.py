@@ -129,15 +129,13 @@ def analyze(
     noted += [Warning("model", amiss)] if amiss else []
     every = correlation.joined(seen.incidents)
     decided, found, each = _decided(seen.incidents, every, asked, knowledge, model)
-    around = Surroundings()
-    if decided.verdict != "no_crash":  # else there is nothing to advise
-        around = spared(lambda: context.surroundings(r.scan for r in seen.readings), around, "where it ran", None, noted.append)
+    around = _surroundings(decided, seen)
     told = advice.findings(decided, knowledge, around)
     answer = Answer(decided.verdict, told, advice.open_questions(decided, told, knowledge, around))
     answer = _doubted(answer, _disordered(seen.readings, noted), asked)
     answer = _unsettled(answer, correlation.unanswered(seen.kept, choice, seen.clocks))
     first = advice.linked(answer.findings, every)
-    each_told = [advice.linked(advice.findings(d, knowledge), i) for d, i in zip(each[1:], found[1:], strict=False)]
+    each_told = [advice.linked(advice.findings(d, knowledge, around), i) for d, i in zip(each[1:], found[1:], strict=False)]
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
         case=case,
@@ -152,6 +150,12 @@ def analyze(
         notices=decided.notices,
     )
     return _beside(report, seen.readings, baseline, noted, knowledge)
+
+
+def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
+    """Where and how the job ran; not looked for where there is nothing to advise."""
+    scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.readings]
+    return spared(lambda: context.surroundings(scans), Surroundings(), "where it ran", None, seen.noted.append)
 
 
 def _decided(

@@ -7,7 +7,7 @@
 Nothing here takes part in the decision.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,12 +38,13 @@ def triggers() -> tuple[Trigger, ...]:
     return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE)
 
 
-def surroundings(scans: Iterable[Scan]) -> Surroundings:
+def surroundings(scans: Sequence[Scan]) -> Surroundings:
     """Where and how the job ran: what remedies are chosen and worded by."""
+    if not scans:
+        return Surroundings()
     from forensics.context.programs import programs  # these two are needed only where there is something to advise
     from forensics.context.signs import signs
 
-    scans = list(scans)
     beside = programs(scans)
     return Surroundings(signs(scans, beside), settings(scans), run_settings(scans), beside, architecture(scans))
 
