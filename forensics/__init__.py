@@ -15,18 +15,24 @@ from forensics.version import DISTRIBUTION, VERSION
 
 if TYPE_CHECKING:
     from forensics.api import Knowledge, Report, analyze
+    from forensics.api.captured import Ran, run
     from forensics.api.ipython import load_ipython_extension as load_ipython_extension
+    from forensics.capture.guard import guard, watch
     from forensics.errors import ForensicsError
 
 __version__ = VERSION
-__all__ = ["ForensicsError", "Knowledge", "Report", "__version__", "analyze"]
+__all__ = ["ForensicsError", "Knowledge", "Ran", "Report", "__version__", "analyze", "guard", "run", "watch"]
 
 _HOMES = {  # public name -> the module that it comes from
     "ForensicsError": "forensics.errors",
     "Knowledge": "forensics.api",
+    "Ran": "forensics.api.captured",
     "Report": "forensics.api",
     "analyze": "forensics.api",
+    "guard": "forensics.capture.guard",
     "load_ipython_extension": "forensics.api.ipython",
+    "run": "forensics.api.captured",
+    "watch": "forensics.capture.guard",
 }
 
 

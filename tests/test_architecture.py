@@ -51,18 +51,20 @@ BELOW: dict[str, set[str]] = {
         *("advice", "config", "context", "correlation", "database", "decision", "detectors", "errors", "limits", "model"),
         *("numbers", "outcome", "ownership", "reading", "series", "sources", "spare", "summaries", "templates", "version"),
     },
+    # at the death: what watches a job imports nothing of what analyses it
+    "capture": set(),
     # who asks
     "train": {"pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "errors", "lazy"},
     "examine": {"advice", "config", "database", "detectors", "series", "errors", "lazy"},
     "explain": {"advice", "database", "detectors", "scan", "model"},
     "cli": {
         *("advice", "config", "context", "correlation", "database", "decision", "errors", "examine", "explain", "limits"),
-        "model",
+        *("capture", "model"),
         *("numbers", "outcome", "pipeline", "reading", "report", "scan", "series", "sources", "templates", "text", "train"),
         "version",
     },
-    "api": {"pipeline", "config", "correlation", "database", "report", "model", "errors"},
-    "__init__": {"api", "errors", "version"},
+    "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "errors"},
+    "__init__": {"api", "capture", "errors", "version"},
     "__main__": {"cli"},
 }
 DECIDING = ("outcome", "ownership", "decision", "train")

@@ -1,0 +1,144 @@
+"""The last lines of job.log: how the job ended, one fact a line, in words that `analyze` reads as it does every other log.
+
+    [2026-08-22T03:00:07.120000+00:00] forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL)
+    [2026-08-22T03:00:07.130000+00:00] forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom)
+    [2026-08-22T03:00:08.000000+00:00] forensics run: memory group /job counted 1 kill and 35 refusals; limit 200.0 MiB
+    [2026-08-22T03:00:08.000000+00:00] forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
+    [2026-08-22T03:00:08.000000+00:00] forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
+
+It states and does not judge: which of these facts is the cause is for the analysis.
+"""
+
+from __future__ import annotations
+
+import signal
+
+from forensics.capture.times import span, stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from forensics.capture.collector import Collector
+
+HEAD = "forensics run:"
+MAX_ENDS = 40  # lines about single processes
+MAX_SIGNALS = 40
+MIB = 1 << 20
+
+
+def account(collector: Collector, status: int | None) -> list[str]:
+    """The lines, in order of time as far as they have one."""
+    root = collector.root_end(status)
+    end = root["end"] if root else collector.samples.rows[-1]["time"] if collector.samples.rows else collector.started
+    lines: list[tuple[float, str]] = []
+    for found in _worth_telling(collector):
+        lines.append((found["end"], _process(found)))
+    for sent in collector.relevant_signals()[:MAX_SIGNALS]:
+        lines.append((sent["time"], _signal(sent)))
+    told = [(at, text) for at, text in sorted(lines, key=lambda x: x[0])]
+    told += [(end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector))]
+    told.append((end, _root(collector, root)))
+    return [f"[{stamp(at)}] {HEAD} {text}" for at, text in told]
+
+
+def _worth_telling(collector: Collector) -> list[dict[str, Any]]:
+    """Deaths by a signal and failed ranks: the first ones and the last."""
+    found = [
+        e
+        for e in collector.tree.ends
+        if e["pid"] != collector.root and (e.get("signal") or (e.get("exit_code") and "RANK" in e.get("ranks", {})))
+    ]
+    return found if len(found) <= MAX_ENDS else [*found[: MAX_ENDS // 2], *found[-MAX_ENDS // 2 :]]
+
+
+def signal_name(number: int) -> str:
+    """9 -> SIGKILL"""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _process(end: dict[str, Any]) -> str:
+    rank = f", rank {end['ranks']['RANK']}" if "RANK" in end.get("ranks", {}) else ""
+    child = f", child of pid {end['ppid']}" if end.get("ppid") else ""
+    lived = f" after {span(end['end'] - end['start'])}" if "start" in end else ""
+    held = f"; it held {end['most_bytes'] / MIB:.1f} MiB" if end.get("most_bytes") else ""
+    return f"pid {end['pid']} ({end.get('comm', 'unknown')}){rank}{child}, {_how(end)}{lived}{held}"
+
+
+def _how(end: dict[str, Any]) -> str:
+    if end.get("signal"):
+        core = ", memory was dumped to a core file" if end.get("core") else ""
+        return f"was ended by signal {end['signal']} ({signal_name(end['signal'])}){core}"
+    if "exit_code" in end:
+        return f"ended with exit status {end['exit_code']}"
+    return "is gone, and nothing told its exit status"
+
+
+def _signal(sent: dict[str, Any]) -> str:
+    number, name = sent["signal"], sent.get("to_comm", "the command")
+    to = f"signal {number} ({signal_name(number)}) was sent to pid {sent['to']} ({name})"
+    if sent["code"] == 128:
+        return f"{to} by the kernel"
+    if not sent.get("from"):
+        return f"{to} by a process that cannot be seen from here"
+    name = sent.get("from_comm", "")
+    command = f": {sent['from_command'][:120]}" if sent.get("from_command") and sent["from_command"] != name else ""
+    user = f", user {sent['uid']}" if "uid" in sent else ""
+    return f"{to} by pid {sent['from']} ({name or 'unknown'}{user}){command}"
+
+
+def _groups(collector: Collector) -> list[str]:
+    told = []
+    for group in collector.groups.told():
+        counted = group["kills"] or group["refused"]
+        if not (counted or (group["own"] and "kills" in group["after"]) or group["limit_bytes"]):
+            continue
+        limit = f"limit {group['limit_bytes'] / MIB:.1f} MiB" if group["limit_bytes"] else "no limit"
+        peak = f", peak {group['peak_bytes'] / MIB:.1f} MiB" if group["peak_bytes"] and group["limit_bytes"] else ""
+        share = f" ({100 * min(1.0, group['peak_bytes'] / group['limit_bytes']):.0f} %)" if peak else ""
+        kills = "no kill" if not group["kills"] else f"{group['kills']} kill{'s' if group['kills'] > 1 else ''}"
+        refused = f" and {group['refused']} refusals" if group["refused"] else ""
+        daemon = "; systemd-oomd marked it as killed" if group["after"].get("oomd_kills", "0") not in ("", "0") else ""
+        own = "memory group" if group["own"] else "outer memory group"
+        told.append(f"{own} {group['path']} counted {kills}{refused}; {limit}{peak}{share}{daemon}")
+    return told
+
+
+def _host(collector: Collector) -> list[str]:
+    memory = collector.samples.told()
+    kills, total = memory["host_kills"], memory["host_bytes"]
+    if kills is None or not total:
+        return []
+    counted = "no memory kill" if not kills else f"{kills} memory kill{'s' if kills > 1 else ''}"
+    waited, least = memory["most_pressure_full_avg10"], 100 * memory["least_available_share"]
+    pressed = f"; all tasks waited for memory {waited:.0f} % of 10 s" if waited >= 1 else ""
+    return [f"the host counted {counted}; at least {least:.0f} % of its {total / 2**30:.1f} GiB were available{pressed}"]
+
+
+def _places(collector: Collector) -> list[str]:
+    from forensics.capture import identity
+
+    told = []
+    for path, found in identity.disks(["/dev/shm", "/tmp"]).items():
+        if found["size_bytes"] and found["free_bytes"] < 0.01 * found["size_bytes"]:
+            told.append(f"{path} is full: {found['free_bytes'] / MIB:.1f} MiB of {found['size_bytes'] / MIB:.1f} MiB are free")
+    return told
+
+
+def _silence(collector: Collector) -> list[str]:
+    told = []
+    stall = collector.options.stall_s
+    if stall and collector.log is not None and collector.silent_s >= stall:
+        told.append(f"no output came in the last {span(collector.silent_s)}")
+        told += [f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]]
+    return told
+
+
+def _root(collector: Collector, end: dict[str, Any] | None) -> str:
+    if end is None:
+        return f"the command, pid {collector.root}, was still running when this was written"
+    comm = f" ({end['comm']})" if end.get("comm") else ""
+    return f"the command, pid {collector.root}{comm}, {_how(end)} after {span(end['end'] - collector.started)}"

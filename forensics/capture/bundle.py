@@ -1,0 +1,102 @@
+"""The bundle: a folder with what was captured of one run, in the form `forensics-run/1`.
+
+run.json       what ran where, how it ended, limits and counters, which ways were closed      (schema: bundle.schema.json)
+job.log        its output, then lines of ours that tell how each process ended
+job.times      offset in job.log and time of it
+exits.jsonl    every process that ended: pid, parent, command, rank, times, status, how it is known
+memory.jsonl   samples: memory of the processes, of the group, of the host, pressure
+kernel.log     the kernel's records of that span
+stacks/        stacks of its processes      fr/  flight-recorder dumps     torchrun/  logs and error files of ranks
+report.txt     report.json                  the analysis
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+SCHEMA = "forensics-run/1"
+MAX_KEPT_BUNDLES = 50  # of the state folder; older ones are removed
+MARK = "run.json"
+
+
+def state_folder() -> str:
+    """Where bundles go that nobody gave a place: $XDG_STATE_HOME/forensics, else ~/.local/state/forensics."""
+    base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(base, "forensics")
+
+
+def latest(folder: str = "") -> str:
+    """The newest bundle below the state folder that is no longer being written; empty where there is none."""
+    top = folder or state_folder()
+    try:
+        found = [e.path for e in os.scandir(top) if e.is_dir() and os.path.exists(os.path.join(e.path, MARK))]
+    except OSError:
+        return ""
+    return max(found, key=lambda p: os.stat(os.path.join(p, MARK)).st_mtime, default="")
+
+
+class Bundle:
+    """A folder that is being filled. Raises OSError when it cannot be made."""
+
+    def __init__(self, folder: str = "", name: str = "run") -> None:
+        self.made_by_us = not folder
+        if not folder:
+            safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(name))[:40] or "run"
+            folder = os.path.join(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-{safe}-{os.getpid()}")
+            remove_oldest(state_folder())
+        self.folder = os.path.abspath(folder)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        self.fault = ""
+
+    def path(self, *names: str) -> str:
+        """A place inside it."""
+        return os.path.join(self.folder, *names)
+
+    def write(self, name: str, text: str) -> None:
+        """A whole file, or none: a fault is kept in `fault` and raised nowhere."""
+        target = self.path(name)
+        try:
+            with open(target + ".new", "w", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+            os.replace(target + ".new", target)
+        except OSError as error:
+            self.fault = self.fault or f"{name}: {error.strerror}"
+            try:
+                os.unlink(target + ".new")
+            except OSError:
+                return
+
+    def write_run(self, told: dict[str, Any]) -> None:
+        """run.json, one name a line."""
+        rows = (f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in told.items())
+        self.write(MARK, "{\n" + ",\n".join(rows) + "\n}\n")
+
+    def write_rows(self, name: str, rows: Iterable[object]) -> None:
+        """A file of one JSON value a line; none where there are no rows."""
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        if text:
+            self.write(name, text)
+
+    def remove(self) -> None:
+        """Delete it, where it is one of ours."""
+        if os.path.exists(self.path(MARK)):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def remove_oldest(top: str) -> None:
+    """Keep only the newest bundles of the state folder."""
+    try:
+        found = sorted((e for e in os.scandir(top) if e.is_dir()), key=lambda e: e.stat().st_mtime)
+    except OSError:
+        return
+    for entry in found[:-MAX_KEPT_BUNDLES]:
+        if os.path.exists(os.path.join(entry.path, MARK)):
+            shutil.rmtree(entry.path, ignore_errors=True)

@@ -1,0 +1,197 @@
+"""The memory groups of a process, from its own up to the root, with their limits and what they counted.
+
+    /proc/4711/cgroup   4:memory:/slurm/job_88/step_0      -> [Group(/slurm/job_88/step_0), Group(/slurm/job_88), Group(/slurm)]
+    memory.oom_control  oom_kill 1                          -> kills 1          (version 1, world-readable)
+    memory.events       max 12 / oom 1 / oom_kill 1         -> refused 12, kills 1   (version 2)
+
+In a container the path reads `/` and the files lie directly below the mount. Version 1 counts a kill in the victim's own group
+alone, version 2 in every group above it as well (kernel: Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst).
+"""
+
+from __future__ import annotations
+
+import os
+
+from forensics.capture import proc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+UNLIMITED_BYTES = 1 << 60
+OOMD_MARKS = ("user.oomd_kill", "trusted.oomd_kill")  # systemd-oomd writes one on a group that it killed (oomd-util.c)
+
+
+class Mount:
+    """Where groups of a version are mounted: files below `point` speak of groups below `root`."""
+
+    def __init__(self, version: int, point: str, root: str) -> None:
+        self.version, self.point, self.root = version, point, root
+
+    def folder(self, path: str) -> str:
+        """The folder of group `path`; the mount itself where that cannot be seen from here, as in a container."""
+        inside = path[len(self.root) :] if self.root != "/" and path.startswith(self.root) else path
+        found = os.path.normpath(self.point + "/" + inside)
+        return found if found.startswith(self.point) and os.path.isdir(found) else self.point
+
+
+def mounts() -> list[Mount]:
+    """Where groups that count memory are mounted: version 1, version 2 or both."""
+    found = []
+    for line in proc.read("/proc/self/mountinfo", 1 << 20).splitlines():
+        front, _, back = line.partition(" - ")
+        fields, kind = front.split(), back.split()
+        if len(fields) < 5 or len(kind) < 3:
+            continue
+        if kind[0] == "cgroup2":
+            found.append(Mount(2, fields[4], fields[3]))
+        elif kind[0] == "cgroup" and "memory" in kind[2].split(","):
+            found.append(Mount(1, fields[4], fields[3]))
+    return found
+
+
+class Group:
+    """One group: its counters when it was first seen (`before`) and now (`after`)."""
+
+    def __init__(self, version: int, folder: str, path: str, own: bool, fresh: bool) -> None:
+        self.version, self.folder, self.path, self.own = version, folder, path, own
+        self.after: dict[str, Any] = read_counters(version, folder)
+        self.before = {name: 0 if fresh and name in COUNTS else value for name, value in self.after.items()}
+        self.most_bytes = int(self.after.get("usage_bytes", 0))
+
+    def update(self) -> None:
+        """Read the counters again; what was read last stays where the group is gone."""
+        now = read_counters(self.version, self.folder)
+        if now:
+            self.after = now
+            self.most_bytes = max(self.most_bytes, int(now.get("usage_bytes", 0)))
+
+    @property
+    def limit_bytes(self) -> int | None:
+        """Its limit; None where it has none."""
+        limit = self.after.get("limit_bytes")
+        return int(limit) if limit is not None and limit < UNLIMITED_BYTES else None
+
+    def rise(self, name: str) -> int:
+        """How much a counter rose since it was first seen."""
+        return max(0, int(self.after.get(name, 0)) - int(self.before.get(name, 0)))
+
+    def told(self) -> dict[str, Any]:
+        """As it stands in a bundle."""
+        return {
+            "version": self.version,
+            "path": self.path,
+            "own": self.own,
+            "limit_bytes": self.limit_bytes,
+            "peak_bytes": max(self.most_bytes, int(self.after.get("peak_bytes", 0))) or None,
+            "kills": self.rise("kills"),
+            "refused": self.rise("refused"),
+            "before": self.before,
+            "after": self.after,
+        }
+
+
+COUNTS = ("kills", "refused", "ooms")
+FILES_V1 = {"usage_bytes": "memory.usage_in_bytes", "limit_bytes": "memory.limit_in_bytes", "refused": "memory.failcnt"}
+FILES_V1 |= {"peak_bytes": "memory.max_usage_in_bytes"}
+FILES_V2 = {"usage_bytes": "memory.current", "limit_bytes": "memory.max", "peak_bytes": "memory.peak"}
+FILES_V2 |= {"high_bytes": "memory.high", "swap_limit_bytes": "memory.swap.max", "swap_bytes": "memory.swap.current"}
+
+
+def read_counters(version: int, folder: str) -> dict[str, Any]:
+    """What the group counts now; empty where it is gone or has no memory controller."""
+    found: dict[str, Any] = {}
+    for name, file in (FILES_V1 if version == 1 else FILES_V2).items():
+        text = proc.read(f"{folder}/{file}", 100).strip()
+        if text.isdigit():
+            found[name] = int(text)
+    if version == 1:
+        counted = proc.table(proc.read(f"{folder}/memory.oom_control", 400))
+        if "oom_kill" in counted:
+            found["kills"] = counted["oom_kill"]
+        return found
+    counted = proc.table(proc.read(f"{folder}/memory.events", 400))
+    for name, label in (("kills", "oom_kill"), ("refused", "max"), ("ooms", "oom")):
+        if label in counted:
+            found[name] = counted[label]
+    for mark in OOMD_MARKS:
+        try:
+            found["oomd_kills"] = os.getxattr(folder, mark).decode("ascii", "replace")
+        except OSError:
+            continue
+    return found
+
+
+class Groups:
+    """The memory groups in which the job's processes are or were."""
+
+    def __init__(self) -> None:
+        self.mounts = mounts()
+        self.seen: dict[str, Group] = {}
+        self.of_process: dict[str, str] = {}  # the text of /proc/PID/cgroup -> path of its own group
+
+    def place(self, pid: int, started: float) -> str:
+        """The path of the group of `pid`, which is followed from now on; empty where unknown. `started`: when the job began."""
+        text = proc.read(f"/proc/{pid}/cgroup")
+        if text not in self.of_process:
+            self.of_process[text] = self._learn(text, started)
+        return self.of_process[text]
+
+    def _learn(self, text: str, started: float) -> str:
+        name = ""
+        for mount in self.mounts:
+            path = _path(text, mount.version)
+            if path is None:
+                continue
+            folder, own = mount.folder(path), True
+            while folder.startswith(mount.point):
+                if folder not in self.seen and read_counters(mount.version, folder):
+                    fresh = _made_after(folder, started)
+                    self.seen[folder] = Group(
+                        mount.version, folder, path if own else folder[len(mount.point) :] or "/", own, fresh
+                    )
+                elif folder in self.seen and own:
+                    self.seen[folder].own = True
+                if folder == mount.point:
+                    break
+                folder, own = os.path.dirname(folder), False
+            name = path if read_counters(mount.version, mount.folder(path)) or not name else name
+        return name
+
+    def update(self) -> None:
+        """Read all counters again."""
+        for group in self.seen.values():
+            group.update()
+
+    @property
+    def kills(self) -> int:
+        """How many memory kills the groups of the job's own counted since it began."""
+        return sum(g.rise("kills") for g in self.seen.values() if g.own)
+
+    def room(self) -> tuple[int, int] | None:
+        """Usage and limit of the group that is nearest to its limit, in bytes; None where none has one."""
+        limited = [
+            (int(g.after["usage_bytes"]), g.limit_bytes) for g in self.seen.values() if g.limit_bytes and "usage_bytes" in g.after
+        ]
+        return max(limited, key=lambda x: x[0] / max(1, x[1] or 1), default=None)
+
+    def told(self) -> list[dict[str, Any]]:
+        """As they stand in a bundle, the job's own first."""
+        return [g.told() for g in sorted(self.seen.values(), key=lambda g: (not g.own, -len(g.path)))]
+
+
+def _path(text: str, version: int) -> str | None:
+    for line in text.splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if (version == 2 and number == "0" and not controllers) or (version == 1 and "memory" in controllers.split(",")):
+            return path
+    return None
+
+
+def _made_after(folder: str, moment: float) -> bool:
+    """Was the group made after the job had begun, so that all that it counts is the job's?"""
+    try:
+        return os.stat(folder).st_ctime > moment
+    except OSError:
+        return False

@@ -1,0 +1,240 @@
+"""What watches a job while it runs, in a thread of its own, and closes the bundle when it has ended.
+
+A part that fails is left out and noted: no fault in here may reach the job.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+import time
+
+from forensics.capture import identity, stacks
+from forensics.capture.bundle import Bundle
+from forensics.capture.cgroups import Groups
+from forensics.capture.connector import Connector
+from forensics.capture.kernel import KernelLog
+from forensics.capture.samples import WARN_WITHIN_S, Samples
+from forensics.capture.senders import Senders
+from forensics.capture.times import span, stamp
+from forensics.capture.tree import Tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from forensics.capture.joblog import JobLog
+    from forensics.capture.options import Options
+
+LOOK_S = 1.0  # between two looks for new processes
+FIRST_LOOKS_S = (0.02, 0.05, 0.1, 0.2, 0.4)
+BEFORE_LIMIT_S = 45.0  # stacks are taken so long before a known time limit
+LEAST_SILENCE_S = 60.0  # shorter ones are not worth a word
+
+
+class Collector:
+    """Watches the processes below `root`. `adopts`: this process is its parent's stand-in. `say`: one line for the user."""
+
+    def __init__(
+        self, options: Options, bundle: Bundle, root: int, adopts: bool, log: JobLog | None, say: Callable[[str], None]
+    ) -> None:
+        self.options, self.bundle, self.root, self.log, self.say = options, bundle, root, log, say
+        self.started = time.time()
+        self.closed: list[dict[str, str]] = []
+        self.faults: list[str] = []
+        self.stacks: list[dict[str, str]] = []
+        self.signals: list[dict[str, Any]] = []  # those that we received ourselves
+        self.silent_s = 0.0
+        self.lock = threading.Lock()
+        self.samples = Samples(options.every_s)
+        self.groups, self.kernel = Groups(), KernelLog(options.kernel_log)
+        self.senders, self.connector = Senders(), Connector()
+        self.tree = Tree([root], adopts)
+        self.limits = identity.limits(root)
+        self.gpus: list[dict[str, Any]] = []
+        self._spare(self._first)
+        self._stop, self._taken_for, self._warned, self._limit_taken = threading.Event(), -1.0, False, False
+        self._wake = os.pipe()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._looks = 0
+
+    def _first(self) -> None:
+        for process in self.tree.living.values():
+            process.group = self.groups.place(process.pid, self.started)
+        self.gpus, why = identity.gpus()
+        for what, why_not, command in (
+            ("the kernel's log", self.kernel.closed, "sudo dmesg --time-format iso"),
+            ("who sent a signal", self.senders.closed, ""),
+            ("processes that live for less than a second", self.connector.closed, ""),
+            ("GPUs", why, "nvidia-smi"),
+        ):
+            if why_not:
+                self.closed.append({"what": what, "why": why_not, "command": command})
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self.bundle.write_run(self.told(False))
+        self._thread.start()
+
+    def _spare(self, work: Callable[[], object]) -> None:
+        try:
+            with self.lock:
+                work()
+        except Exception as error:
+            note = f"{getattr(work, '__name__', 'a part')}: {type(error).__name__}: {error}"[:300]
+            if note not in self.faults and len(self.faults) < 20:
+                self.faults.append(note)
+
+    def _run(self) -> None:
+        watch = [fd for fd in (self.tree.fileno(), self._wake[0]) if fd >= 0]
+        next_look = 0.0
+        while not self._stop.is_set():
+            wait = FIRST_LOOKS_S[self._looks] if self._looks < len(FIRST_LOOKS_S) else LOOK_S
+            try:
+                ready = select.select(watch, [], [], wait)[0]
+            except OSError:
+                ready = []
+            if ready and not self._stop.is_set():
+                self._spare(self.deaths)
+            now = time.monotonic()
+            if now < next_look and self._looks >= len(FIRST_LOOKS_S):
+                continue
+            self._looks += 1
+            next_look = now + (0 if self._looks < len(FIRST_LOOKS_S) else LOOK_S * 0.9)
+            self._spare(self._look)
+            if self.samples.due(now):
+                self._spare(self._sample)
+            self._silence(now)
+
+    def deaths(self) -> None:
+        """Some process ended: keep how, and what the groups count at that moment."""
+        ends = self.tree.ended_now()
+        for pid, parent, status in self.connector.read():
+            self.tree.connector(pid, parent, status)
+        if any(e.get("signal") for e in ends) or self.tree.ended_now():
+            self.groups.update()
+            self.kernel.read()
+            self.senders.read()
+
+    def _look(self) -> None:
+        for process in self.tree.look():
+            process.group = self.groups.place(process.pid, self.started)
+        self.kernel.read()
+        self.senders.read()
+        self.deaths()
+
+    def _sample(self) -> None:
+        self.samples.take(self.tree, self.groups, self.started)
+        left = self.samples.runs_out_in()
+        if self.options.warn and left is not None and left < WARN_WITHIN_S and not self._warned:
+            self._warned = True
+            self.say(f"memory will run out in about {span(left)} at the present rate")
+
+    def _silence(self, now: float) -> None:
+        """Take the stacks where the output is silent for long, or a time limit is near."""
+        log, stall = self.log, self.options.stall_s
+        near_limit = 0 < self.options.time_limit_s - time.time() < BEFORE_LIMIT_S and not self._limit_taken
+        if near_limit:
+            self._limit_taken = True
+            self._take_stacks(now)
+        if log is None or not stall:
+            return
+        self.silent_s = now - log.last
+        if self.silent_s > stall and self._taken_for != log.last:
+            self._taken_for = log.last
+            if self.options.warn and self.silent_s > max(LEAST_SILENCE_S, log.longest_silence_s):
+                self.say(f"no output for {span(self.silent_s)}, longer than ever before; stacks are taken")
+            self._take_stacks(now)
+
+    def _take_stacks(self, now: float) -> None:
+        taken, why = stacks.take(list(self.tree.living.values()), self.bundle.path("stacks"))
+        moment = stamp(time.time())
+        self.stacks = [{**t, "time": moment} for t in taken] or self.stacks
+        if why and not any(c["what"] == "stacks" for c in self.closed):
+            self.closed.append({"what": "stacks", "why": why, "command": "pip install 'training-forensics[capture]'"})
+
+    def reaped(self, pid: int, status: int) -> None:
+        """A child of ours ended."""
+        self._spare(lambda: self.tree.reaped(pid, status))
+        if os.WIFSIGNALED(status):
+            self._spare(self._after_signal)
+
+    def _after_signal(self) -> None:
+        self.groups.update()
+        self.kernel.read()
+        self.senders.read()
+
+    def stop(self) -> None:
+        """Watch no longer; take what there still is."""
+        self._stop.set()
+        os.write(self._wake[1], b"x")
+        self._thread.join(15)
+        for work in (self._look, self._final):
+            self._spare(work)
+
+    def _final(self) -> None:
+        self.groups.update()
+        for group in self.groups.seen.values():
+            group.most_bytes = max(group.most_bytes, int(group.after.get("peak_bytes", 0)))
+        self.samples.take(self.tree, self.groups, self.started)
+        self.senders.read()
+        self.senders.close()
+        self.connector.close()
+
+    def told(self, complete: bool, status: int | None = None) -> dict[str, Any]:
+        """run.json, as far as it is known."""
+        end = self.root_end(status)
+        log = self.log
+        return {
+            "schema": "forensics-run/1",
+            "complete": complete,
+            "command": {"arguments": self.options.command, "folder": _folder(), "pid": self.root, "name": self.options.name},
+            "start": stamp(self.started),
+            "end": stamp(end["end"]) if end else None,
+            "status": {k: end[k] for k in ("exit_code", "signal", "core", "how") if k in end} if end else None,
+            "host": identity.host(),
+            "clock": identity.clock(),
+            "identity": identity.identity(os.environ),
+            "limits": self.limits,
+            "groups": self.groups.told(),
+            "memory": self.samples.told(),
+            "signals": [{**s, "time": stamp(s["time"])} for s in self.relevant_signals()],
+            "output": {
+                "bytes": log.bytes if log else 0,
+                "last": stamp(time.time() - (time.monotonic() - log.last)) if log else None,
+                "longest_silence_s": round(log.longest_silence_s, 3) if log else None,
+                "fault": log.fault if log else "",
+            },
+            "stacks": self.stacks,
+            "gpus": self.gpus,
+            "disks": identity.disks(list(dict.fromkeys([_folder(), "/tmp", "/dev/shm"]))),
+            "core_dumps": identity.core_dumps(),
+            "exits": {"count": len(self.tree.ends), "left_out": self.tree.left_out, "ways": sorted(self.tree.ways)},
+            "closed": self.closed,
+            "faults": self.faults,
+            "tool": {"name": "forensics", "python": sys.version.split()[0]},
+        }
+
+    def root_end(self, status: int | None = None) -> dict[str, Any] | None:
+        """How the job's first process ended; None while it lives."""
+        found = next((e for e in reversed(self.tree.ends) if e["pid"] == self.root), None)
+        if found is None and status is not None:
+            from forensics.capture.tree import decoded
+
+            return {"pid": self.root, "end": time.time(), "how": "child", **decoded(status)}
+        return found
+
+    def relevant_signals(self) -> list[dict[str, Any]]:
+        """The signals that were sent to the job's processes, or that we received for it."""
+        own = {e["pid"] for e in self.tree.ends} | set(self.tree.living) | {self.root}
+        return [*self.signals, *(s for s in self.senders.sent if s["to"] in own)]
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

@@ -1,0 +1,239 @@
+"""What a person starts and waits for: passes signals and keys on, stops and goes on with the job, and ends with its status.
+
+    forensics run -- python train.py       front (this)  --forks-->  keeper  --starts-->  python train.py
+
+A signal that reached the whole process group is the job's already and is not passed on again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import termios
+import threading
+import time
+import tty
+
+from forensics.capture import proc
+from forensics.capture.streams import Streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from forensics.capture.options import Options
+
+FORWARDED: tuple[str, ...] = (
+    "SIGHUP",
+    "SIGINT",
+    "SIGQUIT",
+    "SIGTERM",
+    "SIGUSR1",
+    "SIGUSR2",
+    "SIGALRM",
+    "SIGXCPU",
+    "SIGURG",
+    "SIGIO",
+    "SIGPWR",
+    "SIGWINCH",
+)
+FORWARDED += ("SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU")
+FROM_KERNEL = 128  # si_code SI_KERNEL: a key of the terminal, a terminal that went away
+GROUP_S = 0.03  # the keeper has passed a signal on, and the job has stopped, within so long
+STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+
+
+def forwarded() -> set[int]:
+    """The signals that are passed on: those of FORWARDED that were not ignored when we were started (nohup, background)."""
+    found = {int(getattr(signal, name)) for name in FORWARDED if hasattr(signal, name)}
+    return {n for n in found if signal.getsignal(n) != signal.SIG_IGN}
+
+
+def main(options: Options) -> NoReturn:
+    """Run the command to its end; exits with its status."""
+    wanted = forwarded()
+    streams = Streams()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    sys.stdout.flush()
+    if os.fork() == 0:
+        from forensics.capture.keeper import Keeper
+
+        ours.close()
+        try:
+            streams.lead_session()
+            Keeper(options, theirs, streams, wanted).keep()
+        except BaseException as error:
+            os.write(2, f"forensics: {type(error).__name__}: {error}\n".encode())
+        finally:
+            os._exit(3)
+    theirs.close()
+    streams.close_ours()
+    signal.pthread_sigmask(signal.SIG_BLOCK, wanted | {signal.SIGCHLD})
+    front = Front(options, ours, streams, wanted)
+    try:
+        status = front.wait()
+    finally:
+        front.keys(False)
+    del before
+    front.close()
+    sys.stderr.flush()
+    os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
+
+
+class Front:
+    """The side that is seen. `wait` holds on until the job has ended."""
+
+    def __init__(self, options: Options, link: socket.socket, streams: Streams, wanted: set[int]) -> None:
+        self.options, self.link, self.streams, self.wanted = options, link, streams, wanted
+        self.status: int | None = None
+        self.done: dict[str, Any] | None = None
+        self.job, self.pidfd = 0, -1
+        self.lost = False
+        self.stopped = 0
+        self.saved: list[Any] | None = None
+        self.interactive = streams.pty and _is_terminal(0)
+        self.keys(True)
+        threading.Thread(target=self._listen, daemon=True).start()
+        if self.interactive:
+            threading.Thread(target=self._type, daemon=True).start()
+
+    def keys(self, raw: bool) -> None:
+        """Keys go to the job as they are, or are the shell's again."""
+        if not self.interactive:
+            return
+        with contextlib.suppress(termios.error, OSError):
+            if raw and self.saved is None and _in_foreground():
+                self.saved = termios.tcgetattr(0)
+                tty.setraw(0, termios.TCSADRAIN)
+            elif not raw and self.saved is not None:
+                termios.tcsetattr(0, termios.TCSADRAIN, self.saved)
+                self.saved = None
+
+    def wait(self) -> int:
+        """The wait status of the job."""
+        while self.done is None and not self.lost:
+            found = signal.sigwaitinfo(self.wanted | {signal.SIGCHLD})
+            if found.si_signo != signal.SIGCHLD:
+                self._received(found)
+            elif self.stopped:
+                self._suspend()
+        if self.status is None and self.pidfd >= 0:  # the keeper was killed: the job is not ours to ask, but its end can be seen
+            while select.select([self.pidfd], [], [], 1.0)[0] == []:
+                continue
+            time.sleep(0.05)
+            self.status = proc.exit_status(self.pidfd)
+        return self.status if self.status is not None else 255 << 8
+
+    def _received(self, found: signal.struct_siginfo) -> None:
+        number = found.si_signo
+        if number == signal.SIGWINCH and self.streams.pty:
+            self.streams.resize()
+            return
+        if number in STOPS:
+            self._stop_key(found)
+            return
+        sender = proc.stat(found.si_pid) if found.si_pid else None
+        names = {"comm": sender.comm if sender else "", "command": proc.command_line(found.si_pid) if found.si_pid else ""}
+        self._send({**self._told(found), **names})
+        if number == signal.SIGCONT:
+            self.keys(True)
+
+    def _told(self, found: signal.struct_siginfo) -> dict[str, Any]:
+        """A signal as the keeper is told of it. `typed`: by a key, or because the terminal went away."""
+        typed = found.si_code == FROM_KERNEL
+        return {"signal": found.si_signo, "pid": found.si_pid, "uid": found.si_uid, "code": found.si_code, "typed": typed}
+
+    def _stop_key(self, found: signal.struct_siginfo) -> None:
+        """We were asked to stop: the job is stopped, and so are we until it goes on."""
+        self._send(self._told(found))
+        if not self.streams.pty:
+            time.sleep(GROUP_S)
+            state = proc.stat(self.job)
+            if state is not None and state.state in "Tt":
+                os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _suspend(self) -> None:
+        """The job was stopped by a key of the pty: the whole line of commands stops, as it would without us."""
+        self.stopped = 0
+        self.keys(False)
+        os.killpg(os.getpgrp(), signal.SIGSTOP)
+        self.keys(True)
+        self._send({"resume": 1})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            self.link.send(json.dumps(message).encode())
+
+    def _listen(self) -> None:
+        """Hear what the keeper says."""
+        while True:
+            try:
+                data = self.link.recv(65536)
+            except OSError:
+                data = b""
+            if not data:
+                self.lost = True
+                break
+            self._heard(json.loads(data))
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGCHLD)
+
+    def _heard(self, message: dict[str, Any]) -> None:
+        if "say" in message and not self.options.quiet:
+            line = f"forensics: {message['say']}\n"
+            os.write(2, (line.replace("\n", "\r\n") if self.saved else line).encode())
+        elif "started" in message:
+            self.job = message["started"]
+            self.pidfd = proc.open_pidfd(self.job)
+        elif "ended" in message:
+            self.status = message["ended"]
+        elif "stopped" in message:
+            self.stopped = message["stopped"]
+        elif "done" in message:
+            self.done = message
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGCHLD)
+
+    def _type(self) -> None:
+        """Pass keys on while we are in the foreground."""
+        while self.done is None:
+            if self.saved is None or not _in_foreground():
+                time.sleep(0.1)
+                continue
+            try:
+                if select.select([0], [], [], 0.5)[0] and (data := os.read(0, 4096)):
+                    os.write(self.streams.master, data)
+            except OSError:
+                time.sleep(0.1)
+
+    def close(self) -> None:
+        """Show the report of a death."""
+        folder = (self.done or {}).get("done", "")
+        if not folder or self.options.quiet:
+            return
+        text = ""
+        with contextlib.suppress(OSError), open(os.path.join(folder, "report.txt"), encoding="utf-8") as file:
+            text = file.read()
+        with contextlib.suppress(OSError):
+            if text and (self.done or {}).get("died"):
+                os.write(2, f"\n{text.rstrip()}\n".encode("utf-8", "replace"))
+            if text or self.options.verbose or self.options.keep == "always":
+                os.write(2, f"forensics: captured in {folder}\n".encode())
+
+
+def _is_terminal(fd: int) -> bool:
+    try:
+        return os.isatty(fd)
+    except OSError:
+        return False
+
+
+def _in_foreground() -> bool:
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False

@@ -1,0 +1,225 @@
+"""watch() and guard(): a process that runs already is watched from beside, and the next one is told why the last one died.
+
+    with guard():                                  # in a notebook, a Trainer script, a Lightning module
+        trainer.fit(model)
+
+    held = watch(kernel_pid, name="train.ipynb")   # somebody else's process; held.bundle, held.write(text), held.close()
+
+What guard() adds to the process itself: faulthandler writes the stacks of a crash into the bundle, and an exception that ends the
+block is written there as well. Everything else is seen from a second small process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import subprocess
+import sys
+import time
+import traceback
+
+from forensics.capture.bundle import MARK, state_folder
+from forensics.capture.options import Options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+    from typing import Any
+
+READY_S = 5.0
+CLOSE_S = 30.0
+TOLD = "told"  # a mark in a bundle: the next process has heard of it
+
+
+class Watch:
+    """A process that is being watched. `bundle`: the folder that is filled; removed after a good end by default."""
+
+    def __init__(self, pid: int, bundle: str, link: int, process: subprocess.Popen[bytes]) -> None:
+        self.pid, self.bundle = pid, bundle
+        self._link, self._process = link, process
+
+    def write(self, text: str) -> None:
+        """Text for job.log, as what the process printed."""
+        self._send({"text": text})
+
+    def note(self, **facts: object) -> None:
+        """Facts for run.json, under `notes`: {"notebook": "train.ipynb", "cell": 4}."""
+        self._send({"note": facts})
+
+    def close(self, error: str = "", wait: bool = False) -> None:
+        """End the watch; `error`: what went wrong, as a traceback; empty for a good end. `wait`: until the report is written."""
+        self._send({"close": True, "error": error} | ({"text": error.rstrip() + "\n"} if error else {}))
+        self.release()
+        if wait:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(CLOSE_S)
+
+    def release(self) -> None:
+        """Say no more; the process is watched to its own end."""
+        if self._link >= 0:
+            os.close(self._link)
+            self._link = -1
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until the process has ended and the bundle is complete; False where that took longer."""
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._link >= 0:
+            with contextlib.suppress(OSError):
+                os.write(self._link, (json.dumps(message) + "\n").encode())
+
+
+def watch(
+    pid: int, *, bundle: str | os.PathLike[str] = "", name: str = "", files: Iterable[str] = (), **options: object
+) -> Watch:
+    """Watch process `pid`, child or not, until it ends.
+
+    `bundle`: the folder to fill, a new one of the state folder by default. `name`: what later runs ask for with `last_death`.
+    `files`: logs that it writes; what is added to them from now on becomes part of job.log. `options`: those of
+    capture.options.DEFAULTS, as every_s=5.0, keep="always", report=False. Raises OSError when nothing can be started.
+    """
+    folder = str(bundle) or os.path.join(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-{_safe(name) or 'watch'}-{pid}")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    wanted = Options(**{"name": name, "command": _command(pid), **options})
+    reads, link = os.pipe()
+    ready, told = os.pipe()
+    wish = {"pid": pid, "bundle": folder, "link": reads, "ready": told, "options": json.loads(wanted.to_json())}
+    wish["files"] = [(path, _size(path)) for path in files]
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "forensics.capture", "watch", json.dumps(wish)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=(reads, told), start_new_session=True, env=environment,
+        )  # fmt: skip
+    finally:
+        os.close(reads)
+        os.close(told)
+    _wait_readable(ready)
+    return Watch(pid, folder, link, process)
+
+
+def _wait_readable(fd: int) -> None:
+    import select
+
+    select.select([fd], [], [], READY_S)
+    os.close(fd)
+
+
+class Guard:
+    """A context in which this process is watched; see `guard`."""
+
+    def __init__(self, bundle: str = "", name: str = "", tell: bool = True, **options: object) -> None:
+        self._wanted: dict[str, Any] = {"bundle": str(bundle), "name": name or default_name(), **options}
+        self._tell = tell
+        self._file: Any = None
+        self.watch: Watch | None = None
+
+    @property
+    def bundle(self) -> str:
+        """The folder that is filled; empty where nothing is captured."""
+        return self.watch.bundle if self.watch else ""
+
+    def __enter__(self) -> Guard:
+        """Begin to watch; what the last process of this name died of is told on stderr, once."""
+        if self._tell and (line := last_death(self._wanted["name"])):
+            print(f"forensics: {line}", file=sys.stderr)
+        try:
+            self.watch = watch(os.getpid(), **self._wanted)
+        except OSError as error:
+            print(f"forensics: nothing is captured: {error.strerror}", file=sys.stderr)
+            return self
+        if not faulthandler.is_enabled():
+            with contextlib.suppress(OSError):
+                self._file = open(os.path.join(self.bundle, "faulthandler.log"), "w", encoding="utf-8")
+                faulthandler.enable(self._file)
+        return self
+
+    def note(self, **facts: object) -> None:
+        """Facts for run.json: guard.note(epoch=3, dataset="imagenet")."""
+        if self.watch:
+            self.watch.note(**facts)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """End the watch; an exception that ends the block is written down and goes on its way."""
+        if self._file is not None:
+            faulthandler.disable()
+            self._file.close()
+        if self.watch is not None:
+            bad = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
+            text = "".join(traceback.format_exception(kind, error, trace)) if bad else ""
+            self.watch.close(text, wait=bad)
+
+
+def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = True, **options: object) -> Guard:
+    """A context in which this process is watched from beside: `with forensics.guard(): train()`.
+
+    `bundle`: the folder to fill, a new one of the state folder by default; it is removed after a good end. `name`: by which the
+    next process finds it, the script or notebook by default. `tell`: say on stderr why the last one of this name died. `options`:
+    those of capture.options.DEFAULTS.
+    """
+    return Guard(str(bundle), name, tell, **options)
+
+
+def default_name() -> str:
+    """What this process is called from run to run: its notebook or script, with its folder."""
+    notebook = os.environ.get("JPY_SESSION_NAME", "")
+    return notebook or os.path.abspath(sys.argv[0] or "python")
+
+
+def last_death(name: str, folder: str = "", mark: bool = True) -> str:
+    """Why the last process called `name` died, in a line; empty where it did not, or where it was told already.
+
+    `mark`: this time counts as told.
+    """
+    found = []
+    with contextlib.suppress(OSError):
+        found = [e.path for e in os.scandir(folder or state_folder()) if e.is_dir()]
+    for path in sorted(found, key=lambda p: os.stat(p).st_mtime, reverse=True):
+        told, report = _json(os.path.join(path, MARK)), _json(os.path.join(path, "report.json"))
+        if told.get("command", {}).get("name") != name or not told.get("complete"):
+            continue
+        if not report or os.path.exists(os.path.join(path, TOLD)):
+            return ""
+        if mark:
+            with contextlib.suppress(OSError):
+                open(os.path.join(path, TOLD), "w").close()
+        cause = (report.get("causes") or [{}])[0]
+        when = told.get("end") or told.get("start")
+        what = f"{cause.get('title')} ({cause.get('id')})"
+        return f"the last run of {os.path.basename(name)} ended badly at {when}: {what}; forensics why {path}"
+    return ""
+
+
+def _json(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _command(pid: int) -> list[str]:
+    from forensics.capture.proc import command_line
+
+    return command_line(pid).split()
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _safe(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(name))[:40]

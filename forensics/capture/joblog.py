@@ -1,0 +1,193 @@
+"""The job's output on disk, bounded, with an index of times: job.log and job.times.
+
+Whole lines of several streams are written one after the other, so that a line of stderr never lands inside one of stdout. Behind
+the size that is allowed the first half and the last stay. The index has a row (offset in the log, monotonic seconds) at most
+each 100 ms. A disk that is full or slow ends the log and never the job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+MAX_PART_BYTES = 1 << 16  # of a line whose end has not come yet
+MAX_WAITING = 512  # blocks that wait for the disk; each of at most 64 KiB
+WAIT_S = 1.0  # a slow disk holds the job up for so long, once; then its lines are left out
+INDEX_S = 0.1
+MAX_INDEX_ROWS = 200_000
+
+
+class JobLog:
+    """Takes blocks of bytes from threads that relay them. `fault`: why it was given up."""
+
+    def __init__(self, folder: str, most: int) -> None:
+        self.path, self.tail_path = os.path.join(folder, "job.log"), os.path.join(folder, "job.tail")
+        self.most = most
+        self.bytes = 0  # of the job's output, kept or not
+        self.last = time.monotonic()
+        self.started = self.last
+        self.longest_silence_s = 0.0
+        self.fault, self.left_out = "", 0
+        self._parts: dict[str, bytes] = {}
+        self._queue: queue.Queue[tuple[str, bytes] | None] = queue.Queue(MAX_WAITING)
+        self._late = False
+        self._head_bytes, self._tails = 0, [b"", b""]
+        self._index: list[tuple[int, float]] = []
+        self._indexed = 0.0
+        self._file: BinaryIO | None = None
+        self._tail: BinaryIO | None = None
+        try:
+            self._file = open(self.path, "ab", buffering=1 << 16)  # noqa: SIM115  closed by `close`
+        except OSError as error:
+            self._give_up(error)
+        self._thread = threading.Thread(target=self._write_all, daemon=True)
+        self._thread.start()
+
+    def add(self, stream: str, data: bytes) -> None:
+        """The job wrote `data` to `stream`. Never fails and hardly ever waits."""
+        now = time.monotonic()
+        self.longest_silence_s = max(self.longest_silence_s, now - self.last)
+        self.last = now
+        self.bytes += len(data)
+        if self.fault:
+            return
+        try:
+            self._queue.put((stream, data), block=not self._late, timeout=WAIT_S)
+        except queue.Full:
+            self._late = True
+            self.left_out += len(data)
+
+    def _write_all(self) -> None:
+        while True:
+            try:
+                item = self._queue.get(timeout=0.5)
+            except queue.Empty:
+                self._flush()
+                continue
+            if item is None:
+                return
+            self._late = self._late and not self._queue.empty()
+            try:
+                self._take(*item)
+            except OSError as error:
+                self._give_up(error)
+
+    def _take(self, stream: str, data: bytes) -> None:
+        data = self._parts.pop(stream, b"") + data
+        whole, end, rest = data.rpartition(b"\n")
+        if len(rest) > MAX_PART_BYTES:
+            whole, end, rest = data, b"", b""
+        if rest:
+            self._parts[stream] = rest
+        if whole or end:
+            self._store(whole + end)
+
+    def _store(self, data: bytes) -> None:
+        if self._file is None:
+            return
+        now = time.monotonic()
+        if now - self._indexed >= INDEX_S and len(self._index) < MAX_INDEX_ROWS:
+            self._index.append((self._head_bytes, now))
+            self._indexed = now
+        if self._head_bytes < self.most // 2:
+            self._file.write(data)
+            self._head_bytes += len(data)
+            return
+        self._roll(data)
+
+    def _roll(self, data: bytes) -> None:
+        """Behind half of what is allowed: two files by turns, of which the older is dropped."""
+        part = self._tail_file()
+        part.write(data)
+        if part.tell() > self.most // 4:
+            part.close()
+            self._tail = None
+            with contextlib.suppress(OSError):
+                self.left_out += os.path.getsize(self.tail_path + ".old")
+            os.replace(self.tail_path, self.tail_path + ".old")
+
+    def _tail_file(self) -> BinaryIO:
+        if self._tail is None:
+            self._tail = open(self.tail_path, "wb", buffering=1 << 16)  # noqa: SIM115
+        return self._tail
+
+    def _flush(self) -> None:
+        try:
+            if self._file is not None:
+                self._file.flush()
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.fault = self.fault or (error.strerror or type(error).__name__)
+        file, self._file = self._file, None
+        if file is not None:
+            with contextlib.suppress(OSError):
+                file.close()
+
+    def append_file(self, path: str, start: int) -> None:
+        """Take what the job wrote to a file of its own from byte `start` on; of very much the first part and the last."""
+        try:
+            with open(path, "rb") as file:
+                end = file.seek(0, os.SEEK_END)
+                start = start if start <= end else 0
+                spans = (
+                    [(start, end)] if end - start <= self.most else [(start, start + self.most // 2), (end - self.most // 2, end)]
+                )
+                for at, (first, last) in enumerate(spans):
+                    if at:
+                        self.add("file", b"\n[forensics run: %d bytes are left out here]\n" % (first - spans[0][1]))
+                    file.seek(first)
+                    while first < last and (block := file.read(min(1 << 16, last - first))):
+                        first += len(block)
+                        self._queue.put(("file", block))
+                self.bytes += end - start
+        except OSError as error:
+            self.fault = self.fault or f"{path}: {error.strerror}"
+
+    def close(self, closing: list[str]) -> None:
+        """Write what waits, the last part of a long log, and the `closing` lines."""
+        self._queue.put(None)
+        self._thread.join(30)
+        try:
+            self._close(closing)
+        except OSError as error:
+            self._give_up(error)
+
+    def _close(self, closing: list[str]) -> None:
+        if self._file is None and closing:  # the disk was full a while ago; a few lines may still fit
+            self._file = open(self.path, "ab")  # noqa: SIM115
+        if self._file is None:
+            return
+        for rest in self._parts.values():
+            self._file.write(rest)
+        if self._tail is not None:
+            self._tail.close()
+        if self.left_out:
+            self._file.write(b"\n[forensics run: %d bytes are left out here]\n" % self.left_out)
+        for path in (self.tail_path + ".old", self.tail_path):
+            if os.path.exists(path):
+                with open(path, "rb") as part:
+                    while block := part.read(1 << 20):
+                        self._file.write(block)
+                os.unlink(path)
+        self._file.flush()
+        if closing:
+            with open(self.path, "rb") as read:
+                size = read.seek(0, os.SEEK_END)
+                read.seek(max(0, size - 1))
+                ends_line = not size or read.read(1) == b"\n"
+            self._file.write((b"" if ends_line else b"\n") + "".join(line + "\n" for line in closing).encode("utf-8", "replace"))
+        self._file.close()
+        self._file = None
+
+    def times(self) -> list[tuple[int, float]]:
+        """The index: offset in job.log, monotonic seconds."""
+        return self._index

@@ -1,0 +1,263 @@
+"""The process that holds the job: it starts it, passes its output on, watches it and closes the bundle.
+
+It outlives the command `run` that a person sees, so that a SIGKILL of that one ends neither the job nor its output. Where the
+output is a terminal it leads the session of a pty, in which job control works as it does on the terminal itself; else it stays in
+the process group of `run`, so that it can tell a signal to the whole group from one to `run` alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+from forensics.capture.account import account
+from forensics.capture.bundle import Bundle
+from forensics.capture.collector import Collector
+from forensics.capture.joblog import JobLog
+from forensics.capture.prepare import environment, linked_folders
+from forensics.capture.streams import Streams
+from forensics.capture.times import stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from forensics.capture.options import Options
+
+DRAIN_S = 0.5  # after the end the output of processes left behind is waited for so long
+REPORT_S = 60.0
+GROUP_S = 0.005  # a signal to a group is put to its members one after the other
+TERMINATION_CHARS = 4000  # a container's message may have 4,096 bytes
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells answer (POSIX, 2.8.2)
+GRACE_KERNEL_S = 0.02  # the kernel's lines about a kill arrive before wait() returns; those of a crash soon after
+
+
+class Keeper:
+    """`link`: to the `run` that is seen. `forwarded`: signals that are watched for the group."""
+
+    def __init__(self, options: Options, link: socket.socket, streams: Streams, forwarded: set[int]) -> None:
+        self.options, self.link, self.streams, self.forwarded = options, link, streams, forwarded
+        self.job = 0
+        self.bundle: Bundle | None = None
+        self.log: JobLog | None = None
+        self.collector: Collector | None = None
+
+    def tell(self, **message: object) -> None:
+        """A message to `run`, if it is still there."""
+        with contextlib.suppress(OSError):
+            self.link.send(json.dumps(message).encode())
+
+    def say(self, line: str) -> None:
+        """One line for the user."""
+        self.tell(say=line)
+
+    def keep(self) -> NoReturn:
+        """Start the job, hold it to its end; never returns."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, self.forwarded | {signal.SIGTTOU, signal.SIGTTIN, signal.SIGPIPE})
+        self._open_bundle()
+        self.job = self._start()
+        self.streams.opened()
+        if self.streams.pty:
+            self.streams.give_terminal(self.job)
+        adopt_orphans()
+        self.tell(started=self.job)
+        if self.bundle:
+            self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
+        self.streams.relay(self.log)
+        if self.bundle:
+            try:
+                self.collector = Collector(self.options, self.bundle, self.job, True, self.log, self.say)
+                self.collector.start()
+            except Exception as error:  # whatever it is: the job goes on
+                self.say(f"nothing is captured but the output: {type(error).__name__}: {error}")
+        threading.Thread(target=self._listen, daemon=True).start()
+        status = self._wait()
+        self._close(status)
+        self.streams.drained(None)
+        os._exit(0)
+
+    def _open_bundle(self) -> None:
+        name = self.options.command[0] if self.options.command else "run"
+        try:
+            self.bundle = Bundle(self.options.folder, name)
+            linked_folders(self.bundle.folder)
+        except OSError as error:
+            self.say(f"nothing is captured: {error.filename}: {error.strerror}")
+
+    def _start(self) -> int:
+        """Start the job; its pid."""
+        env = dict(os.environ)
+        if self.bundle:
+            env |= environment(env, self.options, self.bundle.folder)
+        pid = os.fork()
+        if pid:
+            if self.streams.pty:
+                with contextlib.suppress(OSError):
+                    os.setpgid(pid, pid)
+            return pid
+        try:
+            self.streams.in_job()
+            restore_signals(self.forwarded)
+            os.execvpe(self.options.command[0], self.options.command, env)
+        except OSError as error:
+            os.write(2, f"forensics: {self.options.command[0]}: {error.strerror}\n".encode())
+            os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
+        finally:
+            os._exit(NOT_EXECUTABLE)
+
+    def _wait(self) -> int:
+        """The wait status of the job; orphans that we adopted are reaped."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WUNTRACED)
+            except ChildProcessError:
+                return 0
+            if pid == self.job and os.WIFSTOPPED(status):
+                self.tell(stopped=os.WSTOPSIG(status))
+                continue
+            if os.WIFSTOPPED(status):
+                continue
+            if self.collector:
+                self.collector.reaped(pid, status)
+            if pid == self.job:
+                return status
+
+    def _listen(self) -> None:
+        """Do what `run` asks for."""
+        while True:
+            try:
+                data = self.link.recv(4096)
+            except OSError:
+                return
+            if not data:
+                return
+            message = json.loads(data)
+            if "signal" in message:
+                self._pass_on(message)
+            elif "resume" in message and self.streams.pty:
+                self.streams.give_terminal(self.job)
+                with contextlib.suppress(OSError):
+                    os.killpg(self.job, signal.SIGCONT)
+
+    def _pass_on(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            if self.streams.pty and message.get("typed"):
+                os.killpg(self.job, message["signal"])
+            elif self.streams.pty or not self._went_to_all(message["signal"]):
+                os.kill(self.job, message["signal"])
+        if self.collector and message["signal"] not in (signal.SIGWINCH, signal.SIGCONT, signal.SIGTSTP):
+            told = {"time": time.time(), "signal": message["signal"], "to": self.job, "to_comm": "the command"}
+            told |= {"from": message["pid"], "from_comm": message.get("comm", ""), "uid": message["uid"], "code": message["code"]}
+            told |= {"from_command": message["command"]} if message.get("command") else {}
+            self.collector.signals.append(told)
+
+    def _went_to_all(self, number: int) -> bool:
+        """Did this signal go to the whole group of `run` and the job? Then it waits here, where it is blocked, too."""
+        return signal.sigtimedwait({number}, GROUP_S) is not None
+
+    def _close(self, status: int) -> None:
+        """The job has ended: fill the bundle, have it analysed, and say so."""
+        self.tell(ended=status)
+        if self.collector is None or self.bundle is None or self.log is None:
+            self.tell(done="")
+            return
+        self.streams.drained(DRAIN_S)
+        if status == 0 and self.options.keep == "crash":
+            self.tell(done="", died=False)  # nobody waits for what nobody will read
+        time.sleep(GRACE_KERNEL_S)
+        self.collector.stop()
+        for path, start in self.streams.files:
+            self.log.append_file(path, start)
+        finish(self.collector, self.bundle, self.log, status)
+        died = status != 0
+        if self.log.fault or self.bundle.fault:
+            self.say(f"the capture is not whole: {self.log.fault or self.bundle.fault}")
+        if died and self.options.report:
+            analyse(self.bundle.folder, self.options)
+            afterwards(self.bundle.folder, self.options)
+        keep = self.options.keep == "always" or (self.options.keep == "crash" and died)
+        self.tell(done=self.bundle.folder if keep else "", died=died)
+        if not keep and not self.options.folder:
+            self.bundle.remove()
+
+
+def finish(
+    collector: Collector, bundle: Bundle, log: JobLog | None, status: int | None, notes: dict[str, Any] | None = None
+) -> None:
+    """Write what is known at the end. `notes`: of whoever asked for the capture."""
+    lines = account(collector, status)
+    if log is None:
+        bundle.write("job.log", "".join(line + "\n" for line in lines))
+    else:
+        log.close(lines)
+        bundle.write_rows("job.times", ([at, round(moment, 3)] for at, moment in log.times()))
+    kernel = collector.kernel.finish()
+    if kernel:
+        bundle.write("kernel.log", "".join(line + "\n" for line in kernel))
+    if collector.kernel.way:
+        collector.closed = [c for c in collector.closed if c["what"] != "the kernel's log"]
+    bundle.write_rows(
+        "exits.jsonl",
+        ({**e, "end": stamp(e["end"])} | ({"start": stamp(e["start"])} if "start" in e else {}) for e in collector.tree.ends),
+    )
+    bundle.write_rows("memory.jsonl", ({**r, "time": stamp(r["time"])} for r in collector.samples.rows))
+    bundle.write_run(collector.told(True, status) | ({"notes": notes} if notes else {}))
+    collector.tree.close()
+
+
+def analyse(folder: str, options: Options) -> None:
+    """Have the bundle analysed by a process of its own; the report lies in it afterwards."""
+    command = [sys.executable, "-P", "-m", "forensics", "why", folder, "--again", "--format", options.form]
+    command += ["--redact"] if options.redact else []
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=REPORT_S, check=False, start_new_session=True
+        )
+        wrong = done.stderr.decode("utf-8", "replace").strip() if done.returncode else ""
+    except (OSError, subprocess.SubprocessError) as error:
+        wrong = str(error)
+    if wrong:
+        with contextlib.suppress(OSError), open(os.path.join(folder, "report.failed"), "w", encoding="utf-8") as file:
+            file.write(wrong + "\n")
+
+
+def afterwards(folder: str, options: Options) -> None:
+    """What was asked for after a death: a short report for Kubernetes, and a command of the user's."""
+    with contextlib.suppress(OSError):
+        if options.termination_file and os.path.exists(options.termination_file):
+            with (
+                open(os.path.join(folder, "report.txt"), encoding="utf-8") as report,
+                open(options.termination_file, "w", encoding="utf-8") as file,
+            ):
+                file.write(report.read(TERMINATION_CHARS))
+    if options.on_crash:
+        with contextlib.suppress(OSError):
+            subprocess.Popen(
+                ["/bin/sh", "-c", options.on_crash.replace("{bundle}", shlex.quote(folder))],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+
+def adopt_orphans() -> None:
+    """Become the parent of the job's processes whose own parent ended (prctl PR_SET_CHILD_SUBREAPER)."""
+    with contextlib.suppress(OSError, AttributeError, ImportError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+
+
+def restore_signals(blocked: set[int]) -> None:
+    """In the job: what this program ignores or blocks is as it was."""
+    for number in (signal.SIGPIPE, getattr(signal, "SIGXFSZ", None)):
+        if number is not None:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked | {signal.SIGTTOU, signal.SIGTTIN, signal.SIGPIPE})

@@ -1,0 +1,133 @@
+"""The kernel's records from the start of the job on, as lines with a time of this machine's clock.
+
+    /dev/kmsg   6,3964,206764307,-;python3 invoked oom-killer: ...  ->  2026-08-22T03:00:07.123456+00:00 python3 invoked ...
+
+Root or CAP_SYSLOG may read /dev/kmsg; others ask journalctl and dmesg at the end. What was refused is told. (kernel:
+Documentation/ABI/testing/dev-kmsg.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from datetime import UTC
+
+from forensics.capture.times import stamp
+
+MAX_FIRST_LINES = 300
+MAX_LAST_LINES = 3000
+RECORD_BYTES = 8192
+QUERY_S = 5.0  # a journal on a slow disk is not waited for any longer
+READERS = (
+    ("journalctl", ["journalctl", "--dmesg", "--quiet", "--no-pager", "--output=short-iso-precise"]),
+    ("dmesg", ["dmesg", "--time-format", "iso"]),
+)
+
+
+class KernelLog:
+    """Follows the kernel's log. `closed`: why it cannot be read; `way`: how it is."""
+
+    def __init__(self, wanted: bool = True) -> None:
+        self.first: list[str] = []
+        self.last: list[str] = []
+        self.left_out = 0
+        self.closed, self.way = ("" if wanted else "not asked for"), ""
+        self.started = time.time()
+        self._fd = -1
+        if not wanted:
+            return
+        try:
+            self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            os.lseek(self._fd, 0, os.SEEK_END)
+            self.way = "/dev/kmsg"
+        except OSError as error:
+            self.closed = f"/dev/kmsg: {error.strerror}"
+
+    def read(self) -> None:
+        """Take the records that came since the last call."""
+        while self._fd >= 0:
+            try:
+                record = os.read(self._fd, RECORD_BYTES)
+            except BlockingIOError:
+                return
+            except BrokenPipeError:  # overwritten before it was read: the next one is the oldest there is
+                self.left_out += 1
+                continue
+            except OSError as error:
+                self.closed = f"/dev/kmsg: {error.strerror}"
+                os.close(self._fd)
+                self._fd = -1
+                return
+            self._keep(record.decode("utf-8", "replace"))
+
+    def _keep(self, record: str) -> None:
+        head, _, text = record.partition(";")
+        parts = head.split(",")
+        text = text.partition("\n")[0]
+        with contextlib.suppress(ValueError, IndexError):
+            # The stamp counts from boot without the time asleep, as the monotonic clock does.
+            moment = time.time() - (time.monotonic() - int(parts[2]) / 1e6)
+            self._add(f"{stamp(moment)} {text}")
+
+    def _add(self, line: str) -> None:
+        if len(self.first) < MAX_FIRST_LINES:
+            self.first.append(line)
+            return
+        self.last.append(line)
+        if len(self.last) > MAX_LAST_LINES:
+            del self.last[0]
+            self.left_out += 1
+
+    def finish(self) -> list[str]:
+        """All lines. Where the log could not be followed, what a reader of it gives now."""
+        self.read()
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+        elif self.closed != "not asked for":
+            self._ask()
+        return [*self.first, *self.last]
+
+    def _ask(self) -> None:
+        refused = [self.closed]
+        for name, command in READERS:
+            since = ["--since", f"@{int(self.started)}"] if name == "journalctl" else []
+            try:
+                done = subprocess.run(
+                    [*command, *since],
+                    capture_output=True,
+                    text=True,
+                    errors="replace",
+                    timeout=QUERY_S,
+                    check=False,
+                    stdin=subprocess.DEVNULL,
+                )
+            except (OSError, subprocess.SubprocessError) as error:
+                refused.append(f"{name}: {getattr(error, 'strerror', None) or type(error).__name__}")
+                continue
+            border = stamp(self.started - 1)[:19]
+            lines = [x for x in done.stdout.splitlines() if name == "journalctl" or _iso(x) >= border]
+            lines = [x for x in lines if not x.startswith("-- ")]
+            if done.returncode or (not lines and done.stderr.strip()):
+                refused.append(f"{name}: {done.stderr.strip().splitlines()[0][:200] if done.stderr.strip() else done.returncode}")
+                continue
+            if name == "journalctl" and not lines:
+                refused.append("journalctl: nothing of the kernel that may be read")
+                continue
+            for line in lines:
+                self._add(line)
+            self.way, self.closed = name, ""
+            return
+        self.closed = "; ".join(refused)
+
+
+def _iso(line: str) -> str:
+    """The first 19 characters of a line that begins with a date, in universal time; what sorts behind all where there is none."""
+    with contextlib.suppress(ValueError):
+        from datetime import datetime
+
+        found = datetime.fromisoformat(line.partition(" ")[0].replace(",", "."))
+        return found.astimezone(UTC).isoformat()[:19]
+    return "9"

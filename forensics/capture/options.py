@@ -1,0 +1,70 @@
+"""What a capture is asked for, in a form that one process hands to the next as JSON."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+DEFAULTS: Mapping[str, Any] = {
+    "command": [],
+    "folder": "",  # the bundle's folder; empty for a new one below the state folder
+    "keep": "crash",  # crash | always | never
+    "every_s": 5.0,  # between two samples
+    "stall_s": 900.0,  # silence after which the stacks are taken; 0 for never
+    "time_limit_s": 0.0,  # stacks are taken shortly before it; 0 for unknown
+    "environment": True,  # set PYTHONFAULTHANDLER and the flight recorder's variables unless they are set
+    "max_log_bytes": 1 << 30,
+    "kernel_log": True,
+    "form": "text",
+    "quiet": False,
+    "verbose": False,
+    "warn": False,
+    "report": True,
+    "redact": False,
+    "on_crash": "",  # a command to run after a death; {bundle} stands for the folder
+    "termination_file": "",  # where a short report goes, as /dev/termination-log of Kubernetes
+    "name": "",  # what is compared when a later run asks how the last one ended
+}
+
+
+class Options:
+    """The options, as attributes; see DEFAULTS for their names, units and defaults. Raises TypeError for an unknown one."""
+
+    command: list[str]
+    folder: str
+    keep: str
+    every_s: float
+    stall_s: float
+    time_limit_s: float
+    environment: bool
+    max_log_bytes: int
+    kernel_log: bool
+    form: str
+    quiet: bool
+    verbose: bool
+    warn: bool
+    report: bool
+    redact: bool
+    on_crash: str
+    termination_file: str
+    name: str
+
+    def __init__(self, **given: object) -> None:
+        unknown = set(given) - set(DEFAULTS)
+        if unknown:
+            raise TypeError(f"unknown option {sorted(unknown)[0]!r}")
+        for name, value in {**DEFAULTS, **given}.items():
+            setattr(self, name, value)
+
+    def to_json(self) -> str:
+        """The options as one JSON text."""
+        return json.dumps({name: getattr(self, name) for name in DEFAULTS})
+
+    @classmethod
+    def from_json(cls, text: str) -> Options:
+        """The options that `to_json` wrote."""
+        return cls(**json.loads(text))

@@ -1,0 +1,38 @@
+"""What is set in the job's environment, unless it is set, so that more is told when it dies."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from forensics.capture.options import Options
+
+VARIABLE = "FORENSICS_BUNDLE"  # tells the job where its bundle is
+LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+
+
+def environment(env: Mapping[str, str], options: Options, folder: str) -> dict[str, str]:
+    """The variables to set: tracebacks of crashes, dumps of PyTorch's flight recorder, logs of torchrun's ranks."""
+    wanted = {VARIABLE: folder}
+    if not options.environment:
+        return wanted
+    more = {
+        "PYTHONFAULTHANDLER": "1",
+        "TORCH_FR_BUFFER_SIZE": "2000",
+        "TORCH_NCCL_DUMP_ON_TIMEOUT": "1",
+        "TORCH_FR_DUMP_TEMP_FILE": os.path.join(folder, "fr", "rank_"),
+    }
+    # The older names of two of them: what the user set there stays in force.
+    older = {"TORCH_FR_BUFFER_SIZE": "TORCH_NCCL_TRACE_BUFFER_SIZE", "TORCH_FR_DUMP_TEMP_FILE": "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"}
+    if any(word.endswith(LAUNCHERS) for word in options.command[:6]):
+        more |= {"PET_LOG_DIR": os.path.join(folder, "torchrun"), "PET_TEE": "3"}
+    return wanted | {k: v for k, v in more.items() if k not in env and older.get(k, k) not in env}
+
+
+def linked_folders(folder: str) -> None:
+    """The folders that the job's libraries write to."""
+    for name in ("fr", "torchrun"):
+        os.makedirs(os.path.join(folder, name), exist_ok=True)

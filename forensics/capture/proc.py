@@ -1,0 +1,151 @@
+"""What the kernel tells of processes in /proc, and the exit status of any process that a pidfd is held of.
+
+/proc/4711/stat   4711 (python train) S 4700 4711 ... -> Stat(comm="python train", state="S", ppid=4700, rss_bytes=...)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import struct
+
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+# ioctl PIDFD_GET_INFO (include/uapi/linux/pidfd.h): mask in, mask out; PIDFD_INFO_EXIT is known from Linux 6.15 on.
+INFO_BYTES = 64
+PIDFD_GET_INFO = 0xC0000000 | INFO_BYTES << 16 | 0xFF << 8 | 11
+PIDFD_INFO_EXIT = 1 << 3
+EXIT_CODE_AT = 60
+
+
+class Stat:
+    """One process as /proc/PID/stat tells: `start_ticks` since boot tells two processes of one number apart."""
+
+    __slots__ = ("comm", "cpu_s", "exit_status", "pid", "ppid", "rss_bytes", "start_ticks", "state")
+
+    def __init__(self, pid: int, text: str) -> None:
+        head, _, rest = text.rpartition(")")
+        fields = rest.split()
+        self.pid = pid
+        self.comm = head.partition("(")[2]
+        self.state, self.ppid = fields[0], int(fields[1])
+        self.cpu_s = (int(fields[11]) + int(fields[12])) / TICKS
+        self.start_ticks = int(fields[19])
+        self.rss_bytes = int(fields[21]) * PAGE_BYTES
+        self.exit_status = int(fields[49]) if len(fields) > 49 else 0
+
+
+def read(path: str, most: int = 65536) -> str:
+    """A small file of /proc or /sys; empty where it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        return os.read(fd, most).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+
+
+def stat(pid: int) -> Stat | None:
+    """The process `pid`; None where there is none."""
+    text = read(f"/proc/{pid}/stat", 4096)
+    try:
+        return Stat(pid, text) if text else None
+    except (ValueError, IndexError):
+        return None
+
+
+def pids() -> list[int]:
+    """All processes that may be seen."""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def command_line(pid: int) -> str:
+    """Its arguments, joined by spaces, at most 400 characters; empty where unknown."""
+    return read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").replace("\0", " ")[:400]
+
+
+def environment(pid: int, names: tuple[str, ...]) -> dict[str, str]:
+    """Those of `names` that the environment of `pid` held when it began; empty where it may not be read."""
+    found: dict[str, str] = {}
+    for entry in read(f"/proc/{pid}/environ", 1 << 18).split("\0"):
+        name, _, value = entry.partition("=")
+        if name in names:
+            found[name] = value
+    return found
+
+
+def thread_count(pid: int) -> int:
+    """How many threads it has; 0 where unknown."""
+    with contextlib.suppress(OSError):
+        return len(os.listdir(f"/proc/{pid}/task"))
+    return 0
+
+
+def open_pidfd(pid: int) -> int:
+    """A pidfd of `pid`, or -1 where the system has none or the process is gone."""
+    if not hasattr(os, "pidfd_open"):
+        return -1
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
+
+
+def exit_status(pidfd: int) -> int | None:
+    """The wait status of a process that ended and was reaped, child or not; None before that, or before Linux 6.15."""
+    buffer = bytearray(INFO_BYTES)
+    struct.pack_into("Q", buffer, 0, PIDFD_INFO_EXIT)
+    try:
+        fcntl.ioctl(pidfd, PIDFD_GET_INFO, buffer)
+    except OSError:
+        return None
+    known = struct.unpack_from("Q", buffer, 0)[0]
+    return int(struct.unpack_from("i", buffer, EXIT_CODE_AT)[0]) if known & PIDFD_INFO_EXIT else None
+
+
+def boot_id() -> str:
+    """The kernel's name for this boot."""
+    return read("/proc/sys/kernel/random/boot_id").strip()
+
+
+def table(text: str) -> dict[str, int]:
+    """`oom 1\\noom_kill 1` or `MemTotal:  24684376 kB` as numbers by name; sizes in kB become bytes."""
+    found: dict[str, int] = {}
+    for line in text.splitlines():
+        words = line.replace(":", " ").split()
+        if len(words) >= 2 and words[1].isdigit():
+            found[words[0]] = int(words[1]) * (1024 if words[2:] == ["kB"] else 1)
+    return found
+
+
+def memory() -> dict[str, int]:
+    """/proc/meminfo in bytes."""
+    return table(read("/proc/meminfo"))
+
+
+def host_kills() -> int | None:
+    """How many processes the kernel has killed for memory since its boot, on the whole host; None where it does not count."""
+    text = read("/proc/vmstat")
+    at = text.find("oom_kill ")
+    return int(text[at:].split(None, 2)[1]) if at >= 0 else None
+
+
+def pressure(path: str = "/proc/pressure/memory") -> dict[str, float]:
+    """`some avg10=0.00 ...` and `full ...` as {"some_avg10": 0.0, "full_avg10": ...} in percent of time; empty where unknown."""
+    found: dict[str, float] = {}
+    for line in read(path).splitlines():
+        kind, *pairs = line.split()
+        for pair in pairs:
+            name, _, value = pair.partition("=")
+            if name == "avg10":
+                with contextlib.suppress(ValueError):
+                    found[f"{kind}_avg10"] = float(value)
+    return found

@@ -1,0 +1,73 @@
+"""Stacks of Python processes, by py-spy where it is installed; who may trace is the system's to say.
+
+py-spy dump --pid 4711  ->  stacks/4711.txt, and its innermost own frame: "MainThread: acquire (threading.py:327)"
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from forensics.capture.tree import Process
+
+MAX_PROCESSES = 16
+DUMP_S = 10.0
+LIBRARY = (
+    "threading.py",
+    "selectors.py",
+    "connection.py",
+    "queue.py",
+    "socket.py",
+    "subprocess.py",
+    "popen_fork.py",
+    "synchronize.py",
+)
+
+
+def tool() -> str:
+    """The path of py-spy; empty where it is not installed."""
+    folders = [os.path.dirname(sys.executable), *os.environ.get("PATH", "").split(os.pathsep)]
+    return next((p for f in folders if os.access(p := os.path.join(f, "py-spy"), os.X_OK)), "")
+
+
+def take(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]], str]:
+    """Write the stacks of the Python processes among `processes` to `folder`; what was taken, and why nothing more was."""
+    command = tool()
+    if not command:
+        return [], "py-spy is not installed"
+    taken, why = [], ""
+    for process in [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_PROCESSES]:
+        try:
+            done = subprocess.run(
+                [command, "dump", "--pid", str(process.pid)],
+                capture_output=True, text=True, errors="replace", timeout=DUMP_S, check=False, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        except (OSError, subprocess.SubprocessError) as error:
+            why = f"py-spy: {type(error).__name__}"
+            continue
+        if done.returncode or not done.stdout:
+            why = f"py-spy: {(done.stderr.strip().splitlines() or ['refused'])[0][:200]}"
+            continue
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, f"{process.pid}.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(done.stdout[:200_000])
+        taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost(done.stdout)})
+    return taken, why
+
+
+def innermost(text: str) -> str:
+    """Where the main thread is: its innermost frame, and the first one that is no library's."""
+    frames: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("Thread ") and frames:
+            break
+        if line.startswith("    ") and "(" in line:
+            frames.append(line.strip())
+    own = next((f for f in frames if not f.partition("(")[2].partition(":")[0].endswith(LIBRARY)), "")
+    return frames[0] + (f", called from {own}" if own and own != frames[0] else "") if frames else ""

@@ -1,0 +1,193 @@
+"""The job's standard streams: what each of them is, what the job gets in its place, and how its output is passed on.
+
+terminal        a pty in a session of its own, led by the keeper
+pipe, /dev/null a pipe; a thread copies from it to the log and to where it belongs
+regular file    the file itself; what was written to it is copied at the end
+anything else   itself; nothing of it is kept
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import stat
+import struct
+import termios
+import threading
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from forensics.capture.joblog import JobLog
+
+BLOCK_BYTES = 1 << 16
+PIPE_BYTES = 1 << 20
+F_SETPIPE_SZ = 1031
+
+
+class Streams:
+    """Standard output and error of the job. Made before the keeper is forked; `pty`: they are a terminal."""
+
+    def __init__(self) -> None:
+        self.pty = any(_is_terminal(fd) for fd in (1, 2))
+        self.master = self.slave = -1
+        self.files: list[tuple[str, int]] = []
+        self._pipes: dict[int, tuple[int, int]] = {}  # stream -> our end, the job's end
+        self._same = _same_file(1, 2)
+        self._threads: list[threading.Thread] = []
+        self._busy: dict[int, float] = {}
+        if self.pty:
+            self.master, self.slave = os.openpty()
+            terminal = 2 if _is_terminal(2) else 1
+            with contextlib.suppress(termios.error, OSError):
+                termios.tcsetattr(self.slave, termios.TCSANOW, termios.tcgetattr(terminal))
+            self.resize()
+        for fd in (1, 2):
+            kind = _kind(fd)
+            if kind == "pipe" and not (fd == 2 and self._same):
+                self._pipes[fd] = self._pipe()
+            elif kind == "file" and not (fd == 2 and self._same):
+                self._follow(fd)
+
+    def _pipe(self) -> tuple[int, int]:
+        ours, theirs = os.pipe()
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(theirs, F_SETPIPE_SZ, PIPE_BYTES)
+        return ours, theirs
+
+    def _follow(self, fd: int) -> None:
+        with contextlib.suppress(OSError):
+            path = os.readlink(f"/proc/self/fd/{fd}")
+            self.files.append((path, os.lseek(fd, 0, os.SEEK_CUR) if not _appends(fd) else os.fstat(fd).st_size))
+
+    def resize(self) -> None:
+        """Give the pty the size of the terminal."""
+        terminal = 2 if _is_terminal(2) else 1
+        with contextlib.suppress(OSError):
+            size = fcntl.ioctl(terminal, termios.TIOCGWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
+            fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
+
+    def lead_session(self) -> None:
+        """In the keeper: lead a session whose terminal is the pty."""
+        if self.pty:
+            os.setsid()
+            fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
+
+    def in_job(self) -> None:
+        """In the job, before its program starts: put its streams in place."""
+        if self.pty:
+            os.setpgid(0, 0)
+            os.tcsetpgrp(self.slave, os.getpid())
+            for fd in (0, 1, 2):
+                if _is_terminal(fd):
+                    os.dup2(self.slave, fd)
+        for fd, (_, theirs) in self._pipes.items():
+            os.dup2(theirs, fd)
+            if fd == 1 and self._same:
+                os.dup2(theirs, 2)
+
+    def opened(self) -> None:
+        """In the keeper, once the job runs: let go of the job's ends."""
+        for _, theirs in self._pipes.values():
+            os.close(theirs)
+        if self.pty:
+            os.close(self.slave)  # a terminal that we hold open would never come to its end
+
+    def give_terminal(self, group: int) -> None:
+        """Make process group `group` the one that the pty's keys speak to."""
+        with contextlib.suppress(OSError):
+            os.tcsetpgrp(self.master, group)
+
+    def close_ours(self) -> None:
+        """In `run`, once the keeper is forked: let go of everything but the pty's master."""
+        for ours, theirs in self._pipes.values():
+            os.close(ours)
+            os.close(theirs)
+        if self.pty:
+            os.close(self.slave)
+
+    def relay(self, log: JobLog | None) -> None:
+        """Begin to pass the output on."""
+        routes = [(ours, fd) for fd, (ours, _) in self._pipes.items()]
+        if self.pty:
+            routes.append((self.master, 2 if _is_terminal(2) else 1))
+        for ours, to in routes:
+            thread = threading.Thread(target=self._copy, args=(ours, to, log), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def _copy(self, ours: int, to: int, log: JobLog | None) -> None:
+        name = "terminal" if ours == self.master else str(to)
+        while True:
+            try:
+                data = os.read(ours, BLOCK_BYTES)
+            except OSError:  # a pty whose last user has left
+                break
+            if not data:
+                break
+            self._busy[ours] = time.monotonic()
+            if log is not None:
+                log.add(name, data.replace(b"\r\n", b"\n") if ours == self.master else data)
+            if not _write_all(to, data):
+                break
+        if ours != self.master:
+            os.close(ours)  # the reader is gone: the job's next line ends it as it would without us
+
+    def drained(self, most_s: float | None) -> None:
+        """Wait until all output was passed on; where a process left behind holds it open, `most_s` behind the last of it."""
+        for thread in self._threads:
+            if most_s is None:
+                thread.join()
+                continue
+            begun = time.monotonic()
+            while thread.is_alive():
+                thread.join(0.01)
+                if time.monotonic() - max([begun, *self._busy.values()]) > most_s:
+                    break
+
+
+def _write_all(fd: int, data: bytes) -> bool:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:
+            select.select([], [fd], [], 1.0)
+        except OSError:
+            return False
+    return True
+
+
+def _is_terminal(fd: int) -> bool:
+    try:
+        return os.isatty(fd)
+    except OSError:
+        return False
+
+
+def _kind(fd: int) -> str:
+    """terminal | pipe | file | other | closed"""
+    try:
+        found = os.fstat(fd)
+    except OSError:
+        return "closed"
+    if _is_terminal(fd):
+        return "terminal"
+    if stat.S_ISFIFO(found.st_mode) or (stat.S_ISCHR(found.st_mode) and found.st_rdev == os.makedev(1, 3)):
+        return "pipe"
+    return "file" if stat.S_ISREG(found.st_mode) else "other"
+
+
+def _same_file(first: int, second: int) -> bool:
+    """Do both lead to one pipe or file, as with 2>&1?"""
+    try:
+        a, b = os.fstat(first), os.fstat(second)
+    except OSError:
+        return False
+    return (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino) and not _is_terminal(first)
+
+
+def _appends(fd: int) -> bool:
+    return bool(fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_APPEND)

@@ -1,0 +1,218 @@
+"""The processes of a job: each is found, held by a pidfd, and its end is kept with status, time and the way it was learned.
+
+New processes are found by comparing two listings of /proc, so a look costs no more than what changed. An orphan becomes a child
+of the process that looks (a subreaper), so none is lost. How an end is learned, best first:
+
+    pidfd      the kernel's own record (Linux 6.15 and later, no rights needed)
+    child      wait() of our own child
+    zombie     /proc/PID/stat before its parent reaped it
+    connector  the kernel's process events (root)
+    vanished   it is gone, and nobody told how
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import time
+
+from forensics.capture import proc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_HELD = 4000  # processes of which a pidfd is held
+MAX_ENDS = 5000  # ends that are kept: the first half and the last
+RANK_NAMES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
+SHARED_NAMES = ("kworker", "migration")
+
+
+class Process:
+    """A process of the job while it lives."""
+
+    __slots__ = (
+        "comm",
+        "command",
+        "cpu_s",
+        "group",
+        "most_bytes",
+        "pid",
+        "pidfd",
+        "ppid",
+        "ranks",
+        "rss_bytes",
+        "seen",
+        "started",
+        "ticks",
+        "zombie",
+    )
+
+    def __init__(self, found: proc.Stat, seen: float) -> None:
+        self.pid, self.ppid, self.comm, self.ticks = found.pid, found.ppid, found.comm, found.start_ticks
+        self.seen = seen
+        self.started = seen
+        self.rss_bytes = self.most_bytes = found.rss_bytes
+        self.cpu_s = found.cpu_s
+        self.group, self.command, self.ranks = "", "", {}  # type: str, str, dict[str, str]
+        self.pidfd = proc.open_pidfd(found.pid)
+        self.zombie: int | None = None
+        self.describe()
+
+    def describe(self) -> None:
+        """Read what a program is that was just started."""
+        self.command = proc.command_line(self.pid) or self.command
+        self.ranks = proc.environment(self.pid, RANK_NAMES) or self.ranks
+
+    def sample(self) -> None:
+        """Read its memory; a program that has replaced another is described anew."""
+        found = proc.stat(self.pid)
+        if found is None or found.start_ticks != self.ticks or found.state == "Z":
+            return
+        self.rss_bytes, self.cpu_s, self.ppid = found.rss_bytes, found.cpu_s, found.ppid
+        self.most_bytes = max(self.most_bytes, found.rss_bytes)
+        if found.comm != self.comm:
+            self.comm = found.comm
+            self.describe()
+
+
+class Tree:
+    """All processes below `roots`, and those that ended. `adopts`: orphans become children of this process."""
+
+    def __init__(self, roots: list[int], adopts: bool) -> None:
+        self.roots = set(roots)
+        self.living: dict[int, Process] = {}
+        self.ends: list[dict[str, Any]] = []
+        self.left_out = 0
+        self.foreign: set[int] = set()
+        self.adopts = adopts
+        self.ways: set[str] = set()
+        self._poll = select.epoll() if hasattr(select, "epoll") else None
+        self.look()
+
+    def look(self) -> list[Process]:
+        """Find new processes; returns those."""
+        now, me = time.time(), os.getpid()
+        listed = set(proc.pids())
+        self.foreign &= listed
+        fresh = []
+        for pid in sorted(listed - self.foreign - self.living.keys()):
+            found = proc.stat(pid)
+            if found is None:
+                continue
+            if pid in self.roots or found.ppid in self.living or (self.adopts and found.ppid == me and pid != me):
+                fresh.append(self._hold(found, now))
+            else:
+                self.foreign.add(pid)
+        for pid in [p for p in self.living if p not in listed]:
+            self._gone(self.living[pid], now)
+        return fresh
+
+    def forget(self, pid: int) -> None:
+        """`pid` is a helper of ours and none of the job's."""
+        self.foreign.add(pid)
+
+    def _hold(self, found: proc.Stat, now: float) -> Process:
+        made = Process(found, now)
+        if len(self.living) > MAX_HELD and made.pidfd >= 0:
+            os.close(made.pidfd)
+            made.pidfd = -1
+        self.living[found.pid] = made
+        if self._poll and made.pidfd >= 0:
+            with contextlib.suppress(OSError):
+                self._poll.register(made.pidfd, select.EPOLLIN | select.EPOLLET)
+        return made
+
+    def fileno(self) -> int:
+        """What becomes readable when a process ends; -1 where the system cannot tell."""
+        return self._poll.fileno() if self._poll else -1
+
+    def ended_now(self) -> list[dict[str, Any]]:
+        """The ends that are known since the last call."""
+        before = len(self.ends)
+        if self._poll:
+            held = {p.pidfd: p for p in self.living.values()}
+            for fd, _ in self._poll.poll(0):
+                if fd in held:
+                    self._ask(held[fd])
+        else:
+            self.look()
+        return self.ends[before:]
+
+    def _ask(self, process: Process) -> None:
+        """A process ended: keep its status where it is known yet; a zombie's is noted until it is reaped."""
+        now = time.time()
+        status = proc.exit_status(process.pidfd)
+        if status is not None:
+            self._end(process, status, "pidfd", now)
+            return
+        found = proc.stat(process.pid)
+        if found is not None and found.start_ticks == process.ticks and found.state in "ZX":
+            if process.zombie is None:
+                process.seen = now
+                process.zombie = found.exit_status
+        elif found is None or found.start_ticks != process.ticks:
+            self._gone(process, now)
+
+    def reaped(self, pid: int, status: int) -> None:
+        """Our own child `pid` ended with `status`."""
+        process = self.living.get(pid)
+        if process is None:
+            self._keep({"pid": pid, "how": "child", "end": time.time(), **decoded(status)})
+        else:
+            self._end(process, status, "child", time.time())
+
+    def connector(self, pid: int, parent: int, status: int) -> None:
+        """The kernel's process events told of an end."""
+        process = self.living.get(pid)
+        if process is not None:
+            if process.zombie is None:
+                process.zombie, process.seen = status, time.time()
+                self.ways.add("connector")
+        elif parent in self.living and pid not in self.foreign:
+            self._keep({"pid": pid, "ppid": parent, "how": "connector", "end": time.time(), **decoded(status)})
+
+    def _gone(self, process: Process, now: float) -> None:
+        status = proc.exit_status(process.pidfd) if process.pidfd >= 0 else None
+        if status is not None:
+            self._end(process, status, "pidfd", now)
+        elif process.zombie is not None:
+            self._end(process, process.zombie, "zombie", process.seen)
+        else:
+            self._end(process, None, "vanished", now)
+
+    def _end(self, process: Process, status: int | None, how: str, now: float) -> None:
+        self.living.pop(process.pid, None)
+        if process.pidfd >= 0:
+            with contextlib.suppress(OSError):
+                os.close(process.pidfd)
+        found: dict[str, Any] = {"pid": process.pid, "ppid": process.ppid, "comm": process.comm, "command": process.command}
+        found |= {"start": process.started, "end": process.seen if process.zombie is not None else now}
+        found |= {"most_bytes": process.most_bytes, "last_bytes": process.rss_bytes, "group": process.group, "how": how}
+        found |= {"ranks": process.ranks} if process.ranks else {}
+        self._keep(found | (decoded(status) if status is not None else {}))
+
+    def _keep(self, end: dict[str, Any]) -> None:
+        self.ways.add(end["how"])
+        self.ends.append(end)
+        if len(self.ends) > MAX_ENDS:
+            ordinary = next((i for i, e in enumerate(self.ends) if not e.get("signal") and not e.get("exit_code")), MAX_ENDS // 2)
+            del self.ends[ordinary]
+            self.left_out += 1
+
+    def close(self) -> None:
+        """Let go of all processes."""
+        for process in self.living.values():
+            if process.pidfd >= 0:
+                with contextlib.suppress(OSError):
+                    os.close(process.pidfd)
+        if self._poll:
+            self._poll.close()
+
+
+def decoded(status: int) -> dict[str, Any]:
+    """A wait status: exit code, or signal and whether memory was dumped to a core file."""
+    if os.WIFSIGNALED(status):
+        return {"signal": os.WTERMSIG(status), "core": os.WCOREDUMP(status)}
+    return {"exit_code": os.WEXITSTATUS(status)}

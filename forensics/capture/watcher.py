@@ -1,0 +1,138 @@
+"""A process that watches another one that it did not start: for guard(), notebooks, schedulers.
+
+    python -m forensics.capture watch '{"pid": 4711, "link": 5, "bundle": ..., "options": {...}}'
+
+It holds a pidfd of it, so the exit status is known on Linux 6.15 and later, child or not. Whoever asked for it holds the other
+end of `link` and may send one JSON message a line: {"text": ...} for job.log, {"note": {...}} for run.json, {"close": true,
+"error": text or ""} to end the watch at once. When the link closes the process is watched to its own end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+from forensics.capture.bundle import Bundle
+from forensics.capture.collector import Collector
+from forensics.capture.joblog import JobLog
+from forensics.capture.keeper import afterwards, analyse, finish
+from forensics.capture.options import Options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+REAPED_S = 5.0  # a parent that does not ask for the status of its child leaves it unknown to us, too
+LOOK_S = 0.2
+
+
+class Watcher:
+    """Watches `pid` until it ends or the watch is closed."""
+
+    def __init__(self, wish: dict[str, Any]) -> None:
+        self.options = Options(**wish["options"])
+        self.pid, self.link = int(wish["pid"]), int(wish["link"])
+        self.bundle = Bundle(wish["bundle"])
+        self.files: list[tuple[str, int]] = [(path, int(start)) for path, start in wish.get("files", [])]
+        self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
+        self.collector = Collector(self.options, self.bundle, self.pid, False, self.log, lambda _: None)
+        self.collector.tree.forget(os.getpid())
+        self.notes: dict[str, Any] = {}
+        self.closed: dict[str, Any] | None = None
+        self._rest = b""
+        self._sizes = {path: _size(path) for path, _ in self.files}
+
+    def watch(self) -> None:
+        """Hold on to the end, then close the bundle."""
+        self.collector.start()
+        while self.closed is None and self.collector.root_end() is None and self.pid in self.collector.tree.living:
+            self._hear(LOOK_S if self.link < 0 else 1.0)
+            self._grown()
+        self._hear(0)
+        until = time.monotonic() + REAPED_S
+        while self.closed is None and self.collector.root_end() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        self._close()
+
+    def _grown(self) -> None:
+        """Output that goes to files of its own counts as a sign of life."""
+        for path, before in self._sizes.items():
+            now = _size(path)
+            if now != before:
+                self._sizes[path] = now
+                self.log.last = time.monotonic()
+
+    def _hear(self, wait_s: float) -> None:
+        if self.link < 0:
+            time.sleep(wait_s)
+            return
+        while select.select([self.link], [], [], wait_s)[0]:
+            data = os.read(self.link, 1 << 16)
+            if not data:
+                os.close(self.link)
+                self.link = -1
+                return
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            for line in lines:
+                self._do(json.loads(line))
+            wait_s = 0
+
+    def _do(self, message: dict[str, Any]) -> None:
+        if "text" in message:
+            self.log.add("guard", message["text"].encode("utf-8", "replace"))
+        if "note" in message:
+            self.notes |= message["note"]
+        if message.get("close"):
+            self.closed = message
+
+    def _close(self) -> None:
+        end = self.collector.root_end() or {}
+        error = str((self.closed or {}).get("error", ""))
+        died = bool(error) or (
+            self.closed is None and (end.get("signal") or end.get("exit_code") or end.get("how") == "vanished")
+        )
+        self.collector.stop()
+        crash = self.bundle.path("faulthandler.log")
+        for path, start in [*self.files, *([(crash, 0)] if _size(crash) > 0 else [])]:
+            self.log.append_file(path, start)
+        if self.closed is not None and self.pid in self.collector.tree.living:
+            self.collector.closed.append(
+                {"what": "the exit status", "why": "the process went on when the guarded part ended", "command": ""}
+            )
+        finish(self.collector, self.bundle, self.log, None, self.notes)
+        if died and self.options.report:
+            analyse(self.bundle.folder, self.options)
+            afterwards(self.bundle.folder, self.options)
+        if not died and self.options.keep != "always":
+            self.bundle.remove()
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return -1
+
+
+def main(text: str) -> NoReturn:
+    """Watch what `text`, a JSON object, asks for."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_IGN)
+    wish = json.loads(text)
+    try:
+        watcher = Watcher(wish)
+        if wish.get("ready", -1) >= 0:
+            with contextlib.suppress(OSError):
+                os.write(wish["ready"], b"+")
+                os.close(wish["ready"])
+        watcher.watch()
+    except Exception as error:  # nobody waits for us, and no fault of ours may be seen
+        with contextlib.suppress(OSError), open(os.path.join(wish["bundle"], "watch.failed"), "w", encoding="utf-8") as file:
+            file.write(f"{type(error).__name__}: {error}\n")
+        sys.exit(1)
+    sys.exit(0)

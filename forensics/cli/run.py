@@ -1,0 +1,92 @@
+"""`forensics run -- COMMAND`: any command, watched; when it dies, what it died of."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forensics.cli.common import Redact, check_format
+from forensics.errors import UsageError
+
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def seconds(text: str) -> float:
+    """`5s`, `15m`, `1.5h` or plain seconds; raises UsageError for anything else."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in SECONDS else (text, "s")
+    try:
+        return float(number) * SECONDS[unit]
+    except ValueError:
+        raise UsageError(f"{text!r} is no span of time", advice="write 30s, 15m or 2h") from None
+
+
+Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command with its arguments.")]
+Folder = Annotated[Path | None, typer.Option("--output", "-o", help="Capture into this folder.")]
+Form = Annotated[str, typer.Option("--format", "-f", help="Of the report: text, markdown, html or json.")]
+Keep = Annotated[str, typer.Option(help="When to keep what was captured: crash, always or never.")]
+Every = Annotated[str, typer.Option(help="Between two samples of memory.")]
+Stall = Annotated[str, typer.Option(help="Take the stacks when the output is silent for so long; 0 for never.")]
+Env = Annotated[bool, typer.Option("--env/--no-env", help="Set PYTHONFAULTHANDLER and its like unless they are set.")]
+MaxLog = Annotated[int, typer.Option(min=1, help="MiB of output that are kept.")]
+WarnEarly = Annotated[bool, typer.Option("--warn", help="One line when memory will run out soon, or the output falls silent.")]
+Termination = Annotated[Path, typer.Option(help="Also write a short report here, where this file exists.")]
+OnCrash = Annotated[str, typer.Option(help="A shell command to run after a death; {bundle} is the folder.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing, whatever happens.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line at a good end, too.")]
+KEEP = ("crash", "always", "never")
+# A key or a supervisor may end us while the small process starts: what is blocked here waits for it, and is passed on.
+HELD_BACK = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command(context_settings={"allow_interspersed_args": False})
+    def run(
+        command: Command,
+        output: Folder = None,
+        form: Form = "text",
+        keep: Keep = "crash",
+        every: Every = "5s",
+        stall: Stall = "15m",
+        env: Env = True,
+        max_log: MaxLog = 1024,
+        warn: WarnEarly = False,
+        termination_file: Termination = Path("/dev/termination-log"),
+        on_crash: OnCrash = "",
+        redact: Redact = False,
+        quiet: Quiet = False,
+        verbose: Verbose = False,
+    ) -> None:
+        """Run COMMAND and, when it dies, say why.
+
+        The command keeps its terminal, streams, signals and exit status (128 + n for signal n). The report goes to stderr.
+
+        \b
+        Examples:
+          forensics run -- python train.py
+          forensics run --stall 5m -- torchrun --nproc-per-node 8 train.py
+          srun forensics run -- python train.py
+        """
+        check_format(form)
+        if keep not in KEEP:
+            raise UsageError(f"unknown value {keep!r} of --keep", advice=f"choose one of {', '.join(KEEP)}")
+        given: dict[str, object] = {"command": command, "folder": str(output.absolute()) if output else "", "form": form}
+        given |= {"keep": keep, "every_s": seconds(every), "stall_s": seconds(stall), "environment": env, "warn": warn}
+        given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}
+        _become(given | {"redact": redact, "quiet": quiet, "verbose": verbose})
+
+
+def _become(given: dict[str, object]) -> None:
+    """Go on as a fresh process without what the command line needed: it stays for as long as the job runs."""
+    from forensics.capture.options import Options
+
+    text = Options(**given).to_json()
+    sys.stdout.flush()
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in HELD_BACK})
+        signal.signal(signal.SIGINT, signal.SIG_DFL if signal.getsignal(signal.SIGINT) != signal.SIG_IGN else signal.SIG_IGN)
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "forensics.capture", "run", text])

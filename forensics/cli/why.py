@@ -1,0 +1,70 @@
+"""`forensics why [DIR]`: the report of a captured run again; `run` and `collect` write their reports with it."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forensics.cli.common import Format, Redact, check_format, write
+from forensics.errors import UsageError
+
+REPORT_NAMES = ("report.txt", "report.json")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def why(
+        bundle: Annotated[
+            Path | None, typer.Argument(help="A folder that run, guard or collect wrote; the newest one by default.")
+        ] = None,
+        form: Format = "text",
+        again: Annotated[bool, typer.Option("--again", help="Analyse it anew and keep that report in the folder.")] = False,
+        redact: Redact = False,
+    ) -> None:
+        """Show why the last captured run died.
+
+        \b
+        Examples:
+          forensics why
+          forensics why ~/.local/state/forensics/20261122-181534-python-4711
+        """
+        check_format(form)
+        folder = bundle or _latest()
+        kept = folder / ("report.json" if form == "json" else "report.txt")
+        if not again and not redact and form in ("text", "json") and kept.is_file():
+            write(kept.read_text(encoding="utf-8"), None)
+            return
+        write(report_on(folder, form, redact, keep=again), None)
+
+
+def _latest() -> Path:
+    from forensics.capture.bundle import latest, state_folder
+
+    found = latest()
+    if not found:
+        raise UsageError("no captured run", state_folder(), "forensics run -- COMMAND captures one")
+    return Path(found)
+
+
+def report_on(folder: Path, form: str, redact: bool, keep: bool) -> str:
+    """The report on a bundle in `form`; with `keep` report.txt and report.json are written into it as well."""
+    from forensics import pipeline
+    from forensics.report import hidden, render
+
+    if not folder.is_dir():
+        raise UsageError("no such folder", str(folder))
+    for name in REPORT_NAMES:  # an older report is no evidence
+        (folder / name).unlink(missing_ok=True) if keep else None
+    report = pipeline.analyze_paths([folder], folder.resolve().name, pipeline.database())
+    if redact:
+        report, _ = hidden(report)
+    if keep:
+        for name, shape in zip(REPORT_NAMES, (form if form in ("text", "markdown", "html") else "text", "json"), strict=True):
+            try:
+                (folder / name).write_text(render(report, shape), encoding="utf-8")
+            except OSError as error:
+                print(f"forensics: {name} could not be written: {error.strerror}", file=sys.stderr)
+    return render(report, form)

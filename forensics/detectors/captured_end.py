@@ -1,0 +1,241 @@
+"""What `forensics run` wrote behind a job's output when it had ended: how each process died, who sent a signal, what was counted.
+
+    ... forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL) after 12.3 s; it held 196.0 MiB
+    ... forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom): earlyoom -r 60
+    ... forensics run: memory group /job counted 1 kill and 35 refusals; limit 200.0 MiB, peak 200.0 MiB (100 %)
+    ... forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
+    ... forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
+
+None of these lines tells a cause; together they do. A SIGKILL and a count of the process's own group prove a memory kill without
+any kernel log; a SIGKILL without a count, where memory was not short, was somebody else's. (forensics/capture/account.py.)
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.detectors.base import Record, peeled
+from forensics.detectors.units import typed
+from forensics.model import Line, Region, Trigger, Value, Weight
+
+TRIGGER = Trigger("captured_end", ("forensics run: the command, pid ",), before=160, after=0)
+HEAD = "forensics run: "
+ENDED = r"(?:was ended by signal (?P<signal>\d+) \((?P<signal_name>[\w ]+)\)|ended with exit status (?P<exit_code>\d+)|is gone)"
+PROCESS = lazy.regex(
+    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?(?:, child of pid (?P<parent>\d+))?, " + ENDED
+    + r"(?:.* it held (?P<rss_mib>[\d.]+) MiB)?"
+)  # fmt: skip
+COMMAND = lazy.regex(r"the command, pid (?P<pid>\d+)(?: \((?P<task>.{1,64}?)\))?, " + ENDED)
+SENT = lazy.regex(
+    r"signal (?P<signal>\d+) \((?P<signal_name>\w+)\) was sent to pid (?P<pid>\d+) \(.{1,64}?\) by (?:the (?P<kernel>kernel)|"
+    r"pid (?P<sender_pid>\d+) \((?P<sender>[^)]{1,64}?)(?:, user \d+)?\)(?:: (?P<sender_command>.*))?|a process)"
+)
+GROUP = lazy.regex(
+    r"(?P<outer>outer )?memory group (?P<cgroup>\S+) counted (?P<kills>no|\d+) kills?(?: and (?P<refused>\d+) refusals)?; "
+    r"(?:limit (?P<limit_mib>[\d.]+) MiB|no limit)(?:, peak (?P<peak_mib>[\d.]+) MiB \((?P<percent>\d+) %\))?"
+    r"(?P<oomd>; systemd-oomd)?"
+)
+HOST = lazy.regex(
+    r"the host counted (?P<kills>no|\d+) memory kills?; at least (?P<percent>\d+) % .*?(?:waited for memory (?P<waited>\d+) %|$)"
+)
+SILENT = lazy.regex(r"no output came in the last ")
+STOOD = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<function>.*)")
+FULL_SHM = lazy.regex(r"/dev/shm (?:is|was) full")
+
+SIGKILL, SIGBUS = 9, 7
+CRASHES = {4: "process.illegal_instruction", 5: "process.abort", 6: "process.abort", 7: "process.bus_error", 8: "process.abort"}
+CRASHES |= {11: "process.segfault", 24: "process.resource_limit", 25: "process.resource_limit", 31: "code.config"}
+STOPS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
+MEMORY_GUARDS = ("earlyoom", "systemd-oomd", "oomd", "nohang", "raylet", "kubelet")
+TIMERS = ("timeout",)
+REACHED_PERCENT = 95  # the peak of a group is read after the kill, and less than the limit by what the kernel charges in advance
+SHORT_PERCENT = 5  # earlyoom acts at 10 % of memory and of swap, systemd-oomd on pressure
+PRESSED_PERCENT = 10
+WITHIN_S = 2100.0  # of the end: a collective gives up half an hour after a rank has died
+STOPPED_WITHIN_S = 120.0  # a scheduler waits so long at most between its SIGTERM and its SIGKILL
+
+
+class Said(Struct, frozen=True):
+    """One line with what it tells. `moment`: seconds since 1970."""
+
+    line: Line
+    fields: dict[str, str]
+    moment: float
+
+    def number(self, name: str) -> int:
+        """A field as a number; 0 for `no` and for what it does not tell."""
+        text = self.fields.get(name, "0")
+        return int(text) if text.isdigit() else 0
+
+
+class Account:
+    """All that was written at one end."""
+
+    def __init__(self, rows: Iterable[tuple[Line, str, float]]) -> None:
+        self.deaths: list[Said] = []
+        self.sent: list[Said] = []
+        self.groups: list[Said] = []
+        self.host: list[Said] = []
+        self.silence: list[Said] = []
+        self.shm: list[Said] = []
+        self.command: list[Said] = []
+        kinds = ((COMMAND, self.command), (PROCESS, self.deaths), (SENT, self.sent), (GROUP, self.groups), (HOST, self.host))
+        for line, text, moment in rows:
+            for pattern, where in (*kinds, (SILENT, self.silence), (STOOD, self.silence), (FULL_SHM, self.shm)):
+                if found := pattern.match(text):
+                    where.append(Said(line, {k: v for k, v in found.groupdict().items() if v}, moment))
+                    break
+
+    @property
+    def end(self) -> Said:
+        """The end of the command itself."""
+        return self.command[-1]
+
+    def own_pids(self) -> set[int]:
+        """The numbers of the job's processes that are told."""
+        return {d.number("pid") for d in (*self.deaths, self.end)} | {d.number("parent") for d in self.deaths}
+
+
+def read(region: Region) -> Record | None:
+    """What the account proves; None where the command ended well, or nothing but an exit status is told."""
+    rows = []
+    for row in peeled(region.lines()):
+        text = row.message.partition(HEAD)[2] if HEAD in row.message else ""
+        stamp = row.prefix.stamp
+        rows.append((row.line, text, stamp.wall.timestamp() if stamp and stamp.wall else 0.0))
+    told = Account([r for r in rows if r[1]])
+    if not told.command or (told.end.number("exit_code") == 0 and "signal" not in told.end.fields):
+        return None
+    for ask in (_memory_kill, _stalled, _stopped, _crashed, _killed):
+        if found := ask(told):
+            cause, weight, said = found
+            return _record(region, told, cause, weight, said)
+    return None
+
+
+Found = tuple[str, Weight, list[Said]]
+
+
+def _record(region: Region, told: Account, cause: str, weight: Weight, said: list[Said]) -> Record:
+    fields: dict[str, Value] = {}
+    for one in reversed([*said, told.end]):
+        fields |= typed(
+            {
+                k: v
+                for k, v in one.fields.items()
+                if k not in ("kills", "percent", "outer", "kernel", "parent", "waited", "refused", "oomd")
+            }
+        )
+    kills = max((g.number("kills") for g in told.groups), default=0)
+    if cause.startswith("host_memory") and kills:
+        fields["oom_kills"] = kills
+    quote = tuple(dict.fromkeys(one.line for one in [*said, told.end]))
+    return Record("captured_end", min(x.number for x in quote), region.number, cause, weight, quote[:5], fields, (cause,))
+
+
+def _dead(told: Account) -> list[Said]:
+    """Deaths by a signal that may have to do with the end, in order, the command's own last."""
+    end = told.end
+    near = [
+        d for d in told.deaths if "signal" in d.fields and (not d.moment or not end.moment or end.moment - d.moment < WITHIN_S)
+    ]
+    return [*near, *([end] if "signal" in end.fields else [])]
+
+
+def _sender(told: Account, death: Said) -> Said | None:
+    """Who sent the signal that ended a process: the last such message to it."""
+    same = [s for s in told.sent if s.number("pid") == death.number("pid") and s.number("signal") == death.number("signal")]
+    return same[-1] if same else None
+
+
+def _by_its_own(told: Account, sent: Said | None) -> bool:
+    """Was it another one of the job's own processes, as a launcher that ends the others?"""
+    if sent is None or sent.number("sender_pid") == sent.number("pid"):
+        return False
+    return sent.number("pid") != told.end.number("pid") and sent.number("sender_pid") in told.own_pids()
+
+
+def _memory_kill(told: Account) -> Found | None:
+    killed = [d for d in _dead(told) if d.number("signal") == SIGKILL]
+    own = [g for g in told.groups if g.number("kills") and "outer" not in g.fields]
+    host = [h for h in told.host if h.number("kills")]
+    by_kernel = [s for d in killed if (s := _sender(told, d)) is not None and "kernel" in s.fields]
+    others = [d for d in killed if not ((s := _sender(told, d)) and "sender_pid" in s.fields)]
+    if not own and not (host and others and by_kernel):
+        return None
+    if killed and not others:
+        return None  # each of them was ended by a process that is known
+    limited = [
+        g for g in told.groups if "limit_mib" in g.fields and (g.number("percent") >= REACHED_PERCENT or g.number("kills"))
+    ]
+    weight: Weight = "proof" if others else "strong"
+    evidence = [*others[:1], *own[:1], *by_kernel[:1]]
+    if limited:
+        return "host_memory.oom_cgroup", weight, [*evidence[:1], *limited[:1], *evidence[1:]]
+    return "host_memory.oom_global", weight, [*evidence, *host[:1]]
+
+
+def _stalled(told: Account) -> Found | None:
+    """Nothing was written for long, and then somebody ended it."""
+    if not told.silence or not SILENT.match(told.silence[0].line.text.partition(HEAD)[2]):
+        return None
+    stopped = _stopped(told)
+    if stopped is None and told.end.number("signal") != SIGKILL:
+        return None
+    return "process.stalled", "strong", [*told.silence[:3], *(stopped[2][:1] if stopped else [])]
+
+
+def _stopped(told: Account) -> Found | None:
+    """The command was asked to end, or killed by somebody who is known."""
+    end = told.end
+    asked = [s for s in told.sent if s.number("pid") == end.number("pid") and not _by_its_own(told, s)]
+    asked = [s for s in asked if s.number("signal") in (*STOPS, SIGKILL) and end.moment - s.moment < STOPPED_WITHIN_S]
+    others = [
+        s
+        for d in _dead(told)
+        if d is not end and d.number("signal") == SIGKILL and (s := _sender(told, d)) and not _by_its_own(told, s)
+    ]
+    guards = [s for s in (*asked, *others) if s.fields.get("sender") in MEMORY_GUARDS]
+    if guards:
+        return "host_memory.oom_daemon", "proof", guards[:1]
+    if not asked:
+        by_signal = end.number("signal") in STOPS
+        if end.number("exit_code") == 124:
+            return "stopped.time_limit", "hint", [end]
+        return ("stopped.user", "strong", [end]) if by_signal else None
+    if any(s.fields.get("sender") in TIMERS for s in asked):
+        return "stopped.time_limit", "proof", asked[:1]
+    if all("kernel" in s.fields for s in asked) and end.number("signal") == SIGKILL:
+        return None
+    return "stopped.user", "strong", [s for s in asked if "sender_pid" in s.fields][:1] or asked[:1]
+
+
+def _crashed(told: Account) -> Found | None:
+    """A process ended itself by a fault, the first that did."""
+    for death in _dead(told):
+        number = death.number("signal")
+        if number not in CRASHES or (_by_its_own(told, _sender(told, death)) and number != 6):
+            continue
+        if number == SIGBUS and told.shm:
+            return "host_memory.shm", "strong", [death, told.shm[0]]
+        return CRASHES[number], "strong", [death]
+    return None
+
+
+def _killed(told: Account) -> Found | None:
+    """Killed, and no memory kill was counted."""
+    killed = [d for d in _dead(told) if d.number("signal") == SIGKILL and not _by_its_own(told, _sender(told, d))]
+    if not killed:
+        return None
+    death = killed[0]
+    sent = _sender(told, death)
+    host = told.host[:1]
+    oomd = [g for g in told.groups if "oomd" in g.fields]
+    if sent is not None and "sender_pid" in sent.fields:
+        return "stopped.user", "strong", [death, sent]
+    if oomd or any(h.number("percent") < SHORT_PERCENT or h.number("waited") >= PRESSED_PERCENT for h in host):
+        return "host_memory.oom_daemon", "strong", [death, *oomd[:1], *host]
+    counted = [g for g in told.groups if "outer" not in g.fields]
+    cause = "stopped.user" if death is told.end else "process.worker_died"
+    return cause, "strong", [death, *counted[:1], *host]

@@ -1,0 +1,45 @@
+"""The files of a captured run (`forensics run`, `collect`, `guard`) that are no logs, and reports of ours: they are passed over.
+
+    run.json       {"schema": "forensics-run/1", ...}
+    exits.jsonl    {"pid": 4713, "ppid": 4711, "comm": ..., "how": "pidfd", ...}
+    memory.jsonl   {"time": "2026-08-22T03:00:07...", "monotonic_s": ..., "processes": 17, ...}
+    job.times      [81920, 1911.906]
+    report.txt     A memory limit was hit   host_memory.oom_cgroup                97 %
+
+What is to be known of them stands in plain words at the end of job.log; a report quotes evidence that is there already.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from forensics import lazy
+from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.origin import Piece
+
+RUN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|report)/1"')
+EXITS = lazy.regex(r'\A\{"pid": \d+, (?=[^\n]*"how": ")')
+SAMPLES = lazy.regex(r'\A\{"time": "[^"]{19,40}", "monotonic_s": ')
+TIMES = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
+REPORT = lazy.regex(r"\A[A-Z][^\n]{3,90}? {3}[a-z_]+\.[a-z_]+ {2,}\d+ %\n")
+
+
+def _recognises(pattern: re.Pattern[str]) -> Callable[[Head], bool]:
+    return lambda head: bool(pattern.match(head.text))
+
+
+def _nothing(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
+    for _ in blocks:
+        yield from ()
+
+
+def _format(name: str, pattern: re.Pattern[str], sample: bytes) -> Format:
+    return Format(f"captured {name}", _recognises(pattern), _nothing, sample, f"captured {name}", rank=5)
+
+
+FORMATS = (
+    _format("run", RUN, b'{\n  "schema": "forensics-run/1",\n  "complete": true\n}\n'),
+    _format("exits", EXITS, b'{"pid": 4713, "ppid": 4711, "comm": "python3", "how": "pidfd", "signal": 9}\n'),
+    _format("samples", SAMPLES, b'{"time": "2026-08-22T03:00:07.120000+00:00", "monotonic_s": 12.5, "processes": 3}\n'),
+    _format("times", TIMES, b"[81920, 1911.906]\n"),
+    _format("report", REPORT, b"A memory limit was hit   host_memory.oom_cgroup              97 %\n"),
+)

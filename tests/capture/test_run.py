@@ -1,0 +1,96 @@
+"""A command under `run` behaves as it does alone, and its bundle tells how it ended. Every program here is started truly."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from forensics.capture.options import Options
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+PYTHON = [sys.executable, "-P", "-m", "forensics.capture", "run"]
+
+
+def captured(command: list[str], folder: Path) -> list[str]:
+    """The command line that runs `command` captured, without the report, which other tests are for."""
+    return [*PYTHON, Options(command=command, folder=str(folder), keep="always", report=False, quiet=True).to_json()]
+
+
+def told(folder: Path) -> dict[str, object]:
+    return json.loads((folder / "run.json").read_text())  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "ended"),
+    [
+        ("printf 'a\\0b\\377'; printf 'late' >&2; exit 3", 3, {"exit_code": 3}),
+        ("cat; exec 1>&-; kill -SEGV $$", 139, {"signal": 11}),
+        ("exit 0", 0, {"exit_code": 0}),
+    ],
+)
+def test_status_and_bytes_are_those_of_the_command(script: str, status: int, ended: dict[str, int], tmp_path: Path) -> None:
+    command = ["/bin/sh", "-c", script]
+    alone = subprocess.run(command, input=b"in\n", capture_output=True, check=False)
+    done = subprocess.run(captured(command, tmp_path / "b"), input=b"in\n", capture_output=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == (alone.stdout, alone.stderr, status)
+    assert ended.items() <= dict(told(tmp_path / "b")["status"]).items()  # type: ignore[call-overload]
+
+
+def test_a_command_that_is_not_there_ends_as_in_a_shell(tmp_path: Path) -> None:
+    done = subprocess.run(captured(["no-such-command-here"], tmp_path / "b"), capture_output=True, check=False)
+    assert done.returncode == 127
+    assert b"no-such-command-here: No such file or directory" in done.stderr
+
+
+def test_killing_run_leaves_the_job_and_its_output(tmp_path: Path) -> None:
+    script = "echo one; sleep 1.5; echo two"
+    running = subprocess.Popen(captured(["/bin/sh", "-c", script], tmp_path / "b"), stdout=subprocess.PIPE)
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"one\n"
+    os.kill(running.pid, signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL
+    assert running.stdout.read() == b"two\n"
+    until = time.monotonic() + 10
+    while not told(tmp_path / "b").get("complete") and time.monotonic() < until:
+        time.sleep(0.05)
+    assert told(tmp_path / "b")["status"] == {"exit_code": 0, "how": "child"}
+
+
+def test_a_signal_to_run_reaches_the_job_once_and_its_sender_is_told(tmp_path: Path) -> None:
+    script = "n=0; trap 'n=$((n+1)); echo got $n' TERM; echo ready; for i in 1 2 3 4 5 6; do sleep 0.1; done; exit 7"
+    running = subprocess.Popen(
+        captured(["/bin/sh", "-c", script], tmp_path / "b"), stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"ready\n"
+    os.kill(running.pid, signal.SIGTERM)
+    assert running.stdout.read() == b"got 1\n"
+    assert running.wait() == 7
+    sent = [s for s in told(tmp_path / "b")["signals"] if s["signal"] == signal.SIGTERM]  # type: ignore[attr-defined]
+    assert sent[0]["from"] == os.getpid()
+
+
+def test_a_signal_to_the_whole_group_reaches_the_job_once(tmp_path: Path) -> None:
+    script = "n=0; trap 'n=$((n+1)); echo got $n' USR1; echo ready; for i in 1 2 3 4 5 6; do sleep 0.1; done"
+    running = subprocess.Popen(
+        captured(["/bin/sh", "-c", script], tmp_path / "b"), stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"ready\n"
+    os.killpg(running.pid, signal.SIGUSR1)
+    assert running.stdout.read() == b"got 1\n"
+    running.wait()
+
+
+def test_the_end_of_a_grandchild_is_known(tmp_path: Path) -> None:
+    script = "sh -c 'sleep 0.5; kill -9 $$' & wait $!; echo $?; exit 1"
+    done = subprocess.run(captured(["/bin/sh", "-c", script], tmp_path / "b"), capture_output=True, check=False)
+    assert done.stdout == b"137\n"
+    exits = [json.loads(line) for line in (tmp_path / "b" / "exits.jsonl").read_text().splitlines()]
+    assert [e["signal"] for e in exits if "signal" in e] == [9]
+    assert "was ended by signal 9 (SIGKILL)" in (tmp_path / "b" / "job.log").read_text()
