@@ -1,8 +1,6 @@
 """run(): a command as a child of this program, captured and, after a death, analysed.
 
->>> ran = forensics.run(["python", "train.py"], stall_s=300)
->>> ran.status, ran.report.causes[0].id
-(137, 'host_memory.oom_cgroup')
+forensics.run(["python", "train.py"], stall_s=300)  ->  Ran(status=137, bundle=..., report=<host_memory.oom_cgroup>)
 """
 
 from collections.abc import Sequence
@@ -17,6 +15,9 @@ class Ran(NamedTuple):
 
     `status`: as a shell tells it, 128 + n for signal n. `bundle`: the folder with what was captured, None where none was kept.
     `report`: on the bundle, None after a good end.
+
+    >>> Ran(status=0, bundle=None, report=None).status
+    0
     """
 
     status: int
@@ -29,6 +30,10 @@ def run(command: Sequence[str], *, bundle: str | Path = "", **options: object) -
 
     `bundle`: the folder to fill, a new one of the state folder by default; kept after a death. `options`: those of
     capture.options.DEFAULTS, as stall_s=300 or keep="always". Raises TypeError for an unknown one.
+
+    >>> from forensics import run
+    >>> run(["true"])
+    Ran(status=0, bundle=None, report=None)
     """
     from forensics.capture.command import run_command
 

@@ -85,6 +85,12 @@ def watch(
     `bundle`: the folder to fill, a new one of the state folder by default. `name`: what later runs ask for with `last_death`.
     `files`: logs that it writes; what is added to them from now on becomes part of job.log. `options`: those of
     capture.options.DEFAULTS, as every_s=5.0, keep="always", report=False. Raises OSError when nothing can be started.
+
+    >>> from forensics import watch
+    >>> import os
+    >>> held = watch(os.getpid(), name="train.ipynb")
+    >>> held.note(cell=4)
+    >>> held.close(wait=True)
     """
     folder = str(bundle) or os.path.join(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-{_safe(name) or 'watch'}-{pid}")
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -165,6 +171,10 @@ def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = T
     `bundle`: the folder to fill, a new one of the state folder by default; it is removed after a good end. `name`: by which the
     next process finds it, the script or notebook by default. `tell`: say on stderr why the last one of this name died. `options`:
     those of capture.options.DEFAULTS.
+
+    >>> from forensics import guard
+    >>> with guard(name="train.py", tell=False) as held:
+    ...     held.note(epoch=3)
     """
     return Guard(str(bundle), name, tell, **options)
 
