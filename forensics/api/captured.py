@@ -16,6 +16,7 @@ class Ran(NamedTuple):
     `status`: as a shell tells it, 128 + n for signal n. `bundle`: the folder with what was captured, None where none was kept.
     `report`: on the bundle, None after a good end.
 
+    >>> from forensics import Ran
     >>> Ran(status=0, bundle=None, report=None).status
     0
     """
