@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_HELD = 4000  # processes of which a pidfd is held
+SAME_S = 10.0  # an end of one number that is told twice within so long is one end
 MAX_ENDS = 5000  # ends that are kept: the first half and the last
 RANK_NAMES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
-SHARED_NAMES = ("kworker", "migration")
 
 
 class Process:
@@ -88,6 +88,7 @@ class Tree:
         self.foreign: set[int] = set()
         self.adopts = adopts
         self.ways: set[str] = set()
+        self._ended: dict[int, float] = {}
         self._poll = select.epoll() if hasattr(select, "epoll") else None
         self.look()
 
@@ -170,7 +171,7 @@ class Tree:
             if process.zombie is None:
                 process.zombie, process.seen = status, time.time()
                 self.ways.add("connector")
-        elif parent in self.living and pid not in self.foreign:
+        elif parent in self.living and pid not in self.foreign and time.time() - self._ended.get(pid, 0) > SAME_S:
             self._keep({"pid": pid, "ppid": parent, "how": "connector", "end": time.time(), **decoded(status)})
 
     def _gone(self, process: Process, now: float) -> None:
@@ -195,6 +196,7 @@ class Tree:
 
     def _keep(self, end: dict[str, Any]) -> None:
         self.ways.add(end["how"])
+        self._ended[end["pid"]] = end["end"]
         self.ends.append(end)
         if len(self.ends) > MAX_ENDS:
             ordinary = next((i for i, e in enumerate(self.ends) if not e.get("signal") and not e.get("exit_code")), MAX_ENDS // 2)
