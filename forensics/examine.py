@@ -20,7 +20,6 @@ from forensics.database.crossing import crossings
 from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash
 from forensics.database.form import Fault
-from forensics.database.reach import out_of_reach
 from forensics.database.slow import slowness
 from forensics.database.templates import unfilled
 from forensics.detectors.units import typed
@@ -65,7 +64,6 @@ def examine(own: Path | None = None, alone: bool = False) -> Examination:
         for fault, harmless in _crossed(causes, own):
             (notes if harmless else faults).append(fault)
     faults += [f for c in ours for f in unfilled(c, record_fields(), fact_names)]
-    notes += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in out_of_reach(s)]
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
     return Examination(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
 

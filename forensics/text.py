@@ -5,6 +5,7 @@ redrawn with carriage returns, one frame counts.
 """
 
 import os
+import string
 
 from forensics import lazy, limits
 
@@ -12,6 +13,7 @@ CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together 
 FEW_BYTES = 128 << 20  # counted without numpy, the import of which takes 0.1 s
 SMALL_BYTES = 16 << 10  # as soon counted without it
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 ANSI = lazy.regex(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 
 
@@ -30,6 +32,11 @@ def line_ends(data: bytes, start: int = 0, end: int | None = None) -> int:
 
     counted = np.frombuffer(data, np.uint8, max(0, end - start), start)
     return sum(int(np.count_nonzero(counted[i : i + CACHED_BYTES] == 10)) for i in range(0, len(counted), CACHED_BYTES))
+
+
+def fold(text: str) -> str:
+    """`text` in lower case as the scanner folds it: ASCII alone."""
+    return text.lower() if text.isascii() else text.translate(ASCII_LOWER)
 
 
 def clean(raw: bytes) -> str:

@@ -15,7 +15,7 @@ import argparse
 import bisect
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,14 +134,20 @@ def counted(anchors: Sequence[bytes], text: bytes) -> list[list[Window]]:
 def sample(folders: Sequence[Path], anchors: Sequence[str], draw: random.Random) -> bytes:
     """About TEXT_BYTES of the files in `folders`, without the lines on which an anchor stands; of no file more than its share."""
     matcher = compile_literals([a.encode() for a in anchors])
-    parts: list[bytes] = []
-    for path in sorted(p for folder in folders for p in folder.rglob("*") if p.is_file()):
-        with path.open("rb") as file:
-            text = _without_hits(file.read(FILE_BYTES), matcher)
-        starts = range(0, len(text), PART_BYTES)
-        parts += (text[i : i + PART_BYTES] for i in draw.sample(starts, min(FILE_PARTS, len(starts))))
+    parts = [part for _, part in excerpts(folders, draw, lambda text: _without_hits(text, matcher))]
     draw.shuffle(parts)
     return b"\n".join(parts)[:TEXT_BYTES]
+
+
+def excerpts(
+    folders: Sequence[Path], draw: random.Random, kept: Callable[[bytes], bytes] = lambda text: text
+) -> Iterator[tuple[Path, bytes]]:
+    """Pieces of the files in `folders`, each with its file's path; of no file more than its share. `kept`: what is looked at."""
+    for path in sorted(p for folder in folders for p in folder.rglob("*") if p.is_file()):
+        with path.open("rb") as file:
+            text = kept(file.read(FILE_BYTES))
+        starts = range(0, len(text), PART_BYTES)
+        yield from ((path, text[i : i + PART_BYTES]) for i in draw.sample(starts, min(FILE_PARTS, len(starts))))
 
 
 def _without_hits(text: bytes, matcher: Any) -> bytes:

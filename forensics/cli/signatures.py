@@ -61,7 +61,7 @@ def _show(group: typer.Typer) -> None:
     def show(
         only: Annotated[str, typer.Argument(metavar="ID", help="A signature or a cause.")], signatures: Signatures = None
     ) -> None:
-        """Show signatures whole: where they are written, anchors, pattern, source and examples.
+        """Show signatures whole: where they are written, messages, pattern, source and examples.
 
         Example: forensics signatures show host_memory.oom_cgroup/kernel_killed
         """
@@ -88,7 +88,7 @@ def _check(group: typer.Typer) -> None:
         """Check cause files; every fault with path and line in one run. Exit status: 1 when there are faults.
 
         \b
-        Checks form, ids used twice, dead `explains`, anchors missing from their own examples, examples
+        Checks form, ids used twice, dead `explains`, messages that are not well written, examples
         that fail, slow patterns, patterns that match another cause's examples, fields of sentences and
         remedies that nothing gives.
 
@@ -180,7 +180,8 @@ def _as_json(chosen: "list[tuple[Cause, Signature]]") -> str:
     import json
 
     rows = [
-        {"id": s.id, "cause": c.id, "title": c.title, "weight": s.weight, "anchors": s.anchors, "pattern": s.pattern,
+        {"id": s.id, "cause": c.id, "title": c.title, "weight": s.weight, "messages": s.messages, "anchors": s.anchors,
+         "pattern": s.pattern,
          "unless": s.unless, "since": s.since, "source": s.source}
         for c, s in chosen
     ]  # fmt: skip
@@ -191,7 +192,7 @@ def _whole(signature: "Signature") -> Iterator[str]:
     yield f"{signature.id}  {signature.weight}"
     yield f"  {signature.place}"
     yield f"  source   {signature.source}{'; since ' + signature.since if signature.since else ''}"
-    yield from (f"  anchor   {anchor}" for anchor in signature.anchors)
+    yield from (f"  message  {message}" for message in signature.messages)
     yield f"  pattern  {signature.pattern}"
     yield from (f"  unless   {pattern}" for pattern in signature.unless)
     for example in signature.match:

@@ -44,7 +44,7 @@ __all__ = [
     "whole",
 ]
 
-FORMAT = 10  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 11  # of the cached document; raised when entries.py or stored.py change
 
 
 def load(

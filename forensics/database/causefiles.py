@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from forensics import limits
+from forensics.database.anchors import NoAnchorError, anchors_of
 from forensics.database.entries import (
     ENDS,
     HEALTHY,
@@ -28,12 +29,12 @@ from forensics.database.entries import (
 )
 from forensics.database.files import cause_files, strays
 from forensics.database.form import LINE, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
+from forensics.database.message import BadMessageError, pattern_of
 
 __all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
 
 T = TypeVar("T")
 MAX_PATTERN = 4000  # characters
-MAX_ANCHOR = 200
 CAUSE_KEYS = {
     "cause",
     "title",
@@ -48,7 +49,7 @@ CAUSE_KEYS = {
     "remedies",
     "missing",
 }
-SIGNATURE_KEYS = {"id", "weight", "ends", "scope", "anchor", "pattern", "unless", "since", "source", "examples"}
+SIGNATURE_KEYS = {"id", "weight", "ends", "scope", "message", "any_case", "pattern", "unless", "since", "source", "examples"}
 REMEDY_KEYS = {"do", "who", "why", "commands", "when", "unless", "source"}
 MISSING_KEYS = {"what", "why", "command", "unless"}
 
@@ -147,17 +148,21 @@ class _Reader:
         )
 
     def signature(self, data: Any) -> Signature:
-        keys(data, SIGNATURE_KEYS, {"id", "weight", "anchor", "pattern", "source", "examples"})
+        if isinstance(data, dict) and "anchor" in data:
+            raise BadFormError(data[LINE], "anchors follow from message or pattern: delete the line `anchor`")
+        keys(data, SIGNATURE_KEYS, {"id", "weight", "source", "examples"})
         if data["weight"] not in WEIGHTS:
             raise BadFormError(data[LINE], f"weight {brief(data['weight'])} is none of {', '.join(WEIGHTS)}")
         examples = data["examples"]
         keys(examples, {"match", "no_match"}, {"match", "no_match"}, data[LINE])
+        messages, pattern = _wording(data)
         return Signature(
             cause=self.id,
             name=text(data, "id"),
             weight=cast(Weight, data["weight"]),
-            anchors=texts(data, "anchor", MAX_ANCHOR),
-            pattern=text(data, "pattern", MAX_PATTERN).strip(),
+            anchors=_anchors(data, pattern),
+            pattern=pattern,
+            messages=messages,
             ends=_ends(data, "nothing" if data["weight"] == "hint" else self.ends),
             scope=_scope(data, self.scope),
             unless=texts(data, "unless", MAX_PATTERN),
@@ -204,6 +209,28 @@ class _Reader:
             unless=texts(data, "unless"),
             place=self.place(data),
         )
+
+
+def _wording(data: dict[str, Any]) -> tuple[tuple[str, ...], str]:
+    """The messages of an entry, if it has any, and the pattern that it is found by."""
+    if ("message" in data) == ("pattern" in data):
+        raise BadFormError(data[LINE], "an entry has either a message or a pattern")
+    if "pattern" in data:
+        if "any_case" in data:
+            raise BadFormError(data[LINE], "any_case belongs to a message; a pattern says (?i)")
+        return (), text(data, "pattern", MAX_PATTERN).strip()
+    messages = texts(data, "message", MAX_PATTERN)
+    try:
+        return messages, pattern_of(messages, _truth(data, "any_case"))
+    except BadMessageError as bad:
+        raise BadFormError(data[LINE], str(bad)) from bad
+
+
+def _anchors(data: dict[str, Any], pattern: str) -> tuple[str, ...]:
+    try:
+        return anchors_of(pattern)
+    except NoAnchorError as bad:
+        raise BadFormError(data[LINE], f"pattern {brief(pattern)}: {bad}") from bad
 
 
 def _ends(data: dict[str, Any], usual: Ends) -> Ends:

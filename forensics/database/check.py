@@ -1,11 +1,10 @@
 """What cause files must satisfy beyond their form; every fault in one run, each with path and line.
 
-Checked here: ids used twice, `explains` that name no cause, anchors too short to scan for or missing from their own examples,
-patterns that do not compile or repeat without bound inside a repeat, examples that fail. Costlier looks have modules of their
+Checked here: ids used twice, `explains` that name no cause, patterns that do not compile or repeat without bound inside a repeat,
+examples that fail. Costlier looks have modules of their
 own: `slow` (time), `crossing` (other signatures' examples), `templates` (fields that nothing gives).
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from forensics.database.entries import Cause, Example, Place, Signature
 from forensics.database.form import Fault
 from forensics.database.slow import nests_repeats
 
-MIN_ANCHOR = 4
 MAX_SIGNATURES = 20_000  # in a database
 SHOWN = 120  # characters of an example in a fault
 
@@ -65,11 +63,6 @@ def _twice(cause: Cause) -> Iterator[Signature]:
 
 def faults_of(signature: Signature) -> Iterator[tuple[Place, str]]:
     """What is wrong with one signature, its own examples included, and where."""
-    if not signature.anchors:
-        yield signature.place, "no anchor"
-    for anchor in signature.anchors:
-        if len(anchor.encode()) < MIN_ANCHOR or not re.search(r"\w{3}", anchor):
-            yield signature.place, f"anchor {anchor!r} is too short to scan for"
     for pattern in (signature.pattern, *signature.unless):
         if nests_repeats(pattern):
             yield signature.place, f"pattern {pattern!r} nests unbounded repeats"
@@ -97,8 +90,7 @@ def _example(confirmer: Confirmer, example: Example, positive: bool) -> Iterator
         if fields is not None:
             yield f"matches its negative example {_shown(example)}"
     elif fields is None:
-        anchored = any(a in example.text.lower() for a in confirmer.anchors)
-        yield f"does not match its example {_shown(example)}{'' if anchored else ' (no anchor occurs in it)'}"
+        yield f"does not match its example {_shown(example)}"
     else:
         wrong = {k: fields.get(k) for k, v in example.fields.items() if fields.get(k) != v}
         if wrong:

@@ -10,6 +10,7 @@ import regex
 
 from forensics import lazy, limits
 from forensics.database.entries import Signature
+from forensics.text import fold
 
 # Time, host and program, as syslog and `journalctl` write them; a level in the host's place is none.
 HOST = lazy.regex(
@@ -45,7 +46,7 @@ class Confirmer:
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
-        self.anchors = tuple(a.lower() for a in signature.anchors)
+        self.anchors = signature.anchors
 
     def search(self, line: str) -> "regex.Match[str] | None":
         """The match in `line`, or None where the pattern is not found, is only looked for, or a veto is found."""
@@ -60,7 +61,7 @@ class Confirmer:
 
     def fields(self, line: str) -> dict[str, str] | None:
         """As the scanner would answer for one line: None unless an anchor occurs and the pattern confirms."""
-        folded = line.lower()
+        folded = fold(line)
         if not any(a in folded for a in self.anchors):
             return None
         found = self.search(line)

@@ -63,8 +63,9 @@ class Example(Struct, frozen=True, omit_defaults=True):
 class Signature(Struct, frozen=True, omit_defaults=True):
     """One message that speaks for one cause.
 
-    `anchors`: plain texts, one of which must occur in the line (any case): the scanner's literals.
-    `pattern`: confirms the line (`regex` syntax, searched anywhere in it); named groups become fields.
+    `messages`: its wordings with holes, see `message`; none where the entry gives a pattern of its own. `pattern`: confirms the
+    line (`regex` syntax, searched anywhere in it); named groups become fields. `anchors`: plain texts in lower case, one of which
+    stands in every line that the pattern matches: the scanner's literals, see `anchors`.
     `unless`: patterns that veto the hit when found in the same line. `ends`: what has come to its end where this line stands;
     `nothing` makes a notice of it, or a supporting line, and never a verdict. `scope`: the lanes it may speak for; elsewhere it
     is a notice. Both are the cause's where the entry does not say.
@@ -75,6 +76,7 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     weight: Weight
     anchors: tuple[str, ...]
     pattern: str
+    messages: tuple[str, ...] = ()
     ends: Ends = "process"
     scope: tuple[Scope, ...] = ("any",)
     unless: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from forensics.model import Region
 from forensics.scan.chunks import Chunk
-from forensics.text import frame_at, line_ends
+from forensics.text import fold, frame_at, line_ends
 
 BYTES_A_LINE = 200  # what a neighbouring line may take on average
 
@@ -43,7 +43,7 @@ class Place:
     def holds(self, anchors: tuple[str, ...]) -> bool:
         """Is one of `anchors` (lower case) in the text? A scanned anchor may be only a part of what a signature needs."""
         if self._folded is None:
-            self._folded = self.text().lower()
+            self._folded = fold(self.text())
         return any(a in self._folded for a in anchors)
 
     def text(self) -> str:

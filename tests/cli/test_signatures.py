@@ -16,8 +16,7 @@ cause: storage.full
 signatures:
   - id: our_quota
     weight: proof
-    anchor: flurble quota
-    pattern: 'flurble quota of (?P<user>\\w+) exceeded'
+    message: 'flurble quota of {user} exceeded'
     source: our storage system
     examples:
       match:
@@ -27,6 +26,7 @@ signatures:
 remedies:
   - {do: Ask the flurble desk for more, who: user, why: They raise it within a day.}
 """
+MESSAGE = "message: 'flurble quota of {user} exceeded'"
 LINE = "E42 flurble quota of bob exceeded"
 
 
@@ -57,7 +57,7 @@ def test_show_tells_where_it_is_written_and_its_proof(mine: Path) -> None:
     done = forensics("signatures", "show", "storage.full/our_quota", "--signatures", str(mine))
     text = done.stdout.decode()
     assert f"{mine / 'storage' / 'full.yaml'}:3" in text
-    for part in ("anchor   flurble quota", "pattern  flurble quota of", "match    E42", "no match flurble", "our storage system"):
+    for part in ("message  flurble quota of {user}", "pattern  (?:", "match    E42", "no match flurble", "our storage system"):
         assert part in text
 
 
@@ -95,9 +95,7 @@ def test_check_tells_every_fault_with_its_line_in_one_run(mine: Path) -> None:
 def test_check_tells_a_slow_pattern_and_one_that_takes_anothers_message(mine: Path) -> None:
     path = mine / "storage" / "full.yaml"
     path.write_text(
-        MINE.replace("anchor: flurble quota", "anchor: [flurble quota, mat1 and mat2]").replace(
-            "pattern: '", "pattern: '(?:.*o.*e.*flurble!)?mat1 and|"
-        )
+        MINE.replace(MESSAGE, "pattern: '(?:.*o.*e.*flurble!)?mat1 and mat2 shapes|flurble quota of (?P<user>\\w+) exceeded'")
     )
     done = forensics("signatures", "check", str(mine))
     assert done.returncode == 1

@@ -12,7 +12,6 @@ from .test_causefiles import GOOD, write
 SIGNATURE = """\
   - id: {name}
     weight: hint
-    anchor: {anchor}
     pattern: '{anchor}'
     source: a test
     examples:

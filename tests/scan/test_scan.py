@@ -88,7 +88,7 @@ def test_a_line_without_end_is_scanned_in_a_window(knowledge: Database) -> None:
 
 
 def test_a_slow_pattern_is_reported_and_does_not_hang(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = Signature("code.shape", "slow", "proof", ("RuntimeError: mat1",), r"(\w|\w\w)+$")
+    slow = Signature("code.shape", "slow", "proof", ("runtimeerror: mat1",), r"(\w|\w\w)+$")
     monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"confirm": 0.05}))
     broken = replace(knowledge, confirmers=tuple(Confirmer(slow) for _ in knowledge.confirmers))
     noted: list[Warning] = []

@@ -1,0 +1,293 @@
+"""Patterns to anchors: the plain texts of which one stands in every line that a pattern matches, for the scanner to look for.
+
+'(?:CUDA|HIP) out of memory\\. Tried to allocate (?P<request_size>[\\d.]+ \\w+)'   ->   {'out of memory. tried to allocate '}
+
+Of the sets of texts that a pattern needs, the one is taken that logs hold least: common.json, made by `scripts/common_text.py`,
+says how often a megabyte of logs holds each common text of GRAM bytes, and a longer text is no more common than the rarest part
+of it. A pattern without such a set cannot be scanned for, and `check` says so.
+"""
+
+import functools
+import importlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.errors import DatabaseError
+from forensics.text import fold
+
+COMMON = Path(__file__).with_name("common.json")
+GRAM = 6  # bytes of a text that is counted
+MIN_ANCHOR_BYTES = 4
+MAX_ANCHOR_CHARS = 120  # the rest of a longer text is left to the pattern
+MAX_PRODUCT = 64  # texts that neighbouring alternatives are multiplied out to
+MAX_WAYS = 64  # ways through a pattern that are looked at one by one
+CHEAP_COST = 2.0  # a set of one or two rare texts: no better one is sought
+MAX_CLASS = 8  # letters of a class that are told apart
+LITERAL_COST = 1.0  # of one more text to scan for, in occurrences per megabyte: a larger set of literals scans more slowly
+SHORT_COST = 20.0  # of each byte that a text is shorter than GRAM, on top of what is known of it
+WORD = lazy.regex(r"\w{3}")
+NAMED = lazy.regex(r"\(\?P<\w+>")
+NAMED_AGAIN = lazy.regex(r"\(\?P=\w+\)")
+PROPERTY = lazy.regex(r"\\[pP]\{\w+\}")
+REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+
+Texts = frozenset[str]
+Item = tuple[str, Any]
+NOTHING: Texts = frozenset(("",))
+BLANKS: Texts = frozenset((" ", "\t"))  # what logs hold of \\s
+
+
+class NoAnchorError(ValueError):
+    """No text that can be scanned for stands in every match of a pattern."""
+
+
+class _Need(Struct, frozen=True):
+    """What a part of a pattern asks for. `exact`: all that it can match, in lower case, or None where that varies.
+
+    `sets`: of each, one text stands in whatever the part matches. `edge`: with one of these it begins and ends, where it varies.
+    """
+
+    exact: Texts | None
+    sets: tuple[Texts, ...] = ()
+    edge: Texts = NOTHING
+
+
+VARIES = _Need(None)
+
+
+def anchors_of(pattern: str) -> tuple[str, ...]:
+    """The anchors of `pattern` (syntax of `regex`), in lower case and sorted; raises NoAnchorError where it has none."""
+    try:
+        tree = _simple(_parser().parse(_plain(pattern)))
+    except (re.error, RecursionError) as error:
+        raise NoAnchorError(f"cannot be read for its texts: {error}") from error
+    best = _cheapest(_sets(_sequence(tree)))
+    if best is None or _cost(best)[0] > CHEAP_COST:
+        best = _cheapest([*_by_ways(tree), *([best] if best else [])])
+    if best is None:
+        raise NoAnchorError(f"no text of {MIN_ANCHOR_BYTES} bytes or more stands in every line that it matches")
+    return tuple(sorted(best))
+
+
+def _cheapest(sets: Iterable[Texts]) -> Texts | None:
+    """The set that logs hold least, of those that can be scanned for."""
+    usable = [s for s in map(_essential, sets) if s and all(map(scannable, s))]
+    return min(usable, key=_cost) if usable else None
+
+
+def _simple(items: Iterable[Any]) -> list[Item]:
+    """A parsed pattern with its kinds by name and letters in a row as one TEXT."""
+    made: list[Item] = []
+    for kind, what in items:
+        name = str(kind)
+        if name == "LITERAL":
+            letter = fold(chr(what))
+            if made and made[-1][0] == "TEXT":
+                made[-1] = ("TEXT", made[-1][1] + letter)
+            else:
+                made.append(("TEXT", letter))
+        elif name == "BRANCH":
+            made.append((name, [_simple(b) for b in what[1]]))
+        elif name in ("SUBPATTERN", "ATOMIC_GROUP"):
+            made.append(("GROUP", _simple(what[-1] if name == "SUBPATTERN" else what)))
+        elif name in REPEATS:
+            made.append(("REPEAT", (what[0], what[1], _simple(what[2]))))
+        elif name == "ASSERT":
+            made.append(("AHEAD" if what[0] > 0 else "BEHIND", _simple(what[1])))
+        else:
+            made.append((name, what))
+    return made
+
+
+def scannable(text: str) -> bool:
+    """Is `text` long enough to scan for, with three letters or digits in a row?"""
+    return len(text.encode()) >= MIN_ANCHOR_BYTES and WORD.search(text) is not None
+
+
+def frequency(text: str) -> float:
+    """How often a megabyte of logs holds `text` (lower case), at most; 0 for what is not common."""
+    common = _common()
+    if len(text) < GRAM:
+        return SHORT_COST * (GRAM - len(text)) + _short().get(text, 0.0)
+    return min(common.get(text[i : i + GRAM], 0.0) for i in range(len(text) - GRAM + 1))
+
+
+def _cost(texts: Texts) -> tuple[float, int, tuple[str, ...]]:
+    return sum(LITERAL_COST + _frequency(t) for t in texts), -min(map(len, texts)), tuple(sorted(texts))
+
+
+_frequency = functools.cache(frequency)
+
+
+@functools.cache
+def _common() -> dict[str, float]:
+    try:
+        rates: dict[str, float] = json.loads(COMMON.read_bytes())
+    except OSError as error:
+        raise DatabaseError(f"cannot be read: {error.strerror}", str(COMMON), "reinstall the package") from error
+    return rates
+
+
+@functools.cache
+def _short() -> dict[str, float]:
+    """How often a megabyte holds each text shorter than GRAM, of those that common texts begin with."""
+    rates: Counter[str] = Counter()
+    for gram, rate in _common().items():
+        for size in range(1, GRAM):
+            rates[gram[:size]] += rate  # type: ignore[assignment]
+    return dict(rates)
+
+
+@functools.cache
+def _parser() -> Any:
+    return importlib.import_module("re._parser")  # the standard library's own; it has no public one
+
+
+def _plain(pattern: str) -> str:
+    """`pattern` without what only `regex` can read: two groups of one name, references to them, Unicode properties."""
+    return PROPERTY.sub(r"\\w", NAMED_AGAIN.sub("(?:.*)", NAMED.sub("(", pattern)))
+
+
+def _sets(need: _Need) -> list[Texts]:
+    return [*need.sets, *([need.exact] if need.exact is not None else [])]
+
+
+def _essential(texts: Texts) -> Texts:
+    """`texts` cut to a length that is worth scanning for, without those that hold another one."""
+    cut = {t[:MAX_ANCHOR_CHARS] for t in texts}
+    return frozenset(t for t in cut if not any(o != t and o in t for o in cut))
+
+
+def _by_ways(tree: Sequence[Item]) -> list[Texts]:
+    """The set that takes the rarest text of each way through the pattern's alternatives; none where the ways are too many."""
+    ways = _ways(tree)
+    if ways is None or len(ways) < 2:
+        return []
+    taken: set[str] = set()
+    for way in ways:
+        best = _cheapest(_sets(_sequence(way)))
+        if best is None:
+            return []
+        taken |= best
+    return [frozenset(taken)]
+
+
+def _ways(items: Sequence[Item]) -> list[list[Item]] | None:
+    """Each way through the alternatives of `items`, or None where they are more than MAX_WAYS."""
+    ways: list[list[Item]] = [[]]
+    for name, what in items:
+        choices: list[list[Item]] | None = [[(name, what)]]
+        if name == "BRANCH":
+            choices = []
+            for branch in what:
+                inner = _ways(branch)
+                if inner is None:
+                    return None
+                choices += inner
+        elif name == "GROUP":
+            choices = _ways(what)
+        if choices is None or len(ways) * len(choices) > MAX_WAYS:
+            return None
+        ways = [[*way, *choice] for way in ways for choice in choices]
+    return ways
+
+
+def _sequence(items: Iterable[Item]) -> _Need:
+    """What parts one behind the other ask for."""
+    sets: list[Texts] = []
+    run = NOTHING
+    plain = ""  # of the run, what is the same whatever is chosen
+    whole = True
+    for name, what in items:
+        need = _item(name, what)
+        if need.exact is not None and len(need.exact) == 1:
+            plain += next(iter(need.exact))
+        else:
+            sets.append(frozenset((plain,)))
+            plain = ""
+        if need.exact is not None and len(run) * len(need.exact) <= MAX_PRODUCT:
+            run = frozenset(a + b for a in run for b in need.exact)
+            sets += need.sets  # of a look ahead
+            continue
+        whole = False
+        sets += [*_closed(run, need.edge), *need.sets]
+        run = need.exact if need.exact is not None else need.edge
+    sets.append(frozenset((plain,)))
+    if whole:
+        return _Need(run, tuple(s for s in sets if "" not in s))
+    return _Need(None, tuple(s for s in (*sets, *_closed(run, NOTHING)) if "" not in s))
+
+
+def _closed(run: Texts, edge: Texts) -> Iterator[Texts]:
+    """The sets that a run of plain texts gives, as it stands, without blanks around it, and with what follows it."""
+    yield run
+    yield frozenset(t.strip() for t in run)
+    if edge != NOTHING and len(run) * len(edge) <= MAX_PRODUCT:
+        yield frozenset(a + b for a in run for b in edge)
+
+
+def _item(name: str, what: Any) -> _Need:
+    """What one item of a pattern asks for."""
+    if name == "TEXT":
+        return _Need(frozenset((what,)))
+    if name == "BRANCH":
+        return _branch([_sequence(b) for b in what])
+    if name == "GROUP":
+        return _sequence(what)
+    if name == "REPEAT":
+        return _repeat(*what)
+    if name == "IN":
+        return _class(what)
+    if name == "AHEAD":
+        return _Need(NOTHING, tuple(s for s in _sets(_sequence(what)) if "" not in s))
+    if name == "BEHIND":
+        return _Need(None, (), _sequence(what).exact or NOTHING)
+    if name in ("AT", "ASSERT_NOT"):
+        return _Need(NOTHING)
+    return VARIES
+
+
+def _class(what: Sequence[Any]) -> _Need:
+    if len(what) > MAX_CLASS:
+        return VARIES
+    letters: set[str] = set()
+    for kind, code in what:
+        if str(kind) == "LITERAL":
+            letters.add(fold(chr(code)))
+        elif str(code) == "CATEGORY_SPACE":
+            letters |= BLANKS
+        else:
+            return VARIES
+    blank = len(letters) > len(what)
+    return _Need(None, (), frozenset(letters)) if blank else _Need(frozenset(letters))
+
+
+def _repeat(least: int, most: Any, inside: Any) -> _Need:
+    inner = _sequence(inside)
+    if (least, most) == (0, 1) and inner.exact is not None:
+        return _Need(inner.exact | NOTHING)
+    if least == 0:
+        return VARIES
+    if least == most and inner.exact is not None and len(inner.exact) == 1:
+        return _Need(frozenset(t * least for t in inner.exact))
+    edge = inner.edge if inner.exact is None else inner.exact if len(inner.exact) <= MAX_CLASS else NOTHING
+    return _Need(None, tuple(s for s in _sets(inner) if "" not in s), edge)
+
+
+def _branch(needs: Sequence[_Need]) -> _Need:
+    if all(n.exact is not None for n in needs):
+        return _Need(frozenset(t for n in needs if n.exact is not None for t in n.exact))
+    taken: set[str] = set()
+    for need in needs:
+        best = _cheapest(_sets(need))
+        if best is None:
+            return VARIES
+        taken |= best
+    return _Need(None, (frozenset(taken),))

@@ -1,0 +1,150 @@
+"""Messages as people write them, with holes for what varies, to the pattern that finds them.
+
+'Error: No such option: {argument}'                      ->  'Error: No such option: (?P<argument>\\S{1,300})'
+'Killed process {pid} ({task:text}) total-vm:{vm_kb}kB'  ->  'Killed process (?P<pid>-?\\d{1,20}) \\((?P<task>.{0,300}?)\\) ...'
+
+A hole is {type}, {field} or {field:type}, and a choice is {one|other} or {field=one|other}, of which one may be empty; `{{` and
+`}}` are braces. A field becomes a fact of the report. The message is found anywhere in a line but whole: it neither begins nor
+ends inside a word or a number, unless a hole stands there.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import Struct
+
+from forensics import lazy
+
+# What a hole takes. A hole of the first kind takes as little as fits before the text that follows it, and at the end of a
+# message as much as there is. Each is bounded, so that no line can make the search slow.
+UP_TO: Mapping[str, str] = {
+    "word": r"\S{1,300}",
+    "path": r"[^\s'\"]{1,400}",
+    "text": r".{0,300}",
+    "rest": r".{0,2000}",
+}
+SHAPES: Mapping[str, str] = {
+    "int": r"-?\d{1,20}",
+    "count": r"[1-9]\d{0,19}",
+    "blanks": r"\s{1,100}",
+    "number": r"[-+]?\d[\d.,]{0,20}(?:[eE][-+]?\d{1,3})?",
+    "hex": r"(?:0[xX])?[0-9a-fA-F]{1,32}",
+    "size": r"\d[\d.,]{0,20} ?(?:[kKMGTP]i?)?(?:[bB](?:ytes?)?)?",
+    "name": r"\w[\w.-]{0,200}",
+    "pci": r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-9a-fA-F])?",
+    "addr": r"[\w.:%\[\]-]{0,200}[\w\]]",
+    "rank": r"\d{1,7}",
+}
+QUOTED = "quoted"
+TYPES = frozenset((*UP_TO, *SHAPES, QUOTED))
+OWN_FIELD = frozenset(("path", "pci", "addr", "rank"))  # types that are a field's name, too
+# Fields that are of a type without saying so; all others are a word.
+USUAL: Mapping[str, str] = {
+    **dict.fromkeys(("pid", "uid", "exit_code", "signal", "local_rank", "world_size", "seq", "xid", "sxid", "cuda_error"), "int"),
+    **dict.fromkeys(("step_no", "epoch", "cpu", "line_no", "source_line", "gpu"), "int"),
+    **dict.fromkeys(("file", "library", "source_file", "cuda_file", "limit_path", "cgroup"), "path"),
+    "peer": "addr",
+    "exc_message": "rest",
+}
+UNIT_SUFFIXES = ("_kb", "_kib", "_mb", "_mib", "_gb", "_gib", "_bytes", "_pages", "_ms", "_s")
+CHOICE = lazy.regex(r"([a-z]\w*=)?")
+HOLE = lazy.regex(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+NAME = lazy.regex(r"[a-z]\w*")
+# Behind a letter no word begins, but a `\n` of a quoted text may stand in front of one.
+WORD_START, WORD_END = r"(?:(?<![A-Za-z])|(?<=\\[nrt]))", r"(?![A-Za-z])"
+NUMBER_START, NUMBER_END = r"(?<!\d)", r"(?!\d)"
+
+
+class BadMessageError(ValueError):
+    """A message is not written as it must be; the text says what is wrong."""
+
+
+class Hole(Struct, frozen=True):
+    """A place of a message that varies. `field`: the fact it becomes, empty where nobody needs it.
+
+    `type`: one of TYPES, or empty where it is one of `choices`.
+    """
+
+    field: str
+    type: str = ""
+    choices: tuple[str, ...] = ()
+
+
+Part = str | Hole
+
+
+def parts(message: str) -> Iterator[Part]:
+    """The plain texts and holes of `message`, in order; raises BadMessageError."""
+    plain, at = "", 0
+    for found in HOLE.finditer(message):
+        plain, at = plain + message[at : found.start()], found.end()
+        if found[0] in ("{{", "}}"):
+            plain += found[0][0]
+            continue
+        if found[1] is None:
+            raise BadMessageError(f"a single {found[0]} in {message!r}; write {found[0] * 2} for a brace")
+        if plain:
+            yield plain
+            plain = ""
+        yield _hole(found[1])
+    if plain + message[at:]:
+        yield plain + message[at:]
+
+
+def _hole(written: str) -> Hole:
+    chosen = CHOICE.match(written)
+    if chosen and (chosen[1] or "|" in written):
+        return Hole((chosen[1] or "=")[:-1], "", tuple(written[len(chosen[0]) :].split("|")))
+    field, _, kind = written.partition(":")
+    if not kind and field in TYPES:
+        return Hole(field if field in OWN_FIELD else "", field)
+    if not NAME.fullmatch(field):
+        raise BadMessageError(f"{{{written}}} is no hole: write {{type}}, {{field}} or {{field:type}}")
+    kind = kind or USUAL.get(field) or ("int" if field.endswith(UNIT_SUFFIXES) else "size" if field.endswith("_size") else "word")
+    if kind not in TYPES:
+        raise BadMessageError(f"{{{written}}}: {kind} is no type of a hole; known are {', '.join(sorted(TYPES))}")
+    return Hole(field, kind)
+
+
+def pattern_of(messages: Iterable[str], any_case: bool = False) -> str:
+    """The pattern (syntax of `regex`) that finds any of `messages`, of which the case may not matter; raises BadMessageError."""
+    found = "|".join(map(_pattern, messages))
+    return f"(?i){found}" if any_case else found
+
+
+def _pattern(message: str) -> str:
+    made = list(parts(message))
+    if not any(isinstance(p, str) and p.strip() for p in made) and not any(isinstance(p, Hole) and p.choices for p in made):
+        raise BadMessageError(f"{message!r} holds no text of its own")
+    found = [_escaped(p) if isinstance(p, str) else _taken(p, i + 1 == len(made)) for i, p in enumerate(made)]
+    first, last = {t[:1] for t in _texts(made[0])}, {t[-1:] for t in _texts(made[-1])}
+    start = WORD_START if _are_letters(first) else NUMBER_START if _are_digits(first) else ""
+    end = WORD_END if _are_letters(last) else NUMBER_END if _are_digits(last) else ""
+    return start + "".join(found) + end
+
+
+def _texts(part: Part) -> tuple[str, ...]:
+    """What stands there where it is known."""
+    return (part,) if isinstance(part, str) else part.choices
+
+
+def _taken(hole: Hole, is_last: bool) -> str:
+    if hole.type == QUOTED:
+        inside = f"(?P<{hole.field}>[^'\"`]{{0,300}})" if hole.field else "[^'\"`]{0,300}"
+        return f"['\"`]{inside}['\"`]"
+    if hole.choices:
+        taken = "|".join(map(_escaped, hole.choices))
+        return f"(?P<{hole.field}>{taken})" if hole.field else f"(?:{taken})"
+    taken = SHAPES.get(hole.type) or UP_TO[hole.type] + ("" if is_last else "?")
+    return f"(?P<{hole.field}>{taken})" if hole.field else taken
+
+
+def _escaped(text: str) -> str:
+    return "".join("\\" + c if c in r"\.^$*+?{}[]|()" else c for c in text)
+
+
+def _are_letters(chars: set[str]) -> bool:
+    return bool(chars) and all(c.isascii() and c.isalpha() for c in chars)
+
+
+def _are_digits(chars: set[str]) -> bool:
+    return bool(chars) and all(c.isascii() and c.isdigit() for c in chars)
