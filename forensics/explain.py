@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics import detectors
+from forensics.advice.case import case_fields
 from forensics.advice.remedies import advice
 from forensics.advice.wording import summary
 from forensics.database import Cause, Database, Signature
@@ -129,10 +130,11 @@ def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[Told]:
 
 
 def _in_general(cause: Cause) -> Told:
-    """A cause without a case: all remedies, their fields as `<name>`."""
+    """A cause without a case: its remedies, their fields as `<name>`, but for those that a program's lines or numbers call for."""
+    own = case_fields()
     remedies = (
         Advice(i, r.who, _open(r.do), _open(r.why), tuple(map(_open, r.commands)), r.source or None)
-        for i, r in enumerate(cause.remedies, 1)
+        for i, r in enumerate((r for r in cause.remedies if own.isdisjoint(r.when)), 1)
     )
     return Told(cause, "", tuple(remedies))
 

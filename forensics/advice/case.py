@@ -8,8 +8,10 @@ from collections.abc import Iterable
 
 from forensics.advice.memory.case import FIELDS as MEMORY_FIELDS
 from forensics.advice.memory.case import memory_facts
+from forensics.database.releases import is_older, release
 from forensics.model import HABITS, Fields, Remark, Surroundings, Value
 
+DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_table")
 # Settings whose largest value counts where several are told: what needs most memory.
 NUMBERS = (
     "batch_size",
@@ -27,13 +29,25 @@ NUMBERS = (
 def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
     numbers = {n for name in NUMBERS for n in (name, f"{name}_place")}
-    return {*numbers, *MEMORY_FIELDS, "optimizer", "mixed_precision", *HABITS, *(f"{h}_code" for h in HABITS)}
+    return {*numbers, *MEMORY_FIELDS, *DRIVER_FIELDS, "optimizer", "mixed_precision", *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
 def case_facts(facts: Fields, around: Surroundings) -> dict[str, Value]:
     """`facts` of the evidence over those of what is `around` the job: evidence has the last word."""
     known = {**_settings(around), **_habits(around), **facts}
-    return {**memory_facts(known, around), **known}
+    return {**memory_facts(known, around), **_driver(known, around), **known}
+
+
+def _driver(facts: Fields, around: Surroundings) -> dict[str, Value]:
+    """Of a CUDA release and a driver that are both told: which driver it needs, where this one is older."""
+    told = {s.name: s.value for s in reversed(around.settings)}
+    asked = str(facts.get("cuda_needed") or facts.get("torch_cuda") or told.get("CUDA runtime") or "")
+    driver = str(facts.get("driver_version") or told.get("driver") or "")
+    found = release(asked) if asked else None
+    if found is None or not driver or not is_older(driver, found.driver):
+        return {}
+    needed = found.minimum if is_older(driver, found.minimum) else found.driver
+    return {"cuda_version": found.cuda, "driver_version": driver, "driver_minimum": needed, "driver_table": found.told}
 
 
 def settings_of(around: Surroundings) -> list[Remark]:

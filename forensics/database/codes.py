@@ -10,6 +10,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from forensics.database.nvlink5 import units
+from forensics.database.releases import is_older, release
 from forensics.database.tables import read_rows
 
 XID_SOURCE = "NVIDIA's Xid catalogue and the driver's nverror.h"
@@ -89,6 +90,22 @@ def ntstatus(number: str) -> list[Code]:
     return [_ntstatus(r) for r in _rows("ntstatus") if code == r["code"] or code.upper() == r["name"].upper()]
 
 
+def cuda_release(text: str) -> list[Code]:
+    """The release of CUDA in `CUDA 12.2`, and whether the driver that is named with it runs it."""
+    numbers = re.findall(r"\d+(?:\.\d+)*", text)
+    found = release(numbers[0])
+    if found is None:
+        return []
+    driver = numbers[1] if len(numbers) > 1 else ""
+    fits = (
+        f"Driver {driver} is {'too old for it' if is_older(driver, found.minimum) else 'new enough to run it'}." if driver else ""
+    )
+    less = f"With a driver older than {found.driver} it runs without the features that need that one."
+    notes = tuple(n for n in (fits, less if found.driver != found.minimum else "") if n)
+    action = f"update the driver to {found.driver} or newer, or install a build for an older CUDA"
+    return [Code("CUDA release", found.cuda, "", f"{found.told} (Linux)", action, ("gpu_driver.mismatch",), notes, found.source)]
+
+
 NUMBER = r"-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})"
 EXIT = r"(?:exit(?:ed)?(?: with)?[ _]?(?:code|status)?|exitcode|return ?code|rc)"
 # How people ask, and how lines tell. `exit 137` alone is only asked: in a line it says too little.
@@ -97,6 +114,7 @@ ASKED: tuple[tuple[str, Look], ...] = (
     (r"sxid[\s:#=]*(\d{4,6}|[A-Z]\w+)", sxid),
     (r"(?:nvrm: )?xid[\s:#=]*(\d{1,4}|[A-Z]\w+)", xid),
     (r"(?:cuda|hip)(?: runtime| driver)?(?: error)?(?: code)?[\s:#=(]*(\d{1,4})\)?", cuda),
+    (r"(cuda(?: version| release| toolkit)?[\s:=]*\d{1,2}\.\d{1,2}(?:\D.{0,60})?)", cuda_release),
     (r"(cudaError\w+|CUDA_ERROR_\w+|CUDA_SUCCESS)", cuda),
     (r"(?:signal|sig)[\s:#=]*(\d{1,2})", signal),
     (r"(SIG[A-Z]{2,6}\d?)", signal),
