@@ -130,7 +130,7 @@ def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[Told]:
 
 
 def _in_general(cause: Cause) -> Told:
-    """A cause without a case: its remedies, their fields as `<name>`, but for those that a program's lines or numbers call for."""
+    """A cause without a case: its remedies, fields as `<name>`, but for those that a program's own lines or numbers call for."""
     own = case_fields()
     remedies = (
         Advice(i, r.who, _open(r.do), _open(r.why), tuple(map(_open, r.commands)), r.source or None)
