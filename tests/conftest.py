@@ -17,10 +17,14 @@ from forensics.model import Report, Source
 from forensics.sources.blob import BLOCK_BYTES
 
 ROOT = Path(__file__).parents[1]
+for _library in ("OMP", "OPENBLAS"):  # one thread each: the cores have other workers, and threads that wait for one another spin
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 NOT_QUICK = ("slow", "seconds", "browser", "root")
 
 # Machines that test are busy ones: how long an example takes says nothing. `--hypothesis-profile=thorough` looks for longer.
-settings.register_profile("suite", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "suite", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 settings.register_profile("thorough", settings.get_profile("suite"), max_examples=2000)
 settings.load_profile("suite")
 

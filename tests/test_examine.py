@@ -41,6 +41,7 @@ def test_a_folder_lies_over_the_built_in_ones_unless_alone(tmp_path: Path) -> No
         folders_of(tmp_path / "family")
 
 
+@pytest.mark.seconds
 def test_only_the_folder_that_was_given_is_examined(tmp_path: Path) -> None:
     write(tmp_path, GOOD)
     for alone in (True, False):

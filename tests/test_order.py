@@ -12,6 +12,8 @@ from forensics.model import Report, Source
 from tests.conftest import text_source
 from tests.report.samples import CASES, ROOT
 
+pytestmark = pytest.mark.seconds
+
 
 def files(case: str) -> list[Path]:
     return sorted(p for p in (ROOT / "sample_logs" / case).rglob("*") if p.is_file() and p.name != "expected.yaml")

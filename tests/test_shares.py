@@ -94,6 +94,7 @@ def test_only_short_files_that_lie_as_they_are_can_be_shared(tmp_path: Path) -> 
     assert found == {"plain.log": True, "long.log": False, "docker.log": False, "kern.log.1": False, "kern.log": False}
 
 
+@pytest.mark.seconds
 def test_a_report_does_not_depend_on_the_number_of_processes(tmp_path: Path, knowledge: Database) -> None:
     """Failures of many kinds, some two hundred files: those that processes read and those that are read here among each other."""
     for case in sorted((ROOT / "sample_logs").iterdir())[::3]:

@@ -10,6 +10,7 @@ from forensics.cli.app import build
 from forensics.database.rates import HEADER
 from tests.commandline import forensics
 
+pytestmark = pytest.mark.seconds
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
 FULL = "OSError: [Errno 28] No space left on device: 'step9.npy'\n"
 STEPS = "".join(f"step {i} loss 0.{90 - i}\n" for i in range(40))

@@ -11,6 +11,7 @@ import pytest
 from forensics.database import builtin_folder
 from tests.commandline import forensics
 
+pytestmark = pytest.mark.seconds
 MINE = """\
 cause: storage.full
 signatures:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import cache, load
@@ -129,7 +129,6 @@ def test_other_yaml_is_a_fault(tmp_path: Path, text: str) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=150, deadline=None)
 def test_any_bytes_are_a_fault_or_a_cause(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
     folder = tmp_path_factory.getbasetemp() / "bytes"
     folder.mkdir(exist_ok=True)
@@ -140,7 +139,6 @@ def test_any_bytes_are_a_fault_or_a_cause(tmp_path_factory: pytest.TempPathFacto
 
 
 @given(st.sampled_from(GOOD.splitlines()), st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
-@settings(max_examples=150, deadline=None)
 def test_a_good_file_with_any_line_replaced_never_raises(tmp_path_factory: pytest.TempPathFactory, line: str, other: str) -> None:
     folder = tmp_path_factory.getbasetemp() / "lines"
     folder.mkdir(exist_ok=True)

@@ -46,6 +46,7 @@ def test_a_pattern_that_keeps_to_its_own_message_crosses_nothing(tmp_path: Path)
     assert crossing(tmp_path, ("the thing broke", "the other broke")) == []
 
 
+@pytest.mark.seconds
 def test_no_pair_of_built_in_causes_crosses() -> None:
     causes, _ = read_folders([builtin_folder()])
     found = [c for c in crossings(assemble(causes, (), "")) if not c.related]

@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database.entries import Example, Signature
@@ -44,7 +44,6 @@ def test_a_repeat_with_an_end_is_not(pattern: str) -> None:
 
 
 @given(st.text(alphabet="ab(|)[]+*?{},12\\^.", max_size=24))
-@settings(max_examples=400, deadline=None)
 def test_any_text_is_judged(pattern: str) -> None:
     assert nests_repeats(pattern) in (True, False)
 
@@ -56,7 +55,6 @@ def test_any_text_is_judged(pattern: str) -> None:
         max_leaves=4,
     )
 )
-@settings(max_examples=100, deadline=None)
 def test_a_group_that_ends_in_a_letter_may_be_repeated(pattern: str) -> None:
     re.compile(pattern + "+")
     assert nests_repeats(f"(?:{pattern}b)+") is False

@@ -3,7 +3,7 @@
 from types import ModuleType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics import detectors
@@ -82,7 +82,6 @@ def region(lines: list[str], at: int, parser: ModuleType) -> Region:
 
 
 @pytest.mark.parametrize("parser", PARSERS, ids=lambda p: p.__name__.rpartition(".")[2])
-@settings(max_examples=150, deadline=None)
 @given(lines=LINES, at=st.integers(0, 11))
 def test_a_region_gives_a_record_or_nothing(parser: ModuleType, lines: list[str], at: int) -> None:
     at %= len(lines)
@@ -92,7 +91,6 @@ def test_a_region_gives_a_record_or_nothing(parser: ModuleType, lines: list[str]
         assert record.quote
 
 
-@settings(max_examples=100, deadline=None)
 @given(lines=LINES)
 def test_a_source_gives_events_in_order(lines: list[str]) -> None:
     lines = [x.replace("\n", " ") for x in lines]

@@ -27,6 +27,7 @@ from tests.conftest import ROOT, text_source
 from tests.database.test_causefiles import GOOD
 from tests.hostile.inputs import CAUSE, OOM
 
+pytestmark = pytest.mark.seconds
 CASE = str(ROOT / "sample_logs/jupyter_oom")
 COMMAND = [sys.executable, "-m", "forensics"]
 

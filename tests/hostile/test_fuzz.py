@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
@@ -20,12 +20,13 @@ def test_what_was_found_once(path: Path, knowledge: Database) -> None:
     check(path.read_bytes(), knowledge)
 
 
+@pytest.mark.seconds
 def test_seeds(knowledge: Database) -> None:
     for seed in SEEDS:
         check(seed, knowledge)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.seconds
 @given(data=st.data())
 def test_pieces_of_seeds_put_together(knowledge: Database, data: st.DataObject) -> None:
     """Where no coverage-guided fuzzer is installed, this is what remains of it."""

@@ -44,6 +44,7 @@ def test_there_are_enough_of_them() -> None:
     assert len({name.partition(":")[0] for name, _ in CHUNKS}) >= 20
 
 
+@pytest.mark.seconds
 def test_hardly_any_chunk_of_a_healthy_run_is_a_crash(knowledge: Database) -> None:
     """One in twenty at most (measured: 10 of 217): a chunk may end with the very line of an error that was overcome."""
     wrong = []
@@ -55,6 +56,7 @@ def test_hardly_any_chunk_of_a_healthy_run_is_a_crash(knowledge: Database) -> No
     assert len(wrong) <= len(CHUNKS) / 20, "\n".join(wrong)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("run", sorted({name.partition(":")[0] for name, _ in CHUNKS}))
 def test_no_whole_healthy_run_is_a_crash(run: str, knowledge: Database) -> None:
     report = pipeline.analyze([text_source("run.log", (FOLDER / f"{run}.log").read_bytes())], "case", knowledge)

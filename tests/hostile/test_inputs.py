@@ -13,6 +13,7 @@ from forensics.report.style import Style
 from tests.hostile.floods import ROWS
 from tests.hostile.inputs import CAUSE, Row, lay
 
+pytestmark = pytest.mark.seconds
 LIMIT_S = 60
 
 

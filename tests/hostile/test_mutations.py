@@ -62,6 +62,7 @@ def check(ways: int, most: float, knowledge: Database) -> None:
     assert share <= most, "\n".join(wrong)
 
 
+@pytest.mark.seconds
 def test_three_damages_of_each_case(knowledge: Database) -> None:
     check(3, 0.03, knowledge)  # so few tell a share only roughly; two hundred tell whether it is below one in a hundred
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.layouts import Layout, all_layouts, peel, recognise
@@ -116,7 +116,6 @@ def test_what_saves_time_changes_nothing(one: str, other: str, cut: int) -> None
     assert peel(text).layouts[:1] == ((slow.name,) if slow else ())
 
 
-@settings(max_examples=400)
 @given(
     st.sampled_from([s for _, s in SAMPLES]),
     st.integers(0, 80),

@@ -5,7 +5,7 @@ import time
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
@@ -62,7 +62,6 @@ def test_nothing_a_log_says_acts(text: str) -> None:
 
 
 @given(st.text(min_size=1, max_size=60).filter(str.strip))
-@settings(max_examples=60, deadline=None)
 def test_no_text_makes_an_element(text: str) -> None:
     assert elements(text) == elements("words")
 

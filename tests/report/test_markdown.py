@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -69,7 +69,6 @@ def test_nothing_a_log_says_acts(text: str) -> None:
 
 
 @given(SIGNS.filter(str.strip))
-@settings(deadline=None)
 def test_no_mixture_of_signs_acts(text: str) -> None:
     assert skeleton(render(made.report(text), "markdown")) == skeleton(render(made.report("words"), "markdown"))
 
@@ -99,7 +98,6 @@ def test_a_case_fits_an_issue_and_has_its_parts(case: str, knowledge: Database) 
 
 
 @given(st.integers(500, 40_000))
-@settings(deadline=None)
 def test_the_size_is_kept_and_the_summary_stays(most: int) -> None:
     text = render(made.big(), "markdown", Style(max_chars=most))
     assert len(text) <= most

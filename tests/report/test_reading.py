@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forensics.database import Database
@@ -18,6 +18,7 @@ from tests.report.samples import CASES, rendered
 DOCUMENT = json.loads(json.dumps(document(made.report())))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_reads_back(case: str, knowledge: Database) -> None:
     saved = json.loads(rendered(case, "json", knowledge))
@@ -68,7 +69,6 @@ JUNK = st.one_of(
 
 @given(st.sampled_from(_paths(DOCUMENT)[1:]), JUNK)
 @example(("causes", 0, "evidence", 0, "time_uncertainty_s"), float("inf"))
-@settings(deadline=None)
 def test_a_damaged_document_is_refused_or_shown_but_never_breaks(path: tuple[Any, ...], junk: object) -> None:
     damaged = json.loads(json.dumps(DOCUMENT))
     at = damaged

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
@@ -60,7 +60,6 @@ def test_each_kind_is_masked(seed: Seed) -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(deadline=None)
 def test_each_kind_is_masked_whatever_its_letters(seed: int) -> None:
     assert [s.kind for s in seeds(seed) if s.secret in masked(s.line)] == []
 

@@ -1,6 +1,6 @@
 """Numbers of lines that differ in their numbers alone: the short way and the long way agree."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.series.numbers import number, tokens
@@ -21,7 +21,6 @@ def forget() -> None:
     _plans.clear()
 
 
-@settings(max_examples=400)
 @given(SHAPE, st.lists(st.lists(NUMBER, min_size=14, max_size=14), min_size=2, max_size=4))
 def test_a_shape_that_was_seen_reads_like_a_new_one(shape: list[str | None], fillings: list[list[str]]) -> None:
     forget()

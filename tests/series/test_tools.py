@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics import series
@@ -215,7 +215,6 @@ HEADS = [text for form, _ in FORMS.values() for text in form.splitlines()]
 CELLS = st.lists(st.text("0123456789.,:²٣kmgGMiB%/|[]-+ abeNx", max_size=9), max_size=14).map(" ".join)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(HEADS) | CELLS, max_size=12))
 def test_damaged_tables_break_nothing(scanned: Callable[[str], Scan], lines: list[str]) -> None:
     found = series.series_of(scanned("\n".join(lines) + "\n"))

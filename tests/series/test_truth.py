@@ -9,6 +9,7 @@ from forensics.database import Database
 from tests.series.families import FAMILIES, made
 from tests.series.measure import MARKS, PAGE, WANTED, measure, table
 
+pytestmark = pytest.mark.seconds
 COUNT = 20
 
 

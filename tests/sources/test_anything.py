@@ -3,7 +3,7 @@
 import gzip
 import io
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.errors import SourceError
@@ -38,14 +38,12 @@ def read_all(data: bytes) -> None:
         assert all(n >= 1 for n in read.numbers)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(STARTS), st.binary(max_size=600))
 def test_arbitrary_bytes(start: bytes, rest: bytes) -> None:
     read_all(start + rest)
     read_all(gzip.compress(start + rest))
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(WAYS)), st.integers(0, 20_000), st.binary(min_size=1, max_size=8))
 def test_a_wrapping_with_bytes_overwritten(way: str, at: int, junk: bytes) -> None:
     data = bytearray(WAYS[way](TEXT))
@@ -54,7 +52,6 @@ def test_a_wrapping_with_bytes_overwritten(way: str, at: int, junk: bytes) -> No
     read_all(bytes(data))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.sampled_from(sorted(WAYS)), st.integers(0, 20_000))
 def test_a_wrapping_cut_short(way: str, at: int) -> None:
     data = WAYS[way](TEXT)

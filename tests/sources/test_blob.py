@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.model import Warning
@@ -12,7 +12,6 @@ from forensics.sources.blob import file_blob, read_blocks
 
 
 @given(st.lists(st.sampled_from([b"a", b"bc" * 40, b"\n", b"\r\n", b"\0", b"x" * 300]), max_size=120))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_blocks_are_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: list[bytes]) -> None:
     monkeypatch.setattr(blob, "BLOCK_BYTES", 500)
     monkeypatch.setattr(blob, "LINE_BYTES", 120)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics import limits
@@ -45,7 +45,6 @@ def test_a_kind_is_known_by_its_first_bytes(kind: str) -> None:
     assert compression.packing(packed_text(kind)[:64]) == kind
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.binary(max_size=5000), st.sampled_from(sorted(PACK)), st.integers(1, 6000))
 def test_what_was_packed_comes_out(data: bytes, kind: str, size: int) -> None:
     assert unpack(PACK[kind](data), kind, size) == data

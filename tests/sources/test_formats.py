@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.sources.formats import Head, all_formats, recognise
@@ -29,7 +29,6 @@ def test_captured_text_logs_are_no_containers() -> None:
         assert recognise(head, raw=False) is None, path
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.sampled_from(FORMATS), st.binary(max_size=300), st.integers(0, 200), st.integers(1, 64))
 def test_damage_is_no_error(form: object, junk: bytes, at: int, size: int) -> None:
     sample = form.sample * 3  # type: ignore[attr-defined]
@@ -41,7 +40,6 @@ def test_damage_is_no_error(form: object, junk: bytes, at: int, size: int) -> No
         assert number <= data.count(b"\n") + 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=40), max_size=30))
 def test_plain_text_comes_out_as_it_went_in(lines: list[str]) -> None:
     text = "\n".join(["plain text", *lines, "RuntimeError: end"]).encode("utf-8", "replace").replace(b"\0", b"")
