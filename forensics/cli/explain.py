@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command(context_settings={"ignore_unknown_options": True})  # `explain exit -9`
     def explain(
-        what: Annotated[list[str], typer.Argument(help="An id, a code or a line of a log; - reads lines from standard input.")],
+        what: Annotated[list[str], typer.Argument(help="An id, a code, a line of a log or words; - reads lines from standard input.")],
         form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
         signatures: Signatures = None,
     ) -> None:
@@ -34,12 +34,13 @@ def register(app: typer.Typer) -> None:
           forensics explain xid 79
           forensics explain exit code 137
           forensics explain 'NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.'
+          forensics explain memory leak
           tail -n 3 train.log | forensics explain -
 
         \b
         Knows causes, families and signatures by id; Xid, SXid, CUDA errors, exit codes, signals and
-        NTSTATUS by number or name; anything else is read as lines of a log. Exit status: 1 when
-        nothing is known of it.
+        NTSTATUS by number or name; messages in lines of a log; words that people use, such as
+        deadlock or swap. Says what it took WHAT for. Exit status: 1 when nothing is known of it.
         """
         from forensics import pipeline
         from forensics.explain import MAX_BYTES
@@ -51,7 +52,7 @@ def register(app: typer.Typer) -> None:
         if what == ["-"]:
             text = standard_input(MAX_BYTES).decode("utf-8", "replace")
         if not text.strip():
-            raise UsageError("nothing to explain", advice="give an id, a code or a line of a log")
+            raise UsageError("nothing to explain", advice="give an id, a code, a line of a log or words")
         found = explained(text, pipeline.database(signatures or ()))
         write(as_json(found) if form == "json" else "\n".join(as_text(found)) + "\n", None)
         if not found.known:
@@ -59,7 +60,7 @@ def register(app: typer.Typer) -> None:
 
 
 def as_json(found: "Explanation") -> str:
-    """One document: asked, codes, sub_codes, matches, signatures, causes, near."""
+    """One document: asked, reading, terms, codes, sub_codes, matches, signatures, causes, near."""
     import json
 
     from msgspec import Struct
@@ -84,6 +85,13 @@ def as_text(found: "Explanation") -> Iterator[str]:
         yield from (f"Did you mean {name}?" for name in found.near)
         yield "To teach a message: forensics signatures --help"
         return
+    if found.reading:
+        yield from _wrapped(f"read as {found.reading}", "")
+        yield ""
+    for term in found.terms:
+        yield term.name
+        yield from _wrapped(term.means, "  ")
+        yield ""
     for code in found.codes:
         yield from _code(code)
     for row in found.sub_codes:
@@ -94,8 +102,8 @@ def as_text(found: "Explanation") -> Iterator[str]:
             yield from _match(match)
         yield ""
     several = len(found.causes) > 1
-    for told in found.causes:
-        yield from _cause(told, REMEDIES_SHOWN if several else len(told.advice))
+    for i, told in enumerate(found.causes):
+        yield from _cause(told, 0 if i and found.is_guess else REMEDIES_SHOWN if several else len(told.advice))
     if found.signatures and not found.matches:
         yield "signatures" if len(found.signatures) > 1 else "signature"
         for signature in found.signatures[:SIGNATURES_SHOWN]:
@@ -150,7 +158,8 @@ def _cause(told: "Told", most: int) -> Iterator[str]:
         if advice.reference:
             yield f"          {advice.reference}"
     if len(told.advice) > most:
-        yield f"  and {len(told.advice) - most} more: forensics explain {told.cause.id}"
+        more = f"and {len(told.advice) - most} more" if most else "what to do"
+        yield f"  {more}: forensics explain {told.cause.id}"
     yield ""
 
 

@@ -137,11 +137,15 @@ TOLD: tuple[tuple[str, Look], ...] = (
 
 
 def asked(text: str) -> list[Code] | None:
-    """The codes that `text` asks for: [] for one that no table knows, None where it asks for no code. A bare number asks all."""
+    """The codes that `text` asks for: [] for one that no table knows, None where it asks for no code.
+
+    A bare number asks for all: first an exit status that is known to mean something, last one that a program chose for itself.
+    """
     text = text.strip()
     if re.fullmatch(r"-?\d{1,10}", text):
         looks: tuple[Look, ...] = (xid, sxid, cuda, ending) if 0 <= int(text) < 1 << 31 else (ending,)
-        return [code for look in looks for code in look(text)]
+        found = [code for look in looks for code in look(text)]
+        return sorted(found, key=lambda c: (c.kind == "exit status") - 2 * (c.kind == "exit status" and bool(c.name)))
     for form, look in ASKED:
         found = re.fullmatch(form, text, re.IGNORECASE)
         if found:

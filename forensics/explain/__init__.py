@@ -1,6 +1,6 @@
-"""explain(): an id, a code or lines of a log to everything that the database knows of it.
+"""explain(): an id, a code, lines of a log or words of a question to everything that the database knows of it.
 
-"host_memory.oom_cgroup", "host_memory.oom_cgroup/kernel_killed", "xid 79", "exit 137", "RuntimeError: NCCL error ..."
+"host_memory.oom_cgroup", "xid 79", "exit 137", "RuntimeError: NCCL error ...", "why does my training hang"
 """
 
 import difflib
@@ -16,6 +16,7 @@ from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, asked, told
 from forensics.database.entries import FIELD
 from forensics.database.nvlink5 import decode_line
+from forensics.explain.words import Term, codes_in, nearest_causes, terms_in
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
 
@@ -45,15 +46,25 @@ class Told(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """What is known of `asked`; everything empty where nothing is. `near`: ids that look alike."""
+    """What is known of `asked`; everything empty where nothing is. `near`: ids that look alike.
+
+    `reading`: what `asked` was taken for, in words; empty where it is an id. `terms`: the words of it that people use for causes.
+    """
 
     asked: str
+    reading: str = ""
+    terms: tuple[Term, ...] = ()
     codes: tuple[Code, ...] = ()
     sub_codes: tuple[dict[str, str], ...] = ()
     matches: tuple[Match, ...] = ()
     signatures: tuple[Signature, ...] = ()
     causes: tuple[Told, ...] = ()
     near: tuple[str, ...] = ()
+
+    @property
+    def is_guess(self) -> bool:
+        """Are the causes what words may mean, and not what an id, a code or a message names?"""
+        return self.reading.startswith("words") and len(self.causes) > 1
 
     @property
     def known(self) -> bool:
@@ -76,8 +87,29 @@ def explain(text: str, database: Database) -> Explanation:
         return Explanation(name, causes=family)
     codes = asked(name)
     if codes is not None:
-        return Explanation(name, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
-    return _lines(text, database)
+        reading = " or ".join(dict.fromkeys(f"{_article(c.kind)} {c.kind}" for c in codes))
+        return Explanation(name, reading, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
+    found = _lines(text, database)
+    named = (database.causes.get(m.cause or "") for m in found.matches if not m.silenced)
+    is_question = "\n" not in name and all(cause is None or cause.fallback for cause in named)
+    return (_words(name, database) or found) if is_question else found
+
+
+def _article(word: str) -> str:
+    return "an" if word[0] in "aeiouAEIOUXS" and not word.startswith("si") else "a"
+
+
+def _words(text: str, database: Database) -> Explanation | None:
+    """What a question in somebody's own words means; None where no word of it is known."""
+    codes, terms = codes_in(text), terms_in(text)
+    if not codes and not terms:
+        near = [_in_general(c) for c in nearest_causes(text, database.causes.values())]
+        reading = "words; the causes whose descriptions use them"
+        return Explanation(text, reading, causes=tuple(near)) if near else None
+    named = [*(c for code in codes for c in code.causes), *(c for term in terms for c in term.causes)]
+    causes = [_in_general(database.causes[c]) for c in dict.fromkeys(named) if c in database.causes]
+    reading = "words: " + ", ".join((*(c.label for c in codes), *(t.name for t in terms)))
+    return Explanation(text, reading, terms, codes, causes=tuple(causes[:CAUSES_SHOWN]))
 
 
 def _lines(text: str, database: Database) -> Explanation:
@@ -90,11 +122,12 @@ def _lines(text: str, database: Database) -> Explanation:
         if (hit.signature, hit.line) not in heard:
             matches.append(Match(hit.line, hit.text, hit.signature, hit.cause, hit.weight, dict(hit.fields), True))
     lines = text.splitlines() or [""]
-    codes = tuple(dict.fromkeys(c for line in lines for c in told(line)))
+    codes = tuple(dict.fromkeys(c for line in lines for c in (*told(line), *codes_in(line))))
     spoken = {s.id: s for m in matches for s in _signature(m.id, database)}
     causes = _of_events(events, database) or tuple(_of_codes(codes, database))
     return Explanation(
         asked=lines[0] if len(lines) == 1 else f"{len(lines)} lines",
+        reading="a line of a log" if len(lines) == 1 else "lines of a log",
         codes=codes,
         sub_codes=tuple(row for line in lines for row in decode_line(line)),
         matches=tuple(sorted(matches, key=lambda m: (m.line, m.silenced, m.id))),

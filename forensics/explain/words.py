@@ -1,0 +1,131 @@
+"""Questions in people's own words to the causes that they may mean.
+
+"Training gets stuck, exit code 137" -> the term "hang" (process.stalled, ...), and the exit status 137
+
+What people call a cause stands in signatures/tables/words.csv: a term, phrases that mean it, the causes, likeliest first. A phrase
+is in a question when all its words stand there close together, in any order and any form (`loss nan`: "nan loss" and "loss
+becomes nan" have it). A rare word says more than a common one.
+"""
+
+import functools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from forensics.database import Cause, read_rows
+from forensics.database.codes import Code, cuda, ending, signal, xid
+
+WORD = re.compile(r"[a-z0-9]+(?:'t)?")
+SUFFIXES = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "s")
+LEAST_STEM_CHARS = 3
+WORDS_BETWEEN = 1  # the words of a phrase may have one other word among them
+TERMS_SHOWN = 3
+CLOSE = 0.7  # of the best term's score, from which another one is told as well
+CAUSES_SHOWN = 3
+LEAST_SCORE = 3.0  # of a cause found by its description alone: two rare words, or one in its title and another one
+TITLE_COUNTS = 2.0  # times as much as a word of the description
+COMMON = frozenset(
+    "a an and any are as at be been but by can did do does for from get gets got had has have how i if in into is it its just me my no"
+    " not of off on or out over so that the their then there this to up use used using was we what when where which while who why"
+    " will with you your run runs running error errors failed fails failure problem issue bug help please train training trained"
+    " program code script python model job".split()
+)
+NUMBER = r"(-?\d{1,5})\b"
+CODES = (
+    (re.compile(rf"(?i)\bxid[ :#]*{NUMBER}"), xid),
+    (re.compile(rf"(?i)\bcuda error[ :(]*{NUMBER}"), cuda),
+    (re.compile(rf"(?i)\b(?:exit\w*|return\w*|status|rc)\b(?:[ :=(]|with|code|status|of|is){{0,24}}{NUMBER}"), ending),
+    (re.compile(rf"(?i)\bcode[ :=(]{{1,3}}{NUMBER}"), ending),
+    (re.compile(r"(?i)\bsignal[ :#]*(\d{1,2})\b"), signal),
+    (re.compile(r"\b(SIG(?:KILL|SEGV|ABRT|BUS|TERM|ILL|FPE|INT|HUP|PIPE|XCPU|XFSZ|SYS))\b"), signal),
+)
+
+
+class Term(Struct, frozen=True):
+    """What people call something. `causes`: ids of the causes that they may mean, likeliest first."""
+
+    name: str
+    means: str
+    causes: tuple[str, ...]
+
+
+def codes_in(text: str) -> tuple[Code, ...]:
+    """The codes that a question names and that may speak for a cause, each once: `exits with 137`, `Xid 79`."""
+    found = (code for form, look in CODES for hit in form.finditer(text) for code in look(hit[1]) if code.causes)
+    return tuple(dict.fromkeys(found))
+
+
+def terms_in(text: str) -> tuple[Term, ...]:
+    """The terms that a question uses, the most telling first, at most TERMS_SHOWN."""
+    words, table = list(stems(text)), _table()
+    scored: list[tuple[float, int]] = []
+    for i, (_, phrases) in enumerate(table):
+        best = max((sum(map(_weights().__getitem__, p)) for p in phrases if _stands_in(p, words)), default=0.0)
+        if best:
+            scored.append((-best, i))
+    scored.sort()
+    return tuple(table[i][0] for score, i in scored[:TERMS_SHOWN] if score <= CLOSE * scored[0][0])
+
+
+def _stands_in(phrase: frozenset[str], words: list[str]) -> bool:
+    """Do all words of a phrase stand close together among `words`?"""
+    window = len(phrase) + WORDS_BETWEEN
+    return phrase.issubset(words) and any(phrase.issubset(words[i : i + window]) for i in range(max(1, len(words) - window + 1)))
+
+
+def nearest_causes(text: str, causes: Iterable[Cause]) -> list[Cause]:
+    """The causes whose title and description share the most telling words with a question, the nearest first."""
+    asked = {w for w in stems(text) if w not in _common()}
+    described = [(c, set(stems(c.title)), set(stems(c.means))) for c in causes]
+    seen = Counter(w for _, title, means in described for w in title | means)
+
+    def score(title: set[str], means: set[str]) -> float:
+        return sum(
+            math.log(len(described) / seen[w]) * (TITLE_COUNTS if w in title else 1.0) for w in asked if w in title or w in means
+        )
+
+    ranked = sorted(((score(t, m), c) for c, t, m in described), key=lambda pair: -pair[0])
+    return [c for s, c in ranked[:CAUSES_SHOWN] if s >= LEAST_SCORE]
+
+
+def stems(text: str) -> Iterator[str]:
+    """The words of `text` without what grammar adds: `Training gets killed` -> train, get, kill."""
+    for word in WORD.findall(text.lower()):
+        yield _stem(word)
+
+
+def _stem(word: str) -> str:
+    for suffix in SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= LEAST_STEM_CHARS and not word.endswith("ss"):
+            word = word.removesuffix(suffix) + ("y" if suffix in ("ied", "ies") else "")
+            break
+    if len(word) > LEAST_STEM_CHARS and word[-1] == word[-2] and word[-1] not in "lsze":
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > LEAST_STEM_CHARS else word
+
+
+@functools.cache
+def _common() -> frozenset[str]:
+    return frozenset(map(_stem, COMMON))
+
+
+@functools.cache
+def _table() -> tuple[tuple[Term, tuple[frozenset[str], ...]], ...]:
+    """Each term with its phrases as sets of words."""
+    return tuple(
+        (
+            Term(row["term"], row["means"], tuple(row["causes"].split())),
+            tuple(frozenset(stems(phrase)) for phrase in row["phrases"].split(";")),
+        )
+        for row in read_rows("words")
+    )
+
+
+@functools.cache
+def _weights() -> dict[str, float]:
+    """How much each word of the table tells: the fewer terms use it, the more."""
+    seen = Counter(w for _, phrases in _table() for w in frozenset().union(*phrases))
+    return {w: math.log(1 + len(_table()) / n) for w, n in seen.items()}
