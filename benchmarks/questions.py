@@ -34,7 +34,9 @@ def main() -> None:
             listed += bool(right & set(shown))
             if (not shown or shown[0] not in right) and "--misses" in sys.argv:
                 print(f"  {row['title'][:90]!r}: {shown[:4]}, right: {row['right']}")
-        print(f"{half}: {len(asked)} questions, {first / len(asked):.3f} right first, {listed / len(asked):.3f} among those shown")
+        print(
+            f"{half}: {len(asked)} questions, {first / len(asked):.3f} right first, {listed / len(asked):.3f} among those shown"
+        )
 
 
 if __name__ == "__main__":

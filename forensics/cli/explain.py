@@ -22,7 +22,9 @@ def register(app: typer.Typer) -> None:
 
     @app.command(context_settings={"ignore_unknown_options": True})  # `explain exit -9`
     def explain(
-        what: Annotated[list[str], typer.Argument(help="An id, a code, a line of a log or words; - reads lines from standard input.")],
+        what: Annotated[
+            list[str], typer.Argument(help="An id, a code, a line of a log or words; - reads lines from standard input.")
+        ],
         form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
         signatures: Signatures = None,
     ) -> None:

@@ -37,12 +37,13 @@ def _list(group: typer.Typer) -> None:
     @group.command(name="list")
     def list_(only: Only = None, form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
               signatures: Signatures = None) -> None:  # fmt: skip
-        """List signatures: id, weight, title of the cause.
+        """List signatures: id, weight, title of the cause. What is no id is searched for in titles, messages and sources.
 
         \b
         Examples:
           forensics signatures list
           forensics signatures list gpu_hardware
+          forensics signatures list oom
           forensics signatures list -f json | jq length
         """
         from forensics import pipeline
@@ -50,9 +51,13 @@ def _list(group: typer.Typer) -> None:
         if form not in ("text", "json"):
             raise UsageError(f"unknown format {form!r}", advice="choose one of text, json")
         causes = pipeline.database(signatures or ()).causes.values()
-        chosen = [(c, s) for c in causes for s in c.signatures if _is(s, only)]
+        every = [(c, s) for c in causes for s in c.signatures]
+        chosen = [(c, s) for c, s in every if _is(s, only)] or [(c, s) for c, s in every if _speaks_of(c, s, only or "")]
         if not chosen:
-            raise UsageError(f"no signature, cause or family is called {only}", advice="forensics signatures list shows all")
+            raise UsageError(
+                f"no signature, cause or family is called {only}, and none speaks of it",
+                advice="forensics signatures list shows all",
+            )
         write(_as_json(chosen) if form == "json" else _as_list(chosen), None)
 
 
@@ -167,6 +172,11 @@ def _rates(group: typer.Typer) -> None:
 
 def _is(signature: "Signature", only: str | None) -> bool:
     return only in (None, signature.id, signature.cause, signature.cause.split(".")[0])
+
+
+def _speaks_of(cause: "Cause", signature: "Signature", text: str) -> bool:
+    said = (signature.id, cause.title, signature.source, *signature.anchors)
+    return any(text.lower() in told.lower() for told in said)
 
 
 def _as_list(chosen: "list[tuple[Cause, Signature]]") -> str:

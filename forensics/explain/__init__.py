@@ -16,7 +16,7 @@ from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, asked, told
 from forensics.database.entries import FIELD
 from forensics.database.nvlink5 import decode_line
-from forensics.explain.words import Term, codes_in, nearest_causes, terms_in
+from forensics.explain.words import Term, codes_in, terms_in
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
 
@@ -103,9 +103,7 @@ def _words(text: str, database: Database) -> Explanation | None:
     """What a question in somebody's own words means; None where no word of it is known."""
     codes, terms = codes_in(text), terms_in(text)
     if not codes and not terms:
-        near = [_in_general(c) for c in nearest_causes(text, database.causes.values())]
-        reading = "words; the causes whose descriptions use them"
-        return Explanation(text, reading, causes=tuple(near)) if near else None
+        return None
     named = [*(c for code in codes for c in code.causes), *(c for term in terms for c in term.causes)]
     causes = [_in_general(database.causes[c]) for c in dict.fromkeys(named) if c in database.causes]
     reading = "words: " + ", ".join((*(c.label for c in codes), *(t.name for t in terms)))

@@ -2,20 +2,20 @@
 
 "Training gets stuck, exit code 137" -> the term "hang" (process.stalled, ...), and the exit status 137
 
-What people call a cause stands in signatures/tables/words.csv: a term, phrases that mean it, the causes, likeliest first. A phrase
-is in a question when all its words stand there close together, in any order and any form (`loss nan`: "nan loss" and "loss
-becomes nan" have it). A rare word says more than a common one.
+What people call a cause stands in signatures/tables/words.csv: a term, phrases that mean it, the causes, likeliest first. A
+phrase is in a question when all its words stand there close together, in any order and any form (`loss nan`: "nan loss" and
+"loss becomes nan" have it). A rare word says more than a common one.
 """
 
 import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec import Struct
 
-from forensics.database import Cause, read_rows
+from forensics.database import read_rows
 from forensics.database.codes import Code, cuda, ending, signal, xid
 
 WORD = re.compile(r"[a-z0-9]+(?:'t)?")
@@ -24,15 +24,6 @@ LEAST_STEM_CHARS = 3
 WORDS_BETWEEN = 1  # the words of a phrase may have one other word among them
 TERMS_SHOWN = 3
 CLOSE = 0.7  # of the best term's score, from which another one is told as well
-CAUSES_SHOWN = 3
-LEAST_SCORE = 3.0  # of a cause found by its description alone: two rare words, or one in its title and another one
-TITLE_COUNTS = 2.0  # times as much as a word of the description
-COMMON = frozenset(
-    "a an and any are as at be been but by can did do does for from get gets got had has have how i if in into is it its just me my no"
-    " not of off on or out over so that the their then there this to up use used using was we what when where which while who why"
-    " will with you your run runs running error errors failed fails failure problem issue bug help please train training trained"
-    " program code script python model job".split()
-)
 NUMBER = r"(-?\d{1,5})\b"
 CODES = (
     (re.compile(rf"(?i)\bxid[ :#]*{NUMBER}"), xid),
@@ -76,21 +67,6 @@ def _stands_in(phrase: frozenset[str], words: list[str]) -> bool:
     return phrase.issubset(words) and any(phrase.issubset(words[i : i + window]) for i in range(max(1, len(words) - window + 1)))
 
 
-def nearest_causes(text: str, causes: Iterable[Cause]) -> list[Cause]:
-    """The causes whose title and description share the most telling words with a question, the nearest first."""
-    asked = {w for w in stems(text) if w not in _common()}
-    described = [(c, set(stems(c.title)), set(stems(c.means))) for c in causes]
-    seen = Counter(w for _, title, means in described for w in title | means)
-
-    def score(title: set[str], means: set[str]) -> float:
-        return sum(
-            math.log(len(described) / seen[w]) * (TITLE_COUNTS if w in title else 1.0) for w in asked if w in title or w in means
-        )
-
-    ranked = sorted(((score(t, m), c) for c, t, m in described), key=lambda pair: -pair[0])
-    return [c for s, c in ranked[:CAUSES_SHOWN] if s >= LEAST_SCORE]
-
-
 def stems(text: str) -> Iterator[str]:
     """The words of `text` without what grammar adds: `Training gets killed` -> train, get, kill."""
     for word in WORD.findall(text.lower()):
@@ -105,11 +81,6 @@ def _stem(word: str) -> str:
     if len(word) > LEAST_STEM_CHARS and word[-1] == word[-2] and word[-1] not in "lsze":
         word = word[:-1]
     return word.removesuffix("e") if len(word) > LEAST_STEM_CHARS else word
-
-
-@functools.cache
-def _common() -> frozenset[str]:
-    return frozenset(map(_stem, COMMON))
 
 
 @functools.cache

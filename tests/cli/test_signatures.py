@@ -172,3 +172,10 @@ def test_the_readme_teaches_what_works(tmp_path: Path) -> None:
     done = forensics("signatures", "check", str(tmp_path / "mine"), "--notes")
     assert (done.returncode, done.stdout) == (0, b"")
     assert "storage.full" in forensics("explain", line, "--signatures", str(tmp_path / "mine")).stdout.decode()
+
+
+def test_list_searches_for_what_is_no_id() -> None:
+    found = forensics("signatures", "list", "oom").stdout.decode().splitlines()
+    assert any(line.startswith("host_memory.oom_cgroup/") for line in found) and len(found) < 200
+    nothing = forensics("signatures", "list", "qwertyuiop")
+    assert nothing.returncode == 2 and b"called qwertyuiop, and none speaks of it" in nothing.stderr

@@ -1,0 +1,91 @@
+"""Words that people use are answered with the causes that they may mean, and the answer says what they were taken for."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from forensics.database import Database, read_rows
+from forensics.explain import explain
+from forensics.explain.words import codes_in, stems, terms_in
+
+QUESTIONS = Path(__file__).parents[2] / "benchmarks" / "questions.csv"
+
+
+@pytest.mark.parametrize(
+    ("asked", "reading", "cause"),
+    [
+        ("memory leak", "words: memory leak", "host_memory.leak"),
+        ("deadlock", "words: deadlock", "process.stalled"),
+        ("race condition", "words: race condition", "process.fork_threads"),
+        ("swap", "words: swap", "host_memory.oom_global"),
+        ("overheating", "words: overheating", "gpu_hardware.thermal_power"),
+        ("overflow", "words: overflow", "numerics.nan"),
+        ("batch size", "words: batch size", "gpu_memory.capacity"),
+        ("exit code 137", "an exit status", "host_memory.oom_cgroup"),
+        ("137", "an exit status or an Xid", "host_memory.oom_cgroup"),
+        ("-9", "an exit status", "host_memory.oom_cgroup"),
+        ("SIGKILL", "a signal", "host_memory.oom_cgroup"),
+        ("Why does my run hang on 4 GPUs?", "words: hang", "process.stalled"),
+        ("it exits with 137 whenever it evaluates", "words: exit status 137", "host_memory.oom_cgroup"),
+    ],
+)
+def test_words_are_read_as_people_mean_them(asked: str, reading: str, cause: str, knowledge: Database) -> None:
+    found = explain(asked, knowledge)
+    assert found.reading.startswith(reading)
+    assert found.causes[0].cause.id == cause
+
+
+def test_a_line_of_a_log_is_no_words(knowledge: Database) -> None:
+    line = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)"
+    found = explain(line, knowledge)
+    assert (found.reading, found.terms, found.causes[0].cause.id) == ("a line of a log", (), "code.shape")
+
+
+def test_an_error_that_names_no_cause_is_asked_for_its_words(knowledge: Database) -> None:
+    assert explain("RuntimeError: DataLoader worker is killed by signal: Killed.", knowledge).terms[0].name == "worker died"
+
+
+@pytest.mark.parametrize("asked", ["banana bread", "the", "zzz 4711", "?"])
+def test_what_nobody_knows_is_not_known(asked: str, knowledge: Database) -> None:
+    assert not explain(asked, knowledge).known
+
+
+def test_a_phrase_is_words_close_together_in_any_form_and_order() -> None:
+    assert [t.name for t in terms_in("Loss becomes NaN")] == [t.name for t in terms_in("nan loss")] == ["nan"]
+    assert "GPU hang" not in [t.name for t in terms_in("it hangs as soon as a second GPU is used")]
+    assert list(stems("Killing killed kills stopped freezes")) == ["kill", "kill", "kill", "stop", "freez"]
+
+
+def test_codes_in_a_sentence_are_found() -> None:
+    assert [c.label for c in codes_in("container exits with 137 after Xid 79, SIGTERM seen")] == [
+        "Xid 79",
+        "exit status 137",
+        "signal 15",
+    ]
+    assert codes_in("HTTP status code 404 for 12 files") == ()
+
+
+def test_every_term_leads_to_causes_that_there_are(knowledge: Database) -> None:
+    rows = read_rows("words")
+    assert len({r["term"] for r in rows}) == len(rows) > 60
+    for row in rows:
+        assert set(row["causes"].split()) <= set(knowledge.causes), row["term"]
+        assert row["means"].endswith(".") and row["phrases"]
+
+
+def test_questions_of_users_are_answered_by_the_right_page(knowledge: Database) -> None:
+    """120 titles of public issues; of both halves, the one that words were added for and the one that was only counted."""
+    with QUESTIONS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    right: dict[str, list[bool]] = {}
+    for row in rows:
+        found = explain(row["title"], knowledge)
+        shown = [
+            *(c.label.replace(" status ", "").replace(" ", "").lower() for c in found.codes),
+            *(t.cause.id for t in found.causes),
+        ]
+        right.setdefault(row["half"], []).append(bool(shown) and shown[0] in row["right"].split())
+    assert sum(map(len, right.values())) == 120
+    for half, told in right.items():
+        assert sum(told) / len(told) >= 0.9, half
