@@ -144,8 +144,8 @@ def asked(text: str) -> list[Code] | None:
     text = text.strip()
     if re.fullmatch(r"-?\d{1,10}", text):
         looks: tuple[Look, ...] = (xid, sxid, cuda, ending) if 0 <= int(text) < 1 << 31 else (ending,)
-        found = [code for look in looks for code in look(text)]
-        return sorted(found, key=lambda c: (c.kind == "exit status") - 2 * (c.kind == "exit status" and bool(c.name)))
+        every = [code for look in looks for code in look(text)]
+        return sorted(every, key=lambda c: (c.kind == "exit status") - 2 * (c.kind == "exit status" and bool(c.name)))
     for form, look in ASKED:
         found = re.fullmatch(form, text, re.IGNORECASE)
         if found:

@@ -90,8 +90,8 @@ def explain(text: str, database: Database) -> Explanation:
         reading = " or ".join(dict.fromkeys(f"{_article(c.kind)} {c.kind}" for c in codes))
         return Explanation(name, reading, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
     found = _lines(text, database)
-    named = (database.causes.get(m.cause or "") for m in found.matches if not m.silenced)
-    is_question = "\n" not in name and all(cause is None or cause.fallback for cause in named)
+    told_by = (database.causes.get(m.cause or "") for m in found.matches if not m.silenced)
+    is_question = "\n" not in name and not found.near and all(cause is None or cause.fallback for cause in told_by)
     return (_words(name, database) or found) if is_question else found
 
 

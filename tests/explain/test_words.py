@@ -75,17 +75,14 @@ def test_every_term_leads_to_causes_that_there_are(knowledge: Database) -> None:
 
 
 def test_questions_of_users_are_answered_by_the_right_page(knowledge: Database) -> None:
-    """120 titles of public issues; of both halves, the one that words were added for and the one that was only counted."""
+    """The half of 120 titles of public issues that no word was added for; benchmarks/questions.py counts both."""
     with QUESTIONS.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    right: dict[str, list[bool]] = {}
+        rows = [row for row in csv.DictReader(file) if row["half"] == "held out"]
+    right = 0
     for row in rows:
         found = explain(row["title"], knowledge)
-        shown = [
-            *(c.label.replace(" status ", "").replace(" ", "").lower() for c in found.codes),
-            *(t.cause.id for t in found.causes),
-        ]
-        right.setdefault(row["half"], []).append(bool(shown) and shown[0] in row["right"].split())
-    assert sum(map(len, right.values())) == 120
-    for half, told in right.items():
-        assert sum(told) / len(told) >= 0.9, half
+        codes = [c.label.replace(" status ", "").replace(" ", "").lower() for c in found.codes]
+        shown = [*codes, *(t.cause.id for t in found.causes)]
+        right += bool(shown) and shown[0] in row["right"].split()
+    assert len(rows) == 60
+    assert right / len(rows) >= 0.9
