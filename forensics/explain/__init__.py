@@ -91,7 +91,8 @@ def explain(text: str, database: Database) -> Explanation:
         return Explanation(name, reading, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
     found = _lines(text, database)
     told_by = (database.causes.get(m.cause or "") for m in found.matches if not m.silenced)
-    is_question = "\n" not in name and not found.near and all(cause is None or cause.fallback for cause in told_by)
+    is_mistyped_id = bool(found.near) and " " not in name
+    is_question = "\n" not in name and not is_mistyped_id and all(c is None or c.fallback for c in told_by)
     return (_words(name, database) or found) if is_question else found
 
 
