@@ -32,7 +32,6 @@ def register(app: typer.Typer) -> None:
 
         \b
         Examples:
-          forensics explain host_memory.oom_cgroup
           forensics explain xid 79
           forensics explain exit code 137
           forensics explain 'NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.'
@@ -41,8 +40,8 @@ def register(app: typer.Typer) -> None:
 
         \b
         Knows causes, families and signatures by id; Xid, SXid, CUDA errors, exit codes, signals and
-        NTSTATUS by number or name; messages in lines of a log; words that people use, such as
-        deadlock or swap. Says what it took WHAT for. Exit status: 1 when nothing is known of it.
+        NTSTATUS by number or name; messages in lines of a log; words such as deadlock or swap.
+        Exit status: 1 when nothing is known of it.
         """
         from forensics import pipeline
         from forensics.explain import MAX_BYTES
