@@ -148,6 +148,7 @@ def analyze(
         warnings=(),  # see _beside
         subject=summaries.subject(decided, asked),
         notices=decided.notices,
+        earlier_attempts=summaries.earlier_attempts(decided, asked, first),
     )
     return _beside(report, seen.readings, baseline, noted, knowledge)
 

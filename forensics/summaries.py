@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from forensics import advice, correlation, limits
 from forensics.model import (
+    EarlierAttempt,
     Finding,
     Incident,
     IncidentCause,
@@ -21,21 +22,72 @@ from forensics.model import (
     SubjectSummary,
     Warning,
 )
-from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.model.verdicts import Candidate, Diagnosis, Entity
 from forensics.ownership import Asked
 from forensics.reading import Reading
 
 MOST_CAUSES = 3  # of an incident after the first, told in full
+MOST_ATTEMPTS = 20  # the last of them
 MOST_PROOFS = 5  # evidence lines of each of these
 
 
 def subject(decided: Diagnosis, asked: Asked) -> SubjectSummary:
     """What the verdict speaks of, and how it ended."""
     entity, lane = asked.entity(), asked.main_lane()
+    if lane and entity.name == lane.source:
+        entity = Entity(entity.kind, _own_source(decided, asked) or entity.name)
     attempts = len(lane.attempts) if lane and not asked.machine else 1
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
     ended = decided.outcome
     return SubjectSummary(entity.kind, entity.name, attempts, attempts, ended.state, ended.why, shown, ended.ended_badly)
+
+
+def _own_source(decided: Diagnosis, asked: Asked) -> str:
+    """Of several logs of the subject, the one that tells of the first cause, or of what it explains; empty where none does."""
+    first = decided.candidates[0]
+    if decided.verdict == "no_crash":
+        return ""
+    explained = [c for c in decided.candidates if c.explained_by == first.cause]
+    owned = [o for c in (first, *explained) for o in c.owned if o.whose == "mine" and o.observation.source in asked.own]
+    sources = [o.observation.source for o in owned]
+    lane = asked.main_lane()
+    return "" if lane is None or lane.source in sources else next(iter(sources), "")
+
+
+def earlier_attempts(decided: Diagnosis, asked: Asked, told: tuple[Finding, ...]) -> tuple[EarlierAttempt, ...]:
+    """The attempts of the subject's main lane before its last one that a line of weight shows the end of, in order."""
+    lane = asked.main_lane()
+    if lane is None or asked.machine:
+        return ()
+    titles = {f.id: f.title for f in told}
+    ends = {
+        o.observation.line: o.observation
+        for c in decided.candidates
+        if c.cause in titles and c.explained_by is None
+        for o in c.owned
+        if o.whose == "mine" and o.observation.source == lane.source and o.observation.weight != "hint" and o.observation.proofs
+        if o.observation.ends != "nothing" and not o.aftermath.handled
+    }
+    found: list[EarlierAttempt] = []
+    for attempt in lane.attempts[:-1]:
+        lines = [n for n, e in ends.items() if attempt.first_line <= n and e.last_line <= attempt.last_line]
+        if lines:
+            end = ends[max(lines)]
+            cause = str(end.cause)
+            proof = end.proofs[0]
+            found.append(
+                EarlierAttempt(
+                    attempt.number,
+                    lane.source,
+                    attempt.first_line,
+                    attempt.last_line,
+                    cause,
+                    titles[cause],
+                    proof.line,
+                    proof.text,
+                )
+            )
+    return tuple(found[-MOST_ATTEMPTS:])
 
 
 def incidents(found: list[Incident], decided: list[Diagnosis], told: list[tuple[Finding, ...]]) -> tuple[IncidentSummary, ...]:

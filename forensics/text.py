@@ -75,6 +75,23 @@ def shown(text: str, limit: int = 2000) -> str:
     )
 
 
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def size(count: float) -> str:
+    """Bytes for people, in the one convention of all reports: three significant digits of a power of 1024, `434 MiB`."""
+    number, unit = float(count), 0
+    while round(abs(number)) >= 1024 and unit < len(UNITS) - 1:
+        number, unit = number / 1024, unit + 1
+    text = f"{number:.0f}" if abs(number) >= 100 or unit == 0 else f"{number:.3g}"
+    return f"{text} {UNITS[unit]}"
+
+
+def counted(count: int, thing: str, things: str = "") -> str:
+    """`1 line`, `12 lines`, `2 processes`: a number with its noun. `things`: its plural where that is not with an `s`."""
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
 def inert(cell: object) -> object:
     """A cell of a table that a spreadsheet takes for text: one that would begin a formula gets a quote in front (OWASP)."""
     return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell

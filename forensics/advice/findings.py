@@ -16,6 +16,7 @@ from forensics.model.verdicts import Candidate, Diagnosis
 
 NOTHING = Surroundings()
 MAX_OVERCOME = 4
+MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     Unknown(
         what="a line that proves a cause",
@@ -74,12 +75,18 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
         advice=_advice(cause, facts, around) if first and cause.id != HEALTHY else (),
         ledger=candidate.ledger,
         where=where(facts),
+        ranks=_ranks(observations),
     )
 
 
 def _advice(cause: Cause, facts: Fields, around: Surroundings) -> tuple[Advice, ...]:
     """The remedies of a cause with what this case, its programs and its numbers tell."""
     return advice(cause, case_facts(facts, around), around.environment)
+
+
+def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:
+    told = {str(o.fields["rank"]) for o in observations if "rank" in o.fields}
+    return tuple(sorted(int(rank) for rank in told if rank.isdecimal() and len(rank) < MAX_RANK_DIGITS))
 
 
 def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:

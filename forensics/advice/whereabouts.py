@@ -30,9 +30,16 @@ def where(facts: Fields) -> str:
 
 
 def _ranks(facts: Fields) -> list[str]:
-    rank = facts.get("culprit_rank", facts.get("rank"))
+    """The rank to look at. One that only reports that it waited is not that rank, and said to report."""
     host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in NOBODY), "")
-    told = f"rank {rank}" if rank is not None else f"local rank {facts['local_rank']}" if "local_rank" in facts else ""
+    if "culprit_rank" in facts:
+        told = f"rank {facts['culprit_rank']}"
+    elif "missing_ranks" in facts:
+        return [_cut(f"rank {facts['missing_ranks']} did not arrive")]
+    elif "rank" in facts:
+        told = f"rank {facts['rank']}" + (" reports it" if "timeout_s" in facts else "")
+    else:
+        told = f"local rank {facts['local_rank']}" if "local_rank" in facts else ""
     both = f"{told} on {host}" if told and host else told or (f"host {host}" if host else "")
     return [_cut(both)] if both else []
 

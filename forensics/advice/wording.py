@@ -6,18 +6,7 @@ from collections.abc import Mapping, Sequence
 from forensics.database import Cause
 from forensics.database.entries import FIELD
 from forensics.model import Fields, Value
-from forensics.text import shown
-
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
-
-
-def size(count: int) -> str:
-    """Bytes for people: three significant digits, `434 MiB`."""
-    number, unit = float(count), 0
-    while abs(number) >= 1024 and unit < len(UNITS) - 1:
-        number, unit = number / 1024, unit + 1
-    text = f"{number:.0f}" if number >= 100 or unit == 0 else f"{number:.3g}"
-    return f"{text} {UNITS[unit]}"
+from forensics.text import shown, size
 
 
 def seconds(count: float) -> str:

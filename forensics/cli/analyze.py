@@ -9,8 +9,10 @@ import typer
 from forensics.cli.common import (
     ISSUE_CHARS,
     Baseline,
+    EveryIncident,
     ExitCode,
     Format,
+    Incident,
     Job,
     Jobs,
     Last,
@@ -50,6 +52,8 @@ def register(app: typer.Typer) -> None:
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
         why: Why = False,
+        incident: Incident = None,
+        every_incident: EveryIncident = False,
         plot: Plot = None,
         baseline: Baseline = None,
         since: Since = None,
@@ -76,7 +80,8 @@ def register(app: typer.Typer) -> None:
         check_format(form, why)
         good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)
         found = _report(paths, signatures or (), good, choice, jobs)
-        finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why))
+        telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
+        finish(found, telling)
 
 
 def _report(

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
 WIDEST = 140  # longer lines of prose are hard to read
 
-Format = Annotated[str, typer.Option("--format", "-f", help="text, markdown, html, json or jsonl.")]
+Format = Annotated[
+    str, typer.Option("--format", "-f", help="text, markdown, html, json, jsonl, csv, sarif, junit or github.", metavar="FORMAT")
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the report to this file instead of stdout.")]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when a crash was found.")]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users, addresses and job names by stand-ins.")]
@@ -36,6 +38,8 @@ Signatures = Annotated[
 Why = Annotated[
     bool, typer.Option("--why", help="After the text report, what each feature said for the first cause and its best rival.")
 ]
+Incident = Annotated[int | None, typer.Option("--incident", min=1, help="Tell this incident in full instead of the first.")]
+EveryIncident = Annotated[bool, typer.Option("--all", help="Tell every incident in full, not only the first.")]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the timeline to this file, .png, .svg or .pdf.")]
 Baseline = Annotated[
     list[Path] | None,
@@ -69,6 +73,8 @@ class Telling(NamedTuple):
     max_chars: int = ISSUE_CHARS
     plot: Path | None = None
     why: bool = False
+    incident: int | None = None
+    every_incident: bool = False
 
 
 def check_format(form: str, why: bool = False) -> str:
@@ -157,18 +163,22 @@ def style(telling: Telling) -> Style:
     """What the place the report goes to can take: a terminal's width and colours, or plain text for a file or a pipe."""
     if telling.output is not None or not sys.stdout.isatty():
         forced = bool(os.environ.get("FORCE_COLOR")) and telling.output is None and not os.environ.get("NO_COLOR")
-        return Style(max_chars=telling.max_chars, colour=forced)
+        return Style(max_chars=telling.max_chars, colour=forced, every_incident=telling.every_incident)
     import shutil
 
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDEST)
-    return Style(width=width, colour=colour, max_chars=telling.max_chars)
+    return Style(width=width, colour=colour, max_chars=telling.max_chars, every_incident=telling.every_incident)
 
 
 def told(report: "Report", telling: Telling) -> str:
     """The report as it is wanted. Draws the picture and writes the key of the stand-ins where these were asked for."""
     from forensics.report import hidden, render
 
+    if telling.incident is not None:
+        from forensics.report.incidents import focused
+
+        report = focused(report, telling.incident)
     if telling.redact or telling.redact_map:
         report, key = hidden(report)
         if telling.redact_map:

@@ -7,8 +7,10 @@ import typer
 
 from forensics.cli.common import (
     ISSUE_CHARS,
+    EveryIncident,
     ExitCode,
     Format,
+    Incident,
     MaxChars,
     Output,
     Plot,
@@ -42,6 +44,8 @@ def register(app: typer.Typer) -> None:
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
         why: Why = False,
+        incident: Incident = None,
+        every_incident: EveryIncident = False,
         plot: Plot = None,
     ) -> None:
         """Show a saved report again, in any format. The logs are not needed for it.
@@ -54,7 +58,8 @@ def register(app: typer.Typer) -> None:
         """
         check_format(form, why)
         found = read(path, case)
-        finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why))
+        telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
+        finish(found, telling)
 
 
 def read(path: Path, case: str | None) -> "Report":

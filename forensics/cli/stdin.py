@@ -8,8 +8,10 @@ from forensics.cli.common import (
     ISSUE_CHARS,
     STDIN,
     Baseline,
+    EveryIncident,
     ExitCode,
     Format,
+    Incident,
     Job,
     Last,
     MaxChars,
@@ -46,6 +48,8 @@ def register(app: typer.Typer) -> None:
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
         why: Why = False,
+        incident: Incident = None,
+        every_incident: EveryIncident = False,
         plot: Plot = None,
         baseline: Baseline = None,
         since: Since = None,
@@ -73,4 +77,5 @@ def register(app: typer.Typer) -> None:
         given = opened([STDIN], noted.append)
         knowledge = pipeline.database(signatures or ())
         report = pipeline.analyze(given, case_of([STDIN]), knowledge, noted, baseline=good, choice=choice)
-        finish(report, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why))
+        telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
+        finish(report, telling)

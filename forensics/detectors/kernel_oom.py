@@ -18,6 +18,7 @@ from forensics.detectors.base import Peeled, Record, peeled
 from forensics.detectors.units import typed
 from forensics.layouts.cgroup_paths import owner
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
+from forensics.text import size
 
 TRIGGERS = (
     Trigger("kernel_oom", ("invoked oom-killer",), after=500),
@@ -170,6 +171,4 @@ class _Report:
 
     def _biggest(self) -> str:
         top: Iterable[tuple[str, tuple[int, int]]] = sorted(self.tasks.items(), key=lambda t: -t[1][1])[:MANY]
-        return ", ".join(
-            f"{name}{f' x{count}' if count > 1 else ''} {pages * 4096 / 2**20:.0f} MiB" for name, (count, pages) in top
-        )
+        return ", ".join(f"{name}{f' x{count}' if count > 1 else ''} {size(pages * 4096)}" for name, (count, pages) in top)

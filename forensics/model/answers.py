@@ -73,6 +73,22 @@ class SubjectSummary(Struct, frozen=True):
     ended_badly: Annotated[float, Meta(ge=0, le=1)] | None = None
 
 
+class EarlierAttempt(Struct, frozen=True):
+    """An attempt of the subject before its last one, and how it ended: the last line in it that shows a cause.
+
+    `number`: from 1. `first_line`, `last_line`: of `source`. `line`, `text`: the line that shows the cause.
+    """
+
+    number: int
+    source: str
+    first_line: int
+    last_line: int
+    cause: str
+    title: str
+    line: int
+    text: str
+
+
 class Adjustment(Struct, frozen=True):
     """What one feature contributed to a cause, in log odds, and the line behind it where there is one."""
 
@@ -87,6 +103,7 @@ class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "reme
     """One cause as it is reported, most probable first. Renamed in documents as the contract has it.
 
     `where`: all that tells where it happened, in words: `rank 37 on node04, GPU 3, job 4711`; empty where nothing does.
+    `ranks`: those whose lines tell it.
     """
 
     id: str
@@ -99,6 +116,7 @@ class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "reme
     advice: tuple[Advice, ...]
     ledger: tuple[Adjustment, ...] = ()
     where: str = ""
+    ranks: tuple[int, ...] = ()
 
     @property
     def evidence(self) -> tuple[Proof, ...]:
@@ -237,3 +255,4 @@ class Report(Struct, frozen=True):
     unusual: tuple[Message, ...] = ()
     subject: SubjectSummary | None = None
     notices: tuple[Notice, ...] = ()
+    earlier_attempts: tuple[EarlierAttempt, ...] = ()

@@ -4,20 +4,48 @@ rss 665 MiB, 695 MiB, ... 1.9 GiB -> `▁▁▂▃▄▅▆▇█  665 MiB to 1.
 """
 
 import math
+from statistics import median
 
 from forensics.model import Curve, Report
+from forensics.text import size
 
 BARS = "▁▂▃▄▅▆▇█"
 LOST = "×"  # a reading that was NaN or infinite
 CHARS = 32
 WIDE = 1000.0
+LEAST_POINTS = 3
+GREW = 1.1  # what varies by less is how any program's memory varies
+LEFT_ITS_RANGE = 3.0  # a loss that only falls ends below its median; one that is lost rises far above it
+FELL = 2.0  # rates vary by some ten percent from step to step
 BEARS = {"host_memory": "memory", "gpu_memory": "memory", "numerics": "loss", "process": "throughput"}
 
 
 def bearing(report: Report) -> list[Curve]:
-    """The curves of the kind that the first cause is about: memory for a memory limit, the loss for NaN."""
+    """The curves of the kind that the first cause is about, memory for a memory limit, the loss for NaN, that tell something.
+
+    Of curves that run alike, as those of equal ranks do, only the first.
+    """
     kind = BEARS.get(report.causes[0].id.split(".")[0])
-    return [c for c in report.curves if c.kind == kind and c.points]
+    told: dict[str, Curve] = {}
+    for curve in report.curves:
+        if curve.kind == kind and tells(curve):
+            told.setdefault(sparkline(curve) if kind != "throughput" else curve.name, curve)
+    return list(told.values())
+
+
+def tells(curve: Curve) -> bool:
+    """Does a curve show more than that nothing changed? Memory that grew, a loss that left its range, a rate that fell."""
+    known = [v for _, v in curve.points if v is not None]
+    if len(known) < len(curve.points):
+        return True
+    if len(known) < LEAST_POINTS:
+        return False
+    low, high, usual = min(known), max(known), median(known)
+    if curve.kind == "memory":
+        return high > GREW * max(low, 1.0)
+    if curve.kind == "loss":
+        return high > LEFT_ITS_RANGE * abs(usual)
+    return known[-1] < usual / FELL
 
 
 def sparkline(curve: Curve, chars: int = CHARS) -> str:
@@ -57,6 +85,5 @@ def amount(value: float | None, unit: str) -> str:
     if value is None:
         return "NaN"
     if unit == "B":
-        power = min(4, int(math.log(value, 1024))) if value >= 1 else 0
-        return f"{value / 1024**power:.3g} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+        return size(value)
     return f"{value:.4g}{'/s' if unit == '1/s' else ''}"

@@ -34,6 +34,7 @@ def document(report: Report) -> dict[str, Any]:
         "sources": [_plain(s) for s in report.sources],
         "missing": [_plain(m) for m in report.missing],
         "subject": _plain(report.subject) if report.subject else None,
+        "earlier_attempts": [_plain(a) for a in report.earlier_attempts],
         "notices": [_plain(n) for n in report.notices],
         "warnings": [_plain(w) for w in report.warnings],
         "environment": [_plain(s) for s in report.environment],
@@ -75,6 +76,7 @@ def _cause(finding: Finding) -> dict[str, Any]:
         "remediations": [_plain(a) for a in finding.advice],
         "ledger": [_plain(a) for a in finding.ledger],
         "where": shown(finding.where),
+        "ranks": list(finding.ranks),
     }
 
 

@@ -11,8 +11,8 @@ from forensics.model.answers import OUTCOME_LINE
 
 VERDICTS = {
     "crash": "",
-    "no_crash": "No crash was found in what was given.",
-    "undetermined": "Nothing here proves a cause. The nearest one is shown; see what would settle it.",
+    "no_crash": "",
+    "undetermined": "Nothing here proves a cause. This is the most likely one; see what would settle it.",
 }
 WHO = {"user": "you", "admin": "admin"}
 SURENESS = {
@@ -44,12 +44,23 @@ def guessed(report: Report) -> bool:
 
 def evidence_head(report: Report) -> str:
     """What the first cause's lines are: they prove it, or show no more than how it ended."""
+    if report.verdict == "no_crash":
+        return "What was looked at"
     return "How it ended" if guessed(report) else "Evidence"
+
+
+def evidence_worth(report: Report) -> str:
+    """What the first cause's lines are worth; nothing where they only show how it ended."""
+    if report.verdict == "no_crash":
+        return "lines that tell of a good end, or look alarming and ended nothing"
+    return "" if guessed(report) or not report.causes[0].proofs else SURENESS[report.causes[0].proofs[0].weight]
 
 
 def headline(report: Report) -> str:
     """What the report says in a few words: the first cause, where there is more than a guess."""
-    return "No cause is proven" if guessed(report) else report.causes[0].title
+    if guessed(report):
+        return "No cause is proven"
+    return f"Not proven: {report.causes[0].title}" if report.verdict == "undetermined" else report.causes[0].title
 
 
 def verdict(report: Report) -> str:
@@ -70,7 +81,12 @@ def remedies(report: Report) -> tuple[Advice, ...]:
 
 
 def symptoms(report: Report) -> list[Finding]:
-    """What the first cause explains; without those that only repeat, as a hint, a line that another one stands on."""
+    """What the first cause explains; without those that only repeat, as a hint, a line that another one stands on.
+
+    Nothing followed from it where nothing ended badly.
+    """
+    if report.verdict == "no_crash":
+        return []
     told = [f for f in report.causes[1:] if f.role == "symptom"]
     kept: list[Finding] = []
     lines = set(_places(report.causes[0].proofs))
@@ -93,7 +109,7 @@ def also_possible(report: Report) -> list[Finding]:
         found = (f for f in report.causes if not f.id.startswith(NO_CAUSE))
         others = [replace(f, proofs=tuple(p for p in f.proofs if p.signature != OUTCOME_LINE)) for f in found]
     else:
-        others = list(report.causes[1:])
+        others = [f for f in report.causes[1:] if report.verdict != "crash" or not f.id.startswith(NO_CAUSE)]
     return [f for f in others if f.role != "symptom" and f.probability >= LIKELY]
 
 
@@ -134,7 +150,11 @@ def times(message: Message) -> str:
 
 def apart(earlier: datetime, later: datetime) -> str:
     """How long between two moments, in words: `0.7 s`, `12 min`, `3 h`."""
-    seconds = abs((later - earlier).total_seconds())
+    return span(abs((later - earlier).total_seconds()))
+
+
+def span(seconds: float) -> str:
+    """A length of time in words: `0.7 s`, `12 min`, `3 h`."""
     for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

@@ -30,7 +30,7 @@ class Row:
     """Texts with the names of their styles, side by side. Everything in them is made safe to print."""
 
     def __init__(self, *spans: Span, link: str = "") -> None:
-        self.spans = [(shown(text, 4000).replace("\t", "  "), style) for text, style in spans]
+        self.spans = [(shown(text, 4000), style) for text, style in spans]
         self.link = link
 
     def plain(self) -> str:
@@ -49,11 +49,14 @@ def wrapped(text: str, width: int, indent: int = 0, first: str | None = None, st
 
 
 def cut(text: str, width: int, most: int) -> list[str]:
-    """`text` in at most `most` pieces of `width`; what is left out is told by an ellipsis. Breaks at spaces where it can."""
-    text = shown(text, 4000).replace("\t", "  ").rstrip()
+    """`text` in at most `most` pieces of `width`; what is left out is told by an ellipsis. Breaks at spaces where it can.
+
+    Each piece stands in the text as it is, tabs too: `grep -F` finds it.
+    """
+    text = shown(text, 4000).rstrip()
     if most == 1:
         return [text if len(text) <= width else text[: max(width, 20) - 2].rstrip() + " …"]
-    lines = textwrap.wrap(text, max(width, 20), break_on_hyphens=False, drop_whitespace=True, replace_whitespace=False) or [""]
+    lines = textwrap.wrap(text, max(width, 20), break_on_hyphens=False, expand_tabs=False, replace_whitespace=False) or [""]
     if len(lines) > most:
         lines = [*lines[: most - 1], lines[most - 1][: max(width, 20) - 2].rstrip() + " …"]
     lead = text[: len(text) - len(text.lstrip())]

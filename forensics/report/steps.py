@@ -29,12 +29,17 @@ class Step(Struct, frozen=True):
 def steps(report: Report) -> list[Step]:
     """The first cause and what followed from it, in order of time on one clock; in order of line inside one source.
 
-    Nothing where the order cannot be known, or where there is only one. What was seen before the cause is no step from it.
+    Nothing where the order cannot be known, where there is only one, or where nothing ended badly. What was seen before the
+    cause is no step from it.
     """
+    if report.verdict == "no_crash":
+        return []
     told = {f.id: f for f in (report.causes[0], *consequences(report))}
     first: dict[str, Moment] = {}
+    begin = min((p.time for p in report.causes[0].proofs if p.time), default=None)
     for moment in _first_incident(report):
-        if moment.cause in told:
+        too_early = moment.cause == report.causes[0].id and begin and moment.time and moment.time < begin
+        if moment.cause in told and not too_early:  # the same happened to somebody else before
             first.setdefault(moment.cause or "", moment)
     moments = list(first.values())
     if len(moments) < 2 or report.causes[0].id not in first:

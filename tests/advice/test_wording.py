@@ -3,8 +3,9 @@
 import pytest
 
 from forensics.advice.remedies import advice, missing
-from forensics.advice.wording import fill, fill_command, size, summary, tell
+from forensics.advice.wording import fill, fill_command, summary, tell
 from forensics.database import Cause, Missing, Remedy
+from forensics.text import size
 
 CAUSE = Cause(
     id="family.thing",
@@ -25,7 +26,14 @@ CAUSE = Cause(
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(0, "0 bytes"), (1023, "1023 bytes"), (444796 << 10, "434 MiB"), (400 << 20, "400 MiB"), (int(1.5 * 2**30), "1.5 GiB")],
+    [
+        (0, "0 bytes"),
+        (1023, "1023 bytes"),
+        (444796 << 10, "434 MiB"),
+        (400 << 20, "400 MiB"),
+        (int(1.5 * 2**30), "1.5 GiB"),
+        ((1 << 20) - 1, "1 MiB"),
+    ],
 )
 def test_sizes_for_people(count: int, text: str) -> None:
     assert size(count) == text

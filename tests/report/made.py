@@ -8,6 +8,7 @@ from forensics.model import (
     Adjustment,
     Advice,
     Curve,
+    EarlierAttempt,
     Finding,
     IncidentCause,
     IncidentSummary,
@@ -50,7 +51,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         {"task": text, "limit_bytes": 1 << 30},
         (Advice(1, "user", f"Raise the limit of {text}", f"As {text} said.", (f"echo {text}", "true"), "https://docs.example.org/x"),
          Advice(2, "admin", "Ask", "", (), None)),
-        (Adjustment("proof", 1.0, 1.2, "logs/run/train.log", 7), Adjustment("text", -2.0, -0.5)), f"rank 3 on {text}",
+        (Adjustment("proof", 1.0, 1.2, "logs/run/train.log", 7), Adjustment("text", -2.0, -0.5)), f"rank 3 on {text}", (0, 3),
     )  # fmt: skip
     symptom = Finding(
         "notebook.kernel_died",
@@ -91,6 +92,9 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         ),
         subject=SubjectSummary(
             "job", text, 2, 2, "failed", "nothing shows that it went on", (f"logs/run/train.log:7: {text}",), 0.95
+        ),
+        earlier_attempts=(
+            EarlierAttempt(1, "logs/run/train.log", 1, 5, "numerics.nan", "The numbers became NaN", 4, text),
         ),
         notices=(
             Notice("logs/run/train.log", 3, text, "network.link_down", "mine", "it ends nothing by itself"),

@@ -117,7 +117,7 @@ def test_the_least_important_goes_first() -> None:
 def test_the_environment_and_processes_are_tables() -> None:
     text = render(made.report("NVIDIA H100"), "markdown")
     assert "| GPU | `NVIDIA H100` | `logs/run/train.log:2` |" in text
-    assert "| 4711 | `NVIDIA H100` | 5,120 MiB | killed |" in text
+    assert "| 4711 | `NVIDIA H100` | 5 GiB | killed |" in text
 
 
 def test_a_reference_of_another_scheme_is_no_link() -> None:

@@ -35,6 +35,7 @@ from forensics.report.phrases import (
 from forensics.report.steps import steps
 from forensics.report.style import Style
 from forensics.report.subject import ending
+from forensics.text import size
 
 PROOFS = 8
 LINE_CHARS = 500
@@ -210,11 +211,11 @@ def _processes(report: Report, paths: Paths) -> Iterator[str]:
         "",
         "<details><summary>Processes when memory ran out</summary>",
         "",
-        "| pid | process | held | |",
+        "| pid | process | resident | |",
         "|--:|---|--:|---|",
     )
     for row in report.processes:
-        yield f"| {row.pid} | {cell(row.task)} | {row.rss_bytes / 2**20:,.0f} MiB | {'killed' if row.killed else ''} |"
+        yield f"| {row.pid} | {cell(row.task)} | {size(row.rss_bytes)} | {'killed' if row.killed else ''} |"
     yield from ("", "</details>")
 
 

@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 
 from forensics.model import Advice, Finding, Proof, Report
+from forensics.report import overview
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, later, told_beside
 from forensics.report.curves import CHARS, bearing, course_of, sparkline
+from forensics.report.incidents import Group
 from forensics.report.notices import groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
-    SURENESS,
     UNUSUAL,
     WHO,
     also_possible,
     as_consequence,
     evidence_head,
+    evidence_worth,
     guessed,
     headline,
     linked,
@@ -31,8 +33,13 @@ from forensics.report.rows import Row, coloured, cut, joined, wrapped
 from forensics.report.steps import steps
 from forensics.report.style import Style
 from forensics.report.subject import ending
+from forensics.text import counted
 
 PROOFS = 5
+SUMMARY_ROWS = 6  # of the first screen, which has 24
+LABELLED_ROWS = 2
+LABEL = 10  # columns of `where`, `when`, `do first`
+ATTEMPTS = 5
 IN_FULL = 3  # remedies told with reason, command and reference; the others in a line
 SOURCES = 8
 CURVES = 2
@@ -48,20 +55,23 @@ def render(report: Report, style: Style) -> str:
 
 class _Text:
     def __init__(self, report: Report, style: Style) -> None:
-        self.report, self.width = report, max(40, style.width)
+        self.report, self.width, self.every = report, max(40, style.width), style.every_incident
         self.first = report.causes[0]
         self.paths = Paths.of(report)
 
     def rows(self) -> Iterator[Row]:
         yield from self._head()
-        yield from self._strip()
-        yield from self._numbers()
+        yield from self._overview()
+        yield from self._incidents()
         yield from self._evidence()
+        yield from self._numbers()
         yield from self._unusual()
         yield from self._followed()
         yield from self._remedies()
         yield from self._unknown()
+        yield from self._earlier()
         yield from self._notices()
+        yield from self._every_incident()
         yield from self._read()
 
     def _head(self) -> Iterator[Row]:
@@ -81,24 +91,67 @@ class _Text:
             yield Row((self.first.id, "dim"))
         yield from wrapped(str(ending(self.report) or ""), self.width)
         yield from wrapped(verdict(self.report), self.width, style="title")
+        told = what_happened(self.report)
+        if told:
+            yield Row()
+            yield from (Row((row, "")) for row in cut(told, self.width, SUMMARY_ROWS))
+
+    def _overview(self) -> Iterator[Row]:
+        """Where, since when, and what to do first."""
+        rows = [*self._labelled("where", overview.where(self.report)), *self._when()]
+        rows += self._labelled("do first", overview.do_first(self.report))
+        if rows:
+            yield Row()
+            yield from rows
+
+    def _labelled(self, label: str, text: str) -> Iterator[Row]:
+        for i, row in enumerate(cut(text, self.width - LABEL, LABELLED_ROWS) if text else ()):
+            yield Row((("" if i else label).ljust(LABEL), "head"), (row, ""))
+
+    def _when(self) -> Iterator[Row]:
+        strip = list(self._strip())
+        since = overview.since(self.report)
+        yield from strip or self._labelled("when", since)
+
+    def _incidents(self) -> Iterator[Row]:
+        """The other incidents, alike ones in one row."""
+        told, quiet = overview.other_incidents(self.report), overview.quiet_incidents(self.report)
+        if not told:
+            return
         yield Row()
-        yield from wrapped(what_happened(self.report), self.width)
+        number = f"{len(self.report.incidents):,} in these logs, number {self.report.incidents[0].id} is told here"
+        yield from wrapped(f"{number}; --incident N tells another", self.width, LABEL, "incidents".ljust(LABEL))
+        for group in told[: overview.LISTED]:
+            yield self._group(group)
+        more = sum(len(g.ids) for g in told[overview.LISTED :])
+        rest = [f"{more:,} more that ended badly, --all shows them" if more else ""]
+        rest += [f"{counted(quiet, 'stretch', 'stretches')} of time in which nothing ended badly" if quiet else ""]
+        if any(rest):
+            yield Row(("  and " + ", and ".join(filter(None, rest)), "dim"))
+
+    def _group(self, group: Group) -> Row:
+        ids = str(group.ids[0]) if len(group.ids) == 1 else f"{min(group.ids)}-{max(group.ids)}"
+        share = percent(group.probability) if group.probability is not None else ""
+        lead = f"  {ids:<4} {group.start.strftime('%Y-%m-%d %H:%M:%S') if group.start else 'no time known':<19}  "
+        room = self.width - len(lead) - len(share) - 2
+        told = cut(overview.told_group(group), room, 1)[0]
+        return Row((lead, "dim"), (told.ljust(room), "cause"), (f"  {share}", ""))
 
     def _strip(self) -> Iterator[Row]:
         course = steps(self.report)
         if not any(s.gap for s in course) and len({s.source for s in course}) < 2:
             return
-        yield Row()
-        lead = course[0].time.strftime("%H:%M:%S ") if course[0].time else ""
-        spans: list[tuple[str, str]] = [("when  ", "head"), (lead, "dim")]
-        used = len(lead) + 6
+        time = course[0].time
+        lead = overview.clock_time(time, course[0].source, self.report) + " " if time else ""
+        spans: list[tuple[str, str]] = [("when".ljust(LABEL), "head"), (lead, "dim")]
+        used = len(lead) + LABEL
         for i, step in enumerate(course):
             arrow = "" if not i else f" --{step.gap}--> " if step.gap else " --> "
             name = step.source.rsplit("/", 1)[-1]
-            text = cut(f"{name}: {step.title}", self.width - (len(arrow) + 5 if i else used), 1)[0]
+            text = cut(f"{name}: {step.title}", self.width - (len(arrow) + LABEL if i else used), 1)[0]
             if i and used + len(arrow) + len(text) > self.width:
                 yield Row(*spans)
-                spans, used = [("     ", "")], 5
+                spans, used = [(" " * (LABEL - 1), "")], LABEL - 1
             spans += [(arrow, "dim"), (text, "cause" if step.role == "root" else "symptom")]
             used += len(arrow) + len(text)
         yield Row(*spans)
@@ -118,26 +171,32 @@ class _Text:
         if not proofs:
             return
         best = self.first.proofs[0]
+        main = best if best.weight != "hint" and self.report.verdict != "no_crash" else None
         folder = f"in {self.paths.shared}" if self.paths.shared else ""
-        told_of = ", ".join(filter(None, (folder, "" if guessed(self.report) else SURENESS[best.weight])))
+        head, worth = evidence_head(self.report).lower(), evidence_worth(self.report)
+        beside = ", ".join(filter(None, (folder, worth)))
         yield Row()
-        yield Row((evidence_head(self.report).lower(), "head"), (f"  {told_of}", "dim"))
+        if len(head) + 2 + len(beside) <= self.width:
+            yield Row((head, "head"), (f"  {beside}", "dim"))
+        else:
+            yield Row((head, "head"), (f"  {folder}" if folder else "", "dim"))
+            yield from wrapped(worth, self.width, 2, style="dim")
         column = min(PLACE_CHARS, max(len(self._place(p)) for p in proofs))
         told: set[str] = set()
-        for proof in proofs:
-            yield from self._proof(proof, column, proof == best and best.weight != "hint")
+        for proof in sorted(proofs, key=lambda p: p != main):  # the one that decides, then the others as they stand
+            yield from self._proof(proof, column, proof == main)
             if proof.link and proof.source not in told:
                 yield from self._linked(f"linked by {proof.link}", column + 4)
                 told.add(proof.source)
         more = len({(p.source, p.line) for p in self.first.proofs}) - len(proofs)
         if more > 0:
-            yield Row((f"  and {more} more line{'s' if more > 1 else ''}, all in --format json", "dim"))
+            yield Row((f"  and {counted(more, 'more line')}, all in --format json", "dim"))
 
     def _place(self, proof: Proof) -> str:
         return self.paths.place(proof.source, proof.line)
 
-    def _proof(self, proof: Proof, column: int, main: bool) -> Iterator[Row]:
-        context = shares_context(self.first)
+    def _proof(self, proof: Proof, column: int, main: bool, context: bool = True) -> Iterator[Row]:
+        context = context and shares_context(self.first)
         for line in proof.before if context else ():
             yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
         place = self._place(proof)
@@ -242,6 +301,42 @@ class _Text:
             yield from wrapped(f"{unknown.what}. {unknown.why}", self.width, 2)
             yield Row(("    $ ", "dim"), (unknown.command, "command"))
 
+    def _earlier(self) -> Iterator[Row]:
+        told = self.report.earlier_attempts
+        if not told:
+            return
+        yield Row()
+        yield Row(("earlier attempts", "head"), ("  in the same log", "dim"))
+        for attempt in told[-ATTEMPTS:]:
+            remark = "  as the last one" if attempt.cause == self.first.id else ""
+            lead = f"  {attempt.number:<3} "
+            yield Row((lead, "dim"), (cut(attempt.title, self.width - len(lead) - len(remark), 1)[0], "symptom"), (remark, "dim"))
+            place = self.paths.place(attempt.source, attempt.line)
+            said = cut(attempt.text, self.width - len(place) - 8, 1)[0]
+            yield Row(("      ", ""), (place, "place"), ("  " + said, ""), link=attempt.source)
+        if len(told) > ATTEMPTS:
+            yield Row((f"  and {counted(len(told) - ATTEMPTS, 'more attempt')} before them, all in --format json", "dim"))
+
+    def _every_incident(self) -> Iterator[Row]:
+        """Each incident after the first in full, where that was asked for."""
+        total = len(self.report.incidents)
+        for incident in self.report.incidents[1:] if self.every else ():
+            if not incident.findings:
+                continue
+            first = incident.findings[0]
+            share = percent(first.probability)
+            yield Row()
+            yield Row((f"incident {incident.id} of {total}", "head"), (f"  {first.title}  {first.id}  {share}", "sure"))
+            yield from wrapped(first.summary, self.width, 2)
+            time = incident.time or incident.start
+            yield from self._labelled("  where", first.where)
+            yield from self._labelled("  when", time.strftime("%Y-%m-%d %H:%M:%S") if time else "")
+            yield from self._labelled("  do first", first.advice[0].action if first.advice else "")
+            proofs = quoted(first, PROOFS)
+            column = min(PLACE_CHARS, max((len(self._place(p)) for p in proofs), default=0))
+            for proof in proofs:
+                yield from self._proof(proof, column, proof == first.proofs[0] and proof.weight != "hint", context=False)
+
     def _notices(self) -> Iterator[Row]:
         for group in groups(self.report):
             yield Row()
@@ -258,10 +353,10 @@ class _Text:
         yield Row()
         yield Row(("read", "head"))
         for s in self.report.sources[:SOURCES]:
-            lines = f"{s.lines:,} line{'s' if s.lines != 1 else ''}"
+            lines = counted(s.lines, "line")
             yield Row((f"  {s.name}", ""), (f"  {lines}, {s.format}{f', {s.compression}' if s.compression else ''}", "dim"))
         if len(self.report.sources) > SOURCES:
-            yield Row((f"  and {len(self.report.sources) - SOURCES} more sources", "dim"))
+            yield Row((f"  and {counted(len(self.report.sources) - SOURCES, 'more source')}", "dim"))
         if self.report.environment:
             told = dict.fromkeys(f"{s.name} {s.value}" for s in self.report.environment)
             yield from wrapped("running on " + ", ".join(told), self.width, 2)

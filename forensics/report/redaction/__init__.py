@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from forensics.model import Finding, Line, Message, Notice, Proof, Report
+from forensics.model import EarlierAttempt, Finding, Line, Message, Notice, Proof, Report
 from forensics.report.redaction.names import Names
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, masked
 from forensics.report.redaction.walk import changed, texts
@@ -20,7 +20,7 @@ from forensics.report.subject import outcome_line
 __all__ = ["cleared", "without_names", "without_secrets"]
 
 T = TypeVar("T")
-M = TypeVar("M", Message, Notice)
+M = TypeVar("M", EarlierAttempt, Message, Notice)
 
 SWEPT = 8  # characters a secret must have to be looked for elsewhere: shorter ones are words, too
 KEY_HEAD = "PRIVATE KEY-----"
@@ -64,6 +64,7 @@ def _without_key_blocks(report: Report) -> Report:
         incidents=tuple(replace(i, findings=tuple(_finding(f) for f in i.findings)) for i in report.incidents),
         unusual=_messages(report.unusual),
         notices=_messages(report.notices),
+        earlier_attempts=_messages(report.earlier_attempts),
         subject=subject,
     )
 

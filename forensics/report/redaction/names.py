@@ -122,6 +122,7 @@ def _from_logs(report: Report) -> Iterator[str]:
     for incident in report.incidents:
         yield from texts((incident.hosts, incident.links, incident.subject))
     yield from texts((report.sources, report.warnings, report.environment, report.notices))
+    yield from (a.text for a in report.earlier_attempts)
     if report.subject:
         yield from (outcome_line(line)[1] for line in report.subject.outcome_lines)
 
