@@ -172,25 +172,47 @@ def style(telling: Telling) -> Style:
 
 
 def told(report: "Report", telling: Telling) -> str:
-    """The report as it is wanted. Draws the picture and writes the key of the stand-ins where these were asked for."""
-    from forensics.report import hidden, render
+    """The report as it is wanted. Draws the picture and writes the key of the stand-ins where these were asked for.
 
+    In a GitHub workflow the annotations' format also adds the Markdown report to the summary of the step.
+    """
+    from forensics.report import render
+
+    report = _prepared(report, telling)
+    if telling.plot:
+        from forensics.report.plot import plot
+
+        plot(report, telling.plot)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if telling.form == "github" and summary:
+        _add(render(report, "markdown", style(telling)), Path(summary))
+    text = render(report, telling.form, style(telling))
+    return text + _ledger(report, style(telling)) if telling.why and telling.form == "text" else text
+
+
+def _prepared(report: "Report", telling: Telling) -> "Report":
+    """The report on the incident that was asked for, without names where these are not to leave."""
     if telling.incident is not None:
         from forensics.report.incidents import focused
 
         report = focused(report, telling.incident)
     if telling.redact or telling.redact_map:
+        from forensics.report import hidden
+
         report, key = hidden(report)
         if telling.redact_map:
             import json
 
             save(json.dumps(key, indent=2, ensure_ascii=False) + "\n", telling.redact_map, mode=0o600)
-    if telling.plot:
-        from forensics.report.plot import plot
+    return report
 
-        plot(report, telling.plot)
-    text = render(report, telling.form, style(telling))
-    return text + _ledger(report, style(telling)) if telling.why and telling.form == "text" else text
+
+def _add(text: str, output: Path) -> None:
+    try:
+        with output.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f"the summary could not be written there ({error.strerror})", str(output)) from error
 
 
 def _ledger(report: "Report", style: Style) -> str:

@@ -4,6 +4,7 @@
 """
 
 import re
+from collections.abc import Iterable
 
 from forensics import lazy
 from forensics.text import shown
@@ -12,6 +13,9 @@ from forensics.text import shown
 ACTS = lazy.regex(r"([\\`*_{}\[\]<>|#~@&$])")
 LEADS = lazy.regex(r"^(?:([-+=!>])|(\d+)([.)])(?=\s|$))")  # at the start of a line: a list, a heading, a quotation
 UNSEEN = lazy.regex("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+# Words that GitHub links, mentions, draws or closes by: @you, #1, GH-1, a/b#1, a commit's hash, :tada:, $x$, addresses.
+RISKY = r"\S*(?:@|#\d|\b[Gg][Hh]-\d|://|\bwww\.|:[A-Za-z]\w*:|\$|\b[0-9a-f]{7,40}\b)\S*"
+WORTH_QUOTING = lazy.regex(r"[^\W\d_].|[^\w\s]\S")  # a number, or one letter, is told as our own words are
 ADDRESS = lazy.regex(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become a link
 
 
@@ -20,6 +24,34 @@ def plain(text: str) -> str:
     line = ACTS.sub(r"\\\1", shown(" ".join(text.split()), 4000))
     line = ADDRESS.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4]}", line)
     return LEADS.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
+
+
+def prose(text: str, logged: Iterable[str] = ()) -> str:
+    """Our own sentence as Markdown, what it holds of a log in code spans. `logged`: the pieces that come from a log.
+
+    A backslash does not keep GitHub from reading `@name`, `#123` or an address, a code span does: so does any other word with a
+    sign that acts there.
+
+        "It was raised at @me/x.py:3" with logged ["@me/x.py"] -> It was raised at `@me/x.py`:3
+    """
+    line = shown(" ".join(text.split()), 4000)
+    pieces = sorted({shown(" ".join(p.split())) for p in logged if WORTH_QUOTING.search(p)}, key=len, reverse=True)
+    quoted = "|".join(map(re.escape, pieces))
+    pattern = re.compile(rf"(?<!\w)(?:{quoted})(?!\w)|{RISKY}" if pieces else RISKY)
+    told, at = "", 0
+    for found in pattern.finditer(line):
+        if not found[0]:
+            continue
+        end = found.end() if found[0] in pieces else found.start() + len(found[0].rstrip(".,;:!?)"))
+        told += _spaced(line[at : found.start()]) + code(line[found.start() : end])
+        at = end
+    return told + _spaced(line[at:])
+
+
+def _spaced(text: str) -> str:
+    """`plain`, which takes the space at the ends away, with it."""
+    lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :] if text.strip() else ""
+    return f"{lead}{plain(text)}{tail}"
 
 
 def code(text: str) -> str:

@@ -152,3 +152,32 @@ def _every_s(times: Sequence[datetime]) -> float | None:
     middle = median(gaps)
     low, _, high = quantiles(gaps, n=4)
     return round(middle, 1) if middle > 0 and high - low <= 2 * REGULAR * middle else None
+
+
+class Told(Struct, frozen=True):
+    """An incident with what is said of it first, for formats that make an entry of each. `id`: 0 where none was found."""
+
+    id: int
+    verdict: str
+    time: datetime | None
+    subject: str
+    finding: Finding
+
+
+def told_incidents(report: Report) -> list[Told]:
+    """Each incident with its first cause, the report's own one first; the report's verdict alone where it has no incident."""
+    first = report.incidents[0] if report.incidents else None
+    main = Told(
+        id=first.id if first else 0,
+        verdict=report.verdict,
+        time=(first.time or first.start) if first else None,
+        subject=first.subject if first else "",
+        finding=report.causes[0],
+    )
+    rest = (i for i in report.incidents[1:])
+    return [main, *(_told(i) for i in rest if i.findings or i.candidates)]
+
+
+def _told(incident: IncidentSummary) -> Told:
+    found = (*incident.findings, *_causes(incident))
+    return Told(incident.id, incident.verdict or "undetermined", incident.time or incident.start, incident.subject, found[0])

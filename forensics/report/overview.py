@@ -10,6 +10,7 @@ from forensics.report.incidents import Group, groups
 from forensics.report.phrases import guessed, remedies, span, symptoms
 from forensics.text import counted
 
+RUNS = 3  # of numbers, told one after the other
 LISTED = 5  # rows of other incidents on the first screen
 
 
@@ -61,6 +62,18 @@ def other_incidents(report: Report) -> list[Group]:
 def quiet_incidents(report: Report) -> int:
     """How many stretches of time, after the first, hold things worth a look of which none ended anything."""
     return sum(len(g.ids) for g in groups(report)[1:] if g.verdict == "no_crash")
+
+
+def numbers(group: Group) -> str:
+    """The numbers of its incidents: `2`, `2-12`, `1-4, 6-12`."""
+    runs: list[list[int]] = []
+    for number in sorted(group.ids):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    told = [str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs[:RUNS]]
+    return ", ".join(told) + (", …" if len(runs) > RUNS else "")
 
 
 def told_group(group: Group) -> str:

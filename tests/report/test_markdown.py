@@ -1,7 +1,9 @@
 """The Markdown report: bounded, and whatever a log says is read as text by a Markdown parser."""
 
+import html
 import re
 
+import cmarkgfm
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.report import Style, render
-from forensics.report.escape import code, fenced, plain
+from forensics.report.escape import code, fenced, plain, prose
 from forensics.report.phrases import headline, remedies
 from forensics.report.style import ISSUE_CHARS
 from tests.report import made
@@ -49,11 +51,11 @@ def tokens(text: str) -> list[Token]:
 
 
 def skeleton(text: str) -> list[str]:
-    """What acts in a document: its elements, without the texts between them. Code and fences count as elements."""
+    """What acts in a document: its elements, without the texts between them. Fences count as elements, code in a line does not."""
     ours = r"</?(?:details|summary|sub)>"
     kept = []
     for t in tokens(text):
-        if t.type in ("text", "softbreak", "inline", "text_special"):
+        if t.type in ("text", "softbreak", "inline", "text_special", "code_inline"):
             continue
         if t.type in ("html_block", "html_inline"):
             kept += re.findall(r"<[^>]*>", t.content)
@@ -126,3 +128,51 @@ def test_a_reference_of_another_scheme_is_no_link() -> None:
     advice = replace(first.advice[0], reference="javascript:alert(1)")
     text = render(replace(report, causes=(replace(first, advice=(advice,)),)), "markdown")
     assert not [t for t in tokens(text) if t.type == "link_open"]
+
+
+def outside_code(text: str) -> str:
+    """What GitHub reads for mentions, references and addresses: the document as its own parser makes it, without code."""
+    page = cmarkgfm.github_flavored_markdown_to_html(text)
+    return re.sub(r"<pre.*?</pre>|<code.*?</code>", " ", page, flags=re.DOTALL)
+
+
+ACTING = [
+    "@everyone",
+    "fixes #123",
+    "resolves octo/repo#7",
+    "GH-99",
+    "see https://evil.example/x",
+    "www.evil.example",
+    "me@evil.example",
+    "0123456789abcdef0123456789abcdef01234567",
+    ":tada: $x^2$",
+    "~~gone~~ **bold** <b>x</b>",
+]
+
+
+@pytest.mark.parametrize("text", ACTING)
+def test_what_a_log_says_stands_in_code_where_github_would_act_on_it(text: str) -> None:
+    for report in (made.report(text), made.many(5)):
+        told = replace(report, case=text) if report.case != text else report
+        page = outside_code(render(told, "markdown", Style(every_incident=True)))
+        assert not re.search(r"(?<![\w/])@\w|#\d|\bGH-\d|\bwww\.|:[a-z]\w*:|\$|\b[0-9a-f]{7,40}\b", re.sub(r"<[^>]*>", " ", page))
+        assert set(re.findall(r'href="([^"]*)"', page)) <= {"https://docs.example.org/x"}
+        assert text not in page
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_case_mentions_links_or_closes_anything(case: str, knowledge: Database) -> None:
+    report = sample(case, knowledge)
+    page = outside_code(rendered(case, "markdown", knowledge))
+    words = re.sub(r"<a .*?</a>|<[^>]*>", " ", page)
+    assert not re.search(r"(?<![\w/])@\w|#\d|\bGH-\d|\bwww\.|\b[0-9a-f]{12,40}\b", words)
+    ours = {a.reference for a in report.causes[0].advice}
+    assert {html.unescape(m) for m in re.findall(r'href="([^"]*)"', page)} <= ours
+
+
+def test_prose_keeps_its_words() -> None:
+    assert prose("It was raised at @me/x.py:3 in f.", ["@me/x.py"]) == "It was raised at `@me/x.py`:3 in f."
+    assert prose("Write to root@host, then wait.") == "Write to `root@host`, then wait."
+    assert prose("A * and a _ are signs") == r"A \* and a \_ are signs"
+    assert prose("Rank 3 of 64", ["3", "64"]) == "Rank 3 of 64"
+    assert prose("") == ""

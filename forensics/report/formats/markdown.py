@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from forensics.model import Advice, Finding, Report
+from forensics.report import overview
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.curves import bearing, course_of, sparkline
-from forensics.report.escape import address, cell, code, fenced, inside, plain
+from forensics.report.escape import address, cell, code, fenced, inside, plain, prose
 from forensics.report.notices import Notices, groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
@@ -35,10 +36,11 @@ from forensics.report.phrases import (
 from forensics.report.steps import steps
 from forensics.report.style import Style
 from forensics.report.subject import ending
-from forensics.text import size
+from forensics.text import counted, size
 
 PROOFS = 8
 LINE_CHARS = 500
+ATTEMPTS = 5
 ROWS = 40  # of a table
 LEFT_OUT = "*Left out to fit: {}. `forensics analyze --format json` has all of it.*"
 
@@ -56,7 +58,7 @@ class Block(Struct, frozen=True):
 
 def render(report: Report, style: Style) -> str:
     """The whole document, at most `style.max_chars` characters, ending with a line end."""
-    blocks = [b for b in _blocks(report) if b.lines]
+    blocks = [b for b in _blocks(report, style.every_incident) if b.lines]
     gone: list[str] = []
     room = style.max_chars
     while sum(map(len, blocks)) + (len(LEFT_OUT) + sum(len(g) + 2 for g in gone) + 2 if gone else 0) > room:
@@ -72,10 +74,12 @@ def render(report: Report, style: Style) -> str:
     return text if len(text) <= room else text[: room - 2].rstrip("\\\n") + "…\n"
 
 
-def _blocks(report: Report) -> Iterator[Block]:
+def _blocks(report: Report, every: bool) -> Iterator[Block]:
     paths = Paths.of(report)
     first = report.causes[0]
     yield Block("summary", 0, tuple(_summary(report)))
+    yield Block("where and when", 1, tuple(_overview(report)))
+    yield Block("other incidents", 3, tuple(_incidents(report)))
     yield Block("course", 5, tuple(_course(report, paths)))
     yield Block("evidence", 1, tuple(_evidence(first, paths, PROOFS, evidence_head(report))))
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
@@ -86,12 +90,15 @@ def _blocks(report: Report) -> Iterator[Block]:
     if advised:
         yield Block("what to do", 2, ("", "### What to do", ""))
     for advice in advised:
-        yield Block(f"remedy {advice.rank}", 2 + advice.rank, tuple(_remedy(advice)))
+        yield Block(f"remedy {advice.rank}", 2 + advice.rank, tuple(_remedy(advice, _logged(report))))
     yield Block("what is not known", 7, tuple(_unknown(report)))
+    yield Block("earlier attempts", 7, tuple(_earlier(report, paths)))
     for group in groups(report):
         yield Block(group.head.lower(), 8, tuple(_notices(group, paths)))
     yield Block("environment", 9, tuple(_environment(report, paths)))
     yield Block("processes", 10, tuple(_processes(report, paths)))
+    if every:
+        yield from _every_incident(report, paths)
     yield Block("what was read", 11, tuple(_read(report)))
     yield Block(
         "how it was made", 12, ("", f"<sub>forensics {plain(report.tool.get('version', ''))}, case {code(report.case)}</sub>")
@@ -105,7 +112,66 @@ def _summary(report: Report) -> Iterator[str]:
     else:
         yield from (f"## {plain(first.title)} ({percent(first.probability)})", "", *_ending(report))
         yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
-    yield plain(what_happened(report)[:3000])
+    yield prose(what_happened(report)[:3000], _logged(report))
+
+
+def _overview(report: Report) -> Iterator[str]:
+    told = (("Where", code(overview.where(report))), ("When", overview.since(report)))
+    steps_first = prose(overview.do_first(report), _logged(report))
+    rows = [f"- **{label}:** {text}" for label, text in (*told, ("Do first", steps_first)) if text]
+    yield from ("", *rows) if rows else ()
+
+
+def _logged(report: Report) -> list[str]:
+    """The texts of the log that our sentences about the first cause may hold."""
+    return [v for v in report.causes[0].facts.values() if isinstance(v, str)]
+
+
+def _incidents(report: Report) -> Iterator[str]:
+    """The other incidents, alike ones in one row."""
+    told = overview.other_incidents(report)
+    if not told:
+        return
+    number = report.incidents[0].id
+    yield from ("", f"### {len(report.incidents):,} incidents; number {number} is told here", "")
+    yield from ("| number | time | what | probability |", "|---|---|---|--:|")
+    for group in told[:ROWS]:
+        time = group.start.strftime("%Y-%m-%d %H:%M:%S") if group.start else ""
+        share = percent(group.probability) if group.probability is not None else ""
+        what = prose(overview.told_group(group), [group.subject]).replace("|", "¦")
+        yield f"| {overview.numbers(group)} | {time} | {what} | {share} |"
+    quiet = overview.quiet_incidents(report)
+    if quiet:
+        yield from ("", f"In {counted(quiet, 'more stretch', 'more stretches')} of time nothing ended badly.")
+
+
+def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:
+    """Each incident after the first in full."""
+    for incident in report.incidents[1:]:
+        if not incident.findings:
+            continue
+        finding = incident.findings[0]
+        logged = [v for v in finding.facts.values() if isinstance(v, str)]
+        lines = [
+            "",
+            f"### Incident {incident.id} of {len(report.incidents)}: {finding.title} ({percent(finding.probability)})",
+            "",
+        ]
+        lines += [prose(finding.summary[:3000], logged)]
+        lines += ["", f"Where: {code(finding.where)}"] if finding.where else []
+        proofs = quoted(finding, PROOFS)
+        lines += ["", *fenced([f"{paths.place(p.source, p.line)}: {p.text[:LINE_CHARS]}" for p in proofs])] if proofs else []
+        lines += ["", f"Do first: {prose(finding.advice[0].action, logged)}"] if finding.advice else []
+        yield Block(f"incident {incident.id}", 13, tuple(lines))
+
+
+def _earlier(report: Report, paths: Paths) -> Iterator[str]:
+    if not report.earlier_attempts:
+        return
+    lines = []
+    for a in report.earlier_attempts[-ATTEMPTS:]:
+        lines += [f"attempt {a.number}: {a.title}", f"    {paths.place(a.source, a.line)}: {a.text[:LINE_CHARS]}"]
+    yield from ("", "### Earlier attempts", "", *fenced(lines))
 
 
 def _ending(report: Report) -> Iterator[str]:
@@ -140,11 +206,11 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
     if links:
         yield ""
     yield from (
-        f"- {code(paths.short(source))} is linked by {plain(paths.within(link))}" for source, link in reversed(links.items())
+        f"- {code(paths.short(source))} is linked by {code(paths.within(link))}" for source, link in reversed(links.items())
     )
     rest = len({(p.source, p.line) for p in finding.proofs}) - len(proofs)
     if rest > 0:
-        yield from ("", f"and {rest} more line{'s' if rest > 1 else ''}")
+        yield from ("", f"and {counted(rest, 'more line')}")
 
 
 def _unusual(report: Report, paths: Paths) -> Iterator[str]:
@@ -164,7 +230,7 @@ def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Ite
         for proof in finding.proofs[:1]:
             yield from ("", *(f"  {x}" for x in fenced([f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}"])))
             if proof.link:
-                yield from ("", f"  linked by {plain(paths.within(proof.link))}")
+                yield from ("", f"  linked by {code(paths.within(proof.link))}")
     yield from ("", "</details>")
 
 
@@ -172,8 +238,8 @@ def _title(finding: Finding, head: str) -> str:
     return as_consequence(finding.title) if head == FOLLOWED else finding.title
 
 
-def _remedy(advice: Advice) -> Iterator[str]:
-    yield f"- [ ] **{WHO[advice.who]}**: {plain(advice.action)}. {plain(advice.why)}".rstrip()
+def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:
+    yield f"- [ ] **{WHO[advice.who]}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
     if advice.commands:
         yield from ("", *(f"  {x}" for x in fenced(list(advice.commands), "sh")))
     if advice.reference:
@@ -184,7 +250,8 @@ def _unknown(report: Report) -> Iterator[str]:
     if report.missing:
         yield from ("", "### Not known", "")
     for unknown in report.missing:
-        yield f"- {plain(unknown.what)}: {plain(unknown.why)} {code(unknown.command)}"
+        logged = _logged(report)
+        yield f"- {prose(unknown.what, logged)}: {prose(unknown.why, logged)} {code(unknown.command)}"
 
 
 def _notices(group: Notices, paths: Paths) -> Iterator[str]:
@@ -194,7 +261,7 @@ def _notices(group: Notices, paths: Paths) -> Iterator[str]:
         lines += [f"{paths.place(notice.source, notice.line)}: {notice.text[:LINE_CHARS]}", *([f"    {why}"] if why else [])]
     yield from ("", f"### {group.head}", "", *fenced(lines))
     if group.more:
-        yield from ("", f"and {group.more} more")
+        yield from ("", f"and {counted(group.more, 'more line')}")
 
 
 def _environment(report: Report, paths: Paths) -> Iterator[str]:
@@ -224,9 +291,9 @@ def _read(report: Report) -> Iterator[str]:
     for source in report.sources[:ROWS]:
         yield f"| {cell(source.name)} | {source.lines} | {plain(source.format)} | {plain(source.clock)} |"
     if len(report.sources) > ROWS:
-        yield f"| and {len(report.sources) - ROWS} more | | | |"
+        yield f"| and {counted(len(report.sources) - ROWS, 'more source')} | | | |"
     told = notes(report)
-    yield from ("", *(f"- {f'{code(where)}: ' if where else ''}{plain(message)}" for where, message in told[:ROWS]))
-    if len(told) > ROWS:
-        yield f"- and {len(told) - ROWS} more notes"
+    lines = [f"{f'{where}: ' if where else ''}{message}" for where, message in told[:ROWS]]
+    lines += [f"and {counted(len(told) - ROWS, 'more note')}"] if len(told) > ROWS else []
+    yield from ("", *fenced(lines)) if lines else ()
     yield from ("", "</details>")

@@ -122,20 +122,23 @@ class _Text:
         number = f"{len(self.report.incidents):,} in these logs, number {self.report.incidents[0].id} is told here"
         yield from wrapped(f"{number}; --incident N tells another", self.width, LABEL, "incidents".ljust(LABEL))
         for group in told[: overview.LISTED]:
-            yield self._group(group)
+            yield from self._group(group)
         more = sum(len(g.ids) for g in told[overview.LISTED :])
         rest = [f"{more:,} more that ended badly, --all shows them" if more else ""]
         rest += [f"{counted(quiet, 'stretch', 'stretches')} of time in which nothing ended badly" if quiet else ""]
         if any(rest):
             yield Row(("  and " + ", and ".join(filter(None, rest)), "dim"))
 
-    def _group(self, group: Group) -> Row:
-        ids = str(group.ids[0]) if len(group.ids) == 1 else f"{min(group.ids)}-{max(group.ids)}"
+    def _group(self, group: Group) -> Iterator[Row]:
         share = percent(group.probability) if group.probability is not None else ""
-        lead = f"  {ids:<4} {group.start.strftime('%Y-%m-%d %H:%M:%S') if group.start else 'no time known':<19}  "
+        alone = group.start if len(group.ids) == 1 else None
+        lead = f"  {overview.numbers(group):<6}" + (alone.strftime("%Y-%m-%d %H:%M:%S  ") if alone else "")
         room = self.width - len(lead) - len(share) - 2
-        told = cut(overview.told_group(group), room, 1)[0]
-        return Row((lead, "dim"), (told.ljust(room), "cause"), (f"  {share}", ""))
+        for i, told in enumerate(cut(overview.told_group(group), room, 2)):
+            if i == 0:
+                yield Row((lead, "dim"), (told.ljust(room), "cause"), (f"  {share}", ""))
+            else:
+                yield Row((" " * len(lead), ""), (told, "cause"))
 
     def _strip(self) -> Iterator[Row]:
         course = steps(self.report)

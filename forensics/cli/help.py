@@ -1,0 +1,39 @@
+"""`forensics help [COMMAND]`: what a command does and takes, as `forensics COMMAND --help` tells it."""
+
+import difflib
+from typing import Annotated, Any
+
+import typer
+
+from forensics.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command("help")
+    def help_(
+        context: typer.Context,
+        command: Annotated[list[str] | None, typer.Argument(help="A command, and one of its own where it has some.")] = None,
+    ) -> None:
+        """Say what a command does and which options it takes.
+
+        \\b
+        Examples:
+          forensics help
+          forensics help analyze
+        """
+        at: Any = context.parent or context
+        for name in command or ():
+            at = _below(at, name)
+        print(at.get_help())
+
+
+def _below(at: Any, name: str) -> Any:
+    """The context of the command `name` of the group at the context `at`; raises UsageError where there is none."""
+    commands: dict[str, Any] = getattr(at.command, "commands", {})
+    if name in commands:
+        return type(at)(commands[name], info_name=name, parent=at)
+    near = difflib.get_close_matches(name, commands, 1)
+    advice = f"did you mean {near[0]}?" if near else f"commands are {', '.join(commands)}" if commands else "it has no commands"
+    raise UsageError(f"no command {name!r}", advice=advice)

@@ -1,0 +1,56 @@
+"""The incidents as a table for a spreadsheet: one row each, with the line that decides.
+
+case,incident,verdict,time,subject,where,cause,title,probability,source,line,text,do_first
+run7,1,crash,2026-11-21T08:46:17+00:00,job 4711,rank 37 on node04,host_memory.oom_cgroup,A memory limit was hit,0.97,...
+"""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from forensics.model import Report
+from forensics.report.document import when
+from forensics.report.incidents import Told, told_incidents
+from forensics.report.style import Style
+from forensics.text import inert, shown
+
+COLUMNS = (
+    *("case", "incident", "verdict", "time", "subject", "where", "cause", "title", "probability"),
+    *("source", "line", "text", "do_first"),
+)
+
+
+def render(report: Report, style: Style) -> str:
+    """The table with its head; text that a spreadsheet would take for a formula stands behind a quote."""
+    return render_many([report], style)
+
+
+def render_many(reports: Iterable[Report], _style: Style) -> str:
+    """One table of the incidents of several reports."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for report in reports:
+        for told in told_incidents(report):
+            table.writerow([inert(shown(v) if isinstance(v, str) else v) for v in _row(report, told)])
+    return out.getvalue()
+
+
+def _row(report: Report, told: Told) -> list[object]:
+    finding = told.finding
+    proof = finding.proofs[0] if finding.proofs else None
+    return [
+        report.case,
+        told.id,
+        told.verdict,
+        when(told.time) or "",
+        told.subject,
+        finding.where,
+        finding.id,
+        finding.title,
+        round(finding.probability, 4),
+        proof.source if proof else "",
+        proof.line if proof else "",
+        proof.text if proof else "",
+        finding.advice[0].action if finding.advice else "",
+    ]

@@ -1,0 +1,62 @@
+"""The report as annotations of a GitHub workflow: one workflow command a line.
+
+    ::error file=train.log,line=82,title=A memory limit was hit (97 %25)::The kernel killed python3 ... Do first: ...
+
+An error for what crashed, a warning for what is not proven, a notice for what is worth knowing. Of one kind GitHub shows ten in a
+step. What a log says cannot begin a command of its own: each command is one line, and line ends in it are written as %0A.
+"""
+
+from collections.abc import Iterator
+
+from forensics.model import Report
+from forensics.report.incidents import Told, told_incidents
+from forensics.report.notices import groups
+from forensics.report.phrases import percent
+from forensics.report.style import Style
+from forensics.text import shown
+
+MOST = 10  # of a kind: GitHub drops the others of a step
+LEVELS = {"crash": "error", "undetermined": "warning"}
+IN_DATA = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
+IN_PROPERTY = (*IN_DATA, (":", "%3A"), (",", "%2C"))
+
+
+def render(report: Report, _style: Style) -> str:
+    """The commands, the first incident's first."""
+    every = told_incidents(report)
+    bad = [t for t in every if t.verdict in LEVELS]
+    lines = [_told(t) for level in LEVELS for t in [x for x in bad if x.verdict == level][:MOST]]
+    if not bad:
+        first = report.causes[0]
+        lines.append(_command("notice", {"title": first.title}, first.summary))
+    return "\n".join([*lines, *list(_notices(report))[: MOST - (not bad)]]) + "\n"
+
+
+def _told(told: Told) -> str:
+    finding = told.finding
+    proof = finding.proofs[0] if finding.proofs else None
+    said = [finding.summary, f"Where: {finding.where}." if finding.where else "", f"Evidence: {proof.text}" if proof else ""]
+    said += [f"Do first: {finding.advice[0].action}" if finding.advice else ""]
+    title = finding.title if told.verdict == "crash" else f"Not proven: {finding.title}"
+    place = {"file": proof.source, "line": str(proof.line)} if proof else {}
+    properties = {**place, "title": f"{title} ({percent(finding.probability)})"}
+    return _command(LEVELS[told.verdict], properties, "\n".join(filter(None, said)))
+
+
+def _notices(report: Report) -> Iterator[str]:
+    for group in groups(report):
+        for notice, why in group.shown:
+            place = {"file": notice.source, "line": str(notice.line), "title": group.head}
+            yield _command("notice", place, "\n".join(filter(None, (notice.text, why))))
+
+
+def _command(level: str, properties: dict[str, str], data: str) -> str:
+    written = ",".join(f"{name}={_escaped(value, IN_PROPERTY)}" for name, value in properties.items())
+    return f"::{level} {written}::{_escaped(data, IN_DATA)}"
+
+
+def _escaped(text: str, signs: tuple[tuple[str, str], ...]) -> str:
+    safe = "\n".join(shown(line) for line in text.split("\n"))
+    for sign, written in signs:
+        safe = safe.replace(sign, written)
+    return safe

@@ -1,0 +1,134 @@
+"""The report as SARIF 2.1.0, for code scanning and log viewers: causes are rules, incidents are results.
+
+    crash         a result of level error at the line that decides, the other evidence as related locations
+    undetermined  a result of level warning
+    notices       results of level note, at most MOST_NOTES
+
+Lines are those of the log, and `artifactLocation.uri` is the log's name.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from forensics.model import Finding, Notice, Proof, Report
+from forensics.report.escape import visible
+from forensics.report.incidents import Told, told_incidents
+from forensics.report.style import Style
+from forensics.text import shown
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS = {"crash": "error", "undetermined": "warning"}
+NOTE = "notice"  # the rule of what ended nothing and names no cause
+MOST_NOTES = 40
+
+
+def render(report: Report, style: Style) -> str:
+    """One log of one run."""
+    return render_many([report], style)
+
+
+def render_many(reports: Iterable[Report], _style: Style) -> str:
+    """One log with a run for each report."""
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(r) for r in reports]}
+    return visible(json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+
+
+def _run(report: Report) -> dict[str, Any]:
+    bad = [t for t in told_incidents(report) if t.verdict in LEVELS]
+    notes = report.notices[:MOST_NOTES]
+    rules = _rules([t.finding for t in bad], notes)
+    places = {rule["id"]: i for i, rule in enumerate(rules)}
+    return {
+        "tool": {
+            "driver": {
+                "name": "forensics",
+                "version": shown(report.tool.get("version", "")),
+                "semanticVersion": shown(report.tool.get("version", "")),
+                "rules": rules,
+            }
+        },
+        "automationDetails": {"id": f"forensics/{shown(report.case)}"},
+        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": _notifications(report)}],
+        "columnKind": "unicodeCodePoints",
+        "results": [*(_result(t, places) for t in bad), *(_note(n, places) for n in notes)],
+        "properties": {"verdict": report.verdict, "case": shown(report.case)},
+    }
+
+
+def _rules(findings: list[Finding], notices: Iterable[Notice]) -> list[dict[str, Any]]:
+    rules: dict[str, dict[str, Any]] = {}
+    for finding in findings:
+        rule: dict[str, Any] = {"id": finding.id, "shortDescription": {"text": finding.title}}
+        if finding.advice:
+            text = "\n".join(f"{a.rank}. {shown(a.action)}" for a in finding.advice)
+            rule["help"] = {"text": text}
+            reference = finding.advice[0].reference
+            if reference and reference.startswith("https://"):
+                rule["helpUri"] = quote(reference, safe="/:?&=#%@+~,;!()'*-._")
+        rules.setdefault(finding.id, rule)
+    for notice in notices:
+        rules.setdefault(notice.cause or NOTE, {"id": notice.cause or NOTE, "shortDescription": {"text": "Worth knowing"}})
+    return list(rules.values())
+
+
+def _result(told: Told, places: dict[str, int]) -> dict[str, Any]:
+    finding = told.finding
+    said = [shown(finding.summary) or finding.title, f"Where: {shown(finding.where)}." if finding.where else ""]
+    said += [f"Do first: {shown(finding.advice[0].action)}." if finding.advice else ""]
+    result = {
+        "ruleId": finding.id,
+        "ruleIndex": places[finding.id],
+        "level": LEVELS[told.verdict],
+        "rank": round(100 * finding.probability, 1),
+        "message": {"text": " ".join(filter(None, said))},
+        "locations": [_location(p) for p in finding.proofs[:1]],
+        "relatedLocations": [_location(p, i) for i, p in enumerate(finding.proofs[1:], 1)],
+        "partialFingerprints": {"incident/v1": _fingerprint(told)},
+        "properties": {"incident": told.id, "subject": shown(told.subject), "where": shown(finding.where), "role": finding.role},
+    }
+    if told.time:
+        result["properties"]["time"] = told.time.isoformat()  # type: ignore[index]
+    return {name: value for name, value in result.items() if value != []}
+
+
+def _note(notice: Notice, places: dict[str, int]) -> dict[str, Any]:
+    rule = notice.cause or NOTE
+    region = {"startLine": max(1, notice.line), "snippet": {"text": shown(notice.text)}}
+    where = {"physicalLocation": {"artifactLocation": {"uri": _uri(notice.source)}, "region": region}}
+    return {
+        "ruleId": rule,
+        "ruleIndex": places[rule],
+        "level": "note",
+        "message": {"text": shown(notice.why) or shown(notice.text) or "worth knowing"},
+        "locations": [where],
+    }
+
+
+def _location(proof: Proof, number: int | None = None) -> dict[str, Any]:
+    region = {"startLine": proof.line, "snippet": {"text": shown(proof.text)}}
+    location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": _uri(proof.source)}, "region": region}}
+    if number is not None:
+        location["id"] = number
+        location["message"] = {"text": shown(f"{proof.weight}: {proof.signature}")}
+    return location
+
+
+def _notifications(report: Report) -> list[dict[str, Any]]:
+    said = [": ".join(filter(None, (w.source, w.message or w.kind))) for w in report.warnings]
+    return [{"level": "note", "message": {"text": shown(text)}} for text in dict.fromkeys(said)]
+
+
+def _uri(name: str) -> str:
+    """A source's name as a URI reference: relative as it stands, an absolute path as `file:`."""
+    path = quote(name.encode("utf-8", "replace"), safe="/!$&'()*+,;=@~-._")
+    return f"file://{path}" if path.startswith("/") else path
+
+
+def _fingerprint(told: Told) -> str:
+    """The same for the same cause, subject and message in another log."""
+    text = told.finding.proofs[0].text if told.finding.proofs else ""
+    words = "".join(c for c in text if not c.isdigit())
+    return hashlib.sha256("\0".join((told.finding.id, told.subject, words)).encode("utf-8", "replace")).hexdigest()[:32]
