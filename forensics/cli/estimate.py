@@ -129,7 +129,7 @@ def as_text(need: "Need", limit: int | None) -> str:
     """The parts as a table, the batch that fits, and what would save how much."""
     from forensics.advice.memory import estimate, largest_batch, savings
     from forensics.advice.memory.fit import MARGIN, accumulated
-    from forensics.advice.wording import size
+    from forensics.text import size
 
     made = estimate(need)
     rows = [(p.name, size(p.bytes), "counted" if p.certain else "estimated", p.formula) for p in made.parts]

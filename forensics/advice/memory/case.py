@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from forensics.advice.memory.activations import kind_of, sample_of
 from forensics.advice.memory.estimate import CONTEXT_BYTES, RUNTIME_BYTES, STATE_BYTES, Estimate, Need, estimate
 from forensics.advice.memory.fit import accumulated, largest_batch, savings
-from forensics.advice.wording import size
 from forensics.model import Architecture, Fields, Surroundings, Value
+from forensics.text import size
 
 FIELDS = (
     "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_told", "needed_at_least_bytes", "savings_told",
