@@ -135,13 +135,12 @@ def analyze(
     answer = _doubted(answer, _disordered(seen.readings, noted), asked)
     answer = _unsettled(answer, correlation.unanswered(seen.kept, choice, seen.clocks))
     first = advice.linked(answer.findings, every)
-    each_told = [advice.linked(advice.findings(d, knowledge, around), i) for d, i in zip(each[1:], found[1:], strict=False)]
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
         case=case,
         verdict=answer.verdict,
         causes=first,
-        incidents=summaries.incidents(found, each, [first, *each_told]),
+        incidents=summaries.incidents(found, each, first, lambda d: advice.findings(d, knowledge, around)),
         timeline=summaries.moments(found, each),
         sources=seen.summaries,
         missing=answer.missing,

@@ -3,7 +3,7 @@
 Diagnosis, Incident, Reading, Clock -> SubjectSummary, IncidentSummary, Moment, SourceSummary
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 
 from msgspec.structs import replace
@@ -90,10 +90,16 @@ def earlier_attempts(decided: Diagnosis, asked: Asked, told: tuple[Finding, ...]
     return tuple(found[-MOST_ATTEMPTS:])
 
 
-def incidents(found: list[Incident], decided: list[Diagnosis], told: list[tuple[Finding, ...]]) -> tuple[IncidentSummary, ...]:
-    """Each of `found` that was decided, with what is told of its causes; those of the first one are the report's own."""
-    each = zip(found, decided, told, strict=False)
-    return tuple(_incident(i, n, d, f) for n, (i, d, f) in enumerate(each, 1))
+def incidents(
+    found: list[Incident],
+    decided: list[Diagnosis],
+    first: tuple[Finding, ...],
+    tell: Callable[[Diagnosis], tuple[Finding, ...]],
+) -> tuple[IncidentSummary, ...]:
+    """Each of `found` that was decided, with what `tell` says of its causes; those of the first one are the report's own."""
+    both = list(zip(found, decided, strict=False))
+    told = [first, *(advice.linked(tell(d), i) for i, d in both[1:])]
+    return tuple(_incident(i, n, d, f) for n, ((i, d), f) in enumerate(zip(both, told, strict=False), 1))
 
 
 def _incident(incident: Incident, number: int, decision: Diagnosis, told: tuple[Finding, ...]) -> IncidentSummary:

@@ -30,6 +30,7 @@ from forensics.cli.common import (
     case_of,
     check_baseline,
     check_format,
+    chosen,
     finish,
     opened,
 )
@@ -75,10 +76,8 @@ def register(app: typer.Typer) -> None:
 
         Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
         """
-        from forensics.correlation import Choice
-
         check_format(form, why)
-        good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)
+        good, choice = check_baseline(baseline), chosen(since, until, pid, job, last)
         found = _report(paths, signatures or (), good, choice, jobs)
         telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
         finish(found, telling)

@@ -14,6 +14,7 @@ from forensics.report.style import ISSUE_CHARS as ISSUE_CHARS
 from forensics.report.style import WIDTH, Style
 
 if TYPE_CHECKING:
+    from forensics.correlation import Choice
     from forensics.model import Report, Source, Warn
 
 WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
@@ -94,6 +95,13 @@ def check_baseline(paths: list[Path] | None) -> list[Path]:
         if not path.exists():
             raise UsageError("no such file or folder for the baseline", str(path))
     return paths or []
+
+
+def chosen(since: str | None, until: str | None, pid: int | None, job: str | None, last: bool) -> "Choice":
+    """What of it all is asked about; raises UsageError for what is no time."""
+    from forensics.correlation import Choice
+
+    return Choice.of(since, until, pid, job, last)
 
 
 def write(text: str, output: Path | None) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from forensics.cli.common import Signatures, save, write
 from forensics.errors import UsageError
+from forensics.text import counted
 
 if TYPE_CHECKING:
     from forensics.database import Cause, Signature
@@ -109,7 +110,8 @@ def _check(group: typer.Typer) -> None:
         if notes:
             write("".join(f"{note} (note)\n" for note in found.notes), None)
         hidden = "" if notes or not found.notes else " (--notes shows them)"
-        counts = f"{found.causes} causes, {found.signatures} signatures: {len(found.faults)} faults, {len(found.notes)} notes"
+        counts = f"{counted(found.causes, 'cause')}, {counted(found.signatures, 'signature')}: "
+        counts += f"{counted(len(found.faults), 'fault')}, {counted(len(found.notes), 'note')}"
         print(counts + hidden, file=sys.stderr)
         if found.faults:
             raise typer.Exit(1)

@@ -28,6 +28,7 @@ from forensics.cli.common import (
     case_of,
     check_baseline,
     check_format,
+    chosen,
     finish,
     opened,
 )
@@ -69,13 +70,11 @@ def register(app: typer.Typer) -> None:
           ssh node17 dmesg -T | forensics stdin --redact
         """
         from forensics import pipeline
-        from forensics.correlation import Choice
 
         check_format(form, why)
-        good, choice = check_baseline(baseline), Choice.of(since, until, pid, job, last)
+        good, choice = check_baseline(baseline), chosen(since, until, pid, job, last)
         noted: list[Warning] = []
-        given = opened([STDIN], noted.append)
         knowledge = pipeline.database(signatures or ())
-        report = pipeline.analyze(given, case_of([STDIN]), knowledge, noted, baseline=good, choice=choice)
+        report = pipeline.analyze(opened([STDIN], noted.append), case_of([STDIN]), knowledge, noted, baseline=good, choice=choice)
         telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
         finish(report, telling)

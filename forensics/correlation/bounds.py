@@ -50,7 +50,7 @@ def bound(text: str | None, option: str) -> Bound | None:
     try:
         return Bound(text, clock=time.fromisoformat(text.strip()).replace(tzinfo=None))
     except ValueError as error:
-        raise UsageError(f"{option} is no time: {text!r}", advice=FORMS) from error
+        raise UsageError(f"{option} takes a time, and {text!r} is not one", advice=FORMS) from error
 
 
 def compared(moment: datetime, limit: datetime) -> float:

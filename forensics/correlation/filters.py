@@ -16,6 +16,7 @@ from forensics.correlation.clock_samples import mark
 from forensics.correlation.incidents import SILENCE
 from forensics.correlation.timestamp_resolver import Track
 from forensics.model import Incident, Observation, Scan, Unknown, Warn, Warning
+from forensics.text import counted
 
 JOB_FIELDS = ("job", "pod", "container", "unit", "cgroup", "path", "limit_path", "kernel_id", "task_memcg")
 NAMES_OF_JOBS = ("job", "pod", "container", "owner")
@@ -89,7 +90,7 @@ def choose(events: Sequence[Observation], choice: Choice, clocks: Mapping[str, C
     if choice.job:
         kept = _about(kept, named(choice.job), lambda e: any(name in e.fields for name in NAMES_OF_JOBS))
     if len(kept) < len(events):
-        warn(Warning("choice", f"{len(events) - len(kept)} of {len(events)} events were left out by {choice}"))
+        warn(Warning("choice", f"left out by {choice}: {len(events) - len(kept)} of {counted(len(events), 'event')}"))
     return kept
 
 

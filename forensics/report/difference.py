@@ -18,7 +18,7 @@ from forensics.report.paths import Paths
 from forensics.report.redaction import cleared
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
 from forensics.report.style import Style
-from forensics.text import shown
+from forensics.text import counted, shown
 
 SCHEMA = "forensics-compare/1"
 FORMS = ("text", "markdown", "json")
@@ -67,16 +67,18 @@ def shortened(passage: Sequence[Message]) -> list[Message | int]:
 
 def _head(found: Difference) -> str:
     new, all_ = len(found.messages) + found.left_out, len(found.messages) + found.left_out + found.known
+    every = counted(all_, "different message")
     if not new:
-        return f"Everything that the bad run says, {all_} different messages in {found.lines:,} lines, the good one says too."
-    return f"{new} of the {all_} different messages of the bad run ({found.lines:,} lines) are never in the good one."
+        return f"Everything that the bad run says, {every} in {counted(found.lines, 'line')}, the good one says too."
+    are = "is" if new == 1 else "are"
+    return f"{new} of the {every} of the bad run ({counted(found.lines, 'line')}) {are} never in the good one."
 
 
 def _ends(found: Difference, left: int) -> Iterator[str]:
     if left > 0:
-        yield f"and {left} more passages: --most shows more, --format json all"
+        yield f"and {counted(left, 'more passage')}: --most shows more, --format json all"
     if found.left_out:
-        yield f"{found.left_out} further different messages were counted only"
+        yield f"{counted(found.left_out, 'further different message')} {'was' if found.left_out == 1 else 'were'} counted only"
 
 
 def _again(message: Message, paths: Paths) -> str:

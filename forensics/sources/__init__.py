@@ -20,6 +20,12 @@ from forensics.sources.sets import in_order
 from forensics.sources.stdin import stdin_sources
 from forensics.sources.walk import walk
 
+# An empty log of a job that died is an answer, too: it ended before it wrote, or its output went elsewhere.
+EMPTY = (
+    "a job that left an empty log ended before it wrote a line, or wrote elsewhere: look at its exit status, at the scheduler"
+    " (sacct -j JOB, kubectl describe pod POD) and at the kernel's log (dmesg -T)"
+)
+
 __all__ = ["open_paths", "open_stdin"]
 
 
@@ -34,9 +40,20 @@ def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
         if not path.exists():
             raise UsageError("no such file or folder", str(path))
     found = in_order(_found(paths, warn))
+    if not found and all(_is_empty(p) for p in paths):
+        raise SourceError("nothing is written in it", ", ".join(map(str, paths)), EMPTY)
     if not found:
         raise SourceError("nothing readable", ", ".join(map(str, paths)), "give a text log, a folder of logs or an archive")
     return found
+
+
+def _is_empty(path: Path) -> bool:
+    """Is it an empty file, or a folder with empty files only, one at least?"""
+    try:
+        files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+        return bool(files) and all(p.stat().st_size == 0 for p in files)
+    except OSError:
+        return False
 
 
 def open_stdin(warn: Warn) -> list[Source]:

@@ -94,7 +94,7 @@ def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Sour
         yield from opened(member, tell, archives + 1)
     if left:
         told = " and ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
-        warn(Warning("skipped", f"{told} members were not read", blob.name))
+        warn(Warning("skipped", f"not read of its members: {told}", blob.name))
 
 
 def _text(blob: Blob, head: bytes, warn: Warn) -> Iterator[Source]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from forensics.model import Source, Warn, Warning
 from forensics.sources.turning import moment
+from forensics.text import counted
 
 TAIL_BYTES = 8 << 20
 TRIES = 200
@@ -57,7 +58,7 @@ def _without(source: Source, before: tuple[str, _Tail] | None, tail: _Tail) -> S
         if before and before[1].data:
             start, left_out = _cut(given, before[1].data)
             if left_out:
-                told = f"its first {left_out} lines are the last ones of {before[0]} as well; they were read once"
+                told = f"it begins with the last {counted(left_out, 'line')} of {before[0]}; they were read once"
                 warn(Warning("duplicate", told, source.name))
         if start:
             yield from tail.watch(_again(start, given))

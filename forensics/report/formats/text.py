@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report import overview
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, later, told_beside
 from forensics.report.curves import CHARS, bearing, course_of, sparkline
-from forensics.report.incidents import Group
+from forensics.report.first_screen import FirstScreen, labelled
 from forensics.report.notices import groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
@@ -16,8 +15,6 @@ from forensics.report.phrases import (
     as_consequence,
     evidence_head,
     evidence_worth,
-    guessed,
-    headline,
     linked,
     notes,
     others_head,
@@ -26,13 +23,9 @@ from forensics.report.phrases import (
     remedies,
     shares_context,
     times,
-    verdict,
-    what_happened,
 )
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
-from forensics.report.steps import steps
 from forensics.report.style import Style
-from forensics.report.subject import ending
 from forensics.text import counted
 
 PROOFS = 5
@@ -60,9 +53,7 @@ class _Text:
         self.paths = Paths.of(report)
 
     def rows(self) -> Iterator[Row]:
-        yield from self._head()
-        yield from self._overview()
-        yield from self._incidents()
+        yield from FirstScreen(self.report, self.width).rows()
         yield from self._evidence()
         yield from self._numbers()
         yield from self._unusual()
@@ -73,91 +64,6 @@ class _Text:
         yield from self._notices()
         yield from self._every_incident()
         yield from self._read()
-
-    def _head(self) -> Iterator[Row]:
-        share = "" if guessed(self.report) else percent(self.first.probability)
-        title = headline(self.report)
-        style = "fine" if self.report.verdict == "no_crash" else "sure"
-        room = self.width - len(share) - 2
-        name = f"   {self.first.id}" if share else ""
-        if len(title) + len(name) > room:
-            name = ""
-        gap = " " * (self.width - len(title) - len(name) - len(share))
-        if len(title) > room:
-            yield from wrapped(f"{title}  {share}", self.width, style=style)
-        else:
-            yield Row((title, style), (name, "dim"), (gap + share, style))
-        if share and not name:
-            yield Row((self.first.id, "dim"))
-        yield from wrapped(str(ending(self.report) or ""), self.width)
-        yield from wrapped(verdict(self.report), self.width, style="title")
-        told = what_happened(self.report)
-        if told:
-            yield Row()
-            yield from (Row((row, "")) for row in cut(told, self.width, SUMMARY_ROWS))
-
-    def _overview(self) -> Iterator[Row]:
-        """Where, since when, and what to do first."""
-        rows = [*self._labelled("where", overview.where(self.report)), *self._when()]
-        rows += self._labelled("do first", overview.do_first(self.report))
-        if rows:
-            yield Row()
-            yield from rows
-
-    def _labelled(self, label: str, text: str) -> Iterator[Row]:
-        for i, row in enumerate(cut(text, self.width - LABEL, LABELLED_ROWS) if text else ()):
-            yield Row((("" if i else label).ljust(LABEL), "head"), (row, ""))
-
-    def _when(self) -> Iterator[Row]:
-        strip = list(self._strip())
-        since = overview.since(self.report)
-        yield from strip or self._labelled("when", since)
-
-    def _incidents(self) -> Iterator[Row]:
-        """The other incidents, alike ones in one row."""
-        told, quiet = overview.other_incidents(self.report), overview.quiet_incidents(self.report)
-        if not told:
-            return
-        yield Row()
-        number = f"{len(self.report.incidents):,} in these logs, number {self.report.incidents[0].id} is told here"
-        yield from wrapped(f"{number}; --incident N tells another", self.width, LABEL, "incidents".ljust(LABEL))
-        for group in told[: overview.LISTED]:
-            yield from self._group(group)
-        more = sum(len(g.ids) for g in told[overview.LISTED :])
-        rest = [f"{more:,} more that ended badly, --all shows them" if more else ""]
-        rest += [f"{counted(quiet, 'stretch', 'stretches')} of time in which nothing ended badly" if quiet else ""]
-        if any(rest):
-            yield Row(("  and " + ", and ".join(filter(None, rest)), "dim"))
-
-    def _group(self, group: Group) -> Iterator[Row]:
-        share = percent(group.probability) if group.probability is not None else ""
-        alone = group.start if len(group.ids) == 1 else None
-        lead = f"  {overview.numbers(group):<6}" + (alone.strftime("%Y-%m-%d %H:%M:%S  ") if alone else "")
-        room = self.width - len(lead) - len(share) - 2
-        for i, told in enumerate(cut(overview.told_group(group), room, 2)):
-            if i == 0:
-                yield Row((lead, "dim"), (told.ljust(room), "cause"), (f"  {share}", ""))
-            else:
-                yield Row((" " * len(lead), ""), (told, "cause"))
-
-    def _strip(self) -> Iterator[Row]:
-        course = steps(self.report)
-        if not any(s.gap for s in course) and len({s.source for s in course}) < 2:
-            return
-        time = course[0].time
-        lead = overview.clock_time(time, course[0].source, self.report) + " " if time else ""
-        spans: list[tuple[str, str]] = [("when".ljust(LABEL), "head"), (lead, "dim")]
-        used = len(lead) + LABEL
-        for i, step in enumerate(course):
-            arrow = "" if not i else f" --{step.gap}--> " if step.gap else " --> "
-            name = step.source.rsplit("/", 1)[-1]
-            text = cut(f"{name}: {step.title}", self.width - (len(arrow) + LABEL if i else used), 1)[0]
-            if i and used + len(arrow) + len(text) > self.width:
-                yield Row(*spans)
-                spans, used = [(" " * (LABEL - 1), "")], LABEL - 1
-            spans += [(arrow, "dim"), (text, "cause" if step.role == "root" else "symptom")]
-            used += len(arrow) + len(text)
-        yield Row(*spans)
 
     def _numbers(self) -> Iterator[Row]:
         """The curves that bear on the cause, small; where each comes from, if there is room for it."""
@@ -332,9 +238,9 @@ class _Text:
             yield Row((f"incident {incident.id} of {total}", "head"), (f"  {first.title}  {first.id}  {share}", "sure"))
             yield from wrapped(first.summary, self.width, 2)
             time = incident.time or incident.start
-            yield from self._labelled("  where", first.where)
-            yield from self._labelled("  when", time.strftime("%Y-%m-%d %H:%M:%S") if time else "")
-            yield from self._labelled("  do first", first.advice[0].action if first.advice else "")
+            yield from labelled(self.width, "  where", first.where)
+            yield from labelled(self.width, "  when", time.strftime("%Y-%m-%d %H:%M:%S") if time else "")
+            yield from labelled(self.width, "  do first", first.advice[0].action if first.advice else "")
             proofs = quoted(first, PROOFS)
             column = min(PLACE_CHARS, max((len(self._place(p)) for p in proofs), default=0))
             for proof in proofs:

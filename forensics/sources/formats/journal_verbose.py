@@ -18,6 +18,7 @@ from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import Entries, Entry
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
+from forensics.text import counted
 
 ENTRY = lazy.regex(r"\w{2,9}\.? \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(s=\w+;[^\]]*)\]")
 HEAD = lazy.regex(ENTRY.pattern.encode())
@@ -45,7 +46,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             fields[last] += "\n" + line.decode("utf-8", "replace")[5 + len(last) :]
     yield from entries.pieces(convert(fields, Entry), at, 1)
     if blobs:
-        note("blob", f"{blobs} messages are shown as blob data; export with `journalctl -a` to read them", None)
+        note("blob", f"shown as blob data: {counted(blobs, 'message')}; export with `journalctl -a` to read them", None)
 
 
 def _cursor(text: str) -> dict[str, str]:

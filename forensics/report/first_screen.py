@@ -1,0 +1,124 @@
+"""The first screen of the text report: what ended and how, why, where, since when, what to do first, what else.
+
+A memory limit was hit   host_memory.oom_cgroup                              97 %
+train.log ended badly: nothing shows that it went on behind the lines that tell of its end
+where     rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it
+when      2026-11-21 08:46:17 dmesg.log: A memory limit was hit --2.4 s--> jupyter.log: The notebook kernel died
+do first  Ask for more memory than the 400 MiB it had
+incidents 200 in these logs, number 1 is told here; --incident N tells another
+"""
+
+from collections.abc import Iterator
+
+from forensics.model import Report
+from forensics.report import overview
+from forensics.report.incidents import Group
+from forensics.report.phrases import guessed, headline, percent, verdict, what_happened
+from forensics.report.rows import Row, cut, wrapped
+from forensics.report.steps import steps
+from forensics.report.subject import ending
+from forensics.text import counted
+
+SUMMARY_ROWS = 6  # of the screen, which has 24
+LABELLED_ROWS = 2
+LABEL = 10  # columns of `where`, `when`, `do first`
+
+
+def labelled(width: int, label: str, text: str) -> Iterator[Row]:
+    """`text` behind its label; nothing where it is empty."""
+    for i, row in enumerate(cut(text, width - LABEL, LABELLED_ROWS) if text else ()):
+        yield Row((("" if i else label).ljust(LABEL), "head"), (row, ""))
+
+
+class FirstScreen:
+    """The rows that answer the questions of somebody whose job just died, in `width` columns."""
+
+    def __init__(self, report: Report, width: int) -> None:
+        self.report, self.width, self.first = report, width, report.causes[0]
+
+    def rows(self) -> Iterator[Row]:
+        """All of them, in order."""
+        yield from self._head()
+        yield from self._overview()
+        yield from self._incidents()
+
+    def _head(self) -> Iterator[Row]:
+        share = "" if guessed(self.report) else percent(self.first.probability)
+        title = headline(self.report)
+        style = "fine" if self.report.verdict == "no_crash" else "sure"
+        room = self.width - len(share) - 2
+        name = f"   {self.first.id}" if share else ""
+        if len(title) + len(name) > room:
+            name = ""
+        gap = " " * (self.width - len(title) - len(name) - len(share))
+        if len(title) > room:
+            yield from wrapped(f"{title}  {share}", self.width, style=style)
+        else:
+            yield Row((title, style), (name, "dim"), (gap + share, style))
+        if share and not name:
+            yield Row((self.first.id, "dim"))
+        yield from wrapped(str(ending(self.report) or ""), self.width)
+        yield from wrapped(verdict(self.report), self.width, style="title")
+        told = what_happened(self.report)
+        if told:
+            yield Row()
+            yield from (Row((row, "")) for row in cut(told, self.width, SUMMARY_ROWS))
+
+    def _overview(self) -> Iterator[Row]:
+        """Where, since when, and what to do first."""
+        rows = [*labelled(self.width, "where", overview.where(self.report)), *self._when()]
+        rows += labelled(self.width, "do first", overview.do_first(self.report))
+        if rows:
+            yield Row()
+            yield from rows
+
+    def _when(self) -> Iterator[Row]:
+        strip = list(self._strip())
+        since = overview.since(self.report)
+        yield from strip or labelled(self.width, "when", since)
+
+    def _incidents(self) -> Iterator[Row]:
+        """The other incidents, alike ones in one row."""
+        told, quiet = overview.other_incidents(self.report), overview.quiet_incidents(self.report)
+        if not told:
+            return
+        yield Row()
+        number = f"{len(self.report.incidents):,} in these logs, number {self.report.incidents[0].id} is told here"
+        yield from wrapped(f"{number}; --incident N tells another", self.width, LABEL, "incidents".ljust(LABEL))
+        for group in told[: overview.LISTED]:
+            yield from self._group(group)
+        more = sum(len(g.ids) for g in told[overview.LISTED :])
+        rest = [f"{more:,} more that ended badly, --all shows them" if more else ""]
+        rest += [f"{counted(quiet, 'stretch', 'stretches')} of time in which nothing ended badly" if quiet else ""]
+        if any(rest):
+            yield Row(("  and " + ", and ".join(filter(None, rest)), "dim"))
+
+    def _group(self, group: Group) -> Iterator[Row]:
+        share = percent(group.probability) if group.probability is not None else ""
+        alone = group.start if len(group.ids) == 1 else None
+        lead = f"  {overview.numbers(group):<6}" + (alone.strftime("%Y-%m-%d %H:%M:%S  ") if alone else "")
+        room = self.width - len(lead) - len(share) - 2
+        for i, told in enumerate(cut(overview.told_group(group), room, 2)):
+            if i == 0:
+                yield Row((lead, "dim"), (told.ljust(room), "cause"), (f"  {share}", ""))
+            else:
+                yield Row((" " * len(lead), ""), (told, "cause"))
+
+    def _strip(self) -> Iterator[Row]:
+        course = steps(self.report)
+        if not any(s.gap for s in course) and len({s.source for s in course}) < 2:
+            return
+        time = course[0].time
+        lead = overview.clock_time(time, course[0].source, self.report) + " " if time else ""
+        spans: list[tuple[str, str]] = [("when".ljust(LABEL), "head"), (lead, "dim")]
+        used = len(lead) + LABEL
+        for i, step in enumerate(course):
+            arrow = "" if not i else f" --{step.gap}--> " if step.gap else " --> "
+            name = step.source.rsplit("/", 1)[-1]
+            text = cut(f"{name}: {step.title}", self.width - (len(arrow) + LABEL if i else used), 1)[0]
+            if i and used + len(arrow) + len(text) > self.width:
+                yield Row(*spans)
+                spans, used = [(" " * (LABEL - 1), "")], LABEL - 1
+            spans += [(arrow, "dim"), (text, "cause" if step.role == "root" else "symptom")]
+            used += len(arrow) + len(text)
+        yield Row(*spans)
