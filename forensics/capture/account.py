@@ -25,6 +25,12 @@ HEAD = "forensics run:"
 MAX_ENDS = 40  # lines about single processes
 MAX_SIGNALS = 40
 MIB = 1 << 20
+TIMERS = ("timeout",)
+NEAR_LIMIT = 0.9  # share of a limit of processor time that a sample, seconds before the end, had seen used
+NEAR_END_S = 5.0  # a scheduler ends a job at its limit or later
+STALL_END_S = 30.0  # what is ended may still write how it goes down
+FULL_SHARE = 0.01
+SIGXCPU = 24
 
 
 def account(collector: Collector, status: int | None) -> list[str]:
@@ -37,19 +43,21 @@ def account(collector: Collector, status: int | None) -> list[str]:
     for sent in collector.relevant_signals()[:MAX_SIGNALS]:
         lines.append((sent["time"], _signal(sent)))
     told = [(at, text) for at, text in sorted(lines, key=lambda x: x[0])]
-    told += [(end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector))]
+    told += [(end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end))]
+    told += [(end, text) for text in _limits(collector, end, root)]
     told.append((end, _root(collector, root)))
     return [f"[{stamp(at)}] {HEAD} {text}" for at, text in told]
 
 
 def _worth_telling(collector: Collector) -> list[dict[str, Any]]:
-    """Deaths by a signal and failed ranks: the first ones and the last."""
-    found = [
-        e
-        for e in collector.tree.ends
-        if e["pid"] != collector.root and (e.get("signal") or (e.get("exit_code") and "RANK" in e.get("ranks", {})))
-    ]
+    """Deaths by a signal, failed ranks and timers that ran out: the first ones and the last."""
+    found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_worth_telling(e)]
     return found if len(found) <= MAX_ENDS else [*found[: MAX_ENDS // 2], *found[-MAX_ENDS // 2 :]]
+
+
+def _is_worth_telling(end: dict[str, Any]) -> bool:
+    failed = bool(end.get("exit_code"))
+    return bool(end.get("signal")) or (failed and ("RANK" in end.get("ranks", {}) or end.get("comm") in TIMERS))
 
 
 def signal_name(number: int) -> str:
@@ -119,26 +127,39 @@ def _host(collector: Collector) -> list[str]:
 
 
 def _places(collector: Collector) -> list[str]:
-    from forensics.capture import identity
+    """Places that were full at the end, or when a process died."""
+    return [
+        f"{path} was full: {free / MIB:.1f} MiB of {total / MIB:.1f} MiB were free"
+        for path, (free, total) in collector.least_free.items()
+        if total and free < FULL_SHARE * total
+    ]
 
+
+def _silence(collector: Collector, end: float) -> list[str]:
+    """How long nothing was written, where it was long, and ended no sooner than the job was ended."""
+    if collector.stall is None or end - collector.stall[1] > STALL_END_S:
+        return []
+    told = [f"no output came for {span(collector.stall[1] - collector.stall[0])} before the end"]
+    return told + [f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]]
+
+
+def _limits(collector: Collector, end: float, root: dict[str, Any] | None) -> list[str]:
+    """Limits of time that were reached: the scheduler's, and those of processor seconds."""
     told = []
-    for path, found in identity.disks(["/dev/shm", "/tmp"]).items():
-        if found["size_bytes"] and found["free_bytes"] < 0.01 * found["size_bytes"]:
-            told.append(f"{path} is full: {found['free_bytes'] / MIB:.1f} MiB of {found['size_bytes'] / MIB:.1f} MiB are free")
-    return told
-
-
-def _silence(collector: Collector) -> list[str]:
-    told = []
-    stall = collector.options.stall_s
-    if stall and collector.log is not None and collector.silent_s >= stall:
-        told.append(f"no output came in the last {span(collector.silent_s)}")
-        told += [f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]]
+    limit = collector.options.time_limit_s
+    if limit and end > limit - NEAR_END_S:
+        told.append(f"the scheduler's time limit was at {stamp(limit)}")
+    for found in [*_worth_telling(collector), *([root] if root else [])]:
+        seconds = found.get("cpu_limit_s", 0)
+        if seconds and (found.get("signal") == SIGXCPU or found["cpu_s"] >= NEAR_LIMIT * seconds):
+            told.append(f"pid {found['pid']} ({found.get('comm', '')}) had used its limit of {seconds} s of processor time")
     return told
 
 
 def _root(collector: Collector, end: dict[str, Any] | None) -> str:
     if end is None:
         return f"the command, pid {collector.root}, was still running when this was written"
+    if collector.refused:
+        return f"the command, pid {collector.root}, could not be started: {collector.refused}"
     comm = f" ({end['comm']})" if end.get("comm") else ""
     return f"the command, pid {collector.root}{comm}, {_how(end)} after {span(end['end'] - collector.started)}"

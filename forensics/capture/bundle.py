@@ -98,5 +98,6 @@ def remove_oldest(top: str) -> None:
     except OSError:
         return
     for entry in found[:-MAX_KEPT_BUNDLES]:
-        if os.path.exists(os.path.join(entry.path, MARK)):
+        writer = entry.name.rpartition("-")[2]
+        if os.path.exists(os.path.join(entry.path, MARK)) and not os.path.exists(f"/proc/{writer}"):
             shutil.rmtree(entry.path, ignore_errors=True)

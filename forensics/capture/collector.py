@@ -47,7 +47,11 @@ class Collector:
         self.faults: list[str] = []
         self.stacks: list[dict[str, str]] = []
         self.signals: list[dict[str, Any]] = []  # those that we received ourselves
-        self.silent_s = 0.0
+        self.refused = ""  # why the command could not be started
+        self.stall: tuple[float, float] | None = None  # the last long silence: first and last moment
+        self.least_free: dict[str, tuple[int, int]] = {}
+        if not options.time_limit_s:
+            options.time_limit_s = identity.time_limit(os.environ)
         self.lock = threading.Lock()
         self.samples = Samples(options.every_s)
         self.groups, self.kernel = Groups(), KernelLog(options.kernel_log)
@@ -115,6 +119,7 @@ class Collector:
         for pid, parent, status in self.connector.read():
             self.tree.connector(pid, parent, status)
         if any(e.get("signal") for e in ends) or self.tree.ended_now():
+            self._measure_places()
             self.groups.update()
             self.kernel.read()
             self.senders.read()
@@ -126,7 +131,14 @@ class Collector:
         self.senders.read()
         self.deaths()
 
+    def _measure_places(self) -> None:
+        """How full the places are that jobs fill."""
+        for path, found in identity.disks(["/dev/shm", "/tmp", _folder()]).items():
+            now = found["free_bytes"], found["size_bytes"]
+            self.least_free[path] = min(self.least_free.get(path, now), now)
+
     def _sample(self) -> None:
+        self._measure_places()
         self.samples.take(self.tree, self.groups, self.started)
         left = self.samples.runs_out_in()
         if self.options.warn and left is not None and left < WARN_WITHIN_S and not self._warned:
@@ -139,17 +151,21 @@ class Collector:
         near_limit = 0 < self.options.time_limit_s - time.time() < BEFORE_LIMIT_S and not self._limit_taken
         if near_limit:
             self._limit_taken = True
-            self._take_stacks(now)
+            self.take_stacks()
         if log is None or not stall:
             return
-        self.silent_s = now - log.last
-        if self.silent_s > stall and self._taken_for != log.last:
+        silent_s = now - log.last
+        if silent_s < stall:
+            return
+        self.stall = time.time() - silent_s, time.time()
+        if self._taken_for != log.last:
             self._taken_for = log.last
-            if self.options.warn and self.silent_s > max(LEAST_SILENCE_S, log.longest_silence_s):
-                self.say(f"no output for {span(self.silent_s)}, longer than ever before; stacks are taken")
-            self._take_stacks(now)
+            if self.options.warn and silent_s > max(LEAST_SILENCE_S, log.longest_silence_s):
+                self.say(f"no output for {span(silent_s)}, longer than ever before; stacks are taken")
+            self.take_stacks()
 
-    def _take_stacks(self, now: float) -> None:
+    def take_stacks(self) -> None:
+        """Write the stacks of the job's Python processes into the bundle."""
         taken, why = stacks.take(list(self.tree.living.values()), self.bundle.path("stacks"))
         moment = stamp(time.time())
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks

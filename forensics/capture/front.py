@@ -74,6 +74,7 @@ def main(options: Options) -> NoReturn:
             os._exit(3)
     theirs.close()
     streams.close_ours()
+    proc.protect_from_memory_killer()
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted | {signal.SIGCHLD})
     front = Front(options, ours, streams, wanted)
     try:

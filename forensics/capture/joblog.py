@@ -21,6 +21,7 @@ MAX_PART_BYTES = 1 << 16  # of a line whose end has not come yet
 MAX_WAITING = 512  # blocks that wait for the disk; each of at most 64 KiB
 WAIT_S = 1.0  # a slow disk holds the job up for so long, once; then its lines are left out
 INDEX_S = 0.1
+FLUSH_S = 1.0  # what was written longer ago is on disk, whatever happens to us
 MAX_INDEX_ROWS = 200_000
 
 
@@ -65,11 +66,15 @@ class JobLog:
             self.left_out += len(data)
 
     def _write_all(self) -> None:
+        flushed = 0.0
         while True:
-            try:
-                item = self._queue.get(timeout=0.5)
-            except queue.Empty:
+            now = time.monotonic()
+            if now - flushed > FLUSH_S:
                 self._flush()
+                flushed = now
+            try:
+                item = self._queue.get(timeout=FLUSH_S)
+            except queue.Empty:
                 continue
             if item is None:
                 return

@@ -8,6 +8,7 @@ the process group of `run`, so that it can tell a signal to the whole group from
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shlex
@@ -18,6 +19,7 @@ import sys
 import threading
 import time
 
+from forensics.capture import proc
 from forensics.capture.account import account
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
@@ -45,7 +47,7 @@ class Keeper:
 
     def __init__(self, options: Options, link: socket.socket, streams: Streams, forwarded: set[int]) -> None:
         self.options, self.link, self.streams, self.forwarded = options, link, streams, forwarded
-        self.job = 0
+        self.job, self.refused = 0, ""
         self.bundle: Bundle | None = None
         self.log: JobLog | None = None
         self.collector: Collector | None = None
@@ -68,6 +70,7 @@ class Keeper:
         if self.streams.pty:
             self.streams.give_terminal(self.job)
         adopt_orphans()
+        proc.protect_from_memory_killer()
         self.tell(started=self.job)
         if self.bundle:
             self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
@@ -75,6 +78,7 @@ class Keeper:
         if self.bundle:
             try:
                 self.collector = Collector(self.options, self.bundle, self.job, True, self.log, self.say)
+                self.collector.refused = self.refused
                 self.collector.start()
             except Exception as error:  # whatever it is: the job goes on
                 self.say(f"nothing is captured but the output: {type(error).__name__}: {error}")
@@ -97,18 +101,24 @@ class Keeper:
         env = dict(os.environ)
         if self.bundle:
             env |= environment(env, self.options, self.bundle.folder)
+        heard, said = os.pipe()
         pid = os.fork()
         if pid:
             if self.streams.pty:
                 with contextlib.suppress(OSError):
                     os.setpgid(pid, pid)
+            os.close(said)
+            self.refused = os.read(heard, 4096).decode("utf-8", "replace")  # ends when the program has begun
+            os.close(heard)
             return pid
         try:
             self.streams.in_job()
             restore_signals(self.forwarded)
             os.execvpe(self.options.command[0], self.options.command, env)
         except OSError as error:
-            os.write(2, f"forensics: {self.options.command[0]}: {error.strerror}\n".encode())
+            refused = f"{self.options.command[0]}: {error.strerror}"
+            os.write(said, (refused if error.errno != errno.ENOEXEC else refused + binary_kind(self.options.command[0])).encode())
+            os.write(2, f"forensics: {refused}\n".encode())
             os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
         finally:
             os._exit(NOT_EXECUTABLE)
@@ -190,10 +200,15 @@ class Keeper:
 
 
 def finish(
-    collector: Collector, bundle: Bundle, log: JobLog | None, status: int | None, notes: dict[str, Any] | None = None
+    collector: Collector,
+    bundle: Bundle,
+    log: JobLog | None,
+    status: int | None,
+    notes: dict[str, Any] | None = None,
+    closing: list[str] | None = None,
 ) -> None:
-    """Write what is known at the end. `notes`: of whoever asked for the capture."""
-    lines = account(collector, status)
+    """Write what is known at the end. `notes`: of whoever asked for the capture; `closing`: the last lines of job.log."""
+    lines = account(collector, status) if closing is None else closing
     if log is None:
         bundle.write("job.log", "".join(line + "\n" for line in lines))
     else:
@@ -245,6 +260,13 @@ def afterwards(folder: str, options: Options) -> None:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
+
+
+def binary_kind(path: str) -> str:
+    """What a file is that the kernel could not start: a program of another kind of machine, or none."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return " (a program for another kind of machine)" if file.read(4) == b"\x7fELF" else " (no program, and no #! line)"
+    return ""
 
 
 def adopt_orphans() -> None:

@@ -80,6 +80,14 @@ class KernelLog:
             del self.last[0]
             self.left_out += 1
 
+    def follow_no_longer(self) -> None:
+        """Ask for what came before we began, too, which only the readers give."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+        self.first, self.last = [], []
+        self.closed = self.closed or "not followed"
+
     def finish(self) -> list[str]:
         """All lines. Where the log could not be followed, what a reader of it gives now."""
         self.read()

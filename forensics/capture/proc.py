@@ -69,7 +69,8 @@ def pids() -> list[int]:
 
 def command_line(pid: int) -> str:
     """Its arguments, joined by spaces, at most 400 characters; empty where unknown."""
-    return read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").replace("\0", " ")[:400]
+    text = read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").replace("\0", " ")[:400]
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def environment(pid: int, names: tuple[str, ...]) -> dict[str, str]:
@@ -82,11 +83,19 @@ def environment(pid: int, names: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def thread_count(pid: int) -> int:
-    """How many threads it has; 0 where unknown."""
-    with contextlib.suppress(OSError):
-        return len(os.listdir(f"/proc/{pid}/task"))
+def cpu_limit_s(pid: int) -> int:
+    """Its limit of processor time in seconds (RLIMIT_CPU, soft); 0 for none."""
+    for line in read(f"/proc/{pid}/limits").splitlines():
+        if line.startswith("Max cpu time"):
+            soft = line.split()[3]
+            return int(soft) if soft.isdigit() else 0
     return 0
+
+
+def protect_from_memory_killer() -> None:
+    """Ask the kernel to take others first when memory runs out; refused without CAP_SYS_RESOURCE."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("-900")
 
 
 def open_pidfd(pid: int) -> int:

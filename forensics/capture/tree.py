@@ -35,6 +35,7 @@ class Process:
     __slots__ = (
         "comm",
         "command",
+        "cpu_limit_s",
         "cpu_s",
         "group",
         "most_bytes",
@@ -62,6 +63,7 @@ class Process:
 
     def describe(self) -> None:
         """Read what a program is that was just started."""
+        self.cpu_limit_s = proc.cpu_limit_s(self.pid)
         self.command = proc.command_line(self.pid) or self.command
         self.ranks = proc.environment(self.pid, RANK_NAMES) or self.ranks
 
@@ -192,6 +194,7 @@ class Tree:
         found |= {"start": process.started, "end": process.seen if process.zombie is not None else now}
         found |= {"most_bytes": process.most_bytes, "last_bytes": process.rss_bytes, "group": process.group, "how": how}
         found |= {"ranks": process.ranks} if process.ranks else {}
+        found |= {"cpu_limit_s": process.cpu_limit_s, "cpu_s": process.cpu_s} if process.cpu_limit_s else {}
         self._keep(found | (decoded(status) if status is not None else {}))
 
     def _keep(self, end: dict[str, Any]) -> None:

@@ -39,11 +39,16 @@ GROUP = lazy.regex(
 HOST = lazy.regex(
     r"the host counted (?P<kills>no|\d+) memory kills?; at least (?P<percent>\d+) % .*?(?:waited for memory (?P<waited>\d+) %|$)"
 )
-SILENT = lazy.regex(r"no output came in the last ")
+SILENT = lazy.regex(r"no output came for ")
 STOOD = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<function>.*)")
-FULL_SHM = lazy.regex(r"/dev/shm (?:is|was) full")
+FULL_SHM = lazy.regex(r"/dev/shm was full")
+REFUSED = lazy.regex(r"the command, pid (?P<pid>\d+), could not be started: (?P<path>.*?): (?P<exc_message>[^:]+)$")
+JOB_LIMIT = lazy.regex(r"the scheduler's time limit was at ")
+CPU_LIMIT = lazy.regex(r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\) had used its limit of (?P<timeout_s>\d+) s of processor time")
+FOREIGN = "another kind of machine"  # the system's own words for it have a signature
 
 SIGKILL, SIGBUS = 9, 7
+TIMED_OUT = 124  # the exit status of timeout(1)
 CRASHES = {4: "process.illegal_instruction", 5: "process.abort", 6: "process.abort", 7: "process.bus_error", 8: "process.abort"}
 CRASHES |= {11: "process.segfault", 24: "process.resource_limit", 25: "process.resource_limit", 31: "code.config"}
 STOPS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
@@ -80,9 +85,14 @@ class Account:
         self.silence: list[Said] = []
         self.shm: list[Said] = []
         self.command: list[Said] = []
+        self.refused: list[Said] = []
+        self.limits: list[Said] = []
+        self.cpu: list[Said] = []
         kinds = ((COMMAND, self.command), (PROCESS, self.deaths), (SENT, self.sent), (GROUP, self.groups), (HOST, self.host))
+        more = ((SILENT, self.silence), (STOOD, self.silence), (FULL_SHM, self.shm), (REFUSED, self.refused))
+        timed = ((JOB_LIMIT, self.limits), (CPU_LIMIT, self.cpu))
         for line, text, moment in rows:
-            for pattern, where in (*kinds, (SILENT, self.silence), (STOOD, self.silence), (FULL_SHM, self.shm)):
+            for pattern, where in (*kinds, *more, *timed):
                 if found := pattern.match(text):
                     where.append(Said(line, {k: v for k, v in found.groupdict().items() if v}, moment))
                     break
@@ -105,9 +115,14 @@ def read(region: Region) -> Record | None:
         stamp = row.prefix.stamp
         rows.append((row.line, text, stamp.wall.timestamp() if stamp and stamp.wall else 0.0))
     told = Account([r for r in rows if r[1]])
+    if told.refused and FOREIGN not in told.refused[0].line.text:
+        one = told.refused[0]
+        return Record(
+            "captured_end", one.line.number, region.number, "code.config", "proof", (one.line,), dict(typed(one.fields))
+        )
     if not told.command or (told.end.number("exit_code") == 0 and "signal" not in told.end.fields):
         return None
-    for ask in (_memory_kill, _stalled, _stopped, _crashed, _killed):
+    for ask in (_memory_kill, _stalled, _time_limit, _stopped, _crashed, _killed):
         if found := ask(told):
             cause, weight, said = found
             return _record(region, told, cause, weight, said)
@@ -186,6 +201,23 @@ def _stalled(told: Account) -> Found | None:
     return "process.stalled", "strong", [*told.silence[:3], *(stopped[2][:1] if stopped else [])]
 
 
+def _time_limit(told: Account) -> Found | None:
+    """A timer of the command line, the scheduler's limit, or that of processor seconds ended it."""
+    end = told.end
+    ran_out = [
+        d for d in (*told.deaths, end) if d.fields.get("task") in TIMERS and d.number("exit_code") in (TIMED_OUT, 128 + SIGKILL)
+    ]
+    by_timer = [s for s in told.sent if s.fields.get("sender") in TIMERS and end.moment - s.moment < STOPPED_WITHIN_S]
+    if by_timer or ran_out:
+        return "stopped.time_limit", "proof", [*by_timer[:1], *ran_out[:1]]
+    ended = end.number("signal") in (*STOPS, SIGKILL) or end.number("exit_code") or bool(_dead(told))
+    if told.limits and ended:
+        return "stopped.time_limit", "proof", [told.limits[0], *[s for s in told.sent if "sender_pid" in s.fields][:1]]
+    if told.cpu and ended:
+        return "process.resource_limit", "proof", told.cpu[:1]
+    return None
+
+
 def _stopped(told: Account) -> Found | None:
     """The command was asked to end, or killed by somebody who is known."""
     end = told.end
@@ -201,11 +233,7 @@ def _stopped(told: Account) -> Found | None:
         return "host_memory.oom_daemon", "proof", guards[:1]
     if not asked:
         by_signal = end.number("signal") in STOPS
-        if end.number("exit_code") == 124:
-            return "stopped.time_limit", "hint", [end]
         return ("stopped.user", "strong", [end]) if by_signal else None
-    if any(s.fields.get("sender") in TIMERS for s in asked):
-        return "stopped.time_limit", "proof", asked[:1]
     if all("kernel" in s.fields for s in asked) and end.number("signal") == SIGKILL:
         return None
     return "stopped.user", "strong", [s for s in asked if "sender_pid" in s.fields][:1] or asked[:1]
@@ -218,7 +246,7 @@ def _crashed(told: Account) -> Found | None:
         if number not in CRASHES or (_by_its_own(told, _sender(told, death)) and number != 6):
             continue
         if number == SIGBUS and told.shm:
-            return "host_memory.shm", "strong", [death, told.shm[0]]
+            return "host_memory.shm", "proof", [death, told.shm[0]]
         return CRASHES[number], "strong", [death]
     return None
 

@@ -37,8 +37,21 @@ def record(*lines: str) -> Record | None:
         (
             ["/dev/shm was full: 0.1 MiB of 64.0 MiB were free", KILLED.replace("9 (SIGKILL)", "7 (SIGBUS)")],
             "host_memory.shm",
+            "proof",
+        ),
+        (["the scheduler's time limit was at 2026-08-22T03:00:06+00:00", KILLED], "stopped.time_limit", "proof"),
+        (
+            [WORKER, "pid 4712 (timeout), child of pid 4711, ended with exit status 137", UNCOUNTED, FAILED],
+            "stopped.time_limit",
+            "proof",
+        ),
+        (["pid 4711 (python3) had used its limit of 60 s of processor time", KILLED], "process.resource_limit", "proof"),
+        (
+            ["no output came for 15 min 0 s before the end", KILLED.replace("9 (SIGKILL)", "15 (SIGTERM)")],
+            "process.stalled",
             "strong",
         ),
+        (["the command, pid 4711, could not be started: trian: No such file or directory"], "code.config", "proof"),
     ],
 )
 def test_the_facts_of_an_end_name_its_cause(lines: list[str], cause: str, weight: str) -> None:

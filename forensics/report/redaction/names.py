@@ -9,7 +9,7 @@ facts that records gave); then each is replaced wherever it stands as a whole wo
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
 
@@ -87,8 +87,13 @@ class Names(Struct):
     @classmethod
     def of(cls, report: Report) -> "Names":
         """The names that `report` holds."""
+        return cls.among(_facts(report), _from_logs(report))
+
+    @classmethod
+    def among(cls, known: Iterable[tuple[str, str]], lines: Iterable[str]) -> "Names":
+        """The `known` names (kind, name), and those that `lines` of logs tell."""
         names = cls()
-        for kind, name in (*_facts(report), *(found for text in dict.fromkeys(_from_logs(report)) for found in _found(text))):
+        for kind, name in (*known, *(found for text in dict.fromkeys(lines) for found in _found(text))):
             names.add(kind, name)
         words = sorted(names.stand_ins, key=len, reverse=True)
         if words:

@@ -1,0 +1,142 @@
+"""One bundle from a job that runs, or is dead already, as far as it still can: by process, Slurm job or systemd unit.
+
+collect(pid=4711)           processes, memory groups, stacks, its log files, the kernel's log since then
+collect(job="4711")         what scontrol and sacct tell, the job's output files, its processes on this node
+collect(unit="train")       what systemctl tells, the unit's journal, its memory group
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tarfile
+import time
+
+from forensics.capture import account, proc
+from forensics.capture.bundle import Bundle
+from forensics.capture.collector import Collector
+from forensics.capture.joblog import JobLog
+from forensics.capture.keeper import finish
+from forensics.capture.options import Options
+
+QUERY_S = 20.0
+MAX_FILE_BYTES = 64 << 20  # of each log; the first half and the last of a longer one
+MAX_FILES = 20
+FIRST_SAMPLE_S = 1.0
+Said = tuple[str, str]  # what was asked, what was answered
+
+
+def collect(
+    *, pid: int = 0, job: str = "", unit: str = "", since_s: float = 3600.0, bundle: str = "", stacks: bool = True
+) -> tuple[str, list[str]]:
+    """Fill a bundle and return its folder and what could not be had. `since_s`: how far back logs are read.
+
+    With neither pid, job nor unit: the kernel's log and the host alone. Raises OSError when the folder cannot be written.
+    """
+    made = Bundle(bundle, unit or job or (str(pid) if pid else "host"))
+    closed: list[str] = []
+    roots, files, asked = [pid] if pid else [], [], []  # type: list[int], list[str], list[Said]
+    if job:
+        roots, files, asked = _slurm(job, closed)
+    elif unit:
+        roots, asked = _unit(unit, since_s, closed)
+    alive = [p for p in roots if proc.stat(p) is not None]
+    if roots and not alive:
+        closed.append(f"process {roots[0]} is gone: its end, its memory group and its stacks can no longer be read")
+    for name, text in asked:
+        made.write(name, text)
+    command = proc.command_line(alive[0]).split() if alive else []
+    options = Options(command=command, name=unit or job, stall_s=0.0)
+    log = JobLog(made.folder, 1 << 30)
+    collector = Collector(options, made, alive[0] if alive else 0, False, log, lambda _: None)
+    collector.tree.roots |= set(alive)
+    collector.kernel.started = collector.started - since_s
+    _look(collector, stacks, bool(alive))
+    for path in [*files, *_log_files(alive)][:MAX_FILES]:
+        log.append_file(path, max(0, _size(path) - MAX_FILE_BYTES))
+    lines = account.account(collector, None) if alive else []
+    collector.kernel.follow_no_longer()
+    finish(collector, made, log, None, {"collected": True, "missing": closed}, lines)
+    closed += [f"{c['what']}: {c['why']}" for c in collector.closed]
+    return made.folder, closed
+
+
+def _look(collector: Collector, stacks: bool, alive: bool) -> None:
+    """Two looks, a second apart, so that a rate can be told; then the stacks."""
+    collector.start()
+    if alive:
+        time.sleep(FIRST_SAMPLE_S)
+        if stacks:
+            collector.take_stacks()
+    collector.stop()
+
+
+def packed(folder: str, target: str) -> None:
+    """The bundle as one .tar.gz; raises OSError. The folder is removed."""
+    with tarfile.open(target, "w:gz") as archive:
+        archive.add(folder, os.path.basename(folder))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _ask(command: list[str], closed: list[str]) -> str:
+    """What a program of the system answers; empty, and noted in `closed`, where it does not."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=QUERY_S, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        closed.append(f"{' '.join(command[:3])}: {getattr(error, 'strerror', None) or type(error).__name__}")
+        return ""
+    if done.returncode and not done.stdout.strip():
+        said = done.stderr.strip().splitlines()
+        closed.append(f"{' '.join(command[:3])}: {said[0] if said else done.returncode}")
+    return done.stdout
+
+
+def _slurm(job: str, closed: list[str]) -> tuple[list[int], list[str], list[Said]]:
+    """Processes of a Slurm job on this node, its output files, what Slurm tells of it."""
+    shown = _ask(["scontrol", "show", "job", job], closed)
+    told = _ask(["sacct", "--jobs", job, "--format=ALL", "--parsable2"], closed)
+    fields = dict(word.split("=", 1) for word in shown.split() if "=" in word)
+    files = [fields[k] for k in ("StdOut", "StdErr") if k in fields and os.path.isfile(fields[k])]
+    listed = _ask(["scontrol", "listpids", job], []) if shown else ""
+    roots = [int(row.split()[0]) for row in listed.splitlines()[1:] if row.split() and row.split()[0].isdigit()]
+    return sorted(roots), list(dict.fromkeys(files)), [x for x in (("scontrol.txt", shown), ("sacct.txt", told)) if x[1]]
+
+
+def _unit(unit: str, since_s: float, closed: list[str]) -> tuple[list[int], list[Said]]:
+    """The main process of a systemd unit, and what systemd and its journal tell."""
+    shown = _ask(["systemctl", "show", unit], closed)
+    fields = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
+    main = int(fields.get("MainPID", "0") or 0)
+    since = f"--since=@{int(time.time() - since_s)}"
+    journal = _ask(["journalctl", "--unit", unit, "--no-pager", "--output=short-iso-precise", since], closed)
+    return [main] if main else [], [x for x in (("systemctl.txt", shown), ("journal.log", journal)) if x[1]]
+
+
+def _log_files(pids: list[int]) -> list[str]:
+    """The regular files that the standard output and error of processes go to."""
+    found = []
+    for pid in pids:
+        for stream in (1, 2):
+            try:
+                path = os.readlink(f"/proc/{pid}/fd/{stream}")
+            except OSError:
+                continue
+            if os.path.isfile(path):
+                found.append(path)
+    return list(dict.fromkeys(found))
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def script() -> str:
+    """A shell script that collects the same, as far as it can, where nothing may be installed."""
+    with open(os.path.join(os.path.dirname(__file__), "collect.sh"), encoding="utf-8") as file:
+        return file.read()

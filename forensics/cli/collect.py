@@ -1,0 +1,73 @@
+"""`forensics collect`: what can still be had of a job that runs or died without `forensics run`, as one bundle."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forensics.errors import UsageError
+
+HOUR_S = 3600.0
+PACKED = (".tar.gz", ".tgz")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def collect(
+        pid: Annotated[int, typer.Option(min=0, help="A process, with all below it.")] = 0,
+        job: Annotated[str, typer.Option(help="A Slurm job of this node.")] = "",
+        unit: Annotated[str, typer.Option(help="A systemd unit.")] = "",
+        since: Annotated[str, typer.Option(help="How far back the kernel's log and journals are read: 30m, 2h.")] = "1h",
+        output: Annotated[Path | None, typer.Option("--output", "-o", help="A folder, or a file called .tar.gz.")] = None,
+        redact: Annotated[bool, typer.Option("--redact", help="Replace hosts, users and addresses in it by stand-ins.")] = False,
+        script: Annotated[
+            bool, typer.Option("--script", help="Print a shell script for where nothing can be installed.")
+        ] = False,
+    ) -> None:
+        """Collect what tells why a job died into a bundle that `analyze` reads.
+
+        \b
+        Examples:
+          forensics collect --pid 4711 -o bundle.tar.gz
+          forensics collect --job 815 --since 6h
+          forensics collect --script > collect.sh
+        """
+        from forensics.capture import collect as collecting
+        from forensics.cli.run import seconds
+
+        if script:
+            sys.stdout.write(collecting.script())
+            return
+        if sum(map(bool, (pid, job, unit))) > 1:
+            raise UsageError("more than one of --pid, --job and --unit", advice="give one of them")
+        packed = output is not None and output.name.endswith(PACKED)
+        folder = str(output.absolute()) if output and not packed else ""
+        back = abs(seconds(since.removeprefix("-")))
+        try:
+            made, closed = collecting.collect(pid=pid, job=job, unit=unit, since_s=back, bundle=folder)
+            if redact:
+                _redact(Path(made))
+            if packed:
+                collecting.packed(made, str(output))
+        except OSError as error:
+            raise UsageError(f"the bundle could not be written ({error.strerror})", str(error.filename)) from error
+        for line in closed:
+            print(f"forensics: not taken: {line}", file=sys.stderr)
+        print(output if packed else made)
+
+
+def _redact(folder: Path) -> None:
+    """Put stand-ins into every file of the bundle, one for each name throughout."""
+    import json
+
+    from forensics.report.redaction.names import Names
+    from forensics.report.redaction.secrets import masked
+
+    texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.rglob("*")) if path.is_file()}
+    host = json.loads(texts[folder / "run.json"])["host"]["name"]
+    names = Names.among([("host", host)], (line for text in texts.values() for line in text.splitlines()))
+    for path, text in texts.items():
+        path.write_text("\n".join(names.hide(masked(line)) for line in text.split("\n")), encoding="utf-8")

@@ -1,0 +1,132 @@
+"""Bundles: their form, what analyze reads of them, what the groups' counters say, how a log stays bounded."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+import forensics
+from forensics.capture import cgroups, guard
+from forensics.capture.collect import collect
+from forensics.capture.joblog import JobLog
+from forensics.cli.app import build
+from tests.capture.test_run import captured
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+SCHEMA = json.loads((Path(guard.__file__).parent / "bundle.schema.json").read_text())
+MEMORY = Path("/sys/fs/cgroup/memory")
+GROW = "x = []\nwhile True: x.append(bytearray(1 << 20))"
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of a program whose worker dies of a segmentation fault, and that fails for it."""
+    folder = tmp_path_factory.mktemp("bundle") / "b"
+    script = "echo step 1 loss 0.5; sh -c 'sleep 0.3; kill -SEGV $$'; echo worker is gone >&2; exit 1"
+    subprocess.run(captured(["/bin/sh", "-c", script], folder), capture_output=True, check=False)
+    return folder
+
+
+def test_run_json_follows_its_schema(crashed: Path) -> None:
+    jsonschema.validate(json.loads((crashed / "run.json").read_text()), SCHEMA)
+
+
+def test_analyze_reads_a_bundle_as_it_is(crashed: Path) -> None:
+    report = forensics.analyze(crashed)
+    assert report.causes[0].id == "process.segfault"
+    assert "ended by signal 11 (SIGSEGV)" in "".join(e.text for e in report.causes[0].evidence)
+    assert {Path(s.name).name for s in report.sources} <= {"job.log", "kernel.log"}
+
+
+def test_why_shows_and_keeps_the_report(crashed: Path) -> None:
+    first = CliRunner().invoke(build(), ["why", str(crashed), "--again"])
+    assert first.exit_code == 0 and "process.segfault" in first.output
+    assert CliRunner().invoke(build(), ["why", str(crashed)]).output == first.output
+    assert forensics.analyze(crashed).causes[0].id == "process.segfault"  # a report is no evidence
+
+
+def test_the_next_process_is_told_once(crashed: Path, tmp_path: Path) -> None:
+    top = tmp_path / "state"
+    shutil.copytree(crashed, top / "one")
+    told = json.loads((top / "one" / "run.json").read_text())
+    told["command"]["name"] = "train.py"
+    (top / "one" / "run.json").write_text(json.dumps(told))
+    (top / "one" / "report.json").write_text(json.dumps({"causes": [{"id": "process.segfault", "title": "Native code crashed"}]}))
+    assert "process.segfault" in guard.last_death("train.py", str(top))
+    assert guard.last_death("train.py", str(top)) == ""
+
+
+@pytest.fixture
+def limited() -> Iterator[Path]:
+    folder = MEMORY / f"forensics-test-{os.getpid()}"
+    try:
+        folder.mkdir()
+        (folder / "memory.limit_in_bytes").write_text(str(96 << 20))
+    except OSError:
+        pytest.skip("needs a memory group of version 1 that may be made")
+    yield folder
+    time.sleep(0.2)
+    folder.rmdir()
+
+
+def test_a_memory_kill_is_proven_without_the_kernels_log(limited: Path, tmp_path: Path) -> None:
+    script = f"echo $$ > {limited}/cgroup.procs; {sys.executable} -c '{GROW}'; exit 1"
+    subprocess.run(captured(["/bin/sh", "-c", script], tmp_path / "b"), capture_output=True, check=False)
+    (tmp_path / "b" / "kernel.log").unlink(missing_ok=True)
+    report = forensics.analyze(tmp_path / "b")
+    assert (report.causes[0].id, report.causes[0].evidence[0].weight) == ("host_memory.oom_cgroup", "proof")
+    assert report.causes[0].facts["limit_bytes"] == 96 << 20
+
+
+def test_the_counters_of_version_2_are_read(tmp_path: Path) -> None:
+    for name, text in (("current", "104857600"), ("max", "209715200"), ("peak", "209715200")):
+        (tmp_path / f"memory.{name}").write_text(text + "\n")
+    (tmp_path / "memory.events").write_text("low 0\nhigh 0\nmax 35\noom 1\noom_kill 1\noom_group_kill 0\n")
+    found = cgroups.read_counters(2, str(tmp_path))
+    wanted = {"usage_bytes": 104857600, "limit_bytes": 209715200, "peak_bytes": 209715200, "kills": 1, "refused": 35, "ooms": 1}
+    assert wanted.items() <= found.items()
+
+
+def test_a_long_log_keeps_both_ends(tmp_path: Path) -> None:
+    log = JobLog(str(tmp_path), 100_000)
+    for i in range(4000):
+        log.add("1", b"line %06d of the output, padded to some length\n" % i)
+    log.close(["closing line"])
+    lines = (tmp_path / "job.log").read_text().splitlines()
+    assert lines[0].startswith("line 000000") and lines[-2].startswith("line 003999") and lines[-1] == "closing line"
+    assert any("bytes are left out here" in line for line in lines)
+    assert (tmp_path / "job.log").stat().st_size < 160_000
+
+
+def test_a_line_of_stderr_never_lands_inside_one_of_stdout(tmp_path: Path) -> None:
+    log = JobLog(str(tmp_path), 1 << 20)
+    for stream, text in (("1", b"half of "), ("2", b"an error\n"), ("1", b"a line\n")):
+        log.add(stream, text)
+    log.close([])
+    assert (tmp_path / "job.log").read_text() == "an error\nhalf of a line\n"
+
+
+def test_collect_takes_a_process_that_runs(tmp_path: Path) -> None:
+    with (tmp_path / "own.log").open("w") as out:
+        running = subprocess.Popen(["sh", "-c", "echo step 1; sleep 20"], stdout=out)
+    try:
+        folder, _ = collect(pid=running.pid, bundle=str(tmp_path / "b"), stacks=False)
+    finally:
+        running.kill()
+        running.wait()
+    log = (Path(folder) / "job.log").read_text()
+    assert "step 1" in log and "was still running" in log
+    jsonschema.validate(json.loads((Path(folder) / "run.json").read_text()), SCHEMA)
+
+
+def test_the_script_is_printed_and_is_a_shell_script() -> None:
+    printed = CliRunner().invoke(build(), ["collect", "--script"]).output
+    assert subprocess.run(["sh", "-n"], input=printed, text=True, check=False).returncode == 0
