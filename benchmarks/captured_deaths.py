@@ -118,6 +118,7 @@ def one_run(way: Way, user: str, number: int, folder: Path, programs: dict[str, 
 
 
 def json_of(path: Path) -> dict[str, object]:
+    """The object in a JSON file; an empty one where there is none yet."""
     try:
         return json.loads(path.read_text())  # type: ignore[no-any-return]
     except (OSError, ValueError):

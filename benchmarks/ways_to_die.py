@@ -117,10 +117,12 @@ class Way(NamedTuple):
 
 
 def py(code: str, *more: str) -> list[str]:
+    """The command that runs `code` in Python."""
     return ["{python}", "-u", "-c", code, *more]
 
 
 def sh(script: str) -> list[str]:
+    """The command that runs `script` in a shell."""
     return ["/bin/sh", "-c", script]
 
 

@@ -179,6 +179,7 @@ class Collector:
             self._spare(self._after_signal)
 
     def _after_signal(self) -> None:
+        self._measure_places()
         self.groups.update()
         self.kernel.read()
         self.senders.read()

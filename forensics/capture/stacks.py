@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from forensics.capture.tree import Process
 
+HEAD = "forensics run: stacks of pid "
 MAX_PROCESSES = 16
 DUMP_S = 10.0
 LIBRARY = (
@@ -56,7 +57,7 @@ def take(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, f"{process.pid}.txt")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(done.stdout[:200_000])
+            file.write(f"{HEAD}{process.pid} ({process.comm})\n{done.stdout[:200_000]}")
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost(done.stdout)})
     return taken, why
 

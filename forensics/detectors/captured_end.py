@@ -204,9 +204,8 @@ def _stalled(told: Account) -> Found | None:
 def _time_limit(told: Account) -> Found | None:
     """A timer of the command line, the scheduler's limit, or that of processor seconds ended it."""
     end = told.end
-    ran_out = [
-        d for d in (*told.deaths, end) if d.fields.get("task") in TIMERS and d.number("exit_code") in (TIMED_OUT, 128 + SIGKILL)
-    ]
+    timers = [d for d in (*told.deaths, end) if d.fields.get("task") in TIMERS and _sender(told, d) is None]
+    ran_out = [d for d in timers if d.number("exit_code") in (TIMED_OUT, 128 + SIGKILL) or d.number("signal") == SIGKILL]
     by_timer = [s for s in told.sent if s.fields.get("sender") in TIMERS and end.moment - s.moment < STOPPED_WITHIN_S]
     if by_timer or ran_out:
         return "stopped.time_limit", "proof", [*by_timer[:1], *ran_out[:1]]

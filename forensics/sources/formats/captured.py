@@ -4,9 +4,11 @@
     exits.jsonl    {"pid": 4713, "ppid": 4711, "comm": ..., "how": "pidfd", ...}
     memory.jsonl   {"time": "2026-08-22T03:00:07...", "monotonic_s": ..., "processes": 17, ...}
     job.times      [81920, 1911.906]
+    stacks/1.txt   forensics run: stacks of pid 1 (python3)
     report.txt     A memory limit was hit   host_memory.oom_cgroup                97 %
 
-What is to be known of them stands in plain words at the end of job.log; a report quotes evidence that is there already.
+What is to be known of them stands in plain words at the end of job.log: a stack that was taken ahead of a time limit is no hang,
+and a report quotes evidence that is there already.
 """
 
 import re
@@ -20,6 +22,7 @@ RUN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|report)/1"')
 EXITS = lazy.regex(r'\A\{"pid": \d+, (?=[^\n]*"how": ")')
 SAMPLES = lazy.regex(r'\A\{"time": "[^"]{19,40}", "monotonic_s": ')
 TIMES = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
+STACKS = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")
 REPORT = lazy.regex(r"\A[A-Z][^\n]{3,90}? {3}[a-z_]+\.[a-z_]+ {2,}\d+ %\n")
 
 
@@ -41,5 +44,6 @@ FORMATS = (
     _format("exits", EXITS, b'{"pid": 4713, "ppid": 4711, "comm": "python3", "how": "pidfd", "signal": 9}\n'),
     _format("samples", SAMPLES, b'{"time": "2026-08-22T03:00:07.120000+00:00", "monotonic_s": 12.5, "processes": 3}\n'),
     _format("times", TIMES, b"[81920, 1911.906]\n"),
+    _format("stacks", STACKS, b"forensics run: stacks of pid 4711 (python3)\nProcess 4711: python3\n"),
     _format("report", REPORT, b"A memory limit was hit   host_memory.oom_cgroup              97 %\n"),
 )
