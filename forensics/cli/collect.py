@@ -2,14 +2,22 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from forensics.errors import UsageError
 
-HOUR_S = 3600.0
 PACKED = (".tar.gz", ".tgz")
+
+
+Pid = Annotated[int, typer.Option(min=0, help="A process, with all below it.")]
+Job = Annotated[str, typer.Option(help="A Slurm job of this node.")]
+Unit = Annotated[str, typer.Option(help="A systemd unit.")]
+Since = Annotated[str, typer.Option(help="How far back the kernel's log and journals are read: 30m, 2h.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="A folder, or a file called .tar.gz.")]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users and addresses in it by stand-ins.")]
+Script = Annotated[bool, typer.Option("--script", help="Print a shell script for where nothing can be installed.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -17,15 +25,13 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def collect(
-        pid: Annotated[int, typer.Option(min=0, help="A process, with all below it.")] = 0,
-        job: Annotated[str, typer.Option(help="A Slurm job of this node.")] = "",
-        unit: Annotated[str, typer.Option(help="A systemd unit.")] = "",
-        since: Annotated[str, typer.Option(help="How far back the kernel's log and journals are read: 30m, 2h.")] = "1h",
-        output: Annotated[Path | None, typer.Option("--output", "-o", help="A folder, or a file called .tar.gz.")] = None,
-        redact: Annotated[bool, typer.Option("--redact", help="Replace hosts, users and addresses in it by stand-ins.")] = False,
-        script: Annotated[
-            bool, typer.Option("--script", help="Print a shell script for where nothing can be installed.")
-        ] = False,
+        pid: Pid = 0,
+        job: Job = "",
+        unit: Unit = "",
+        since: Since = "1h",
+        output: Output = None,
+        redact: Redact = False,
+        script: Script = False,
     ) -> None:
         """Collect what tells why a job died into a bundle that `analyze` reads.
 
@@ -35,28 +41,33 @@ def register(app: typer.Typer) -> None:
           forensics collect --job 815 --since 6h
           forensics collect --script > collect.sh
         """
-        from forensics.capture import collect as collecting
-        from forensics.cli.run import seconds
-
         if script:
-            sys.stdout.write(collecting.script())
+            from forensics.capture.collect import script as text
+
+            sys.stdout.write(text())
             return
         if sum(map(bool, (pid, job, unit))) > 1:
             raise UsageError("more than one of --pid, --job and --unit", advice="give one of them")
-        packed = output is not None and output.name.endswith(PACKED)
-        folder = str(output.absolute()) if output and not packed else ""
-        back = abs(seconds(since.removeprefix("-")))
-        try:
-            made, closed = collecting.collect(pid=pid, job=job, unit=unit, since_s=back, bundle=folder)
-            if redact:
-                _redact(Path(made))
-            if packed:
-                collecting.packed(made, str(output))
-        except OSError as error:
-            raise UsageError(f"the bundle could not be written ({error.strerror})", str(error.filename)) from error
-        for line in closed:
-            print(f"forensics: not taken: {line}", file=sys.stderr)
-        print(output if packed else made)
+        _collect({"pid": pid, "job": job, "unit": unit}, since, output, redact)
+
+
+def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool) -> None:
+    from forensics.capture import collect as collecting
+    from forensics.cli.run import seconds
+
+    packed = output is not None and output.name.endswith(PACKED)
+    folder = str(output.absolute()) if output and not packed else ""
+    try:
+        made, closed = collecting.collect(since_s=abs(seconds(since.removeprefix("-"))), bundle=folder, **what)
+        if redact:
+            _redact(Path(made))
+        if packed:
+            collecting.packed(made, str(output))
+    except OSError as error:
+        raise UsageError(f"the bundle could not be written ({error.strerror})", str(error.filename)) from error
+    for line in closed:
+        print(f"forensics: not taken: {line}", file=sys.stderr)
+    print(output if packed else made)
 
 
 def _redact(folder: Path) -> None:
