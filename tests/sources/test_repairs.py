@@ -82,3 +82,13 @@ def test_tables_and_records_of_equal_length_are_not_joined() -> None:
     prose = ["a short line", "and another one that is longer", "x" * 75, "", "the end"]
     for lines in (table, records, prose):
         assert read_bytes("\n".join(lines).encode()).lines == lines
+
+
+def test_lines_of_one_length_by_chance_are_not_joined() -> None:
+    """Evidence of lines that were joined stands nowhere in the file."""
+    head = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"
+    progress = [f"seen {i}, wanted {40 - i}, and so on, free and usable memory: 62%".ljust(len(head), "%") for i in range(10, 14)]
+    lines = [head, "Epoch 1", *(part for p in progress for part in (p, "next one")), head, "Epoch 2"]
+    assert {len(line) for line in lines if len(line) > 20} == {len(head)}
+    found = read_bytes("\n".join(lines).encode())
+    assert (found.lines, found.warnings) == (lines, [])

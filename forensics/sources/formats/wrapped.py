@@ -6,7 +6,8 @@
     AssertionError: Check batch related parameters. train_batch_size is not
     equal to micro_batch_per_gpu * gradient_acc_step
 
-A terminal cuts where the column ends: then no line is longer than the width and many are exactly as long. A program that wraps
+A terminal cuts where the column ends: then no line is longer than the width, many are exactly as long, and most of the cuts go
+through a word: lines that are as long by chance are not joined. A program that wraps
 at words leaves lines of which each, with the next one's first word, would be too long. Nothing is joined to a line that begins
 like a record of its own.
 """
@@ -22,6 +23,8 @@ from forensics.sources.origin import Piece
 WIDTHS = range(70, 81)
 LEAST = 3
 SHARE = 0.1
+SHARE_INSIDE = 0.5  # of the cuts: a column ends inside a word two times of three, records of one width end with words
+SENTENCE_ENDS = (".", "!", "?", ")")
 LEAST_WORDS = 4
 SHARE_WORDS = 0.9
 SLACK = 24  # a line that was wrapped at words is not shorter than the width by more
@@ -43,7 +46,16 @@ def _begins(line: str, following: str) -> bool:
 
 def _cut(width: int, line: str, following: str) -> bool:
     """May `following` be the rest of `line`, cut where the column ended?"""
-    return len(line) == width and bool(following) and not (_begins(line, following) or TABLE.search(line))
+    if len(line) != width or not following or (line.endswith(SENTENCE_ENDS) and following[0].isupper()):
+        return False
+    return not (_begins(line, following) or TABLE.search(line))
+
+
+def _no_end(line: str, following: str) -> bool:
+    """Does a word go on from one line to the next, or does the line end with a space? No program writes a line so."""
+    return line[-1] == " " or (
+        line[-1].isalnum() and following[0].isalnum() and not (line[-1].islower() and following[0].isupper())
+    )
 
 
 def _worded(width: int, line: str, following: str) -> bool:
@@ -59,8 +71,9 @@ def _wrapping(lines: Sequence[str]) -> tuple[int, bool]:
     if width not in WIDTHS:
         return 0, False
     pairs = [(a, b) for a, b in itertools.pairwise(lines) if a.strip()]
-    cut = sum(_cut(width, a, b) for a, b in pairs)
-    if cut >= LEAST and cut >= SHARE * len(pairs):
+    cut = [(a, b) for a, b in pairs if _cut(width, a, b)]
+    inside = sum(_no_end(a, b) for a, b in cut)
+    if len(cut) >= LEAST and len(cut) >= SHARE * len(pairs) and inside >= SHARE_INSIDE * len(cut):
         return width, False
     going_on = [(a, b) for a, b in pairs if b and not START.match(b)]
     worded = sum(_worded(width, a, b) for a, b in going_on)

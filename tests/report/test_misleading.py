@@ -1,0 +1,152 @@
+"""Sentences that once misled readers of reports, each with a test that none of its kind can be written any more."""
+
+import re
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from forensics.database import Database
+from forensics.errors import SourceError
+from forensics.report import Style, formats, overview, render
+from forensics.report.curves import amount, bearing
+from forensics.report.phrases import also_possible, headline, symptoms
+from forensics.report.steps import steps
+from forensics.sources import open_paths
+from forensics.text import counted, size
+from tests.report import made
+from tests.report.samples import CASES, ROOT, rendered, sample
+
+COUNTED_ONE = re.compile(
+    r"(?<![\d.,:/-])1 (?:more |other )?(?:lines|sources|faults|incidents|ranks|attempts|stretches|processes)\b"
+)
+SIZE = re.compile(r"\b[\d.,]+ ?(?:[kKMGT]B|bytes|[KMGT]iB)\b")
+
+
+def prose_of(text: str) -> str:
+    """A Markdown report without what it quotes."""
+    return re.sub(r"```.*?```|`[^`]*`", " ", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_follows_from_nothing(case: str, knowledge: Database) -> None:
+    """`Nothing here crashed`, and `Another rank or node died first` as its consequence."""
+    report = sample(case, knowledge)
+    if report.verdict == "no_crash":
+        assert (steps(report), symptoms(report), overview.where(report)) == ([], [], "")
+    elif report.verdict == "crash":
+        assert not [f for f in also_possible(report) if f.id.startswith("none.")]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_of_a_thing_is_no_plural(case: str, knowledge: Database) -> None:
+    """`1 sources`, `1 faults`."""
+    for form in ("text", "markdown"):
+        said = prose_of(rendered(case, form, knowledge)).replace("1 lines as before", "")  # the decision's own words
+        assert not COUNTED_ONE.search(said)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sizes_have_one_unit_convention(case: str, knowledge: Database) -> None:
+    """`1.02` beside `1.1 GiB`; GB and GiB in one report."""
+    report = sample(case, knowledge)
+    ours = [w for w in (report.causes[0].summary, overview.do_first(report)) if w]
+    logged = " ".join(str(v) for v in report.causes[0].facts.values())
+    for told in (found for text in ours for found in SIZE.findall(text) if found not in logged):
+        assert re.fullmatch(r"\d+(?:\.\d+)? (?:bytes|[KMGT]iB)", told), told
+
+
+def test_a_number_of_bytes_is_the_same_in_curves_tables_and_sentences() -> None:
+    for count in (0, 1, 1023, 1024, (1 << 20) - 1, 444796 << 10, 5 << 30, int(1.02 * 2**30), 3 << 42):
+        assert amount(float(count), "B") == size(count)
+    assert (counted(1, "line"), counted(2, "line"), counted(1200, "stretch", "stretches")) == (
+        "1 line",
+        "2 lines",
+        "1,200 stretches",
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_evidence_is_found_with_grep(case: str, knowledge: Database) -> None:
+    """Quoted evidence that stands nowhere in the file."""
+    report = sample(case, knowledge)
+    for proof in report.causes[0].proofs:
+        path = ROOT / proof.source
+        if path.is_file() and path.suffix not in (".ipynb", ".json", ".gz"):
+            line = path.read_bytes().split(b"\n")[proof.line - 1].decode("utf-8", "replace")
+            whole = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line)
+            assert proof.text.rstrip("…") in whole.split("\r")[-1] or proof.text.rstrip("…") in whole
+
+
+def test_rows_of_evidence_are_pieces_of_the_line() -> None:
+    line = (
+        "\tkernel:  Memory cgroup\tout of memory:   Killed process 4711 (python3) total-vm:1229208kB, anon-rss:326484kB "
+        + "x" * 90
+    )
+    report = made.report(line)
+    for width in (60, 80, 100):
+        rows = render(report, "text", Style(width=width)).split("evidence")[1].split("\n\n")[0].splitlines()[1:]
+        pieces = [re.sub(r"^(?:[> ] logs/\S+:\d+ ? ?| {10,})", "", row).removesuffix(" …").strip() for row in rows]
+        assert all(piece in line for piece in pieces if piece), pieces
+        assert any(piece.startswith("kernel:  Memory cgroup\t") for piece in pieces)
+
+
+def test_the_first_screen_names_the_rank_its_host_and_how_many_waited() -> None:
+    """64 ranks: neither headline nor summary said rank 37 on node04, nor that 63 others timed out."""
+    report = made.report()
+    facts = {"culprit_rank": 37, "node": "node04", "timeout_s": 600.0}
+    first = replace(report.causes[0], facts=facts, where="rank 37 on node04", ranks=tuple(range(64)))
+    screen = "\n".join(render(replace(report, causes=(first,)), "text", Style(width=80)).splitlines()[:24])
+    assert "where     rank 37 on node04; 63 other ranks waited or failed with it" in screen
+
+
+def test_two_hundred_kills_are_a_list_and_not_one_story() -> None:
+    """200 kills of 200 Slurm jobs, seven minutes apart, were told as `job 4199`."""
+    screen = "\n".join(render(made.many(200), "text", Style(width=80)).splitlines()[:24])
+    assert "200 in these logs, number 1 is told here" in " ".join(screen.split())
+    assert "199 more: A memory limit was hit, jobs 4001 to 4199, about every 7 min" in " ".join(
+        screen.replace(" 93 %", "").split()
+    )
+
+
+def test_what_happened_to_another_before_is_not_when_it_began() -> None:
+    """The kill of another job in the same kernel log, told as the start of this one's."""
+    report = made.report()
+    root = report.causes[0]
+    stranger = replace(report.timeline[0], time=made.START - timedelta(seconds=15), line=1)
+    course = steps(replace(report, timeline=(stranger, *report.timeline), incidents=(replace(report.incidents[0], events=4),)))
+    assert course[0].time == root.proofs[0].time
+
+
+def test_what_is_not_proven_says_so_before_its_cause() -> None:
+    report = replace(made.report(), verdict="undetermined")
+    assert headline(report) == "Not proven: A memory limit was hit"
+    assert render(report, "text").startswith("Not proven: ")
+    assert render(report, "markdown").startswith("## Not proven: ")
+
+
+def test_a_curve_that_shows_nothing_is_not_drawn() -> None:
+    report = made.report()
+    flat = replace(report.curves[0], points=tuple((i, 1e9) for i in range(40)))
+    grown = replace(report.curves[0], points=tuple((i, i * 1e8) for i in range(1, 40)))
+    assert bearing(replace(report, curves=(flat,))) == []
+    assert len(bearing(replace(report, curves=(grown, replace(grown, rank=1), replace(grown, rank=2))))) == 1
+
+
+def test_an_empty_log_is_an_answer(tmp_path: Path) -> None:
+    """`nothing readable`, and no advice."""
+    (tmp_path / "train.log").touch()
+    with pytest.raises(SourceError, match=r"nothing is written in it; .*exit status.*scheduler.*kernel"):
+        open_paths([tmp_path], lambda _: None)
+
+
+def test_two_hundred_incidents_are_written_in_a_second_in_every_format() -> None:
+    """Processor time, which other programs of the machine do not lengthen."""
+    report = made.many(200)
+    for form in formats():
+        render(made.report(), form)  # its imports are paid for
+        start = time.process_time()
+        render(report, form, Style(every_incident=True))
+        assert time.process_time() - start <= 1.0, form
