@@ -110,7 +110,7 @@ def _summary(report: Report) -> Iterator[str]:
     if guessed(report):
         yield from (f"## {headline(report)}", "", *_ending(report))
     else:
-        yield from (f"## {plain(first.title)} ({percent(first.probability)})", "", *_ending(report))
+        yield from (f"## {plain(headline(report))} ({percent(first.probability)})", "", *_ending(report))
         yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
     yield prose(what_happened(report)[:3000], _logged(report))
 
