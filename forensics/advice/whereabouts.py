@@ -11,6 +11,7 @@ from forensics.model import Fields
 
 SLURM = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
+IMPORTER = "<frozen"  # Python's own import machinery, which is nobody's file
 NAMED = ("pod", "container", "unit")  # facts that name whose processes they were
 HOSTS = ("host", "node")
 NOBODY = ("localhost", "127.0.0.1")  # every machine's name for itself
@@ -52,7 +53,7 @@ def _processes(facts: Fields) -> list[str]:
 
 def _code(facts: Fields) -> list[str]:
     for file, line in (("file", "line_no"), ("python_file", "python_line")):
-        if file in facts and line in facts:
+        if file in facts and line in facts and not str(facts[file]).startswith(IMPORTER):
             return [f"{_cut(tell(file, facts[file]))}:{facts[line]}"]
     return []
 

@@ -13,18 +13,30 @@ from datetime import datetime
 from forensics.model import Finding, Proof, Report
 from forensics.report.phrases import apart, symptoms
 
+FOLLOWS_WITHIN_S = 7200.0  # collectives and mounts give up within an hour; two hours of silence part incidents, too
 FOLLOWED = "What followed from it"
 BESIDE = "Told beside it"
 
 
 def consequences(report: Report) -> list[Finding]:
-    """The symptoms of the first cause that do not stand before it."""
-    return [f for f in symptoms(report) if not stands_before(f, report.causes[0])]
+    """The symptoms of the first cause that stand neither before it nor hours behind it."""
+    return [f for f in symptoms(report) if not _apart(f, report.causes[0])]
 
 
 def told_beside(report: Report) -> list[Finding]:
-    """The symptoms that stand before the first cause: nothing shows that they followed from it."""
-    return [f for f in symptoms(report) if stands_before(f, report.causes[0])]
+    """The other symptoms: nothing shows that they followed from the first cause."""
+    return [f for f in symptoms(report) if _apart(f, report.causes[0])]
+
+
+def _apart(finding: Finding, cause: Finding) -> bool:
+    return stands_before(finding, cause) or _comes_too_late(finding, cause)
+
+
+def _comes_too_late(finding: Finding, cause: Finding) -> bool:
+    """Is `finding` shown so long behind the last line that shows `cause` that something else may have come between?"""
+    last = max((p.time.timestamp() for p in cause.proofs if p.time), default=None)
+    shown = finding.proofs[0].time if finding.proofs else None
+    return last is not None and shown is not None and shown.timestamp() - last > FOLLOWS_WITHIN_S
 
 
 def stands_before(finding: Finding, cause: Finding) -> bool:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from forensics.database import Database
 from forensics.errors import SourceError
 from forensics.report import Style, formats, overview, render
+from forensics.report.consequences import consequences, told_beside
 from forensics.report.curves import amount, bearing
 from forensics.report.phrases import also_possible, headline, symptoms
 from forensics.report.steps import steps
@@ -118,6 +119,16 @@ def test_what_happened_to_another_before_is_not_when_it_began() -> None:
     stranger = replace(report.timeline[0], time=made.START - timedelta(seconds=15), line=1)
     course = steps(replace(report, timeline=(stranger, *report.timeline), incidents=(replace(report.incidents[0], events=4),)))
     assert course[0].time == root.proofs[0].time
+
+
+def test_what_comes_days_later_did_not_follow() -> None:
+    """A network card that flapped, and a lockup two days later as its consequence."""
+    report = made.report()
+    root, symptom = report.causes
+    late = replace(symptom, proofs=(replace(symptom.proofs[0], time=made.START + timedelta(days=2)),))
+    assert consequences(report) == [symptom]
+    moved = replace(report, causes=(root, late))
+    assert (consequences(moved), told_beside(moved), steps(moved)) == ([], [late], [])
 
 
 def test_what_is_not_proven_says_so_before_its_cause() -> None:
