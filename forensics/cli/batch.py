@@ -23,12 +23,14 @@ from forensics.cli.common import (
     Until,
     check_format,
     told,
+    told_together,
     write,
 )
 from forensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
     from forensics.correlation import Choice
+    from forensics.model import Report
 
 
 def register(app: typer.Typer) -> None:
@@ -82,16 +84,23 @@ def _check(folder: Path, form: str) -> None:
 def _run(folder: Path, telling: Telling, signatures: Sequence[Path], choice: "Choice") -> bool:
     """Write the reports, each as soon as it is there, or all at once to a file; True when one tells of a crash."""
     from forensics import pipeline
+    from forensics.report import in_one_document
 
+    together = in_one_document(telling.form)
+    reports: list[Report] = []
     texts: list[str] = []
     crashed = False
     for report in pipeline.analyze_folders(folder, pipeline.database(signatures), choice):
         crashed = crashed or report.verdict == "crash"
         print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
-        if telling.output is None:
+        if together:
+            reports.append(report)
+        elif telling.output is None:
             write(told(report, telling), None)
         else:
             texts.append(told(report, telling))
-    if telling.output is not None:
+    if together:
+        write(told_together(reports, telling), telling.output)
+    elif telling.output is not None:
         write("".join(texts), telling.output)
     return crashed

@@ -198,6 +198,13 @@ def told(report: "Report", telling: Telling) -> str:
     return text + _ledger(report, style(telling)) if telling.why and telling.form == "text" else text
 
 
+def told_together(reports: "Sequence[Report]", telling: Telling) -> str:
+    """Several reports as one document, of a format that is made so."""
+    from forensics.report import render_many
+
+    return render_many([_prepared(r, telling) for r in reports], telling.form, style(telling))
+
+
 def _prepared(report: "Report", telling: Telling) -> "Report":
     """The report on the incident that was asked for, without names where these are not to leave."""
     if telling.incident is not None:

@@ -12,9 +12,11 @@ from forensics.report import formats as package
 from forensics.report.style import Style
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from forensics.model import Report
 
-__all__ = ["Style", "formats", "hidden", "render"]
+__all__ = ["Style", "formats", "hidden", "in_one_document", "render", "render_many"]
 
 
 def formats() -> list[str]:
@@ -30,6 +32,20 @@ def render(report: "Report", form: str, style: Style | None = None) -> str:
         raise KeyError(form)
     module = importlib.import_module(f"{package.__name__}.{form}")
     text: str = module.render(without_secrets(report), style or Style())
+    return text
+
+
+def in_one_document(form: str) -> bool:
+    """Do several reports make one document in this format, as a table with one head does?"""
+    return hasattr(importlib.import_module(f"{package.__name__}.{form}"), "render_many")
+
+
+def render_many(reports: "Iterable[Report]", form: str, style: Style | None = None) -> str:
+    """Several reports as one document, of a format that is made so."""
+    from forensics.report.redaction import without_secrets
+
+    module = importlib.import_module(f"{package.__name__}.{form}")
+    text: str = module.render_many([without_secrets(r) for r in reports], style or Style())
     return text
 
 

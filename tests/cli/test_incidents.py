@@ -1,8 +1,10 @@
 """`--incident`, `--all`, the formats for machines and `help` on the command line."""
 
+import csv
 from pathlib import Path
 
 import pytest
+from junitparser import JUnitXml
 
 from forensics.report import render
 from tests.commandline import in_text
@@ -52,6 +54,16 @@ def test_a_workflow_gets_annotations_and_a_summary_of_the_step(saved: str, tmp_p
 @pytest.mark.parametrize("form", ["sarif", "junit", "csv", "github"])
 def test_machines_get_their_formats_by_name(saved: str, form: str) -> None:
     assert in_text("report", saved, "-f", form).stdout == render(made.many(12), form)
+
+
+def test_a_batch_is_one_document_where_the_format_is_one(tmp_path: Path) -> None:
+    for name in ("run1", "run2"):
+        (tmp_path / "cases" / name).mkdir(parents=True)
+        (tmp_path / "cases" / name / "train.log").write_text("Traceback (most recent call last):\nKeyError: 'label'\n")
+    read = list(csv.DictReader(in_text("batch", tmp_path / "cases", "-f", "csv").stdout.splitlines()))
+    assert [row["case"] for row in read] == ["run1", "run2"]
+    suites = JUnitXml.fromstring(in_text("batch", tmp_path / "cases", "-f", "junit").stdout.encode())
+    assert [suite.name for suite in suites] == ["run1", "run2"]
 
 
 def test_help_is_a_command() -> None:
