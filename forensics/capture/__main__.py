@@ -9,6 +9,10 @@ def main() -> None:
     """Become what was asked for."""
     what, text = sys.argv[1], sys.argv[2]
     if what == "run":
+        if sys.platform != "linux":
+            from forensics.capture.plain import main as plain
+
+            plain(Options.from_json(text))
         from forensics.capture.front import main as run
 
         run(Options.from_json(text))

@@ -11,11 +11,8 @@ import contextlib
 import errno
 import json
 import os
-import shlex
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 
@@ -25,6 +22,7 @@ from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
 from forensics.capture.prepare import environment, linked_folders
+from forensics.capture.reporting import afterwards, analyse
 from forensics.capture.streams import Streams
 from forensics.capture.times import stamp
 
@@ -35,9 +33,7 @@ if TYPE_CHECKING:
     from forensics.capture.options import Options
 
 DRAIN_S = 0.5  # after the end the output of processes left behind is waited for so long
-REPORT_S = 60.0
 GROUP_S = 0.005  # a signal to a group is put to its members one after the other
-TERMINATION_CHARS = 4000  # a container's message may have 4,096 bytes
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells answer (POSIX, 2.8.2)
 GRACE_KERNEL_S = 0.02  # the kernel's lines about a kill arrive before wait() returns; those of a crash soon after
 
@@ -226,40 +222,6 @@ def finish(
     bundle.write_rows("memory.jsonl", ({**r, "time": stamp(r["time"])} for r in collector.samples.rows))
     bundle.write_run(collector.told(True, status) | ({"notes": notes} if notes else {}))
     collector.tree.close()
-
-
-def analyse(folder: str, options: Options) -> None:
-    """Have the bundle analysed by a process of its own; the report lies in it afterwards."""
-    command = [sys.executable, "-P", "-m", "forensics", "why", folder, "--again", "--format", options.form]
-    command += ["--redact"] if options.redact else []
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=REPORT_S, check=False, start_new_session=True
-        )
-        wrong = done.stderr.decode("utf-8", "replace").strip() if done.returncode else ""
-    except (OSError, subprocess.SubprocessError) as error:
-        wrong = str(error)
-    if wrong:
-        with contextlib.suppress(OSError), open(os.path.join(folder, "report.failed"), "w", encoding="utf-8") as file:
-            file.write(wrong + "\n")
-
-
-def afterwards(folder: str, options: Options) -> None:
-    """What was asked for after a death: a short report for Kubernetes, and a command of the user's."""
-    with contextlib.suppress(OSError):
-        if options.termination_file and os.path.exists(options.termination_file):
-            with (
-                open(os.path.join(folder, "report.txt"), encoding="utf-8") as report,
-                open(options.termination_file, "w", encoding="utf-8") as file,
-            ):
-                file.write(report.read(TERMINATION_CHARS))
-    if options.on_crash:
-        with contextlib.suppress(OSError):
-            subprocess.Popen(
-                ["/bin/sh", "-c", options.on_crash.replace("{bundle}", shlex.quote(folder))],
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
 
 
 def binary_kind(path: str) -> str:

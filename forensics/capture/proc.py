@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import struct
 
@@ -110,6 +109,8 @@ def open_pidfd(pid: int) -> int:
 
 def exit_status(pidfd: int) -> int | None:
     """The wait status of a process that ended and was reaped, child or not; None before that, or before Linux 6.15."""
+    import fcntl  # not on every system
+
     buffer = bytearray(INFO_BYTES)
     struct.pack_into("Q", buffer, 0, PIDFD_INFO_EXIT)
     try:

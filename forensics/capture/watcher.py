@@ -20,8 +20,9 @@ import time
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
-from forensics.capture.keeper import afterwards, analyse, finish
+from forensics.capture.keeper import finish
 from forensics.capture.options import Options
+from forensics.capture.reporting import afterwards, analyse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

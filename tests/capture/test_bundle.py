@@ -86,6 +86,18 @@ def test_a_memory_kill_is_proven_without_the_kernels_log(limited: Path, tmp_path
     assert report.causes[0].facts["limit_bytes"] == 96 << 20
 
 
+def test_on_other_systems_status_and_output_are_taken(tmp_path: Path) -> None:
+    code = "import sys; from forensics.capture.plain import run; from forensics.capture.options import Options\n"
+    code += (
+        "sys.exit(run(Options(command=['sh', '-c', 'echo out; kill -9 $$'], folder=sys.argv[1], report=False, keep='always')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "b")], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (137, b"out\n")
+    told = json.loads((tmp_path / "b" / "run.json").read_text())
+    jsonschema.validate(told, SCHEMA)
+    assert told["closed"] and "was ended by signal 9 (SIGKILL)" in (tmp_path / "b" / "job.log").read_text()
+
+
 def test_the_counters_of_version_2_are_read(tmp_path: Path) -> None:
     for name, text in (("current", "104857600"), ("max", "209715200"), ("peak", "209715200")):
         (tmp_path / f"memory.{name}").write_text(text + "\n")

@@ -1,0 +1,128 @@
+"""A captured run where the system is not Linux: exit status, output and memory, and a word on what is not taken.
+
+The job is our child and keeps a terminal where it has one; then its output is not kept, for there is no pty here.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from forensics.capture import identity
+from forensics.capture.account import HEAD, signal_name
+from forensics.capture.bundle import Bundle
+from forensics.capture.joblog import JobLog
+from forensics.capture.times import span, stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO, Any, NoReturn
+
+    from forensics.capture.options import Options
+
+NOT_TAKEN = ("the end of other processes than the command", "memory groups", "the kernel's log", "who sent a signal", "stacks")
+BLOCK_BYTES = 1 << 16
+
+
+def main(options: Options) -> NoReturn:
+    """Run the command to its end; exits with its status, 128 + n for signal n."""
+    sys.exit(run(options))
+
+
+def run(options: Options) -> int:
+    """Run the command; its status as a shell tells it."""
+    bundle = Bundle(options.folder, options.command[0])
+    log = JobLog(bundle.folder, options.max_log_bytes)
+    kept = not (os.isatty(1) or os.isatty(2))
+    started = time.time()
+    pipe = subprocess.PIPE if kept else None
+    try:
+        child = subprocess.Popen(options.command, stdout=pipe, stderr=pipe, close_fds=False)
+    except OSError as error:
+        print(f"forensics: {options.command[0]}: {error.strerror}", file=sys.stderr)
+        bundle.remove()
+        return 127
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda n, _: child.send_signal(n) if n != signal.SIGINT else None)
+    relays = [threading.Thread(target=_copy, args=(s, to, log)) for s, to in ((child.stdout, 1), (child.stderr, 2)) if s]
+    for relay in relays:
+        relay.start()
+    code = child.wait()
+    for relay in relays:
+        relay.join()
+    _close(options, bundle, log, started, child.pid, code, kept)
+    return code if code >= 0 else 128 - code
+
+
+def _copy(source: IO[bytes], to: int, log: JobLog) -> None:
+    while data := os.read(source.fileno(), BLOCK_BYTES):
+        log.add(str(to), data)
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(to, view) :]
+        except OSError:
+            break
+    source.close()
+
+
+def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: int, code: int, kept: bool) -> None:
+    now = time.time()
+    ended = f"was ended by signal {-code} ({signal_name(-code)})" if code < 0 else f"ended with exit status {code}"
+    log.close([f"[{stamp(now)}] {HEAD} the command, pid {pid}, {ended} after {span(now - started)}"])
+    not_taken = [*NOT_TAKEN, *([] if kept else ["the output, which went to a terminal"])]
+    told: dict[str, Any] = {"schema": "forensics-run/1", "complete": True, "start": stamp(started), "end": stamp(now)}
+    told |= {"command": {"arguments": options.command, "folder": os.getcwd(), "pid": pid, "name": options.name}}
+    told |= {"status": {"how": "child", **({"signal": -code} if code < 0 else {"exit_code": code})}, "host": identity.host()}
+    told |= {
+        "clock": identity.clock(),
+        "identity": identity.identity(os.environ),
+        "limits": {},
+        "groups": [],
+        "signals": [],
+        "stacks": [],
+    }
+    told |= {
+        "memory": {"most_bytes": _most_bytes(), "host_bytes": 0, "least_available_share": 1.0, "most_used_share_of_limit": None}
+    }
+    told["memory"]["host_kills"] = None
+    told |= {
+        "output": {"bytes": log.bytes, "last": None, "longest_silence_s": log.longest_silence_s, "fault": log.fault},
+        "gpus": [],
+    }
+    told |= {"disks": {}, "core_dumps": {}, "exits": {"count": 1, "left_out": 0, "ways": ["child"]}, "faults": []}
+    told["closed"] = [{"what": what, "why": f"not taken on {sys.platform}", "command": ""} for what in not_taken]
+    told["tool"] = {"name": "forensics", "python": sys.version.split()[0]}
+    bundle.write_run(told)
+    if code and options.report:
+        from forensics.capture.reporting import analyse
+
+        analyse(bundle.folder, options)
+        _show(bundle, options)
+    if not code and options.keep != "always":
+        bundle.remove()
+
+
+def _show(bundle: Bundle, options: Options) -> None:
+    if options.quiet:
+        return
+    try:
+        with open(bundle.path("report.txt"), encoding="utf-8") as file:
+            print(file.read(), file=sys.stderr)
+    except OSError:
+        return
+    print(f"forensics: captured in {bundle.folder}; not taken on {sys.platform}: {', '.join(NOT_TAKEN)}", file=sys.stderr)
+
+
+def _most_bytes() -> int:
+    """The most that a child held, where the system counts it."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

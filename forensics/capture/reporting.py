@@ -1,0 +1,50 @@
+"""After a death: the bundle analysed by a process of its own, and what the user asked for then."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import subprocess
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from forensics.capture.options import Options
+
+REPORT_S = 60.0
+TERMINATION_CHARS = 4000  # a container's message may have 4,096 bytes
+
+
+def analyse(folder: str, options: Options) -> None:
+    """Have the bundle analysed by a process of its own; the report lies in it afterwards."""
+    command = [sys.executable, "-P", "-m", "forensics", "why", folder, "--again", "--format", options.form]
+    command += ["--redact"] if options.redact else []
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=REPORT_S, check=False, start_new_session=True
+        )
+        wrong = done.stderr.decode("utf-8", "replace").strip() if done.returncode else ""
+    except (OSError, subprocess.SubprocessError) as error:
+        wrong = str(error)
+    if wrong:
+        with contextlib.suppress(OSError), open(os.path.join(folder, "report.failed"), "w", encoding="utf-8") as file:
+            file.write(wrong + "\n")
+
+
+def afterwards(folder: str, options: Options) -> None:
+    """What was asked for after a death: a short report for Kubernetes, and a command of the user's."""
+    with contextlib.suppress(OSError):
+        if options.termination_file and os.path.exists(options.termination_file):
+            with (
+                open(os.path.join(folder, "report.txt"), encoding="utf-8") as report,
+                open(options.termination_file, "w", encoding="utf-8") as file,
+            ):
+                file.write(report.read(TERMINATION_CHARS))
+    if options.on_crash:
+        with contextlib.suppress(OSError):
+            subprocess.Popen(
+                ["/bin/sh", "-c", options.on_crash.replace("{bundle}", shlex.quote(folder))],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
