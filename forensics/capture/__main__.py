@@ -1,5 +1,6 @@
 """`python -m forensics.capture run|watch OPTIONS`: a process that loads nothing but what captures need."""
 
+import os
 import sys
 
 from forensics.capture.options import Options
@@ -13,9 +14,13 @@ def main() -> None:
             from forensics.capture.plain import main as plain
 
             plain(Options.from_json(text))
-        from forensics.capture.front import main as run
-
-        run(Options.from_json(text))
+        options = Options.from_json(text)
+        try:
+            from forensics.capture.front import main as run
+        except Exception as error:  # nothing of ours keeps the job from running
+            print(f"forensics: nothing is captured: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            os.execvp(options.command[0], options.command)
+        run(options)
     from forensics.capture.watcher import main as watch
 
     watch(text)

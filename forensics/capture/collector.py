@@ -172,9 +172,9 @@ class Collector:
         if why and not any(c["what"] == "stacks" for c in self.closed):
             self.closed.append({"what": "stacks", "why": why, "command": "pip install 'training-forensics[capture]'"})
 
-    def reaped(self, pid: int, status: int) -> None:
-        """A child of ours ended."""
-        self._spare(lambda: self.tree.reaped(pid, status))
+    def reaped(self, pid: int, status: int, cpu_s: float) -> None:
+        """A child of ours ended; `cpu_s`: the processor time that it and its children had used."""
+        self._spare(lambda: self.tree.reaped(pid, status, cpu_s))
         if os.WIFSIGNALED(status):
             self._spare(self._after_signal)
 

@@ -20,6 +20,7 @@ import time
 import tty
 
 from forensics.capture import proc
+from forensics.capture.keeper import Keeper
 from forensics.capture.streams import Streams
 
 TYPE_CHECKING = False
@@ -62,8 +63,6 @@ def main(options: Options) -> NoReturn:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     sys.stdout.flush()
     if os.fork() == 0:
-        from forensics.capture.keeper import Keeper
-
         ours.close()
         try:
             streams.lead_session()

@@ -123,7 +123,7 @@ class Keeper:
         """The wait status of the job; orphans that we adopted are reaped."""
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WUNTRACED)
+                pid, status, used = os.wait4(-1, os.WUNTRACED)
             except ChildProcessError:
                 return 0
             if pid == self.job and os.WIFSTOPPED(status):
@@ -132,7 +132,7 @@ class Keeper:
             if os.WIFSTOPPED(status):
                 continue
             if self.collector:
-                self.collector.reaped(pid, status)
+                self.collector.reaped(pid, status, used.ru_utime + used.ru_stime)
             if pid == self.job:
                 return status
 

@@ -1,6 +1,6 @@
 """The kernel's records from the start of the job on, as lines with a time of this machine's clock.
 
-    /dev/kmsg   6,3964,206764307,-;python3 invoked oom-killer: ...  ->  2026-08-22T03:00:07.123456+00:00 python3 invoked ...
+    /dev/kmsg   6,3964,206764307,-;python3 invoked oom-killer: ...  ->  2026-08-22T03:00:07,123456+00:00 python3 invoked ...
 
 Root or CAP_SYSLOG may read /dev/kmsg; others ask journalctl and dmesg at the end. What was refused is told. (kernel:
 Documentation/ABI/testing/dev-kmsg.)
@@ -69,7 +69,7 @@ class KernelLog:
         with contextlib.suppress(ValueError, IndexError):
             # The stamp counts from boot without the time asleep, as the monotonic clock does.
             moment = time.time() - (time.monotonic() - int(parts[2]) / 1e6)
-            self._add(f"{stamp(moment)} {text}")
+            self._add(stamp(moment).replace(".", ",") + " " + text)
 
     def _add(self, line: str) -> None:
         if len(self.first) < MAX_FIRST_LINES:

@@ -65,7 +65,8 @@ def take(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]
 def innermost(text: str) -> str:
     """Where the main thread is: its innermost frame, and the first one that is no library's."""
     frames: list[str] = []
-    for line in text.splitlines():
+    at = text.find("\nThread ")  # in front of it stands the command, which may be a program of many lines
+    for line in text[at + 1 :].splitlines() if at >= 0 else []:
         if line.startswith("Thread ") and frames:
             break
         if line.startswith("    ") and "(" in line:

@@ -158,9 +158,11 @@ class Tree:
         elif found is None or found.start_ticks != process.ticks:
             self._gone(process, now)
 
-    def reaped(self, pid: int, status: int) -> None:
-        """Our own child `pid` ended with `status`."""
+    def reaped(self, pid: int, status: int, cpu_s: float) -> None:
+        """Our own child `pid` ended with `status` and had used `cpu_s` of processor time."""
         process = self.living.get(pid)
+        if process is not None:
+            process.cpu_s = max(process.cpu_s, cpu_s)
         if process is None:
             self._keep({"pid": pid, "how": "child", "end": time.time(), **decoded(status)})
         else:

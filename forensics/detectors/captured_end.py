@@ -195,7 +195,7 @@ def _stalled(told: Account) -> Found | None:
     """Nothing was written for long, and then somebody ended it."""
     if not told.silence or not SILENT.match(told.silence[0].line.text.partition(HEAD)[2]):
         return None
-    stopped = _stopped(told)
+    stopped = _stopped(told) or _time_limit(told)
     if stopped is None and told.end.number("signal") != SIGKILL:
         return None
     return "process.stalled", "strong", [*told.silence[:3], *(stopped[2][:1] if stopped else [])]
