@@ -32,7 +32,7 @@ def test_a_process_says_the_same_and_ends_with_the_same_status(args: tuple[str, 
         capture_output=True,
         cwd=tmp_path,
         env={**os.environ, "LC_ALL": "C"},
-        timeout=60,
+        timeout=300,
     )
     here = forensics(*args, stdin=LATIN + SHAPE, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (here.returncode, here.stdout, here.stderr)

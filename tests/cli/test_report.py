@@ -159,7 +159,7 @@ def on_a_terminal(*args: str, columns: int = 80, **env: str) -> str:
             if not piece:
                 break
             said += piece
-        process.wait(timeout=60)
+        process.wait(timeout=300)
     os.close(main)
     return said.decode().replace("\r\n", "\n")
 

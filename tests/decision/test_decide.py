@@ -69,6 +69,20 @@ def test_two_that_are_as_likely_are_undetermined(knowledge: Database) -> None:
     assert decided(knowledge, both).verdict == "undetermined"
 
 
+@pytest.mark.parametrize(
+    ("after", "why"),
+    [
+        ({"again": 3, "progress": 7}, "the program went on: 7 lines as before stand behind it"),
+        ({"again": 9}, "the program went on: 9 lines as before stand behind it"),
+        ({"handled": True}, "the program says that it goes on"),
+        ({}, "nothing shows that it ended anything"),
+    ],
+)
+def test_a_notice_says_why_it_ended_nothing(knowledge: Database, after: dict[str, int], why: str) -> None:
+    found = decided(knowledge, question(seen("code.shape", 9, **after)), model(-3.0, **SURE))
+    assert [n.why for n in found.notices] == [why]
+
+
 def test_somebody_elses_death_is_a_notice_and_never_a_cause(knowledge: Database) -> None:
     asked = question(seen(KILL, 5, "proof", "others", source="dmesg.txt"), seen("code.shape", 99))
     found = decided(knowledge, asked)

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision import model as models
 from forensics.decision.candidates import NAMES
 from forensics.decision.model import BUILT_IN, ForeignModelError, Model, dump, read, restore, shares
+from forensics.errors import UsageError
 from forensics.model import Report
 from tests.decision.made import model
 
@@ -118,6 +120,36 @@ def test_a_model_that_cannot_be_used_is_told_and_the_built_in_one_decides(
     report = analyze(train_log=LOSS)
     assert report.tool["model"] == read(tmp_path / "own.weights").hash[:16]
     assert "model" not in {w.kind for w in report.warnings}
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "m").open("wb") as file:
+        file.truncate(models.MAX_BYTES + 1)
+    with pytest.raises(ForeignModelError, match="larger than any model"):
+        read(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        model(1.5, {"x": {"a": 1.0, "b": 2.0}}, proof=float("nan")),
+        model(1.5, {"x": {"a": 1.0, "b": 2.0}}, proof=float("inf")),
+        replace(tiny(), causes=("a", "a")),
+        replace(tiny(), causes=(), intercepts=(), coefficients=()),
+    ],
+    ids=["no number", "infinite", "a cause twice", "no cause"],
+)
+def test_a_model_that_cannot_be_is_refused_though_it_is_whole(wrong: Model) -> None:
+    with pytest.raises(ForeignModelError):
+        restore(dump(wrong))
+
+
+def test_a_damaged_built_in_model_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.weights").write_bytes(b"{}\n")
+    monkeypatch.setattr(models, "BUILT_IN", tmp_path / "model.weights")
+    monkeypatch.setenv("FORENSICS_MODEL", str(tmp_path / "never asked for before"))
+    with pytest.raises(UsageError, match="reinstall the package"):
+        models.chosen()
 
 
 def test_the_built_in_model_is_small_and_knows_no_cause_that_is_not_there(knowledge: Database) -> None:

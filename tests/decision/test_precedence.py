@@ -36,13 +36,29 @@ def test_a_row_needs_strong_evidence_of_the_subjects_own(knowledge: Database) ->
 
 
 def test_a_row_names_causes_families_or_traits(knowledge: Database) -> None:
-    trait = sorted(knowledge.causes[DIED].traits)[0]
-    assert not knowledge.has_trait(KILL, trait) or knowledge.has_trait(DIED, trait)
     for before in (KILL, "host_memory.*"):
         assert ranked(knowledge, Row(before, DIED, ""), *offered())[KILL] == 0.7
     assert ranked(knowledge, Row("storage.*", DIED, ""), *offered())[KILL] == 0.2
-    if not knowledge.has_trait(KILL, trait):
-        assert ranked(knowledge, Row(KILL, f"trait:{trait}", ""), *offered())[KILL] == 0.7
+    other, trait = next(
+        (c, t) for c in sorted(knowledge.causes) for t in knowledge.causes[c].traits if not knowledge.has_trait(KILL, t)
+    )
+    two = (offered()[0], Candidate(other, (seen(other, 9),), {}, 0.7))
+    assert ranked(knowledge, Row(KILL, f"trait:{trait}", ""), *two)[KILL] == 0.7
+    assert ranked(knowledge, Row(f"trait:{trait}", other, ""), *two)[KILL] == 0.2
+    assert ranked(knowledge, Row("host_memory", DIED, ""), *offered())[KILL] == 0.2, "a family is written with a star"
+
+
+def test_a_row_moves_nothing_that_stands_in_its_order_already(knowledge: Database) -> None:
+    first, second = offered()
+    leads = (replace(first, probability=0.7), replace(second, probability=0.2))
+    assert ranked(knowledge, Row(KILL, DIED, ""), *leads) == {KILL: 0.7, DIED: 0.2}
+
+
+def test_what_is_ranked_in_front_of_several_takes_the_highest_probability(knowledge: Database) -> None:
+    other = Candidate("process.segfault", (seen("process.segfault", 7),), {}, 0.8)
+    found = ranked(knowledge, Row(KILL, "process.*", ""), *offered(), other)
+    assert found[KILL] == 0.8
+    assert sorted(found.values()) == [0.2, 0.7, 0.8]
 
 
 def test_a_file_without_rows_and_none_at_all_change_nothing(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
-from forensics.outcome.lanes import key_of, rows
+from forensics.outcome.lanes import OWN, key_of, lane_kind, rows
 from tests.outcome.made import lanes_of, scan_of
 
 
@@ -46,6 +46,26 @@ def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:
     assert {key for key, _ in rows(scan_of(labelled), "")} == {("rank", "0"), ("rank", "1")}
     once = "reading the list of files\n3: the third of them\n" + "step of the training\n" * 9
     assert {key for key, _ in rows(scan_of(once), "")} == {("job", "")}
+
+
+@pytest.mark.parametrize(
+    ("name", "source_format", "layout", "kind"),
+    [
+        ("dmesg.log", "dmesg -T", "", "kernel"),
+        ("a.log", None, "kernel", "kernel"),
+        ("a.log", "journal", "", "service"),
+        ("a.log", None, "syslog", "service"),
+        ("nb.ipynb", "notebook", "", "notebook"),
+        ("a.log", None, "jupyter", "notebook"),
+        ("n1/slurmd.log", None, "syslog", "scheduler"),
+        ("slurmdata.log", None, "", "job"),
+        ("train.log", None, "logging", "job"),
+    ],
+)
+def test_lines_that_name_nobody_are_of_who_writes_such_a_file(
+    name: str, source_format: str | None, layout: str, kind: str
+) -> None:
+    assert lane_kind(OWN, scan_of("x\n", name, source_format), layout) == kind
 
 
 @given(st.binary(max_size=200))
