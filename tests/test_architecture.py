@@ -64,6 +64,7 @@ BELOW: dict[str, set[str]] = {
         "version",
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "errors"},
+    "adapters": {"api", "capture", "errors"},
     "__init__": {"api", "capture", "errors", "version"},
     "__main__": {"cli"},
 }

@@ -1,6 +1,8 @@
-"""`%load_ext forensics`, then `%forensics PATH...` in a notebook or in IPython.
+"""`%load_ext forensics`, then in a notebook or in IPython:
 
 %forensics slurm-4711.out --job 4711      -> the Report, shown as a page in a notebook, as text in a terminal
+%why                                      -> the Report on the last death of this notebook's kernel
+%%guard                                   -> the cell runs watched; the Report where it fails
 """
 
 import argparse
@@ -11,27 +13,70 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from forensics.errors import ForensicsError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from forensics.api.report import Report
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Add `%forensics` to `shell`; IPython calls this for `%load_ext forensics`."""
+    """Add `%forensics`, `%why` and `%%guard` to `shell`; IPython calls this for `%load_ext forensics`."""
 
     def forensics(line: str) -> "Report | None":
         """%forensics PATH... [--job ID] [--since TIME] [--until TIME] [--pid PID] [--last]: say why the run died.
 
         The Report is the value of the line: `report = %forensics train.log`. `%forensics --help` tells the options.
         """
-        try:
-            report = _asked(line)
-        except ForensicsError as error:
-            print(f"forensics: {error}", file=sys.stderr)
-            return None
-        if report is not None and not hasattr(shell, "kernel"):  # a terminal, which shows no HTML
-            print(report.to_text())
-        return report
+        return _shown(shell, lambda: _asked(line))
 
-    shell.register_magic_function(forensics, "line", "forensics")
+    def why(line: str) -> "Report | None":
+        """%why [BUNDLE]: say why the last kernel of this notebook died, or the process that BUNDLE was captured of."""
+        return _shown(shell, lambda: _last(line.strip()))
+
+    def guard(line: str, cell: str) -> "Report | None":
+        """%%guard: run the cell while the kernel is watched from beside; where it fails, the Report is the value.
+
+        Where the kernel itself dies, `%why` tells of it in the next one.
+        """
+        return _shown(shell, lambda: _guarded(shell, cell))
+
+    for magic, kind in ((forensics, "line"), (why, "line"), (guard, "cell")):
+        shell.register_magic_function(magic, kind, magic.__name__)
+
+
+def _shown(shell: Any, ask: "Callable[[], Report | None]") -> "Report | None":
+    """The Report that `ask` gives; printed on a terminal, which shows no HTML. Errors are a line on stderr."""
+    try:
+        report = ask()
+    except ForensicsError as error:
+        print(f"forensics: {error}", file=sys.stderr)
+        return None
+    if report is not None and not hasattr(shell, "kernel"):
+        print(report.to_text())
+    return report
+
+
+def _last(bundle: str) -> "Report":
+    """The Report on `bundle`, by default on the last process of this notebook's or script's that ended badly."""
+    from forensics.api.analysis import analyze
+    from forensics.capture.guard import default_name, last_bundle
+
+    found = bundle or last_bundle(default_name())
+    if not found:
+        raise UsageError("no captured death", default_name(), "%%guard or Jupyter's extension captures one")
+    return analyze(found)
+
+
+def _guarded(shell: Any, cell: str) -> "Report | None":
+    """The Report where running `cell` raised; None after a good end."""
+    from forensics.api.analysis import analyze
+    from forensics.capture.guard import Guard
+
+    watched = Guard(keep="crash").__enter__()
+    result = shell.run_cell(cell)
+    error = result.error_before_exec or result.error_in_exec
+    watched.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
+    failed = isinstance(error, Exception) and watched.bundle
+    return analyze(watched.bundle) if failed else None
 
 
 class _Parser(argparse.ArgumentParser):

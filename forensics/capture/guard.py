@@ -190,22 +190,28 @@ def last_death(name: str, folder: str = "", mark: bool = True) -> str:
 
     `mark`: this time counts as told.
     """
+    path = last_bundle(name, folder)
+    told, report = _json(os.path.join(path, MARK)), _json(os.path.join(path, "report.json"))
+    if not report or os.path.exists(os.path.join(path, TOLD)):
+        return ""
+    if mark:
+        with contextlib.suppress(OSError):
+            open(os.path.join(path, TOLD), "w").close()
+    cause = (report.get("causes") or [{}])[0]
+    when = told.get("end") or told.get("start")
+    what = f"{cause.get('title')} ({cause.get('id')})"
+    return f"the last run of {os.path.basename(name)} ended badly at {when}: {what}; forensics why {path}"
+
+
+def last_bundle(name: str, folder: str = "") -> str:
+    """The newest complete bundle on a process called `name`; empty where there is none."""
     found = []
     with contextlib.suppress(OSError):
         found = [e.path for e in os.scandir(folder or state_folder()) if e.is_dir()]
     for path in sorted(found, key=lambda p: os.stat(p).st_mtime, reverse=True):
-        told, report = _json(os.path.join(path, MARK)), _json(os.path.join(path, "report.json"))
-        if told.get("command", {}).get("name") != name or not told.get("complete"):
-            continue
-        if not report or os.path.exists(os.path.join(path, TOLD)):
-            return ""
-        if mark:
-            with contextlib.suppress(OSError):
-                open(os.path.join(path, TOLD), "w").close()
-        cause = (report.get("causes") or [{}])[0]
-        when = told.get("end") or told.get("start")
-        what = f"{cause.get('title')} ({cause.get('id')})"
-        return f"the last run of {os.path.basename(name)} ended badly at {when}: {what}; forensics why {path}"
+        told = _json(os.path.join(path, MARK))
+        if told.get("command", {}).get("name") == name and told.get("complete"):
+            return path
     return ""
 
 

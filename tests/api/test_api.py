@@ -220,3 +220,22 @@ def test_a_name_that_is_not_there_says_whose_package_this_is(monkeypatch: pytest
         AttributeError, match=r"this is training-forensics .* and forensics 0\.1\.1 brings an import of that name"
     ):
         _ = forensics.Case  # type: ignore[attr-defined]
+
+
+def test_why_tells_of_the_last_death_of_this_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("JPY_SESSION_NAME", "/work/train.ipynb")
+    notebook = shell(kernel=None)
+    forensics.load_ipython_extension(notebook)
+    assert notebook.magics["why"]("") is None
+    assert capsys.readouterr().err.startswith("forensics: /work/train.ipynb: no captured death")
+    result = SimpleNamespace(error_before_exec=None, error_in_exec=ZeroDivisionError("division by zero"))
+    notebook.run_cell = lambda cell: result
+    assert notebook.magics["guard"]("", "1 / 0") is not None
+    (bundle,) = (tmp_path / "forensics").iterdir()
+    assert "ZeroDivisionError: division by zero" in (bundle / "job.log").read_text()
+    assert notebook.magics["why"]("").case == bundle.name
+    result.error_in_exec = None
+    assert notebook.magics["guard"]("", "1") is None

@@ -1,0 +1,72 @@
+"""A process of its own that analyses bundles, so that neither a server nor a pipeline holds the knowledge or waits for it."""
+
+from __future__ import annotations
+
+import json
+import select
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+from forensics.adapters.jupyter.message import compose
+
+COMMAND = [sys.executable, "-P", "-m", "forensics.adapters.jupyter.worker"]
+
+
+class Analysis:
+    """Starts the process when it is first wanted and keeps it; several threads may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ready = False
+
+    def warm(self) -> None:
+        """Begin to load the knowledge, before anybody waits for it. Raises OSError where no process can be started."""
+        with self._lock:
+            self._start()
+
+    def of(self, facts: dict[str, Any], within_s: float) -> dict[str, Any]:
+        """The message on a death (see `message.compose`); without a report where that takes longer than `within_s`."""
+        until = time.monotonic() + within_s
+        with self._lock:
+            try:
+                process = self._start()
+                assert process.stdin is not None
+                if self._ready or self._line(until) is not None:
+                    self._ready = True
+                    process.stdin.write(json.dumps(facts).encode() + b"\n")
+                    process.stdin.flush()
+                    if found := self._line(until):
+                        return found
+            except (OSError, ValueError) as error:
+                return compose(None, facts) | {"fault": str(error)}
+            if self._ready:  # an answer that comes late would be taken for the next one's
+                self._stop()
+        return compose(None, facts)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._ready = False
+            self._process = subprocess.Popen(
+                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+            )
+        return self._process
+
+    def _line(self, until: float) -> dict[str, Any] | None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        if not select.select([self._process.stdout], [], [], max(0.0, until - time.monotonic()))[0]:
+            return None
+        found = json.loads(self._process.stdout.readline() or b"null")
+        if found is None:
+            raise OSError("the analysing process ended")
+        return found if isinstance(found, dict) else {}
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None

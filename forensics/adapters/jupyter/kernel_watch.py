@@ -1,0 +1,216 @@
+"""A thread beside one kernel process, from its start to its end: it hears the kernel, and tells why it died.
+
+At the death the thread, and not the server's loop, does in turn: take over the kernel's ports, have the capture closed, have the
+bundle analysed, publish the message. `Ends` are what a user asked for: those stay silent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import zmq
+
+from forensics.adapters.jupyter.message import ERROR_NAME
+from forensics.adapters.jupyter.running_cell import TOPICS, RunningCell
+from forensics.adapters.jupyter.stand_in import StandIn, subscriber
+from forensics.capture.bundle import remove_oldest, state_folder
+from forensics.capture.guard import watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from forensics.adapters.jupyter.analysis import Analysis
+    from forensics.capture.guard import Watch
+
+STDERR = "kernel.stderr"
+MOST_STDERR_BYTES = 16 << 20
+ECHO_S = 0.5  # the kernel's stderr is passed on so often
+ZOMBIE_S = 0.03  # before Linux 6.15 the watcher reads the status of the zombie, so it is reaped a little later
+BUNDLE_S = 5.0
+BIND_TRIES = 10
+INTERRUPTED_S = 5.0  # a kernel that ends by SIGINT so soon behind an interrupt was asked to
+
+
+class Kernel(NamedTuple):
+    """A kernel that was just started. `group`: its process group, None where it shares ours; `name`: of its notebook."""
+
+    process: subprocess.Popen[bytes]
+    connection: dict[str, Any]
+    bundle: str
+    name: str
+    group: int | None
+
+
+class Teller(NamedTuple):
+    """How deaths are told: who analyses, in which time; where reports are served; are requests answered; who is told, too."""
+
+    analysis: Analysis
+    within_s: float
+    link: Callable[[str], str]
+    answers: bool
+    told: Callable[[dict[str, Any]], None]
+
+
+class KernelWatch(threading.Thread):
+    """Watches `kernel`. `done` is set when its death was told, or when there is nothing to tell."""
+
+    def __init__(self, kernel: Kernel, teller: Teller) -> None:
+        super().__init__(name=f"forensics-{kernel.process.pid}", daemon=True)
+        self.kernel, self.teller = kernel, teller
+        self.pidfd = os.pidfd_open(kernel.process.pid)
+        self.done = threading.Event()
+        self.cell = RunningCell()
+        self._context: Any = zmq.Context()
+        self._capture: Watch | None = None
+        self._asked, self._interrupted = False, float("-inf")
+        self._copied = 0
+
+    def ask(self, signum: int = signal.SIGTERM) -> None:
+        """The user, or the server for them, ends or interrupts the kernel now."""
+        if signum == signal.SIGINT:
+            self._interrupted = time.monotonic()
+            return
+        self._asked = True
+        self.done.set()
+        if self._capture is not None:
+            self._capture.close()
+
+    def run(self) -> None:
+        """The thread. A fault in it is told in the log and harms nobody."""
+        try:
+            self._begin()
+            self._hear()
+            if self._unasked():
+                self._tell()
+        except Exception as error:
+            print(f"forensics: a kernel's death could not be told: {type(error).__name__}: {error}", file=sys.stderr)
+        finally:
+            self.done.set()
+            self._echo()
+            os.close(self.pidfd)
+            with contextlib.suppress(Exception):
+                self._context.destroy(linger=200)
+
+    def _begin(self) -> None:
+        stderr = str(Path(self.kernel.bundle, STDERR))
+        remove_oldest(state_folder())
+        self._capture = watch(
+            self.kernel.process.pid, bundle=self.kernel.bundle, name=self.kernel.name, files=[stderr], report=False
+        )
+        if self._asked:
+            self._capture.close()
+
+    def _hear(self) -> None:
+        """Follow the messages until the process ends."""
+        socket = subscriber(self._context, self.kernel.connection, TOPICS)
+        poller = zmq.Poller()
+        poller.register(socket, zmq.POLLIN)
+        poller.register(self.pidfd, zmq.POLLIN)
+        ended = False
+        while not ended:
+            ended = self.pidfd in dict(poller.poll(int(ECHO_S * 1000)))
+            with contextlib.suppress(zmq.Again):
+                while True:
+                    self.cell.take(socket.recv_multipart(zmq.NOBLOCK))
+            self._echo()
+        socket.close()
+
+    def _echo(self) -> None:
+        """Pass on to our own stderr what the kernel wrote to its."""
+        with contextlib.suppress(OSError), Path(self.kernel.bundle, STDERR).open("r+b") as file:
+            file.seek(self._copied)
+            while data := file.read(1 << 16):
+                self._copied += os.write(2, data)
+            if self._copied > MOST_STDERR_BYTES:
+                file.truncate(0)
+                self._copied = 0
+
+    def _unasked(self) -> bool:
+        """Did it end, and badly, without being asked to?"""
+        time.sleep(ZOMBIE_S)
+        status = self._status()
+        if status == -signal.SIGINT and time.monotonic() - self._interrupted < INTERRUPTED_S:
+            self.ask()
+        return bool(status) and not self._asked
+
+    def _status(self) -> int:
+        """As Popen tells it: -9 for signal 9; 0 where it is not known."""
+        select.select([self.pidfd], [], [], 1.0)
+        return self.kernel.process.poll() or 0
+
+    def _tell(self) -> None:
+        moment = datetime.now(UTC)
+        cell = self.cell.now
+        stand_in = self._stand_in()
+        facts: dict[str, Any] = {"pid": self.kernel.process.pid, "status": described(self._status()), "time": moment.isoformat()}
+        facts |= {
+            "notebook": self.kernel.name,
+            "count": cell.number if cell else 0,
+            "first_line": cell.first_line if cell else "",
+        }
+        self._close_capture({k: facts[k] for k in ("notebook", "count", "first_line")})
+        facts |= {"bundle": self.kernel.bundle, "link": self.teller.link(Path(self.kernel.bundle).name)}
+        message = self.teller.analysis.of(facts, self.teller.within_s)
+        if stand_in is not None and not self._asked:
+            if cell is not None:
+                self._publish(stand_in, message, cell.request)
+            stand_in.close()
+        self.teller.told(facts | message)
+
+    def _close_capture(self, notes: dict[str, Any]) -> None:
+        """Have the bundle filled."""
+        assert self._capture is not None
+        self._capture.write(self.cell.printed())
+        self._capture.note(**notes)
+        self._capture.release()
+        self._capture.wait(BUNDLE_S)
+
+    def _stand_in(self) -> StandIn | None:
+        """Take over the kernel's ports, which children of the dead kernel may still hold: the restart kills them, too."""
+        for attempt in range(BIND_TRIES):
+            try:
+                return StandIn(self._context, self.kernel.connection)
+            except zmq.ZMQError:
+                if attempt == 1 and self.kernel.group:
+                    with contextlib.suppress(OSError):
+                        os.killpg(self.kernel.group, signal.SIGKILL)
+                time.sleep(0.05)
+        return None
+
+    def _publish(self, stand_in: StandIn, message: dict[str, Any], request: dict[str, Any]) -> None:
+        shown = {"data": {"text/plain": message["text"], "text/html": message["html"]}, "metadata": message["metadata"]}
+        messages: list[tuple[str, dict[str, Any], dict[str, Any]]] = [("display_data", shown | {"transient": {}}, {})]
+        failed = {"ename": ERROR_NAME, "evalue": message["error"], "traceback": message["text"].splitlines()}
+        if self.teller.answers:
+            messages.append(("error", failed, {}))
+        stand_in.publish(messages, request)
+        if self.teller.answers:
+            stand_in.reply({"status": "error", "execution_count": message["metadata"]["forensics"]["count"], **failed}, request)
+
+
+def described(status: int) -> str:
+    """-9 -> was ended by signal 9 (SIGKILL)"""
+    if status >= 0:
+        return f"ended with exit status {status}"
+    with contextlib.suppress(ValueError):
+        return f"was ended by signal {-status} ({signal.Signals(-status).name})"
+    return f"was ended by signal {-status}"
+
+
+def new_bundle(name: str, kernel_id: str) -> str:
+    """A folder for what is captured of a kernel. Raises OSError."""
+    notebook = re.sub(r"[^\w.-]", "-", Path(name).name)[:40] or "kernel"
+    folder = Path(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-{notebook}-{kernel_id[:8]}")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return str(folder)

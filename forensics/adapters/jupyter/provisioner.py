@@ -1,0 +1,129 @@
+"""Starts a kernel as jupyter_client does, with a watch beside it that tells why it died.
+
+What ends a kernel for the user - shutdown, restart, culling, the server's end - comes through here, so those are known and stay
+silent. After a death `poll` says "alive" until the reason was told, so that the message is there before the restart, or before
+nbclient gives up. (jupyter_client: "Customizing the kernel's runtime environment".)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from jupyter_client.provisioning import LocalProvisioner
+
+from forensics.adapters.jupyter.analysis import Analysis
+from forensics.adapters.jupyter.kernel_watch import STDERR, Kernel, KernelWatch, Teller, new_bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAME = "forensics-provisioner"
+SERVER_WAITS_S = 15.0  # a user who waits for the restart is told less after that
+PIPELINE_WAITS_S = 90.0  # what runs notebooks without a person can wait until the knowledge is loaded
+MOST_HELD_S = 120.0  # a death that was not told by then will not be
+
+
+class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
+    """A LocalProvisioner whose kernels do not die without a word. `server`: of Jupyter Server's extension, None elsewhere."""
+
+    analysis: ClassVar[Analysis] = Analysis()
+    server: ClassVar[Any] = None
+    watch: KernelWatch | None = None
+    _dead_since: float | None = None
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
+        """Start the kernel; its stderr goes through a file, in which the stacks of a crash are found."""
+        self._leave()
+        if self.server is None and self.parent is not None:
+            self.parent.client_factory = _noting(self.parent.client_factory, self._requested)
+        try:
+            bundle = new_bundle(self._name(kwargs), self.kernel_id or "")
+        except OSError as error:
+            print(f"forensics: kernels are not watched: {error.filename}: {error.strerror}", file=sys.stderr)
+            return await super().launch_kernel(cmd, **kwargs)
+        kwargs["env"] = {"PYTHONFAULTHANDLER": "1", **(kwargs.get("env") or os.environ)}
+        with Path(bundle, STDERR).open("ab") as file:
+            connection = await super().launch_kernel(cmd, **({"stderr": file} | kwargs))
+        if hasattr(os, "pidfd_open"):
+            kernel = Kernel(self.process, dict(connection), bundle, self._name(kwargs), self.pgid)
+            self.watch = KernelWatch(kernel, self._teller())
+            self.watch.start()
+        return connection
+
+    def _requested(self, request: dict[str, Any], code: str) -> None:
+        if self.watch is not None:
+            self.watch.cell.requested(request, code)
+
+    def _name(self, kwargs: dict[str, Any]) -> str:
+        """The notebook, as far as it is known, else where the kernel works."""
+        given = (kwargs.get("env") or {}).get("JPY_SESSION_NAME", "")
+        return str(given or kwargs.get("cwd") or Path.cwd())
+
+    def _teller(self) -> Teller:
+        restarts = getattr(self.parent, "_restarter", None) is not None or self.server is not None
+        link = self.server.link if self.server is not None else lambda _: ""
+        told = self.server.told if self.server is not None else lambda _: None
+        return Teller(self.analysis, SERVER_WAITS_S if restarts else PIPELINE_WAITS_S, link, not restarts, told)
+
+    async def poll(self) -> int | None:
+        """The exit status; None while it lives, and while its death is being told."""
+        status: int | None = await super().poll()
+        if status is None or self.watch is None or self.watch.done.is_set():
+            return status
+        self._dead_since = self._dead_since or time.monotonic()
+        return None if time.monotonic() - self._dead_since < MOST_HELD_S else status
+
+    async def shutdown_requested(self, restart: bool = False) -> None:
+        """The kernel was asked to end by a message."""
+        self._ask(signal.SIGTERM)
+        await super().shutdown_requested(restart=restart)
+
+    async def send_signal(self, signum: int) -> None:
+        """Signals of the user's, or of the server's for them."""
+        self._ask(signum)
+        await super().send_signal(signum)
+
+    async def kill(self, restart: bool = False) -> None:
+        """End it at once."""
+        self._ask(signal.SIGKILL)
+        await super().kill(restart=restart)
+
+    async def terminate(self, restart: bool = False) -> None:
+        """Ask it to end by a signal."""
+        self._ask(signal.SIGTERM)
+        await super().terminate(restart=restart)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """The kernel is gone."""
+        self._leave()
+        await super().cleanup(restart=restart)
+
+    def _ask(self, signum: int) -> None:
+        if self.watch is not None:
+            self.watch.ask(signum)
+
+    def _leave(self) -> None:
+        self.watch, self._dead_since = None, None
+
+
+def _noting(client: Any, requested: Callable[[dict[str, Any], str], None]) -> Any:
+    """The class of clients `client`, which tells `requested` of each cell that it sends: header and code."""
+    if hasattr(client, "forensics_requested"):
+        client.forensics_requested = staticmethod(requested)
+        return client
+
+    def execute(self: Any, code: str, *args: Any, **kwargs: Any) -> Any:
+        """As the client does, and tell of it."""
+        found = client.execute(self, code, *args, **kwargs)
+        if isinstance(found, str):
+            header = self.session.msg_header("execute_request") | {"msg_id": found}
+            self.forensics_requested(json.loads(json.dumps(header, default=str)), code)
+        return found
+
+    return type(client.__name__, (client,), {"execute": execute, "forensics_requested": staticmethod(requested)})

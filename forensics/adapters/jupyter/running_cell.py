@@ -1,0 +1,96 @@
+"""Which cell a kernel is running, from what it publishes (Jupyter's messaging protocol, 5.4, "Messages on the IOPub channel").
+
+    [topic, <IDS|MSG>, signature, header, parent header, metadata, content]  ->  Cell(request, number=12, code="x = ...")
+
+Pictures and other display data are not subscribed to: only what names the cell and what it prints. A kernel that dies within
+milliseconds takes its last messages with it, so the requests count, too, where they are seen on their way to the kernel.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import Any, NamedTuple
+
+DELIMITER = b"<IDS|MSG>"
+# Kernels publish under these topics; a filter is applied by the sender, so that what is left out costs nothing.
+TOPICS = (b"kernel", b"stream", b"status", b"execute_input", b"error")
+MOST_REQUESTS = 500  # cells that wait at once
+MOST_PRINTED = 400  # messages; the last ones of the cell
+MOST_PRINTED_CHARS = 64_000
+
+
+class Cell(NamedTuple):
+    """A cell that is running. `request`: header of its execute_request; `number`: the one in brackets, 0 for unknown."""
+
+    request: dict[str, Any]
+    number: int
+    code: str
+
+    @property
+    def first_line(self) -> str:
+        """Its first line that is more than a comment."""
+        lines = [line.strip() for line in self.code.splitlines() if line.strip()]
+        return next((line for line in lines if not line.startswith("#")), lines[0] if lines else "")
+
+
+class RunningCell:
+    """Takes the messages of one kernel as they come."""
+
+    def __init__(self) -> None:
+        self._now: Cell | None = None
+        self._requested: dict[str, Cell] = {}  # by message, in order, without those that are over
+        self._printed: deque[bytes] = deque(maxlen=MOST_PRINTED)
+
+    @property
+    def now(self) -> Cell | None:
+        """The cell that runs, or the first one that was asked for; None between two."""
+        return self._now or next(iter(self._requested.values()), None)
+
+    def requested(self, request: dict[str, Any], code: str) -> None:
+        """A client asks for a cell to be run; `request`: the header of its message."""
+        while len(self._requested) >= MOST_REQUESTS:
+            del self._requested[next(iter(self._requested))]
+        self._requested[request["msg_id"]] = Cell(request, 0, code)
+
+    def take(self, frames: list[bytes]) -> None:
+        """One message, as the socket gave it; what is no message of this protocol is passed over."""
+        try:
+            at = frames.index(DELIMITER)
+            header, parent, content = frames[at + 2], frames[at + 3], frames[at + 5]
+        except (ValueError, IndexError):
+            return
+        if frames[0].startswith(b"stream"):
+            self._printed.append(content)
+            return
+        try:
+            kind = json.loads(header)["msg_type"]
+            self._follow(kind, json.loads(parent), json.loads(content))
+        except (ValueError, KeyError, TypeError):
+            return
+        if kind in ("error", "stream"):
+            self._printed.append(content)
+
+    def _follow(self, kind: str, parent: dict[str, Any], content: dict[str, Any]) -> None:
+        if parent.get("msg_type") != "execute_request":
+            return
+        same = self._now is not None and self._now.request["msg_id"] == parent["msg_id"]
+        if kind == "status" and content["execution_state"] == "busy" and not same:
+            self._now = self._requested.get(parent["msg_id"]) or Cell(parent, 0, "")
+            self._printed.clear()
+        elif kind == "status" and content["execution_state"] == "idle":
+            self._requested.pop(parent["msg_id"], None)
+            self._now = None if same else self._now
+        elif kind == "execute_input":
+            self._now = Cell(parent, int(content.get("execution_count") or 0), str(content.get("code", "")))
+
+    def printed(self) -> str:
+        """What the cell printed last, and the tracebacks that it showed."""
+        told = []
+        for content in self._printed:
+            try:
+                found = json.loads(content)
+            except ValueError:
+                continue
+            told.append(found.get("text") or "\n".join(found.get("traceback", ())) + "\n")
+        return "".join(told)[-MOST_PRINTED_CHARS:]

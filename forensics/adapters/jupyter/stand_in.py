@@ -1,0 +1,101 @@
+"""Speaks in place of a kernel that is dead, on its own ports, until the next one is started.
+
+A client's sockets reconnect by themselves within 0.2 s (ZMQ_RECONNECT_IVL, 100 ms and up to as much again by chance). So whatever
+the client is - Lab, Notebook, a terminal, nbclient - what is published here lands in the cell that was running.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import zmq
+from jupyter_client.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+RECONNECTED_S = 0.25  # after so long every client that lives has found us
+REACHED_S = 1.0
+STEP_S = 0.02
+
+
+class StandIn:
+    """Bound to the ports of `connection`, a kernel's connection_info. Raises zmq.ZMQError where they are still taken."""
+
+    def __init__(self, context: Any, connection: Mapping[str, Any]) -> None:
+        self.session = Session(key=_bytes(connection["key"]), signature_scheme=connection["signature_scheme"])
+        self.started = time.monotonic()
+        self._sockets: list[Any] = []
+        try:
+            self.publisher = self._bind(context, zmq.XPUB, connection, "iopub_port")
+            self.shell = self._bind(context, zmq.ROUTER, connection, "shell_port")
+        except zmq.ZMQError:
+            self.close()
+            raise
+        self.shell.router_mandatory = 1
+
+    def _bind(self, context: Any, kind: int, connection: Mapping[str, Any], port: str) -> Any:
+        socket = context.socket(kind)
+        self._sockets.append(socket)
+        socket.linger = 200
+        if connection.get("curve_secretkey"):
+            socket.curve_server = True
+            socket.curve_secretkey = _bytes(connection["curve_secretkey"])
+            socket.curve_publickey = _bytes(connection["curve_publickey"])
+        socket.bind(address(connection, port))
+        return socket
+
+    def publish(self, messages: Sequence[tuple[str, dict[str, Any], dict[str, Any]]], request: dict[str, Any]) -> None:
+        """Send (type, content, metadata) as answers to `request`, when the clients had time to come back."""
+        reached = self.publisher.poll(int(REACHED_S * 1000))
+        rest = self.started + RECONNECTED_S - time.monotonic()
+        if reached and rest > 0:
+            time.sleep(rest)
+        while self.publisher.poll(0):
+            self.publisher.recv()
+        for kind, content, metadata in messages:
+            self.session.send(self.publisher, kind, content, request, metadata=metadata, ident=kind.encode())
+
+    def reply(self, content: dict[str, Any], request: dict[str, Any]) -> bool:
+        """Answer the request itself with an error, and say that the cell is over; True where its client was reached."""
+        until = time.monotonic() + REACHED_S
+        while time.monotonic() < until:
+            try:
+                self.session.send(self.shell, "execute_reply", content, request, ident=str(request.get("session", "")).encode())
+            except zmq.ZMQError:
+                time.sleep(STEP_S)
+                continue
+            self.session.send(self.publisher, "status", {"execution_state": "idle"}, request, ident=b"status")
+            return True
+        return False
+
+    def close(self) -> None:
+        """Free the ports."""
+        for socket in self._sockets:
+            socket.close()
+        self._sockets = []
+
+
+def address(connection: Mapping[str, Any], port: str) -> str:
+    """tcp://127.0.0.1:50123, or ipc://PATH-3"""
+    joint = ":" if connection["transport"] == "tcp" else "-"
+    return f"{connection['transport']}://{connection['ip']}{joint}{connection[port]}"
+
+
+def subscriber(context: Any, connection: Mapping[str, Any], topics: Sequence[bytes]) -> Any:
+    """A socket that hears what the kernel of `connection` publishes."""
+    socket = context.socket(zmq.SUB)
+    socket.linger = 0
+    if connection.get("curve_publickey"):
+        socket.curve_publickey, socket.curve_secretkey = zmq.curve_keypair()
+        socket.curve_serverkey = _bytes(connection["curve_publickey"])
+    for topic in topics:
+        socket.subscribe(topic)
+    socket.connect(address(connection, "iopub_port"))
+    return socket
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else os.fsencode(text)

@@ -1,0 +1,50 @@
+"""`python -m forensics.adapters.jupyter.worker`: reads one JSON object a line, writes the message on that death as another.
+
+    {"bundle": ..., "status": ..., "count": 12, ...}  ->  {"text": ..., "html": ..., "error": ..., "metadata": {...}}
+
+The report goes into the bundle as report.json, report.txt and report.html. It ends when its input ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from forensics.adapters.jupyter.message import compose
+from forensics.api import Knowledge, Report, analyze
+from forensics.errors import ForensicsError
+
+FORMS = {"report.json": Report.to_json, "report.txt": Report.to_text, "report.html": Report.to_html}
+
+
+def answer(facts: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
+    """The message on one death; its report is written into the bundle."""
+    try:
+        report = analyze(facts["bundle"], knowledge=knowledge, workers=1)
+        for name, write in FORMS.items():
+            Path(facts["bundle"], name).write_text(write(report), encoding="utf-8")
+    except (ForensicsError, OSError) as error:
+        return compose(None, facts) | {"fault": str(error)}
+    return compose(report, facts)
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    knowledge = Knowledge()
+    out = os.dup(1)
+    os.dup2(2, 1)  # nothing but answers may go there
+    os.write(out, b"{}\n")
+    for line in sys.stdin:
+        data = json.dumps(answer(json.loads(line), knowledge)).encode() + b"\n"
+        while data:
+            data = data[os.write(out, data) :]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Real kernels, ended by real clients. Needs `pip install -e '.[dev,jupyter]' nbclient`; skipped without."""
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ipykernel", reason="needs ipykernel")
+pytest.importorskip("jupyter_server", reason="needs jupyter_server")
+nbclient = pytest.importorskip("nbclient", reason="needs nbclient")
+
+import nbformat  # noqa: E402
+from jupyter_client import AsyncKernelManager  # noqa: E402
+from jupyter_client.provisioning import KernelProvisionerFactory  # noqa: E402
+
+from forensics.adapters.jupyter.provisioner import NAME, ForensicsProvisioner  # noqa: E402
+
+pytestmark = [pytest.mark.seconds, pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")]
+
+
+@pytest.fixture
+def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Kernels are started by the provisioner; yields the folder of their bundles."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    factory = KernelProvisionerFactory.instance()
+    if NAME not in factory.provisioners:
+        pytest.skip("training-forensics is not installed here")
+    monkeypatch.setattr(factory, "default_provisioner_name", NAME)
+    yield tmp_path / "forensics"
+    ForensicsProvisioner.analysis._stop()
+
+
+def run(*cells: str, **options: Any) -> nbformat.NotebookNode:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in cells])
+    return notebook, nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", **options)
+
+
+def test_the_failed_execution_carries_the_reason_and_the_notebook_keeps_it(kernels: Path) -> None:
+    notebook, client = run("x = 1", "import ctypes\nctypes.string_at(0)", "2")
+    with pytest.raises(nbclient.exceptions.CellExecutionError, match="segmentation fault"):
+        client.execute()
+    shown, failed = notebook.cells[1].outputs
+    assert shown.metadata["forensics"]["cause"] == "process.segfault"
+    assert (failed.output_type, failed.ename) == ("error", "KernelDied")
+    bundle = Path(shown.metadata["forensics"]["bundle"])
+    assert json.loads((bundle / "run.json").read_text())["notes"]["first_line"] == "import ctypes"
+    assert (bundle / "report.html").is_file()
+
+
+def test_a_notebook_that_runs_well_leaves_nothing_behind(kernels: Path) -> None:
+    notebook, client = run("print('hello')")
+    client.execute()
+    assert [o.text for o in notebook.cells[0].outputs] == ["hello\n"]
+    assert _empty(kernels)
+
+
+@pytest.mark.parametrize("end", ["shutdown", "now", "restart", "interrupt"])
+def test_what_the_user_asked_for_is_silent(end: str, kernels: Path) -> None:
+    async def ends() -> None:
+        manager = AsyncKernelManager(kernel_name="python3")
+        await manager.start_kernel()
+        client = manager.client()
+        client.start_channels()
+        await client.wait_for_ready(timeout=60)
+        client.execute("import time; time.sleep(60)")
+        await asyncio.sleep(0.3)
+        if end == "interrupt":
+            await manager.interrupt_kernel()
+            await client.wait_for_ready(timeout=60)
+            assert await manager.is_alive()
+        elif end == "restart":
+            await manager.restart_kernel(now=True)
+        client.stop_channels()
+        await manager.shutdown_kernel(now=end != "shutdown")
+
+    asyncio.run(ends())
+    assert _empty(kernels)
+
+
+def _empty(folder: Path) -> bool:
+    """Are the bundles gone? Those who watch need a moment to see the end."""
+    import time
+
+    until = time.monotonic() + 20
+    while list(folder.iterdir()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not list(folder.iterdir())

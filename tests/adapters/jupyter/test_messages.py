@@ -1,0 +1,81 @@
+"""Which cell runs, and what is said of a death: plain functions, no Jupyter needed."""
+
+import json
+from typing import Any
+
+import pytest
+
+from forensics.adapters.jupyter.message import compose
+from forensics.adapters.jupyter.running_cell import RunningCell
+from forensics.api import Report
+
+REQUEST = {"msg_id": "r1", "msg_type": "execute_request", "session": "s"}
+FACTS = {
+    "pid": 1917, "status": "was ended by signal 9 (SIGKILL)", "time": "2026-11-22T18:00:00+00:00", "bundle": "/b/x", "count": 12,
+    "first_line": "df = load('<all>')", "link": "/user/ada/forensics/deaths/x",
+}  # fmt: skip
+
+
+def message(kind: str, content: dict[str, Any], parent: dict[str, Any] = REQUEST, topic: bytes = b"kernel.1.") -> list[bytes]:
+    parts = [{"msg_type": kind, "msg_id": "m"}, parent, {}, content]
+    return [topic + kind.encode(), b"<IDS|MSG>", b"", *(json.dumps(p).encode() for p in parts)]
+
+
+def test_the_running_cell_is_the_one_between_busy_and_idle() -> None:
+    cell = RunningCell()
+    cell.take(message("status", {"execution_state": "busy"}))
+    cell.take(message("execute_input", {"code": "# load\n\ndf = load()\n", "execution_count": 12}))
+    cell.take(message("stream", {"name": "stdout", "text": "reading\n"}, topic=b"stream.stdout."))
+    assert cell.now is not None
+    assert (cell.now.number, cell.now.first_line, cell.printed()) == (12, "df = load()", "reading\n")
+    cell.take(message("status", {"execution_state": "idle"}))
+    assert cell.now is None
+
+
+def test_a_request_counts_where_the_kernel_died_before_it_could_say_a_word() -> None:
+    cell = RunningCell()
+    second = {**REQUEST, "msg_id": "r2"}
+    cell.requested(REQUEST, "import os; os._exit(7)")
+    cell.requested(second, "1 + 1")
+    assert cell.now is not None
+    assert cell.now.request == REQUEST
+    cell.take(message("status", {"execution_state": "idle"}))
+    assert cell.now is not None
+    assert cell.now.request == second
+
+
+@pytest.mark.parametrize("frames", [[], [b"x"], [b"t", b"<IDS|MSG>", b"", b"{", b"{}", b"{}", b"{}"], [b"t", b"<IDS|MSG>", b""]])
+def test_what_is_no_message_is_passed_over(frames: list[bytes]) -> None:
+    cell = RunningCell()
+    cell.take(frames)
+    assert cell.now is None
+
+
+def test_only_requests_to_run_a_cell_make_one_run() -> None:
+    cell = RunningCell()
+    cell.take(message("status", {"execution_state": "busy"}, {"msg_id": "i", "msg_type": "kernel_info_request"}))
+    assert cell.now is None
+
+
+def test_the_message_tells_cause_cell_ways_out_and_where_the_report_is(analyze: Any) -> None:
+    kill = (
+        "kernel: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/job,task_memcg=/job,"
+        "task=python,pid=1917,uid=0\nkernel: Memory cgroup out of memory: Killed process 1917 (python) total-vm:9kB, "
+        "anon-rss:444796kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:1kB oom_score_adj:0\n"
+    )
+    told = compose(Report.of(analyze(dmesg=kill)), FACTS)
+    lines = told["text"].splitlines()
+    assert lines[0].startswith("The kernel died: A memory limit was hit (")
+    assert "Cell [12] was running: df = load('<all>')" in lines
+    assert lines[-1] == "The full report: /user/ada/forensics/deaths/x"
+    assert "&lt;all&gt;" in told["html"]
+    assert "<all>" not in told["html"]
+    assert told["metadata"]["forensics"]["cause"] == "host_memory.oom_cgroup"
+    assert "\n" not in told["error"]
+
+
+def test_where_nothing_says_why_no_cause_is_named() -> None:
+    told = compose(None, FACTS | {"link": "", "first_line": "", "count": 0})
+    assert told["text"].startswith("The kernel died: its process was ended by signal 9 (SIGKILL)\n")
+    assert told["metadata"]["forensics"]["cause"] is None
+    assert "forensics why /b/x" in told["html"]
