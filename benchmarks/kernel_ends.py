@@ -82,7 +82,7 @@ def serve(folder: str, port: str) -> None:
     app = ServerApp.instance()
     app.initialize(
         [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}", "--allow-root",
-         "--no-browser", f"--ServerApp.root_dir={folder}", "--MappingKernelManager.cull_idle_timeout=12", "--MappingKernelManager.cull_interval=2",
+         "--no-browser", f"--ServerApp.root_dir={folder}", "--MappingKernelManager.cull_idle_timeout=60", "--MappingKernelManager.cull_interval=2",
          "--MappingKernelManager.cull_connected=True"],
     )  # fmt: skip
     app.io_loop.add_callback(lambda: asyncio.ensure_future(beat()))
@@ -288,7 +288,9 @@ def ask_to_end(server: Server, name: str) -> bool:
         kernel.run(name)
         kernel.wait(restarting, 20)
     elif name == "culling":
-        kernel.wait(lambda _: False, 18)
+        until = time.monotonic() + 200
+        while any(k["id"] == kernel.id for k in server.ask("GET", "/api/kernels")) and time.monotonic() < until:
+            time.sleep(1)
     else:
         if "busy" in name or name == "interrupt":
             kernel.run("import time; time.sleep(30)")

@@ -32,7 +32,11 @@ def test_what_patterns_do_not_have_is_an_attribute_error() -> None:
 def test_every_pattern_of_the_package_compiles() -> None:
     for module in pkgutil.walk_packages(forensics.__path__, "forensics."):
         if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+            try:
+                importlib.import_module(module.name)
+            except ModuleNotFoundError as error:  # of what an adapter is for, which need not be installed
+                assert module.name.startswith("forensics.adapters.")
+                assert not str(error.name).startswith("forensics")
     waiting = [o for o in gc.get_objects() if type(o).__name__ == "_Regex"]
     assert len(waiting) > 100
     for pattern in waiting:

@@ -43,7 +43,6 @@ class Deaths:
     def __init__(self, server: Any) -> None:
         self.server = server
         self.last: deque[dict[str, Any]] = deque(maxlen=MOST_DEATHS)
-        self._loop = asyncio.get_event_loop_policy().get_event_loop()
 
     def link(self, bundle: str) -> str:
         """Where the report on a bundle is served."""
@@ -51,7 +50,7 @@ class Deaths:
 
     def told(self, death: dict[str, Any]) -> None:
         """A kernel died; comes from another thread."""
-        self._loop.call_soon_threadsafe(self._keep, death)
+        self.server.io_loop.add_callback(self._keep, death)
 
     def _keep(self, death: dict[str, Any]) -> None:
         self.last.appendleft({k: v for k, v in death.items() if k not in ("html", "metadata")} | death["metadata"]["forensics"])

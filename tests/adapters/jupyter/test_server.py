@@ -33,7 +33,7 @@ def test_a_browsers_request_is_noted_and_passed_on(subprotocol: str) -> None:
     header, content = {"msg_id": "1", "msg_type": "execute_request"}, {"code": "f()"}
     parts = {"header": header, "parent_header": {}, "metadata": {}, "content": content}
     text = json.dumps({"channel": "shell", **parts})
-    packed = b"".join(serialize_msg_to_ws_v1(parts, "shell", lambda part: json.dumps(part).encode()))
+    packed = serialize_msg_to_ws_v1(parts, "shell", lambda part: json.dumps(part).encode())
     messages = [packed if subprotocol else text, b"\x00" if subprotocol else "nonsense"]
     for message in messages:
         connection.handle_incoming_message(message)
