@@ -11,7 +11,7 @@ from forensics.model import Fields
 
 SLURM = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
-IMPORTER = "<frozen"  # Python's own import machinery, which is nobody's file
+LIBRARY = re.compile(r"\A<frozen|/(?:site|dist)-packages/|/lib/python\d")  # where a library noticed is not where to look
 NAMED = ("pod", "container", "unit")  # facts that name whose processes they were
 HOSTS = ("host", "node")
 NOBODY = ("localhost", "127.0.0.1")  # every machine's name for itself
@@ -53,7 +53,7 @@ def _processes(facts: Fields) -> list[str]:
 
 def _code(facts: Fields) -> list[str]:
     for file, line in (("file", "line_no"), ("python_file", "python_line")):
-        if file in facts and line in facts and not str(facts[file]).startswith(IMPORTER):
+        if file in facts and line in facts and not LIBRARY.search(str(facts[file])):
             return [f"{_cut(tell(file, facts[file]))}:{facts[line]}"]
     return []
 

@@ -101,6 +101,7 @@ def test_the_first_one_is_the_report_and_one_that_is_not_there_a_usage_error() -
         ({"rank": 0, "host": "localhost"}, "rank 0", "rank 0"),
         ({"pci": "0000:9b:00", "host": "gpu7"}, "host gpu7", "host gpu7, PCI device 0000:9b:00"),
         ({"file": "<frozen importlib._bootstrap>", "line_no": 984}, "", ""),
+        ({"file": "/opt/venv/lib/python3.11/site-packages/torch/_utils.py", "line_no": 7, "pid": 9}, "pid 9", "pid 9"),
         ({"cell": "12"}, "", "cell 12"),
         ({}, "", ""),
     ],
