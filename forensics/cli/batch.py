@@ -1,7 +1,8 @@
 """`forensics batch FOLDER`: one report for each sub-folder, in order of name."""
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,7 @@ from forensics.cli.common import (
     Telling,
     Until,
     check_format,
+    save,
     told,
     told_together,
     write,
@@ -31,6 +33,8 @@ from forensics.errors import SourceError, UsageError
 if TYPE_CHECKING:
     from forensics.correlation import Choice
     from forensics.model import Report
+
+INDEXED = ("html", "markdown")  # an index of the cases, instead of one report after the other
 
 
 def register(app: typer.Typer) -> None:
@@ -57,15 +61,16 @@ def register(app: typer.Typer) -> None:
         Examples:
           forensics batch ./incidents > reports.jsonl
           forensics batch ./incidents | jq -r '[.case, .verdict, .causes[0].id] | @tsv'
-          forensics batch ./incidents -f markdown -o incidents.md
+          forensics batch ./incidents -f html -o ./report        # an index, and a page for each case
+          forensics batch ./incidents -f markdown -o incidents.md  # a table
 
         \b
-        One document a line in order of name; the case and its cause go to stderr. A folder in which
-        nothing can be read still gets its line. With --redact each report has stand-ins of its own.
+        In order of name; the case and its cause go to stderr. A folder in which nothing can be read
+        still gets its line. With --redact each report has stand-ins of its own.
         """
         from forensics.correlation import Choice
 
-        _check(folder, form)
+        _check(folder, form, output)
         choice = Choice.of(since, until, pid, job, last)
         telling = Telling(form, output, exit_code, redact, max_chars=max_chars)
         crashed = _run(folder, telling, signatures or (), choice)
@@ -73,8 +78,10 @@ def register(app: typer.Typer) -> None:
             raise typer.Exit(1)
 
 
-def _check(folder: Path, form: str) -> None:
+def _check(folder: Path, form: str, output: Path | None) -> None:
     check_format(form)
+    if form == "html" and (output is None or output.is_file()):
+        raise UsageError("html is a page for each case and an index of them", advice="give a folder for them: -o FOLDER")
     if not folder.is_dir():
         raise UsageError("no such folder", str(folder))
     if not any(p.is_dir() for p in folder.iterdir()):
@@ -82,25 +89,61 @@ def _check(folder: Path, form: str) -> None:
 
 
 def _run(folder: Path, telling: Telling, signatures: Sequence[Path], choice: "Choice") -> bool:
-    """Write the reports, each as soon as it is there, or all at once to a file; True when one tells of a crash."""
+    """Write the reports as they are wanted; True when one tells of a crash."""
     from forensics import pipeline
     from forensics.report import in_one_document
 
+    reports = pipeline.analyze_folders(folder, pipeline.database(signatures), choice)
+    if telling.form in INDEXED:
+        return _index(reports, folder, telling)
     together = in_one_document(telling.form)
-    reports: list[Report] = []
+    kept: list[Report] = []
     texts: list[str] = []
     crashed = False
-    for report in pipeline.analyze_folders(folder, pipeline.database(signatures), choice):
+    for report in _named(reports):
         crashed = crashed or report.verdict == "crash"
-        print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
         if together:
-            reports.append(report)
+            kept.append(report)
         elif telling.output is None:
             write(told(report, telling), None)
         else:
             texts.append(told(report, telling))
     if together:
-        write(told_together(reports, telling), telling.output)
+        write(told_together(kept, telling), telling.output)
     elif telling.output is not None:
         write("".join(texts), telling.output)
     return crashed
+
+
+def _named(reports: "Iterable[Report]") -> "Iterator[Report]":
+    """The reports, each named on stderr with its cause when it is there."""
+    for report in reports:
+        print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
+        yield report
+
+
+def _index(reports: "Iterable[Report]", folder: Path, telling: Telling) -> bool:
+    """An index of all cases, and a page for each where the output is a folder; True when one tells of a crash.
+
+    Markdown that goes to stdout or into a file is the table alone; its links lead to the cases' folders.
+    """
+    from forensics.report import hidden, index
+
+    ending, output = (".html" if telling.form == "html" else ".md"), telling.output
+    pages = output if output and (output.is_dir() or not output.suffix or ending == ".html") else None
+    base = output.parent if output else Path()
+    rows, taken = [], set[str]()
+    for report in _named(reports):
+        case = report.case
+        report = hidden(report)[0] if telling.redact else report
+        if pages:
+            name = f"cases/{index.file_name(report.case, ending, taken)}"
+            (pages / "cases").mkdir(parents=True, exist_ok=True)
+            save(told(report, telling._replace(redact=False)), pages / name)
+            rows.append(index.row_of(report, name))
+        else:
+            rows.append(index.row_of(report, "" if telling.redact else os.path.relpath(folder / case, base)))
+    title = "cases" if telling.redact else folder.resolve().name
+    text = index.as_html(rows, title) if ending == ".html" else index.as_markdown(rows, title)
+    write(text, pages / f"index{ending}" if pages else output)
+    return any(row.verdict == "crash" for row in rows)

@@ -4,19 +4,20 @@ Every text passes the template's escaping. A policy in the page forbids all scri
 any connection.
 """
 
-import base64
-import hashlib
 import json
 import re
+from typing import Any
 
-from forensics.model import Report
+from forensics.model import Finding, Report
+from forensics.report import overview
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.document import document
 from forensics.report.escape import visible
 from forensics.report.notices import groups
 from forensics.report.page.charts import HEIGHT, WIDTH, bars, charts
-from forensics.report.page.templates import FOLDER, template
-from forensics.report.page.timeline import NAMES_OF_CLOCKS, drawings
+from forensics.report.page.incidents import kinds, rows
+from forensics.report.page.templates import policy, template, text_of
+from forensics.report.page.timeline import NAMES_OF_CLOCKS, Drawing, drawings
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     UNUSUAL,
@@ -43,20 +44,11 @@ PROOFS = 12
 
 def render(report: Report, _style: Style) -> str:
     """The whole page."""
-    style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    paths = Paths.of(report)
+    style, script = text_of("page.css"), text_of("page.js") + text_of("table.js").replace('"use strict";\n', "")
     return template("page.html.j2").render(
-        report=report,
-        first=report.causes[0],
-        happened=what_happened(report),
-        verdict=verdict(report),
-        headline=headline(report),
-        odds="" if guessed(report) else percent(report.causes[0].probability),
-        ending=str(ending(report) or ""),
-        evidence_head=evidence_head(report),
-        notices=groups(report),
-        advised=remedies(report),
-        proofs=quoted(report.causes[0], PROOFS),
+        **_answer(report),
+        **_evidence(report),
+        **_incidents(report),
         steps=steps(report),
         followed=[
             (FOLLOWED, "followed", consequences(report)),
@@ -64,29 +56,71 @@ def render(report: Report, _style: Style) -> str:
             (others_head(report), "others", also_possible(report)),
         ],
         consequences=FOLLOWED,
+        notices=groups(report),
         notes=notes(report),
         unusual=UNUSUAL,
         times=times,
-        drawings=drawings(report),
-        clocks=NAMES_OF_CLOCKS,
         charts=charts(report),
         chart_width=WIDTH,
         chart_height=HEIGHT,
         bars=bars(report),
-        paths=paths,
+        paths=Paths.of(report),
         who=WHO,
         style=style,
         script=script,
-        policy=_policy(style, script),
+        policy=policy(style, script),
         data=_data(report),
     )
 
 
-def _policy(style: str, script: str) -> str:
-    def digest(text: str) -> str:
-        return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+def _answer(report: Report) -> dict[str, Any]:
+    """What stands above the fold."""
+    return {
+        "report": report,
+        "first": report.causes[0],
+        "happened": what_happened(report),
+        "verdict": verdict(report),
+        "headline": headline(report),
+        "odds": "" if guessed(report) else percent(report.causes[0].probability),
+        "ending": str(ending(report) or ""),
+        "where": overview.where(report),
+        "since": overview.since(report),
+        "do_first": overview.do_first(report),
+        "advised": remedies(report),
+    }
 
-    return f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'; form-action 'none'"
+
+def _evidence(report: Report) -> dict[str, Any]:
+    """The lines, the timeline, and which line is which mark. `targets`: where a mark leads to; `marked`: the mark of a line."""
+    proofs, drawn = quoted(report.causes[0], PROOFS), drawings(report)
+    best = None if guessed(report) or report.verdict == "no_crash" else next(iter(report.causes[0].proofs), None)
+    return {
+        "evidence_head": evidence_head(report),
+        "proofs": proofs,
+        "decisive": best if best in proofs else None,
+        "targets": {(p.source, p.line): f"e{i}" for i, p in enumerate(proofs)},
+        "marked": _marked(drawn, report.causes[0]),
+        "drawings": drawn,
+        "clocks": NAMES_OF_CLOCKS,
+    }
+
+
+def _incidents(report: Report) -> dict[str, Any]:
+    listed = rows(report)
+    folded = [overview.told_group(g) for g in overview.other_incidents(report) if len(g.ids) > 1]
+    return {"incidents": listed, "kinds": kinds(listed), "folded": folded, "quiet": overview.quiet_incidents(report)}
+
+
+def _marked(drawn: list[Drawing], finding: Finding) -> dict[tuple[str, int], int]:
+    """The number of the mark for each line of a cause: its own one, or the first one of the cause in the same source."""
+    marks = [m for d in drawn for m in d.marks if m.role != "noise"]
+    found: dict[tuple[str, int], int] = {}
+    for proof in finding.proofs:
+        near = [m for m in marks if m.moment.source == proof.source and m.moment.cause == finding.id]
+        own = [m for m in marks if (m.moment.source, m.moment.line) == (proof.source, proof.line)]
+        if own or near:
+            found[proof.source, proof.line] = (own or near)[0].number
+    return found
 
 
 def _data(report: Report) -> str:

@@ -33,10 +33,8 @@ class Bar(Struct, frozen=True):
 
 
 def charts(report: Report) -> list[Chart]:
-    """The curves of the report, at most CURVES; those that bear on the cause first."""
-    first = bearing(report)
-    ordered = [*first, *(c for c in report.curves if c not in first)]
-    return [_chart(c) for c in ordered[:CURVES] if any(v is not None for _, v in c.points)]
+    """The curves that bear on the cause and tell something, at most CURVES."""
+    return [_chart(c) for c in bearing(report)[:CURVES] if any(v is not None for _, v in c.points)]
 
 
 def bars(report: Report) -> list[Bar]:

@@ -4,6 +4,7 @@ Without a script and without an address that loads anything; colours are those o
 """
 
 from forensics.model import Report
+from forensics.report import overview
 from forensics.report.consequences import consequences
 from forensics.report.notices import groups
 from forensics.report.page.templates import template
@@ -37,6 +38,7 @@ def fragment(report: Report) -> str:
         odds="" if guessed(report) else percent(report.causes[0].probability),
         ending=str(ending(report) or ""),
         verdict=verdict(report),
+        where=overview.where(report),
         happened=what_happened(report),
         evidence_head=evidence_head(report),
         proofs=quoted(report.causes[0], PROOFS),

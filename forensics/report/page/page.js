@@ -1,6 +1,6 @@
 "use strict";
-// The page is whole without this. It adds: zoom and a spoken label on the timeline, opening of the row that a mark points to,
-// opening of everything before printing, and saving the embedded report.
+// The page is whole without this. It adds: zoom and a spoken label on the timeline, opening of the line that a mark points to,
+// copying of lines, opening of everything before printing, and saving the embedded report.
 const hint = document.querySelector(".hint");
 for (const drawing of document.querySelectorAll(".drawing")) {
   const svg = drawing.querySelector("svg");
@@ -50,6 +50,8 @@ const reveal = () => {
   const row = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   const folded = row && row.closest("details");
   if (folded) { folded.open = true; row.scrollIntoView({ block: "center" }); }
+  const target = row && (row === folded ? row.querySelector("summary") : row instanceof SVGElement ? row : null);
+  if (target) { target.focus(); row.scrollIntoView({ block: "center" }); }
 };
 addEventListener("hashchange", reveal);
 reveal();
@@ -64,3 +66,14 @@ save.addEventListener("click", () => {
   link.click();
 });
 document.getElementById("save").append(save);
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const text = button.dataset.copy;
+    try { await navigator.clipboard.writeText(text); } catch {
+      const area = document.createElement("textarea");
+      area.value = text; document.body.append(area); area.select(); document.execCommand("copy"); area.remove(); button.focus();
+    }
+    button.textContent = "copied";
+  });
+}

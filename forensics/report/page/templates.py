@@ -1,6 +1,8 @@
 """The templates of the pages: every text that they write is escaped, and made safe to print by the filter `shown`."""
 
+import base64
 import functools
+import hashlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,20 @@ FOLDER = Path(__file__).parent
 def template(name: str) -> "Template":
     """The template of that file."""
     return _environment().get_template(name)
+
+
+def text_of(name: str) -> str:
+    """A style or a script that comes with this package."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def policy(style: str, script: str) -> str:
+    """What a page may do: nothing but its own style and script, which it is known by their hashes."""
+
+    def digest(text: str) -> str:
+        return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+    return f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'; form-action 'none'"
 
 
 @functools.cache

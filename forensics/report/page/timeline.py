@@ -1,10 +1,11 @@
-"""The timeline as a drawing: one row a source, marks where something happened, lines between what belongs together.
+"""The timeline as a drawing: rows of sources, marks where something happened, lines between what belongs together.
 
 Positions along time are shares of the width, so the same drawing fits a telephone and a wall. Times of clocks that cannot be
-compared get drawings of their own.
+compared get drawings of their own. The logs of 63 ranks that all tell of the same are one row: "rank01.log and 62 more".
 """
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -15,24 +16,31 @@ ROWS = 24
 ROW_HEIGHT = 46
 MARGIN = 0.04  # of the width, at both ends
 TICKS = 4
+ALIKE_MIN = 3  # sources that tell of the same share a row from this number on
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
+Numbered = tuple[int, Moment]
 
 
 class Mark(Struct, frozen=True):
-    """One moment in the drawing. `at`: 0 to 1 inside the window that is shown first; outside it, less or more."""
+    """One moment in the drawing. `at`: 0 to 1 inside the window that is shown first; outside it, less or more.
+
+    `count`: how many moments of alike sources stand at that place; the others are not drawn again.
+    """
 
     at: float
     y: int
     role: str
     moment: Moment
     number: int
+    count: int = 1
 
 
 class Lane(Struct, frozen=True):
-    """One row: the source's name above its line at height `y`."""
+    """One row: the name of its source above its line at height `y`. `more`: how many further sources share it."""
 
     name: str
     y: int
+    more: int = 0
 
 
 class Drawing(Struct, frozen=True):
@@ -55,25 +63,39 @@ class Drawing(Struct, frozen=True):
 
 def drawings(report: Report) -> list[Drawing]:
     """A drawing for each clock on which something happened, that of the first incident first."""
-    by_clock: dict[str, list[tuple[int, Moment]]] = defaultdict(list)
+    by_clock: dict[str, list[Numbered]] = defaultdict(list)
     for number, moment in enumerate(report.timeline):
         if moment.time:
             by_clock[moment.lane].append((number, moment))
     return [_drawing(report, clock, moments) for clock, moments in by_clock.items()]
 
 
-def _drawing(report: Report, clock: str, moments: list[tuple[int, Moment]]) -> Drawing:
+def _drawing(report: Report, clock: str, moments: list[Numbered]) -> Drawing:
     first = report.incidents[0].events if report.incidents else 0
     of_first = [m.time for n, m in moments if n < first and m.time] or [m.time for _, m in moments if m.time]
     start, seconds = _window(min(of_first), max(of_first))
-    names = list(dict.fromkeys(m.source for _, m in sorted(moments, key=_importance)))
-    lanes = tuple(Lane(name, 30 + i * ROW_HEIGHT) for i, name in enumerate(names[:ROWS]))
-    rows = {lane.name: lane.y for lane in lanes}
-    marks = tuple(_mark(n, m, start, seconds, rows) for n, m in moments if m.source in rows)
-    return Drawing(clock, start, seconds, lanes, marks, _links(report, marks), _ticks(start, seconds), len(names) - len(lanes))
+    groups = _alike(moments)
+    lanes = tuple(Lane(names[0], 30 + i * ROW_HEIGHT, len(names) - 1) for i, names in enumerate(groups[:ROWS]))
+    rows = {name: lane.y for lane, names in zip(lanes, groups, strict=False) for name in names}
+    marks = _marks(moments, start, seconds, rows)
+    left_out = sum(map(len, groups[ROWS:]))
+    return Drawing(clock, start, seconds, lanes, marks, _links(report, marks), _ticks(start, seconds), left_out)
 
 
-def _importance(numbered: tuple[int, Moment]) -> tuple[int, int]:
+def _alike(moments: Sequence[Numbered]) -> list[list[str]]:
+    """The sources, the most important first, together those that tell of the same causes in the same roles."""
+    told: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for _, moment in sorted(moments, key=_importance):
+        told[moment.source].add((moment.cause or moment.event, moment.role))
+    groups: dict[frozenset[tuple[str, str]], list[str]] = defaultdict(list)
+    for name, what in told.items():
+        groups[frozenset(what)].append(name)
+    ordered = list(told)
+    found = [part for names in groups.values() for part in ([names] if len(names) >= ALIKE_MIN else [[n] for n in names])]
+    return sorted(found, key=lambda names: ordered.index(names[0]))
+
+
+def _importance(numbered: Numbered) -> tuple[int, int]:
     return ("root", "contributing", "symptom", "noise").index(numbered[1].role), numbered[0]
 
 
@@ -83,9 +105,20 @@ def _window(start: datetime, end: datetime) -> tuple[datetime, float]:
     return start - timedelta(seconds=seconds * MARGIN), seconds * (1 + 2 * MARGIN)
 
 
-def _mark(number: int, moment: Moment, start: datetime, seconds: float, rows: dict[str, int]) -> Mark:
-    at = (moment.time - start).total_seconds() / seconds if moment.time else 0.0
-    return Mark(round(at, 5), rows[moment.source], moment.role, moment, number)
+def _marks(moments: Sequence[Numbered], start: datetime, seconds: float, rows: Mapping[str, int]) -> tuple[Mark, ...]:
+    """A mark for each moment; those of one row, role and place (a thousandth of the width) are one with a count."""
+    kept: dict[tuple[int, str, float], Mark] = {}
+    for number, moment in moments:
+        if moment.source in rows and moment.time:
+            at = (moment.time - start).total_seconds() / seconds
+            key = rows[moment.source], moment.role, round(at, 3)
+            before = kept.get(key)
+            kept[key] = (
+                Mark(before.at, before.y, before.role, before.moment, before.number, before.count + 1)
+                if before
+                else Mark(round(at, 5), rows[moment.source], moment.role, moment, number)
+            )
+    return tuple(kept.values())
 
 
 def _links(report: Report, marks: tuple[Mark, ...]) -> tuple[tuple[Mark, Mark], ...]:

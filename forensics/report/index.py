@@ -1,0 +1,135 @@
+"""Many reports as one index: a row for each case, with a link to its page.
+
+case    when              cause                   sure   who             where
+job17   2026-03-01 12:00  A memory limit was hit  93 %   job 4711        node04        -> cases/job17.html
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from hashlib import sha256
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from forensics.model import Report
+from forensics.report.escape import cell
+from forensics.report.phrases import guessed, headline, percent, what_happened
+from forensics.report.redaction import without_secrets
+
+PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
+SUMMARY_CHARS = 300
+NO_CRASH = "no_crash"
+
+
+class Row(Struct, frozen=True):
+    """One case. `odds`: empty where the cause is a guess. `hosts`, `jobs`: all that are named; `time`: when its end was shown."""
+
+    case: str
+    page: str
+    verdict: str
+    cause: str
+    title: str
+    odds: str
+    time: datetime | None
+    subject: str
+    where: str
+    hosts: tuple[str, ...]
+    jobs: tuple[str, ...]
+    summary: str
+
+
+class Count(Struct, frozen=True):
+    """How many cases have a cause. `share`: of the commonest one, 0 to 100."""
+
+    cause: str
+    title: str
+    cases: int
+    share: float
+
+
+def row_of(report: Report, page: str) -> Row:
+    """The row of a report whose page lies at `page`; secrets taken out."""
+    report = without_secrets(report)
+    first = report.causes[0]
+    incident = report.incidents[0] if report.incidents else None
+    time = incident.time or incident.start if incident else None
+    time = time or next((p.time for p in first.proofs if p.time), None)
+    jobs = dict.fromkeys(str(f.facts[name]) for f in report.causes for name in ("job", "job_id") if name in f.facts)
+    return Row(
+        case=report.case,
+        page=page,
+        verdict=report.verdict,
+        cause="" if guessed(report) else first.id,
+        title=headline(report),
+        odds="" if guessed(report) else percent(first.probability),
+        time=time,
+        subject=incident.subject if incident else "",
+        where=first.where,
+        hosts=tuple(dict.fromkeys(h for i in report.incidents for h in i.hosts)),
+        jobs=tuple(jobs),
+        summary=what_happened(report)[:SUMMARY_CHARS],
+    )
+
+
+def counts(rows: Sequence[Row]) -> list[Count]:
+    """How many cases each cause has, the commonest first; those in which nothing ended badly last."""
+    found = Counter((r.verdict == NO_CRASH, r.cause, r.title) for r in rows)
+    most = max(found.values(), default=1)
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], -item[1], item[0][1]))
+    return [Count(cause, title, n, round(100 * n / most, 1)) for (_, cause, title), n in ordered]
+
+
+def file_name(case: str, ending: str, taken: set[str]) -> str:
+    """A name for a case's page that any file system takes, and none of `taken`, to which it is added."""
+    stem = (
+        case if PLAIN.fullmatch(case) else f"{re.sub(r'[^A-Za-z0-9._-]+', '_', case)[:60].strip('._') or 'case'}-{_digest(case)}"
+    )
+    name = f"{stem}{ending}"
+    number = 2
+    while name.lower() in taken:  # file systems that know no case
+        name, number = f"{stem}-{number}{ending}", number + 1
+    taken.add(name.lower())
+    return name
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+
+def as_html(rows: Sequence[Row], title: str) -> str:
+    """The index as a page that needs nothing but the pages that it links to."""
+    from forensics.report.page.templates import policy, template, text_of
+
+    style, script = text_of("page.css") + text_of("index.css"), text_of("table.js")
+    return template("index.html.j2").render(
+        rows=rows,
+        title=title,
+        counts=counts(rows),
+        crashed=sum(r.verdict != NO_CRASH for r in rows),
+        hosts=_names(h for r in rows for h in r.hosts),
+        jobs=_names(j for r in rows for j in r.jobs),
+        link=quote,
+        style=style,
+        script=script,
+        policy=policy(style, script),
+    )
+
+
+def _names(found: Iterable[str]) -> list[tuple[str, int]]:
+    return sorted(Counter(found).items())
+
+
+def as_markdown(rows: Sequence[Row], title: str) -> str:
+    """The index as one table of GitHub's Markdown; a row without a page has no link."""
+    crashed = sum(r.verdict != NO_CRASH for r in rows)
+    lines = [f"# {cell(title)}: {len(rows)} case{'' if len(rows) == 1 else 's'}, {crashed} ended badly or may have", ""]
+    lines += [f"- {c.cases} × {c.title}{f' ({cell(c.cause)})' if c.cause else ''}" for c in counts(rows)]
+    lines += ["", "| case | when | cause | sure | who |", "|---|---|---|---:|---|"]
+    for r in rows:
+        name = f"[{cell(r.case)}]({quote(r.page)})" if r.page else cell(r.case)
+        when = r.time.strftime("%Y-%m-%d %H:%M:%S") if r.time else ""
+        who = r.where or r.subject
+        lines.append(f"| {name} | {when} | {r.title} | {r.odds} | {cell(who) if who else ''} |".replace("\n", " "))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,49 @@
+"""The incidents as rows of a table: when, who, what, how sure, and the line that shows it best."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from forensics.model import IncidentSummary, Proof, Report
+from forensics.report.phrases import percent
+
+
+class Row(Struct, frozen=True):
+    """One incident. `first`: the line that shows its first cause best, where it is known. `odds`: empty where none is known."""
+
+    id: int
+    time: datetime | None
+    subject: str
+    cause: str
+    title: str
+    odds: str
+    first: Proof | None
+
+
+def rows(report: Report) -> list[Row]:
+    """The incidents of the report in its order."""
+    return [_row(report, i, n == 0) for n, i in enumerate(report.incidents)]
+
+
+def kinds(listed: Sequence[Row]) -> list[tuple[str, str, int]]:
+    """(cause, title, how many) of the incidents' causes, the commonest first."""
+    titles = {r.cause: r.title for r in listed}
+    return [(cause, titles[cause], count) for cause, count in Counter(r.cause for r in listed).most_common()]
+
+
+def _row(report: Report, incident: IncidentSummary, is_first: bool) -> Row:
+    findings = report.causes if is_first else incident.findings
+    first = findings[0] if findings else incident.candidates[0] if incident.candidates else None
+    cause = first.id if first else next(iter(incident.causes), "")
+    proofs = findings[0].proofs if findings else ()
+    return Row(
+        incident.id,
+        incident.time or incident.start,
+        incident.subject or ", ".join(incident.hosts),
+        cause,
+        first.title if first else cause,
+        percent(first.probability) if first else "",
+        proofs[0] if proofs else None,
+    )

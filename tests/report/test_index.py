@@ -1,0 +1,113 @@
+"""Many cases: an index, pages with names that any file system takes, a table of Markdown in which nothing acts."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from forensics.model import Moment
+from forensics.report import index
+from forensics.report.page.charts import charts
+from forensics.report.page.incidents import kinds, rows
+from forensics.report.page.timeline import drawings
+from tests.commandline import forensics
+from tests.report import made
+from tests.report.test_html import Elements
+
+SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    for name, text in (("a", SHAPE), ("b b", "all is well\n"), ("c#1", SHAPE)):
+        (tmp_path / "cases" / name).mkdir(parents=True)
+        (tmp_path / "cases" / name / "x.log").write_text(text)
+    return tmp_path / "cases"
+
+
+def test_batch_writes_an_index_and_a_page_for_each_case(cases: Path, tmp_path: Path) -> None:
+    done = forensics("batch", str(cases), "-f", "html", "-o", str(tmp_path / "out"), "--exit-code")
+    assert (done.returncode, done.stdout) == (1, b"")
+    page = (tmp_path / "out" / "index.html").read_text()
+    links = [a["href"] or "" for tag, a in Elements(page).found if tag == "a" and (a.get("href") or "").startswith("cases/")]
+    assert len(links) == 3
+    for link in links:
+        assert (tmp_path / "out" / link).read_text().startswith("<!DOCTYPE html>")
+    assert page.count("Tensor shapes do not fit") > 2
+
+
+def test_html_of_many_cases_needs_a_folder(cases: Path) -> None:
+    done = forensics("batch", str(cases), "-f", "html")
+    assert done.returncode == 2 and b"-o FOLDER" in done.stderr and done.stdout == b""
+
+
+def test_markdown_is_one_table_with_links(cases: Path, tmp_path: Path) -> None:
+    table = forensics("batch", str(cases), "-f", "markdown", "-o", str(tmp_path / "all.md"))
+    text = (tmp_path / "all.md").read_text()
+    assert table.returncode == 0 and text.count("\n| [") == 3
+    assert "[`b b`](cases/b%20b)" in text and "2 × Tensor shapes do not fit" in text
+    forensics("batch", str(cases), "-f", "markdown", "-o", str(tmp_path / "md"))
+    assert "](cases/a.md)" in (tmp_path / "md" / "index.md").read_text() and (tmp_path / "md" / "cases" / "a.md").exists()
+
+
+def test_redacted_cases_have_a_page_each(cases: Path, tmp_path: Path) -> None:
+    done = forensics("batch", str(cases), "-f", "html", "-o", str(tmp_path / "out"), "--redact")
+    assert done.returncode == 0
+    assert len(list((tmp_path / "out" / "cases").iterdir())) == 3
+    assert str(tmp_path) not in (tmp_path / "out" / "index.html").read_text()
+
+
+@pytest.mark.parametrize("text", ["</td><script>x</script>", "a|b `c` @you fixes #1", '" onclick="x'])
+def test_nothing_that_a_case_says_acts_in_an_index(text: str) -> None:
+    row, plain = (index.row_of(made.report(t, case=t), "cases/x.html") for t in (text, "words"))
+    shown, wanted = (Elements(index.as_html([r], r.case)).found for r in (row, plain))
+    assert [tag for tag, _ in shown] == [tag for tag, _ in wanted]
+    assert not [name for _, attrs in shown for name in attrs if name.startswith("on")]
+    line = next(line for line in index.as_markdown([row], "x").splitlines() if line.startswith("| ["))
+    assert line.replace("¦", "").count("|") == 6
+
+
+def test_names_of_pages_fit_any_file_system() -> None:
+    taken: set[str] = set()
+    names = [index.file_name(n, ".html", taken) for n in ("run7", "Run7", "a/b", "a b", "..", "ü", "x" * 300, "con")]
+    assert len({n.lower() for n in names}) == len(names)
+    assert all(len(n) < 100 and "/" not in n and not n.startswith(".") for n in names)
+    assert names[0] == "run7.html"
+
+
+def test_counts_are_of_causes_the_commonest_first() -> None:
+    rows = [index.row_of(made.report(case=str(i)), "x") for i in range(3)]
+    rows.append(replace(rows[0], cause="none.healthy", title="Nothing here crashed", verdict="no_crash"))
+    assert [(c.cause, c.cases, c.share) for c in index.counts(rows)] == [
+        ("host_memory.oom_cgroup", 3, 100.0),
+        ("none.healthy", 1, 33.3),
+    ]
+
+
+def test_sixty_four_ranks_that_tell_the_same_are_one_lane() -> None:
+    report = made.report()
+    waited = tuple(
+        Moment(made.START + timedelta(seconds=2 + i / 100), "wall", f"rank{i}.log", 5, "t/t", "distributed.timeout", "symptom")
+        for i in range(63)
+    )
+    drawing = drawings(
+        replace(report, timeline=(report.timeline[0], *waited), incidents=(replace(report.incidents[0], events=64),))
+    )[0]
+    assert [(lane.name, lane.more) for lane in drawing.lanes] == [("logs/run/train.log", 0), ("rank0.log", 62)]
+    assert sum(m.count for m in drawing.marks) == 64
+
+
+def test_curves_are_those_that_bear_on_the_cause_alike_ones_once() -> None:
+    report = made.report()
+    ranks = tuple(replace(report.curves[0], rank=i) for i in range(12))
+    loss = replace(report.curves[0], name="loss", kind="loss", unit="")
+    found = charts(replace(report, curves=(loss, *ranks)))
+    assert [c.curve.name for c in found] == ["rss"]
+
+
+def test_every_incident_is_a_row_with_the_line_that_shows_it() -> None:
+    listed = rows(made.report())
+    assert [(r.id, r.cause) for r in listed] == [(1, "host_memory.oom_cgroup"), (2, "notebook.kernel_died")]
+    assert listed[0].first is not None and listed[0].odds == "93 %"
+    assert kinds(listed)[0][2] == 1
