@@ -230,8 +230,12 @@ class Kernel:
 
     def close(self) -> None:
         """Be done with it."""
-        with contextlib.suppress(OSError):
-            self.server.ask("DELETE", f"/api/kernels/{self.id}")
+        for _ in range(60):  # a kernel that is just being restarted cannot be shut down
+            with contextlib.suppress(OSError):
+                if any(k["id"] == self.id for k in self.server.ask("GET", "/api/kernels")):
+                    self.server.ask("DELETE", f"/api/kernels/{self.id}")
+                break
+            time.sleep(0.5)
         self.socket.close()
 
 
@@ -312,11 +316,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="")
     parser.add_argument("--port", type=int, default=18924)
+    parser.add_argument("--warm", type=float, default=10)
     asked = parser.parse_args()
     server = Server(asked.port)
     rows, silent = [], []
     try:
-        time.sleep(5)  # the knowledge is loaded
+        time.sleep(asked.warm)  # until the knowledge is loaded
         for _ in range(asked.rounds):
             for name in DEATHS:
                 if asked.only in name:
