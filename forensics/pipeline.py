@@ -149,7 +149,7 @@ def analyze(
         notices=decided.notices,
         earlier_attempts=summaries.earlier_attempts(decided, asked, first),
     )
-    return _beside(report, seen.readings, baseline, noted, knowledge)
+    return _beside(report, seen, baseline, knowledge)
 
 
 def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
@@ -223,14 +223,13 @@ def _unsettled(answer: Answer, open_question: Unknown | None) -> Answer:
     return Answer("undetermined", found, (open_question,))
 
 
-def _beside(
-    report: Report, readings: list[Reading], baseline: Sequence[Path], noted: list[Warning], knowledge: Database
-) -> Report:
+def _beside(report: Report, seen: Examined, baseline: Sequence[Path], knowledge: Database) -> Report:
     """`report` with what helps to understand it: environment, curves, unusual lines where there is nothing else, and what was
     noted of all of it."""
-    scans = [r.scan for r in readings]
-    drawn = [curve for r in readings for curve in r.curves]
-    report = spared(lambda: context.attach(report, scans, drawn), report, "the context", None, noted.append)
+    noted, scans = seen.noted, [r.scan for r in seen.readings]
+    drawn = [curve for r in seen.readings for curve in r.curves]
+    around = partial(context.attach, scans=scans, drawn=drawn, observed=seen.kept, incidents=seen.incidents)
+    report = spared(lambda: around(report), report, "the context", None, noted.append)
     report = spared(lambda: _with_unusual(report, scans, baseline, noted, knowledge), report, "unusual lines", None, noted.append)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 

@@ -17,10 +17,12 @@ from forensics.context.architecture import architecture
 from forensics.context.curves import Ranked, curves, longest
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
+from forensics.context.notices import TRIGGER as MACHINE_LOAD
+from forensics.context.notices import notices
 from forensics.context.processes import processes
 from forensics.context.run_settings import TRIGGER as RUN_SETTINGS
 from forensics.context.run_settings import run_settings
-from forensics.model import Curve, Finding, ProcessMemory, Report, Scan, Setting, Surroundings, Trigger
+from forensics.model import Curve, Finding, Incident, Observation, ProcessMemory, Report, Scan, Setting, Surroundings, Trigger
 
 __all__ = ["Context", "Ranked", "attach", "curves", "read", "surroundings", "triggers"]
 
@@ -35,7 +37,7 @@ class Context(Struct, frozen=True):
 
 def triggers() -> tuple[Trigger, ...]:
     """The lines that may carry any of it."""
-    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE)
+    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD)
 
 
 def surroundings(scans: Sequence[Scan]) -> Surroundings:
@@ -55,7 +57,22 @@ def read(scans: Iterable[Scan], first: Finding, drawn: Iterable[Ranked] = ()) ->
     return Context(settings(scans), longest(drawn), processes(scans, first))
 
 
-def attach(report: Report, scans: Iterable[Scan], drawn: Iterable[Ranked] = ()) -> Report:
-    """`report` with the context of its first cause."""
+def attach(
+    report: Report,
+    scans: Iterable[Scan],
+    drawn: Iterable[Ranked] = (),
+    observed: Sequence[Observation] = (),
+    incidents: Sequence[Incident] = (),
+) -> Report:
+    """`report` with the context of its first cause, and with notices of what its evidence does not quote."""
+    scans = list(scans)
     context = read(scans, report.causes[0], drawn)
-    return replace(report, environment=context.environment, curves=context.curves, processes=context.processes)
+    quoted = {(p.source, p.line) for p in report.causes[0].proofs}
+    beside = tuple(n for n in notices(scans, observed, incidents) if (n.source, n.line) not in quoted)
+    return replace(
+        report,
+        environment=context.environment,
+        curves=context.curves,
+        processes=context.processes,
+        notices=(*report.notices, *beside),
+    )

@@ -1,0 +1,194 @@
+"""Signs of trouble that ended nothing by themselves, to Notices: a machine that swaps, steps that slow down, functions that are
+traced anew, deaths that share a node, a module or an hour.
+
+    Swap:  2.0Gi  2.0Gi  0B                 -> the swap space was full: what does not fit into memory moves at the speed of a disk
+    full avg10=34.10 avg60=20.02 ...        -> all tasks waited for memory 34 % of the last ten seconds
+    0.41 s ... 2.9 s a step from line 812   -> steps became 7.1 times slower from line 812 on
+    WARNING: 5 out of the last 5 calls ... triggered tf.function retracing
+
+Wordings: free and vmstat of procps, sar -W and -S of sysstat, /proc/pressure (Documentation/accounting/psi.rst), TensorFlow's
+polymorphic_function. Nothing here takes part in the decision.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from forensics import lazy
+from forensics.model import Incident, Notice, Observation, Region, Scan, Trigger
+
+TRIGGER = Trigger(
+    "machine_load", ("swap: ", "---swap--", "full avg10=", "pswpin/s", "%swpused", "triggered tf.function retracing"), after=60
+)
+FREE = lazy.regex(r"^\s*Swap:\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s*$")
+PRESSURE = lazy.regex(r"\bfull avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+)")
+RETRACED = lazy.regex(r"(\d+) out of the last (\d+) calls to .{1,400}triggered tf\.function retracing")
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+FULL = 0.05  # of the swap space left
+WAITING = 10.0  # percent of the time in which nothing at all could run for want of memory
+SWAPPED_ROWS = 2  # one row is the average since the machine started
+NO_OWNER = "unknown"
+SHARED = {
+    "host": "the host",
+    "node": "the node",
+    "dimm": "the memory module",
+    "pci": "the GPU at",
+    "gpu": "GPU",
+    "device": "the device",
+}
+FEWEST = 3  # deaths that share something; two may by chance
+MOST = 6
+Made = tuple[int, str, str]  # line, its text, why it is worth knowing
+
+
+def notices(scans: Iterable[Scan], observed: Sequence[Observation], incidents: Sequence[Incident]) -> tuple[Notice, ...]:
+    """What is worth knowing beside the causes, at most MOST of each kind."""
+    found = [n for scan in scans for n in _of_machine(scan)][:MOST]
+    return (*found, *_of_pace(observed), *_in_common(incidents))
+
+
+def _of_machine(scan: Scan) -> Iterator[Notice]:
+    origin = scan.source.origin or int
+    for region in scan.regions.get(TRIGGER.kind, ()):
+        for read in READERS:
+            if (made := read(region)) is not None:
+                line, text, why = made
+                yield Notice(scan.source.name, origin(line), text, None, NO_OWNER, why)
+                break
+
+
+def _free(region: Region) -> Made | None:
+    found = FREE.search(region.text)
+    if found is None:
+        return None
+    total, _, left = (float(found[i]) * UNITS[found[i + 1]] for i in (1, 3, 5))
+    if not total or left > total * FULL:
+        return None
+    why = "the swap space was full: what does not fit into memory moved at the speed of a disk, and a kill is near"
+    return region.number, region.text, why
+
+
+def _vmstat(region: Region) -> Made | None:
+    """The row in which most was swapped, where several rows tell of it; columns by the heading."""
+    if "---swap--" not in region.text:
+        return None
+    rows = region.lines_after()
+    names = rows[0].text.split() if rows else []
+    if not {"si", "so"} <= set(names):
+        return None
+    at = names.index("si"), names.index("so")
+    cells = [(row, row.text.split()) for row in rows[1:]]
+    busy = [
+        (row, int(c[at[0]][:18]) + int(c[at[1]][:18]))
+        for row, c in cells
+        if len(c) >= len(names) and c[at[0]].isdigit() and c[at[1]].isdigit()
+    ]
+    swapping = [(row, moved) for row, moved in busy if moved]
+    if len(swapping) < SWAPPED_ROWS:
+        return None
+    row, moved = max(swapping, key=lambda r: r[1])
+    why = f"the machine swapped: {moved:,} KiB a second moved between memory and disk (columns si and so)"
+    return row.number, row.text, why
+
+
+def _pressure(region: Region) -> Made | None:
+    found = PRESSURE.search(region.text)
+    if found is None or float(found[1]) < WAITING:
+        return None
+    return region.number, region.text, f"all tasks waited at once for {found[1]} % of the last ten seconds: the machine thrashed"
+
+
+def _sar(region: Region) -> Made | None:
+    """The busiest row of `sar -W`, or one of `sar -S` with the swap space nearly used up."""
+    names = region.text.split()
+    name = next((n for n in ("pswpin/s", "%swpused") if n in names), None)
+    if name is None:
+        return None
+    at = names.index(name) - len(names)
+    cells = [(row, row.text.split()) for row in region.lines_after()]
+    told = [(row, float(c[at])) for row, c in cells if len(c) >= -at and c[at].replace(".", "", 1).isdigit()]
+    if not told:
+        return None
+    row, most = max(told, key=lambda r: r[1])
+    if name == "pswpin/s":
+        return (row.number, row.text, f"the machine swapped: {most:g} pages a second came back from disk") if most > 1 else None
+    return (row.number, row.text, f"{most:g} % of the swap space was in use") if most > 100 * (1 - FULL) else None
+
+
+def _retraced(region: Region) -> Made | None:
+    found = RETRACED.search(region.text)
+    if found is None:
+        return None
+    why = f"{found[1]} of {found[2]} calls traced their function anew: each trace takes time, and its graph is kept in memory"
+    return region.number, region.text, why
+
+
+READERS: tuple[Callable[[Region], Made | None], ...] = (_free, _vmstat, _pressure, _sar, _retraced)
+
+
+def _of_pace(observed: Sequence[Observation]) -> Iterator[Notice]:
+    """Slow-downs, uneven epochs and slow ranks that the numbers of a log show, one of each kind."""
+    seen: set[str] = set()
+    for one in observed:
+        why = _pace(one)
+        if why and one.kind not in seen and one.proofs:
+            seen.add(one.kind)
+            proof = one.proofs[0]
+            yield Notice(proof.source, proof.line, proof.text, one.cause, NO_OWNER, why)
+
+
+def _pace(one: Observation) -> str | None:
+    fields = one.fields
+    if one.kind in ("series/slow-down", "series/throttled", "series/starved"):
+        waiting = f"; {fields['data_percent']} % of a step was waiting for data" if "data_percent" in fields else ""
+        heat = "; heat or power held the clocks down" if one.kind == "series/throttled" else ""
+        likely = (
+            waiting or heat or "; data, heat, another program on the machine and swapping are the usual reasons, in this order"
+        )
+        return f"steps became {fields['slower_by']} times slower from line {one.line} on{likely}"
+    if one.kind == "series/uneven-epochs":
+        return (
+            f"epochs of the same work took {fields['fastest_s']:g} to {fields['slowest_s']:g} s: "
+            "a disk or network that others use, a GPU that gets hot, or hardware that begins to fail"
+        )
+    if one.kind == "series/saw-tooth":
+        return "steps are fast and slow in turn: a buffer is emptied faster than it is filled, the input pipeline is too slow"
+    return None
+
+
+def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
+    """What three or more deaths share that others do not have to: a node, a module, a GPU, a step, an hour of the day."""
+    ends = [e for i in incidents if (e := _end_of(i)) is not None]
+    if len(ends) < FEWEST:
+        return
+    traits: dict[tuple[str, str], list[Observation]] = {}
+    for one in ends:
+        for trait in _traits(one):
+            traits.setdefault(trait, []).append(one)
+    all_there_are = {name: len({value for n, value in traits if n == name}) for name, _ in traits}
+    for (name, value), found in traits.items():
+        told_apart = all_there_are[name] > 1 or name in ("dimm", "step", "hour")
+        days = {one.time.date() for one in found if one.time} if name == "hour" else set()
+        if len(found) >= FEWEST and told_apart and found[-1].proofs and (name != "hour" or len(days) >= FEWEST):
+            proof = found[-1].proofs[0]
+            why = f"{len(found)} of {len(ends)} deaths share {_named(name, value)}: look there first for a fault that comes and goes"
+            yield Notice(proof.source, proof.line, proof.text, found[-1].cause, NO_OWNER, why)
+
+
+def _end_of(incident: Incident) -> Observation | None:
+    """The event of an incident that ended something: the surest one."""
+    ends = [e for e in incident.events if e.cause and e.ends not in ("", "nothing")]
+    return min(ends, key=lambda e: ("proof", "strong", "hint").index(e.weight), default=None)
+
+
+def _traits(one: Observation) -> Iterator[tuple[str, str]]:
+    yield from ((name, str(one.fields[name])) for name in SHARED if name in one.fields)
+    step = one.fields.get("last_step", one.fields.get("step_no"))
+    if step is not None:
+        yield "step", str(step)
+    if one.time:
+        yield "hour", f"{one.time:%H}"
+
+
+def _named(name: str, value: str) -> str:
+    if name == "hour":
+        return f"the hour of the day, {value}:00 to {value}:59"
+    return f"the step {value}" if name == "step" else f"{SHARED[name]} {value}"
