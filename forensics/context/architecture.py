@@ -10,6 +10,7 @@ Rows that only hold others (a Sequential, an encoder) are left out: their output
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 
 from msgspec import Struct
 
@@ -52,7 +53,7 @@ def read_summary(lines: Sequence[Line], source: str = "", origin: Callable[[int]
     total = _count(TOTAL, lines[last].text) or 0
     trainable = next((n for x in lines[last : last + 8] if (n := _count(TRAINABLE, x.text)) is not None), total)
     rows = _rows([line.text for line in lines[:last]])
-    leaves = [r for r, after in zip(rows, [*rows[1:], None], strict=True) if after is None or after.depth <= r.depth]
+    leaves = [r for r, after in zip_longest(rows, rows[1:]) if after is None or after.depth <= r.depth]
     batches = {r.batch for r in rows}
     batch = batches.pop() if len(batches) == 1 else None
     return Architecture(source, origin(lines[last].number), total, trainable, tuple(r.layer for r in leaves), batch)

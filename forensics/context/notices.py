@@ -169,7 +169,7 @@ def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
         days = {one.time.date() for one in found if one.time} if name == "hour" else set()
         if len(found) >= FEWEST and told_apart and found[-1].proofs and (name != "hour" or len(days) >= FEWEST):
             proof = found[-1].proofs[0]
-            why = f"{len(found)} of {len(ends)} deaths share {_named(name, value)}: look there first for a fault that comes and goes"
+            why = f"{len(found)} of {len(ends)} deaths share {_named(name, value)}: a fault that comes and goes, look there first"
             yield Notice(proof.source, proof.line, proof.text, found[-1].cause, NO_OWNER, why)
 
 

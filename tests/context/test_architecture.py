@@ -76,5 +76,11 @@ def test_of_two_summaries_the_last_one_counts() -> None:
     assert [x.kind for x in found.layers] == ["Conv2d", "ReLU", "Linear"]
 
 
+def test_a_count_without_a_table_is_a_model_without_layers() -> None:
+    found = read_summary(lines("Total params: 1,234\n"))
+    assert found is not None
+    assert (found.parameters, found.layers) == (1234, ())
+
+
 def test_what_is_no_summary_is_none() -> None:
     assert read_summary(lines("epoch 1 loss 2.3\n")) is None
