@@ -23,6 +23,7 @@ from forensics.context.processes import processes
 from forensics.context.run_settings import TRIGGER as RUN_SETTINGS
 from forensics.context.run_settings import run_settings
 from forensics.model import Curve, Finding, Incident, Observation, ProcessMemory, Report, Scan, Setting, Surroundings, Trigger
+from forensics.model.answers import OUTCOME_LINE
 
 __all__ = ["Context", "Ranked", "attach", "curves", "read", "surroundings", "triggers"]
 
@@ -67,7 +68,7 @@ def attach(
     """`report` with the context of its first cause, and with notices of what its evidence does not quote."""
     scans = list(scans)
     context = read(scans, report.causes[0], drawn)
-    quoted = {(p.source, p.line) for p in report.causes[0].proofs}
+    quoted = {(p.source, p.line) for p in report.causes[0].proofs if p.signature != OUTCOME_LINE}
     beside = tuple(n for n in notices(scans, observed, incidents) if (n.source, n.line) not in quoted)
     return replace(
         report,

@@ -26,6 +26,7 @@ FULL = 0.05  # of the swap space left
 WAITING = 10.0  # percent of the time in which nothing at all could run for want of memory
 SWAPPED_ROWS = 2  # one row is the average since the machine started
 NO_OWNER = "unknown"
+CHANGED_AT = {"series/slow-down": 1, "series/starved": 1, "series/throttled": 2}  # which line of the evidence shows the change
 SHARED = {
     "host": "the host",
     "node": "the node",
@@ -131,19 +132,18 @@ def _of_pace(observed: Sequence[Observation]) -> Iterator[Notice]:
         why = _pace(one)
         if why and one.kind not in seen and one.proofs:
             seen.add(one.kind)
-            proof = one.proofs[0]
+            proof = one.proofs[min(CHANGED_AT.get(one.kind, 0), len(one.proofs) - 1)]
             yield Notice(proof.source, proof.line, proof.text, one.cause, NO_OWNER, why)
 
 
 def _pace(one: Observation) -> str | None:
     fields = one.fields
-    if one.kind in ("series/slow-down", "series/throttled", "series/starved"):
-        waiting = f"; {fields['data_percent']} % of a step was waiting for data" if "data_percent" in fields else ""
-        heat = "; heat or power held the clocks down" if one.kind == "series/throttled" else ""
-        likely = (
-            waiting or heat or "; data, heat, another program on the machine and swapping are the usual reasons, in this order"
-        )
-        return f"steps became {fields['slower_by']} times slower from line {one.line} on{likely}"
+    if one.kind in CHANGED_AT:
+        since = f"from step {fields['step_no']} on" if "step_no" in fields else "from this line on"
+        waiting = f"{fields['data_percent']} % of a step was waiting for data" if "data_percent" in fields else ""
+        heat = "heat or power held the clocks down" if one.kind == "series/throttled" else ""
+        usual = "slow data, heat, another program on the machine and swapping are the usual reasons"
+        return f"steps became {fields['slower_by']} times slower {since}: {heat or waiting or usual}"
     if one.kind == "series/uneven-epochs":
         return (
             f"epochs of the same work took {fields['fastest_s']:g} to {fields['slowest_s']:g} s: "

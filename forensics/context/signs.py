@@ -164,6 +164,7 @@ SIGNS = (
         lazy.regex(r"not compiled with CUDA enabled|\d\+cpu\b|tensorflow[-_]cpu|jaxlib is not installed with cuda|CPU-only"),
     ),
     Sign("build", "cpu", ("CUDA-enabled jaxlib is not installed", "not compiled with CUDA support")),
+    Sign("build", "without_cuda", ("not compiled with CUDA enabled", "CUDA-enabled jaxlib is not installed")),
     Sign(
         "system",
         "ubuntu",

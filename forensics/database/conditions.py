@@ -25,7 +25,7 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "notebook": frozenset(("jupyter", "jupyterhub", "colab", "kaggle", "papermill")),
     "cloud": frozenset(("colab", "kaggle", "sagemaker", "databricks", "azureml", "vertex", "aws", "gcp", "azure")),
     "device": frozenset(("cuda", "rocm", "cpu", "mps", "tpu")),
-    "build": frozenset(("cpu", "cuda")),
+    "build": frozenset(("cpu", "cuda", "without_cuda")),  # the last: CUDA was asked for, and refused by the build
     "system": frozenset(("ubuntu", "debian", "redhat", "suse", "arch", "windows", "wsl", "macos")),
 }
 Environment = Mapping[str, Collection[str]]  # fact -> what the logs tell of it

@@ -1,0 +1,127 @@
+"""Whole cases: the log, the kernel's log and the program beside them make remedies with this case's lines and numbers."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics import analyze
+from forensics.model import Advice
+from tests.context.test_architecture import KERAS
+from tests.database.test_advice import KERNEL_OOM
+
+KILL = KERNEL_OOM.replace("409600kB", "1536000kB")
+TRACE = 'Traceback (most recent call last):\n  File "/x/site-packages/keras/src/trainers/trainer.py", line 1, in fit\n    f()\n'
+NO_GRADIENT = TRACE + "ValueError: No gradients provided for any variable.\n"
+
+
+def advised(folder: Path, **files: str) -> tuple[Advice, ...]:
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text)
+    return analyze(folder).causes[0].advice
+
+
+def test_the_batch_that_fits_stands_first_with_its_arithmetic(tmp_path: Path) -> None:
+    program = "import keras\nBATCH = 12800\nmodel.fit(x, batch_size=BATCH)\n"
+    first, second, third, *_ = advised(tmp_path, kern_log=KILL, train_log=KERAS + "Epoch 1/5\nKilled\n", train_py=program)
+    assert first.action.endswith("where it was 12800 (train.py:2)")
+    for part in (
+        "weights 1.18 MiB",
+        "gradients 1.18 MiB",
+        "optimizer 2.35 MiB",
+        "activations",
+        "the limit is 1.46 GiB",
+        "noisier",
+    ):
+        assert part in first.why
+    assert all("torch" not in c for a in (first, second, third) for c in a.commands)
+    assert "gradients of" in second.action
+    assert second.commands[0].startswith("keras.optimizers.Adam(gradient_accumulation_steps=")
+    assert "mixed precision would save" in third.why
+
+
+@pytest.mark.parametrize(
+    ("program", "action", "why"),
+    [
+        (
+            "import torch\nfor x in d:\n    losses.append(loss)\n",
+            "Store a number instead of a tensor at train.py:3",
+            "`losses.append(loss)` keeps",
+        ),
+        ("for x in d:\n    a = np.concatenate([a, x])\n", "instead of at train.py:2", "copies the old one"),
+        (
+            "import keras\nfor k in folds:\n    m = keras.Sequential([a])\n",
+            "the loop at train.py:3",
+            "Clearing also forgets every other model",
+        ),
+        (
+            "import keras\nmodel.compile(run_eagerly=True)\n",
+            "Run the steps as a graph, not eagerly (train.py:2)",
+            "reuses buffers",
+        ),
+        (
+            "import tensorflow as tf\nx = tf.image.resize(x, (224, 224))\nd = d.shuffle(10000)\n",
+            "Shrink the shuffle buffer of 10000 elements (train.py:3)",
+            "10,000 elements x 588 KiB = 5.61 GiB",
+        ),
+        (
+            "import tensorflow as tf\nd = tf.data.Dataset.from_tensors(x)\nd = d.map(f)\n",
+            "how many elements the map at train.py:3",
+            "AUTOTUNE",
+        ),
+        ("d = pd.read_csv('x.csv')\n", "Read the file at train.py:1 in pieces", "columns that no model reads"),
+    ],
+)
+def test_a_kill_names_the_programs_line(tmp_path: Path, program: str, action: str, why: str) -> None:
+    found = advised(tmp_path, kern_log=KILL, train_log="Epoch 1\nKilled\n", train_py=program)
+    assert [a for a in found if action in a.action and why in a.why]
+
+
+def test_without_a_program_no_line_of_one_is_named(tmp_path: Path) -> None:
+    assert not [a for a in advised(tmp_path, kern_log=KILL, train_log="Epoch 1\nKilled\n") if ".py:" in a.action]
+
+
+def test_a_program_that_explains_nothing_is_no_advice(tmp_path: Path) -> None:
+    """The model is small and the limit large: the arithmetic does not explain the kill, so no batch size is advised."""
+    found = advised(tmp_path, kern_log=KILL, train_log=KERAS + "Killed\n", train_py="import keras\nmodel.fit(x, batch_size=8)\n")
+    assert not [a for a in found if "samples a step" in a.action]
+
+
+def test_a_gpu_that_ran_out_tells_a_batch_above_which_nothing_fits(tmp_path: Path) -> None:
+    log = (
+        "Namespace(batch_size=64, lr=0.1)\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which "
+        "1.15 GiB is free. Including non-PyTorch memory, this process has 22.10 GiB memory in use. Of the allocated memory 21.50 GiB "
+        "is allocated by PyTorch, and 120.00 MiB is reserved by PyTorch but unallocated.\n"
+    )
+    first = advised(tmp_path, train_log=log)[0]
+    assert first.action == "Take a batch of 32 or less in place of 64 (train.log:1)"
+    assert "it already needed 23.5 GiB for 64 samples, so more than 63 cannot fit" in first.why
+
+
+def test_a_value_that_left_the_tape_is_named(tmp_path: Path) -> None:
+    program = "import tensorflow as tf\nwith tf.GradientTape() as t:\n    l = loss(x).numpy()\n"
+    found = advised(tmp_path, train_log=NO_GRADIENT, train_py=program)
+    assert found[0].action == "Keep the loss a tensor inside the tape; `l = loss(x).numpy()` at train.py:3 leaves it"
+
+
+def test_a_build_for_the_cpu_is_told_as_such(tmp_path: Path) -> None:
+    log = (
+        "Traceback (most recent call last):\n"
+        '  File "/x/site-packages/torch/cuda/__init__.py", line 310, in _lazy_init\n'
+        '    raise AssertionError("Torch not compiled with CUDA enabled")\n'
+        "AssertionError: Torch not compiled with CUDA enabled\n"
+    )
+    first = advised(tmp_path, train_log=log)[0]
+    assert first.action.startswith("Install a build of the framework that has code for GPUs")
+    assert any("install --no-cache-dir torch" in c for c in first.commands)
+
+
+def test_an_old_driver_is_told_the_one_that_the_release_needs(tmp_path: Path) -> None:
+    log = (
+        "| NVIDIA-SMI 470.82.01    Driver Version: 470.82.01    CUDA Version: 11.4     |\n"
+        "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.4, please update your driver to a newer version, "
+        "or use an earlier cuda container: unknown\n"
+    )
+    first = advised(tmp_path, train_log=log)[0]
+    assert first.action == "Update the driver from 470.82.01 to 525.60.13 or newer, which CUDA 12.4 needs"
+    assert "CUDA 12.4 came with driver 550.54.14" in first.why

@@ -1,0 +1,86 @@
+"""What is worth knowing beside the causes: swapping, slow-downs, retracing, and what several deaths share."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from forensics.context.notices import notices
+from forensics.model import Incident, Observation, Proof, Report
+
+Analyze = Callable[..., Report]
+VMSTAT = """\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+25  0  90000 104284  14092  69612  {0}  812  6228  4071  883 1614 78  8 14  0  1
+22  3  98000 100284  14092  69612  {0}  911  8864     0  632  868 97  3  0  0  0
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "line", "why"),
+    [
+        ("Swap:          2.0Gi       2.0Gi       0.0Ki\nKilled\n", 1, "the swap space was full"),
+        (VMSTAT.format(4000), 4, "4,911 KiB a second moved"),
+        (
+            "some avg10=60.11 avg60=1 avg300=1 total=5\nfull avg10=34.10 avg60=20.02 avg300=9.11 total=5\n",
+            2,
+            "waited at once for 34.10 %",
+        ),
+        ("09:00:01 AM  pswpin/s pswpout/s\n09:10:01 AM    120.50     3.00\n", 2, "120.5 pages a second"),
+        ("10:00:01  kbswpfree kbswpused  %swpused\n10:10:01       1000    999000     99.90\n", 2, "99.9 % of the swap space"),
+        (
+            "WARNING:tensorflow:5 out of the last 5 calls to <function f at 0x7> triggered tf.function retracing. Tracing is expensive\n",
+            1,
+            "5 of 5 calls traced their function anew",
+        ),
+    ],
+)
+def test_a_sign_of_trouble_is_told_with_its_line(analyze: Analyze, log: str, line: int, why: str) -> None:
+    (found,) = [n for n in analyze(job_log=log).notices if why in n.why]
+    assert found.line == line
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "Swap:          2.0Gi       1.0Gi       1.0Gi\n",
+        "Swap:             0B          0B          0B\n",
+        VMSTAT.format(0).replace("812", "  0").replace("911", "  0"),
+        "full avg10=0.00 avg60=0.02 avg300=0.11 total=5\n",
+        "09:00:01 AM  pswpin/s pswpout/s\n09:10:01 AM    0.50     0.00\n",
+    ],
+)
+def test_a_machine_with_room_is_no_notice(analyze: Analyze, log: str) -> None:
+    assert [n for n in analyze(job_log=log).notices if "swap" in n.why or "waited" in n.why] == []
+
+
+def test_steps_that_slow_down_are_told_with_the_likely_reason(analyze: Analyze) -> None:
+    slow = "".join(f"step {i} loss 1.{i:03d} step_time {0.4 if i < 60 else 2.9:.2f}\n" for i in range(120))
+    (found,) = [n for n in analyze(train_log=slow).notices if "times slower" in n.why]
+    assert "steps became 7.25 times slower from step 60 on" in found.why
+    assert found.line == 61
+    assert "another program on the machine" in found.why
+
+
+def death(day: int, hour: int, host: str) -> Incident:
+    time = datetime(2026, 3, day, hour, 5, tzinfo=UTC)
+    proof = Proof("kern.log", day, "Killed process", "x/y", "proof")
+    fields = {"host": host, "pid": day}
+    made = Observation("x/y", "host_hardware.memory", "proof", "kern.log", day, day, (proof,), fields, time=time, ends="process")
+    return Incident((made,))
+
+
+@pytest.mark.parametrize(
+    ("deaths", "told"),
+    [
+        ([death(1, 3, "n1"), death(2, 5, "n1"), death(3, 9, "n1"), death(4, 11, "n2")], ["3 of 4 deaths share the host n1"]),
+        ([death(1, 3, "n1"), death(2, 3, "n2"), death(3, 3, "n3")], ["3 of 3 deaths share the hour of the day, 03:00 to 03:59"]),
+        ([death(1, 3, "n1"), death(2, 5, "n1"), death(3, 9, "n1")], []),  # there is one host only
+        ([death(1, 3, "n1"), death(1, 3, "n2"), death(1, 3, "n3")], []),  # one event of one day
+        ([death(1, 3, "n1"), death(2, 4, "n1")], []),  # two by chance
+    ],
+)
+def test_what_three_deaths_share_is_told(deaths: list[Incident], told: list[str]) -> None:
+    found = [n.why for n in notices([], [], deaths)]
+    assert [w.split(":")[0] if "hour" not in w else w.rsplit(":", 1)[0] for w in found] == told
