@@ -21,7 +21,7 @@ REACH = 400  # rows of a summary
 TRIGGER = Trigger("architecture", ("total params:",), before=REACH, after=8)
 TOTAL = lazy.regex(r"(?i)\btotal params:\s*([\d,]+)")
 TRAINABLE = lazy.regex(r"(?i)(?<!non-)(?<!non)\btrainable params:\s*([\d,]+)")
-SHAPE = lazy.regex(r"[\[(]+((?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+[\s│┃|]*([\d,]+|--|\?)(?=[\s│┃|]|$)")
+SHAPE = lazy.regex(r"[\[(]+((?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+(?:[\s│┃|]*([\d,]+|--|\?)(?=[\s│┃|]|$))?")
 CLASS = lazy.regex(r"\(([A-Za-z]\w*)…?\)?")
 PREFIX = " │┃|├└─┡┩\t"
 MAX_SUMMARIES = 4
@@ -76,7 +76,7 @@ def _row(text: str, after: str) -> Row | None:
     kind = told[1] if told else re.split(r"[\s:]|-\d", name, maxsplit=1)[0]
     sizes = [None if n.strip() in ("None", "-1") else int(n) for n in found[1].split(",")]
     outputs = math.prod(n or 1 for n in sizes[1:]) if len(sizes) > 1 else 0
-    parameters = int(found[2].replace(",", "")) if found[2][0].isdigit() else 0
+    parameters = int(found[2].replace(",", "")) if found[2] and found[2][0].isdigit() else 0  # a narrow screen cuts them off
     depth = len(head) - len(head.lstrip(PREFIX)) if ":" in name else 0
     return Row(Layer(CLASS.sub("", name).strip(), kind, parameters, outputs), depth, sizes[0])
 

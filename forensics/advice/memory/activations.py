@@ -27,6 +27,10 @@ RECURRENT = lazy.regex(r"(?i)lstm|gru|\brnn")
 MAX_POOL = lazy.regex(r"(?i)max.?pool")
 HEAD_WIDTH = 64  # of most transformers, where nothing tells how many heads there are
 MASK_SHARE = 0.25  # one byte of each four
+# What the libraries' work space and allocators add to what is counted: the middle of what trainings on CPUs needed beyond it.
+WORK_SHARE = {"torch": 1.15, "keras": 1.2}
+WEIGHTED = lazy.regex(r"(?i)conv|dense|linear")
+SEPARATE = lazy.regex(r"(?i)norm|^(?:p|ge|s|c|re_?|leaky_?re_?)?l?u$|activation|relu|softmax|dropout")
 INDEX_SHARE = 2.0  # PyTorch's max pooling keeps the place of each maximum in eight bytes
 
 
@@ -45,6 +49,9 @@ def sample_of(layers: Sequence[Layer], framework: str = "", heads: int = 0) -> S
     made = [_made(layers, i) for i in range(len(layers))]
     for i, layer in enumerate(layers):
         inner = _inside(layer, framework, heads)
+        after = layers[i + 1].kind if i + 1 < len(layers) else ""
+        if framework == "keras" and WEIGHTED.search(layer.kind) and after and not SEPARATE.search(after):
+            inner += made[i]  # its activation is inside it, and what goes into that is held beside what comes out
         reader = next((x for x in layers[i + 1 :] if not ALIAS.search(x.kind)), None)
         own = READS_OUTPUT.search(layer.kind) or (reader is not None and READS_INPUT.search(reader.kind))
         kept[i] = inner + (made[i] if own and reader is not None else 0.0)
@@ -54,7 +61,8 @@ def sample_of(layers: Sequence[Layer], framework: str = "", heads: int = 0) -> S
         into = made[i - 1] if i else 0.0
         transient = 0.0 if kept[i] >= made[i] else made[i]  # what the forward pass has just made and drops again
         peak = max(peak, held + max(made[i] + into, transient))
-    return Sample(round(sum(kept) * FLOAT_BYTES), round(peak * FLOAT_BYTES))
+    work = WORK_SHARE.get(framework, 1.0)
+    return Sample(round(sum(kept) * FLOAT_BYTES), round(peak * work * FLOAT_BYTES))
 
 
 def transformer(sequence: int, width: int, layers: int, heads: int, flash: bool, vocabulary: int) -> Sample:
