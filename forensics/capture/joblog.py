@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import threading
 import time
+from collections import deque
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 
 MAX_PART_BYTES = 1 << 16  # of a line whose end has not come yet
-MAX_WAITING = 512  # blocks that wait for the disk; each of at most 64 KiB
+MAX_WAITING_BYTES = 4 << 20  # of output that waits for the disk
+WAKE_BYTES = 1 << 19
+WRITE_S = 0.1  # what comes within so long is written together
 WAIT_S = 1.0  # a slow disk holds the job up for so long, once; then its lines are left out
 INDEX_S = 0.1
 FLUSH_S = 1.0  # what was written longer ago is on disk, whatever happens to us
@@ -37,7 +39,9 @@ class JobLog:
         self.longest_silence_s = 0.0
         self.fault, self.left_out = "", 0
         self._parts: dict[str, bytes] = {}
-        self._queue: queue.Queue[tuple[str, bytes] | None] = queue.Queue(MAX_WAITING)
+        self._waiting: deque[tuple[str, bytes]] = deque()
+        self._waiting_bytes, self._ending = 0, False
+        self._lock, self._wake = threading.Lock(), threading.Event()
         self._late = False
         self._head_bytes, self._tails = 0, [b"", b""]
         self._index: list[tuple[int, float]] = []
@@ -59,30 +63,47 @@ class JobLog:
         self.bytes += len(data)
         if self.fault:
             return
-        try:
-            self._queue.put((stream, data), block=not self._late, timeout=WAIT_S)
-        except queue.Full:
-            self._late = True
+        if self._waiting_bytes > MAX_WAITING_BYTES and not self._has_room():
             self.left_out += len(data)
+            return
+        self._put(stream, data)
+
+    def _put(self, stream: str, data: bytes) -> None:
+        with self._lock:
+            self._waiting.append((stream, data))
+            self._waiting_bytes += len(data)
+        if self._waiting_bytes > WAKE_BYTES:
+            self._wake.set()
+
+    def _has_room(self) -> bool:
+        """Wait a little for a disk that is slow, once until it has caught up."""
+        until = time.monotonic() + (0.0 if self._late else WAIT_S)
+        while self._waiting_bytes > MAX_WAITING_BYTES and time.monotonic() < until:
+            time.sleep(0.005)
+        self._late = self._waiting_bytes > MAX_WAITING_BYTES
+        return not self._late
 
     def _write_all(self) -> None:
+        """Write what came, many lines at a time: a thread that wakes for each line costs more than all the rest."""
         flushed = 0.0
         while True:
+            ending = self._ending
+            self._wake.wait(WRITE_S)
+            self._wake.clear()
+            while self._waiting:
+                with self._lock:
+                    item = self._waiting.popleft()
+                    self._waiting_bytes -= len(item[1])
+                try:
+                    self._take(*item)
+                except OSError as error:
+                    self._give_up(error)
+            if ending:
+                return
             now = time.monotonic()
             if now - flushed > FLUSH_S:
                 self._flush()
                 flushed = now
-            try:
-                item = self._queue.get(timeout=FLUSH_S)
-            except queue.Empty:
-                continue
-            if item is None:
-                return
-            self._late = self._late and not self._queue.empty()
-            try:
-                self._take(*item)
-            except OSError as error:
-                self._give_up(error)
 
     def _take(self, stream: str, data: bytes) -> None:
         data = self._parts.pop(stream, b"") + data
@@ -152,14 +173,17 @@ class JobLog:
                     file.seek(first)
                     while first < last and (block := file.read(min(1 << 16, last - first))):
                         first += len(block)
-                        self._queue.put(("file", block))
+                        while self._waiting_bytes > MAX_WAITING_BYTES and not self.fault:
+                            time.sleep(0.005)
+                        self._put("file", block)
                 self.bytes += end - start
         except OSError as error:
             self.fault = self.fault or f"{path}: {error.strerror}"
 
     def close(self, closing: list[str]) -> None:
         """Write what waits, the last part of a long log, and the `closing` lines."""
-        self._queue.put(None)
+        self._ending = True
+        self._wake.set()
         self._thread.join(30)
         try:
             self._close(closing)

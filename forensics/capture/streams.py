@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from forensics.capture.joblog import JobLog
 
-BLOCK_BYTES = 1 << 16
+BLOCK_BYTES = 1 << 18
 PIPE_BYTES = 1 << 20
 F_SETPIPE_SZ = 1031
 

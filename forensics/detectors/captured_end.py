@@ -198,7 +198,8 @@ def _stalled(told: Account) -> Found | None:
     stopped = _stopped(told) or _time_limit(told)
     if stopped is None and told.end.number("signal") != SIGKILL:
         return None
-    return "process.stalled", "strong", [*told.silence[:3], *(stopped[2][:1] if stopped else [])]
+    seen = any(STOOD.match(s.line.text.partition(HEAD)[2]) for s in told.silence)
+    return "process.stalled", "proof" if seen else "strong", [*told.silence[:3], *(stopped[2][:1] if stopped else [])]
 
 
 def _time_limit(told: Account) -> Found | None:
