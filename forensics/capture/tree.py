@@ -164,6 +164,10 @@ class Tree:
         if process is not None:
             process.cpu_s = max(process.cpu_s, cpu_s)
         if process is None:
+            known = next((e for e in reversed(self.ends) if e["pid"] == pid and time.time() - e["end"] < SAME_S), None)
+            if known is not None:  # it was seen to be gone before its status was asked for
+                known |= {"how": "child", **decoded(status)}
+                return
             self._keep({"pid": pid, "how": "child", "end": time.time(), **decoded(status)})
         else:
             self._end(process, status, "child", time.time())
