@@ -2,11 +2,12 @@
 
     signatures: [~/signatures, /etc/forensics/signatures]      # later folders override earlier ones
     cache: /var/tmp/forensics
+    history: ~/history.db                                      # or postgresql://...: every report is remembered there
     limits: {files: 500000, document: 1 GiB}                   # names and defaults: SECURITY.md
 
 The file is `$FORENSICS_CONFIG`, else `config.yaml` in the user's configuration folder (~/.config/forensics on Linux) where it
 exists. `$FORENSICS_SIGNATURES` names more folders, separated as in PATH; `$FORENSICS_CACHE` overrides `cache`;
-`$FORENSICS_LIMIT_FILES=500000` overrides a limit.
+`$FORENSICS_HISTORY` overrides `history`, `$FORENSICS_LIMIT_FILES=500000` a limit.
 """
 
 import os
@@ -20,16 +21,20 @@ from forensics.errors import UsageError
 from forensics.limits import Limits, changed, names
 
 MAX_BYTES = 64 << 10
-KEYS = {"signatures", "cache", "limits"}
+KEYS = {"signatures", "cache", "limits", "history"}
 LIMIT = "FORENSICS_LIMIT_"
 
 
 class Config(Struct, frozen=True):
-    """`signatures`: folders over the built-in database, each over those before it. `cache`: None for the user's cache folder."""
+    """`signatures`: folders over the built-in database, each over those before it. `cache`: None for the user's cache folder.
+
+    `history`: file or URL where reports are remembered; empty where they are not.
+    """
 
     signatures: tuple[Path, ...] = ()
     cache: Path | None = None
     limits: Limits = field(default_factory=Limits)
+    history: str = ""
 
 
 def config(folders: Iterable[Path] = ()) -> Config:
@@ -45,7 +50,8 @@ def config(folders: Iterable[Path] = ()) -> Config:
     for folder in signatures:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
-    return Config(tuple(dict.fromkeys(signatures)), base.cache, _of_environment(base.limits))
+    history = os.environ.get("FORENSICS_HISTORY", base.history)
+    return Config(tuple(dict.fromkeys(signatures)), base.cache, _of_environment(base.limits), history)
 
 
 def _of_environment(base: Limits) -> Limits:
@@ -90,7 +96,9 @@ def _said(path: Path, raw: bytes) -> Config:
         keys(data, KEYS, set())
         cache = text(data, "cache") if "cache" in data else ""
         folders = tuple(_place(path, p) for p in texts(data, "signatures"))
-        return Config(folders, _place(path, cache) if cache else None, _limits(data))
+        history = text(data, "history") if "history" in data else ""
+        history = history if "://" in history or not history else str(_place(path, history))
+        return Config(folders, _place(path, cache) if cache else None, _limits(data), history)
     except BadFormError as bad:
         raise UsageError(bad.what, f"{path}:{bad.line}") from bad
     except UnicodeDecodeError as error:

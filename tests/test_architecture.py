@@ -53,14 +53,17 @@ BELOW: dict[str, set[str]] = {
     },
     # at the death: what watches a job imports nothing of what analyses it
     "capture": set(),
+    # again
+    "history": {"report", "templates", "model", "errors", "text", "lazy"},
+    "fleet": {"history", "pipeline", "database", "report", "model", "errors"},
     # who asks
     "train": {"pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "errors", "lazy"},
     "examine": {"advice", "config", "database", "detectors", "series", "errors", "lazy"},
     "explain": {"advice", "database", "detectors", "scan", "model"},
     "cli": {
-        *("advice", "config", "context", "correlation", "database", "decision", "errors", "examine", "explain", "limits"),
-        *("capture", "model"),
-        *("numbers", "outcome", "pipeline", "reading", "report", "scan", "series", "sources", "templates", "text", "train"),
+        *("advice", "capture", "config", "context", "correlation", "database", "decision", "errors", "examine", "explain"),
+        *("fleet", "history", "limits", "model", "numbers", "outcome", "pipeline", "reading", "report", "scan", "series"),
+        *("sources", "templates", "text", "train"),
         "version",
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "errors"},

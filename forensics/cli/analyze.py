@@ -34,6 +34,7 @@ from forensics.cli.common import (
     finish,
     opened,
 )
+from forensics.cli.remembering import Remember, remembered
 
 if TYPE_CHECKING:
     from forensics.correlation import Choice
@@ -64,6 +65,7 @@ def register(app: typer.Typer) -> None:
         last: Last = False,
         jobs: Jobs = None,
         signatures: Signatures = None,
+        remember: Remember = None,
     ) -> None:
         """Say why the run died, from the logs in PATHS.
 
@@ -78,7 +80,7 @@ def register(app: typer.Typer) -> None:
         """
         check_format(form, why)
         good, choice = check_baseline(baseline), chosen(since, until, pid, job, last)
-        found = _report(paths, signatures or (), good, choice, jobs)
+        found = remembered(_report(paths, signatures or (), good, choice, jobs), remember)
         telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
         finish(found, telling)
 

@@ -28,6 +28,7 @@ from forensics.cli.common import (
     told_together,
     write,
 )
+from forensics.cli.remembering import Remember, remembered
 from forensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def register(app: typer.Typer) -> None:
         job: Job = None,
         last: Last = False,
         signatures: Signatures = None,
+        remember: Remember = None,
     ) -> None:
         """Analyse each sub-folder of FOLDER as a case of its own.
 
@@ -73,7 +75,7 @@ def register(app: typer.Typer) -> None:
         _check(folder, form, output)
         choice = Choice.of(since, until, pid, job, last)
         telling = Telling(form, output, exit_code, redact, max_chars=max_chars)
-        crashed = _run(folder, telling, signatures or (), choice)
+        crashed = _run(folder, telling, signatures or (), choice, remember)
         if exit_code and crashed:
             raise typer.Exit(1)
 
@@ -88,12 +90,13 @@ def _check(folder: Path, form: str, output: Path | None) -> None:
         raise SourceError("no sub-folders, so no cases", str(folder), "use `forensics analyze` for one case")
 
 
-def _run(folder: Path, telling: Telling, signatures: Sequence[Path], choice: "Choice") -> bool:
+def _run(folder: Path, telling: Telling, signatures: Sequence[Path], choice: "Choice", remember: bool | None) -> bool:
     """Write the reports as they are wanted; True when one tells of a crash."""
     from forensics import pipeline
     from forensics.report import in_one_document
 
-    reports = pipeline.analyze_folders(folder, pipeline.database(signatures), choice)
+    found = pipeline.analyze_folders(folder, pipeline.database(signatures), choice)
+    reports = (remembered(report, remember) for report in found)
     if telling.form in INDEXED:
         return _index(reports, folder, telling)
     together = in_one_document(telling.form)

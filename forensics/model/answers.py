@@ -237,6 +237,34 @@ class Difference(Struct, frozen=True):
     warnings: tuple[Warning, ...]
 
 
+class SeenOn(Struct, frozen=True):
+    """A node, and how many earlier incidents were its."""
+
+    name: str
+    seen: int
+
+
+class History(Struct, frozen=True):
+    """What is remembered of earlier incidents like this one; none of them is this one itself.
+
+    `fingerprint`, `similar`: by what it is known again, exactly or roughly; `level`: which of the two the earlier ones share,
+    empty where there are none. `nodes`: those with most of them, of `node_count`. `jobs`: the latest ones. `outcome`: how the
+    next runs went, a clause: `after --mem 64G it did not return`. `note`: what somebody wrote down that helped.
+    """
+
+    fingerprint: str
+    similar: str
+    level: Literal["", "exact", "similar"] = ""
+    seen: int = 0
+    first: Time | None = None
+    last: Time | None = None
+    node_count: int = 0
+    nodes: tuple[SeenOn, ...] = ()
+    jobs: tuple[str, ...] = ()
+    outcome: str = ""
+    note: str = ""
+
+
 class Report(Struct, frozen=True):
     """The finished answer; a reporter only writes it down. `unusual`: the oddest lines, where nothing is proven."""
 
@@ -256,3 +284,4 @@ class Report(Struct, frozen=True):
     subject: SubjectSummary | None = None
     notices: tuple[Notice, ...] = ()
     earlier_attempts: tuple[EarlierAttempt, ...] = ()
+    history: History | None = None

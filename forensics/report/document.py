@@ -36,6 +36,7 @@ def document(report: Report) -> dict[str, Any]:
         "subject": _plain(report.subject) if report.subject else None,
         "earlier_attempts": [_plain(a) for a in report.earlier_attempts],
         "notices": [_plain(n) for n in report.notices],
+        "history": _plain(report.history) | {"nodes": [_plain(n) for n in report.history.nodes]} if report.history else None,
         "warnings": [_plain(w) for w in report.warnings],
         "environment": [_plain(s) for s in report.environment],
         "curves": [_plain(c) | {"points": [list(p) for p in c.points]} for c in report.curves],

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from forensics.model import Report
 from forensics.report import overview
+from forensics.report.history import seen_before
 from forensics.report.incidents import Group
 from forensics.report.phrases import guessed, headline, percent, verdict, what_happened
 from forensics.report.rows import Row, cut, wrapped
@@ -63,6 +64,7 @@ class FirstScreen:
         if told:
             yield Row()
             yield from (Row((row, "")) for row in cut(told, self.width, SUMMARY_ROWS))
+        yield from wrapped(seen_before(self.report), self.width, style="main")
 
     def _overview(self) -> Iterator[Row]:
         """Where, since when, and what to do first."""

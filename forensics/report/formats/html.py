@@ -13,6 +13,7 @@ from forensics.report import overview
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.document import document
 from forensics.report.escape import visible
+from forensics.report.history import seen_before
 from forensics.report.notices import groups
 from forensics.report.page.charts import HEIGHT, WIDTH, bars, charts
 from forensics.report.page.incidents import kinds, rows
@@ -79,6 +80,7 @@ def _answer(report: Report) -> dict[str, Any]:
         "report": report,
         "first": report.causes[0],
         "happened": what_happened(report),
+        "seen_before": seen_before(report),
         "verdict": verdict(report),
         "headline": headline(report),
         "odds": "" if guessed(report) else percent(report.causes[0].probability),

@@ -13,6 +13,7 @@ from forensics.report import overview
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.curves import bearing, course_of, sparkline
 from forensics.report.escape import address, cell, code, fenced, inside, plain, prose
+from forensics.report.history import seen_before
 from forensics.report.notices import Notices, groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
@@ -113,6 +114,8 @@ def _summary(report: Report) -> Iterator[str]:
         yield from (f"## {plain(headline(report))} ({percent(first.probability)})", "", *_ending(report))
         yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
     yield prose(what_happened(report)[:3000], _logged(report))
+    if told := seen_before(report):
+        yield from ("", f"**History**: {plain(told)}")
 
 
 def _overview(report: Report) -> Iterator[str]:

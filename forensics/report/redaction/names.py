@@ -145,6 +145,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
         yield from (("job", name) for name in report.subject.name.split(" and ") if NAME.fullmatch(name))
     for incident in report.incidents:
         yield from (("host", host) for host in incident.hosts if NAME.fullmatch(host))
+    for seen in report.history.nodes if report.history else ():
+        yield "host", seen.name
     for finding in _findings(report):
         yield from ((FACTS[k], str(v)) for k, v in finding.facts.items() if k in FACTS and NAME.fullmatch(str(v)))
 

@@ -1,0 +1,124 @@
+"""`forensics fleet SOURCE...`: thousands of incidents on Dask, their reports in Parquet, and a page that sums them up."""
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forensics.cli.common import Signatures, save
+from forensics.cli.progress import watched
+
+if TYPE_CHECKING:
+    from forensics.fleet.parts import Parts
+    from forensics.fleet.stories import Story
+    from forensics.history import Incident
+
+PLAIN_S = 15.0  # between lines of progress where nobody watches
+WATCHED_S = 0.5
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def fleet(
+        sources: Annotated[list[str], typer.Argument(help="Folders of cases, globs, or URLs: s3://bucket/logs, file:///logs.")],
+        output: Annotated[Path, typer.Option("--output", "-o", help="A folder of Parquet parts.")] = Path("reports.parquet"),
+        group: Annotated[
+            str, typer.Option(help="folder, file, or an expression whose group names the case: 'job-(\\d+)'.")
+        ] = "folder",
+        scheduler: Annotated[str, typer.Option(help="local, tcp://HOST:8786, slurm or k8s.")] = "local",
+        workers: Annotated[int | None, typer.Option(min=1, help="Processes; one a core by default.")] = None,
+        resume: Annotated[bool, typer.Option("--resume", help="Go on where a run was interrupted.")] = False,
+        timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a case may take.")] = 600.0,
+        memory: Annotated[int, typer.Option(min=64, help="MiB that the analysis of a case may hold.")] = 2048,
+        topology: Annotated[Path | None, typer.Option(help="A table `node,rack,switch`: which nodes share what.")] = None,
+        page: Annotated[Path | None, typer.Option(help="The page; beside the output by default.")] = None,
+        signatures: Signatures = None,
+    ) -> None:
+        """Analyse very many cases on Dask.
+
+        \b
+        Examples:
+          forensics fleet ./incidents -o reports.parquet
+          forensics fleet 's3://logs/2026-11/*' --scheduler tcp://head:8786 --resume
+          forensics fleet /scratch/logs --group 'slurm-(\\d+)' --topology racks.csv
+          duckdb -c "select cause, count(*) from 'reports.parquet/*.parquet' group by 1"
+
+        \b
+        A case that takes too long or too much memory gets a report that says so. What is killed or
+        interrupted loses nothing: go on with --resume. `forensics history add reports.parquet` keeps it all.
+        """
+        from forensics.fleet.cases import cases_in
+        from forensics.fleet.engine import client_of, reports
+        from forensics.fleet.parts import Parts
+        from forensics.fleet.stories import read_topology
+        from forensics.fleet.worker import Limits
+
+        labels = read_topology(topology) if topology else {}
+        cases = cases_in(sources, group)
+        parts = Parts(output, resume)
+        left = [c for c in cases if c.name not in parts.done]
+        limits = Limits(timeout, memory, tuple(str(p.resolve()) for p in signatures or ()))
+        if left:
+            with client_of(scheduler, workers) as client:
+                _gather(reports(client, left, limits), parts, len(left))
+        _sum_up(parts, labels, page or output.with_suffix(".html"), len(cases))
+
+
+def _gather(found: Iterator[Any], parts: "Parts", total: int) -> None:
+    """Take in all reports; what is there is written also where the run is interrupted."""
+    start = told = time.monotonic()
+    failed = 0
+    try:
+        for done, one in enumerate(found, 1):
+            parts.add(one)
+            failed += bool(one.failure)
+            now = time.monotonic()
+            if now - told > (WATCHED_S if watched() else PLAIN_S) or done == total:
+                told = now
+                rate = done / (now - start)
+                line = f"{done:,} of {total:,}, {rate:.1f} a second, {failed:,} failed, {(total - done) / rate:,.0f} s left"
+                print(f"\r\x1b[K{line}" if watched() else line, end="" if watched() and done < total else "\n", file=sys.stderr)
+    finally:
+        parts.flush()
+
+
+def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], page: Path, cases: int) -> None:
+    """The page and a few lines, from all parts that are there."""
+    from forensics.fleet.stories import stories
+    from forensics.history import open_store
+    from forensics.history.page import Story as Told
+    from forensics.history.page import page as written
+    from forensics.history.trend import trend
+
+    store = open_store(":memory:", keep_names=True)
+    failures: list[str] = []
+
+    def each() -> Iterator["Incident"]:
+        for incident, why in parts.every():
+            if why:
+                failures.append(f"{incident.case}: {why}")
+            yield incident
+
+    store.add(each(), at_once=5000)
+    found = stories(store.every(), topology)
+    said = f"{len(failures):,} cases could not be analysed: {'; '.join(failures[:5])}." if failures else ""
+    told = tuple(Told(f"{s.family}, {s.label}", str(s)) for s in found)
+    save(written(store, f"{cases:,} cases", None, told, said), page)
+    for course in trend(store, "cause", 10):
+        print(f"{course.total:>9,}  {course.name}")
+    _stories(found)
+    if said:
+        print(said, file=sys.stderr)
+    print(f"reports in {parts.folder}, page in {page}", file=sys.stderr)
+
+
+def _stories(found: "list[Story]") -> None:
+    if found:
+        print("\none origin, many incidents")
+    for story in found[:10]:
+        print(f"  {story.family}, {story.label}: {story}")

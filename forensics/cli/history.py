@@ -1,0 +1,277 @@
+"""`forensics history ...`: what was remembered: the same failure again, trends, units that fail more often, what helped."""
+
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forensics.cli.common import Output, write
+from forensics.cli.remembering import history_place
+from forensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from forensics.history.lemons import Lemons
+    from forensics.history.store import Store
+    from forensics.model import Report
+
+Place = Annotated[
+    str | None,
+    typer.Option("--history", help="SQLite file or postgresql:// URL; by default that of the configuration, else your own."),
+]
+Form = Annotated[str, typer.Option("--format", "-f", help="text, json, csv; trend and nodes also html.")]
+Identity = Annotated[int, typer.Argument(help="Id of an incident, as `history list` shows it.")]
+COLUMNS = ("id", "time", "verdict", "cause", "node", "job", "case", "line")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(name="history", help="What failed before: the same again, trends, lemon nodes.", no_args_is_help=True)
+    for command in (add, same, show_list, show, trend, nodes, resolve, export, prune, forget):
+        group.command("list" if command is show_list else command.__name__)(command)
+    app.add_typer(group)
+
+
+def add(
+    paths: Annotated[list[Path], typer.Argument(help="Reports (JSON, JSON lines) or tables of incidents (Parquet).")] = [],  # noqa: B006
+    jobs: Annotated[Path | None, typer.Option(help="What `sacct -P` wrote: names, users, requests and ends of jobs.")] = None,
+    node: Annotated[str, typer.Option(help="The node of these reports, where they do not tell it.")] = "",
+    user: Annotated[str, typer.Option(help="Whose runs these were.")] = "",
+    run: Annotated[str, typer.Option(help="The job's name or script, by which its next run is found.")] = "",
+    keep_names: Annotated[bool, typer.Option(help="A new history: keep users, job names and lines as they are.")] = False,
+    history: Place = None,
+) -> None:
+    """Remember reports; those that are remembered already are left alone.
+
+    \b
+    Examples:
+      forensics history add reports.jsonl
+      forensics history add fleet.parquet --history postgresql://me@db/forensics
+      forensics history add --jobs sacct.csv
+    """
+    from forensics.history.accounting import read_jobs
+    from forensics.history.exchange import incidents_in
+    from forensics.history.incident import Known
+
+    if not paths and not jobs:
+        raise UsageError("nothing to add", "history add", "give reports, or --jobs sacct.csv")
+    store, now = _store(history, create=True, keep_names=keep_names), int(time.time())
+    new = 0
+    for path in paths:
+        if not path.exists():
+            raise UsageError("no such file", str(path))
+        table = path.is_dir() or path.suffix == ".parquet"
+        new += store.add(incidents_in(path, now, store.salt, Known(node, "", run, user)), at_once=5000 if table else 1)
+    rows = read_jobs(jobs) if jobs else []
+    store.add_jobs(rows)
+    told = f"{new:,} new incidents" + (f", {len(rows):,} jobs" if jobs else "")
+    print(f"{told}; {store.count():,} remembered in {_shown(store)}", file=sys.stderr)
+
+
+def same(
+    path: Annotated[Path, typer.Argument(help="A report in JSON, or logs to analyse.")],
+    form: Form = "text",
+    history: Place = None,
+) -> None:
+    """Say whether this failure was seen before. Nothing is remembered of it.
+
+    \b
+    Examples:
+      forensics history same report.json
+      forensics history same ./logs
+    """
+    import msgspec
+    from msgspec.structs import replace
+
+    from forensics.history import incident_of
+    from forensics.history.again import seen_before
+    from forensics.report.history import seen_before as sentence
+
+    store = _store(history)
+    report = _report(path)
+    incident = incident_of(report, int(time.time()), store.salt)
+    found = seen_before(store, incident)
+    if form == "json":
+        print(msgspec.json.format(msgspec.json.encode(found)).decode())
+        return
+    _check(form, ("text", "json"))
+    print(sentence(replace(report, history=found)) or "This run ended well.")
+    if found.seen:
+        _table(store.listed(10, **{found.level: getattr(incident, found.level)}), COLUMNS, "text", None)
+
+
+def show_list(
+    cause: Annotated[str, typer.Option(help="Only this cause.")] = "",
+    node: Annotated[str, typer.Option(help="Only this node.")] = "",
+    job: Annotated[str, typer.Option(help="Only this job.")] = "",
+    most: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
+    form: Form = "text",
+    output: Output = None,
+    history: Place = None,
+) -> None:
+    """List what is remembered, the latest first."""
+    asked = {"cause": cause, "node": node, "job": job}
+    _table(_store(history).listed(most, **{k: v for k, v in asked.items() if v}), COLUMNS, form, output)
+
+
+def show(identity: Identity, form: Form = "text", history: Place = None) -> None:
+    """Show all that is remembered of one incident."""
+    row = _store(history).shown(identity)
+    if form == "json":
+        _table([row], tuple(row), "json", None)
+        return
+    _check(form, ("text", "json"))
+    for name, value in row.items():
+        if value not in ("", None):
+            print(f"{name:<12}{_cell(name, value)}")
+
+
+def trend(
+    by: Annotated[str, typer.Option(help="cause, node or user.")] = "cause",
+    most: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    since: Annotated[str, typer.Option(help="From this month on: 2026-10.")] = "",
+    form: Form = "text",
+    output: Output = None,
+    history: Place = None,
+) -> None:
+    """Show how often what failed, by month, and what it cost.
+
+    \b
+    Examples:
+      forensics history trend --by node
+      forensics history trend -f html -o history.html      the whole page: causes, nodes, lemons, cost
+    """
+    from forensics.history.page import page
+    from forensics.history.trend import trend as asked
+
+    store = _store(history)
+    if form == "html":
+        write(page(store, f"History of {_shown(store)}", _lemons(store, None, "node")), output)
+        return
+    found = asked(store, by, most, int(since.replace("-", "")) if since.replace("-", "").isdigit() else 0)
+    months = sorted({m for c in found for m, _ in c.months})[-12:]
+    head = (by, "incidents", "gpu_hours", *(f"{m // 100}-{m % 100:02d}" for m in months))
+    rows = [
+        dict(zip(head, (c.name, c.total, c.gpu_hours, *(dict(c.months).get(m, 0) for m in months)), strict=True)) for c in found
+    ]
+    _table(rows, head, form, output)
+
+
+def nodes(
+    lemons: Annotated[bool, typer.Option("--lemons", help="Only those that fail more often than the others.")] = False,
+    exposure: Annotated[Path | None, typer.Option(help="Hours of work by unit: `node,hours`, or what sacct wrote.")] = None,
+    unit: Annotated[str, typer.Option(help="node, gpu, dimm, link or switch.")] = "node",
+    since: Annotated[str, typer.Option(help="From this day on: 2026-10-01.")] = "",
+    most: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    form: Form = "text",
+    output: Output = None,
+    history: Place = None,
+) -> None:
+    """Show which nodes ended jobs by faults of their own, and which of them are lemons.
+
+    \b
+    Example:
+      forensics history nodes --lemons --exposure sacct.csv
+    """
+    from msgspec.structs import asdict
+
+    found = _lemons(_store(history), exposure, unit, _day(since) if since else 0)
+    told = found.units if not lemons or found.fleet_rate is None else [u for u in found.units if u.lemon]
+    rows = [asdict(u) | {"causes": ", ".join(u.causes)} for u in told[:most]]
+    if found.note:
+        print(f"note: {found.note}", file=sys.stderr)
+    if found.fleet_rate is not None and form == "text":
+        what = f"{len(told)} lemons" if lemons else f"{len(found.units)} {unit}s with a fault of their own"
+        print(f"{what}; the others: {found.fleet_rate:.3f} a thousand hours")
+    _table(rows, ("name", "jobs", *(("hours", "rate", "low", "high", "q") if exposure else ()), "causes"), form, output)
+
+
+def resolve(
+    identity: Identity,
+    note: Annotated[str, typer.Option(help="What helped: it is told when the same comes again.")],
+    history: Place = None,
+) -> None:
+    """Write down what helped against an incident and those like it."""
+    similar = _store(history).resolve(identity, note, int(time.time()))
+    print(f"noted for all incidents with the fingerprint {similar}", file=sys.stderr)
+
+
+def export(
+    output: Annotated[Path, typer.Argument(help="history.parquet, .csv or .jsonl; DuckDB and pandas read them.")],
+    history: Place = None,
+) -> None:
+    """Write all incidents to a file."""
+    from forensics.history.exchange import export as write_all
+
+    print(f"{write_all(_store(history).every(), output):,} incidents in {output}", file=sys.stderr)
+
+
+def prune(
+    before: Annotated[str, typer.Option(help="Forget what happened before this day: 2026-01-01.")], history: Place = None
+) -> None:
+    """Forget old incidents."""
+    print(f"{_store(history).prune(_day(before)):,} incidents forgotten", file=sys.stderr)
+
+
+def forget(user: Annotated[str, typer.Option(help="By name, also where pseudonyms are kept.")], history: Place = None) -> None:
+    """Forget all that is kept of a user."""
+    print(f"{_store(history).forget(user):,} incidents forgotten", file=sys.stderr)
+
+
+def _store(place: str | None, create: bool = False, keep_names: bool = False) -> "Store":
+    from forensics.history import open_store
+
+    return open_store(history_place(place), create, keep_names)
+
+
+def _shown(store: "Store") -> str:
+    from forensics.history.opening import shown
+
+    return shown(store.place)
+
+
+def _report(path: Path) -> "Report":
+    """A saved report, or the report on logs."""
+    from forensics import pipeline
+    from forensics.history.exchange import report_in
+
+    if path.suffix == ".json" and path.is_file():
+        return report_in(path.read_bytes(), str(path))
+    return pipeline.analyze_paths([path], path.resolve().name, pipeline.database())
+
+
+def _lemons(store: "Store", exposure: Path | None, unit: str, since: int = 0) -> "Lemons":
+    from forensics import pipeline
+    from forensics.history.accounting import read_exposure
+    from forensics.history.lemons import lemons
+
+    known = pipeline.database()
+    machine = [c for c in known.causes if known.has_trait(c, "machine_fault")]
+    return lemons(store, machine, read_exposure(exposure) if exposure else None, unit, since)
+
+
+def _day(text: str) -> int:
+    try:
+        return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no day", "history", "write it as 2026-01-31") from error
+
+
+def _check(form: str, forms: tuple[str, ...]) -> None:
+    if form not in forms:
+        raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(forms)}")
+
+
+def _table(rows: list[dict[str, Any]], columns: tuple[str, ...], form: str, output: Path | None) -> None:
+    from forensics.cli.tables import written
+
+    _check(form, ("text", "json", "csv"))
+    write(written(rows, columns, form), output)
+
+
+def _cell(name: str, value: Any) -> str:
+    from forensics.cli.tables import cell
+
+    return cell(name, value)

@@ -1,0 +1,70 @@
+"""Rows to a table on a terminal or in a pipe, to JSON, or to CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from forensics.text import shown
+
+CELL_CHARS = 60
+TIMES = ("time", "added")
+
+
+def written(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -> str:
+    """The rows as `form` has them, ending with a line end. JSON has every field, the others `columns`."""
+    if form == "json":
+        return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"
+    if form == "csv":
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_plain(c, row.get(c)) for c in columns] for row in rows)
+        return file.getvalue()
+    return _text(rows, columns)
+
+
+def cell(name: str, value: Any) -> str:
+    """One value for a reader: times as days and hours, numbers as short as they are telling."""
+    if value is None or value == "":
+        return ""
+    if name in TIMES and isinstance(value, int):
+        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M")
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return shown(str(value), 4000)
+
+
+def _plain(name: str, value: Any) -> str:
+    text = cell(name, value) if name in TIMES else "" if value is None else str(value)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and isinstance(value, str) else text
+
+
+def _text(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return "nothing\n"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        number = all(isinstance(r.get(name), int | float | None) for r in rows) and name not in TIMES
+        table.add_column(
+            name.replace("_", " "), justify="right" if number else "left", max_width=CELL_CHARS, no_wrap=name in TIMES
+        )
+    for row in rows:
+        table.add_row(*(Text(cell(c, row.get(c))) for c in columns))
+    console = Console(file=io.StringIO(), width=None if _terminal() else 160)
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+
+
+def _terminal() -> bool:
+    import sys
+
+    return sys.stdout.isatty()

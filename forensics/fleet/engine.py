@@ -1,0 +1,85 @@
+"""Cases to reports on Dask: a cluster of this machine, a scheduler that runs already, Slurm or Kubernetes.
+
+Few tasks are given at a time, so that a scheduler holds hundreds and not a million. A worker that is killed costs nothing but
+time: Dask gives its case to another one. A case that kills its worker again and again is told as such.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from forensics.errors import UsageError
+from forensics.fleet.cases import INSTALL, Case
+from forensics.fleet.worker import Analysed, Limits, analysed, failed
+
+AHEAD = 4  # tasks given for each thread: the next one is there when one is done
+
+
+@contextmanager
+def client_of(scheduler: str, workers: int | None) -> Iterator[Any]:
+    """A Dask client; what it started ends with the block. Raises UsageError where the scheduler cannot be had."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise UsageError("a fleet needs Dask", "forensics fleet", INSTALL) from error
+    cluster = _cluster(distributed, scheduler, workers)
+    try:
+        client = distributed.Client(cluster if cluster is not None else scheduler, timeout="20s")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise UsageError(f"no scheduler answers ({type(error).__name__})", scheduler) from error
+    with client:
+        yield client
+    if cluster is not None:
+        cluster.close()
+
+
+def _cluster(distributed: Any, scheduler: str, workers: int | None) -> Any:
+    """What is started for it; None for a scheduler that runs already."""
+    if "://" in scheduler:
+        return None
+    if scheduler == "local":
+        return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0)
+    try:
+        if scheduler == "slurm":
+            from dask_jobqueue import SLURMCluster
+
+            cluster = SLURMCluster()  # queue, account, cores and memory are those of Dask's own configuration
+        elif scheduler == "k8s":
+            from dask_kubernetes.operator import KubeCluster
+
+            cluster = KubeCluster()
+        else:
+            raise UsageError(f"unknown scheduler {scheduler!r}", "--scheduler", "local, slurm, k8s or tcp://HOST:8786")
+    except ImportError as error:
+        what = {"slurm": "dask-jobqueue", "k8s": "dask-kubernetes"}[scheduler]
+        raise UsageError(f"{scheduler} needs {what}", "--scheduler", f"pip install {what}") from error
+    except ValueError as error:
+        raise UsageError(f"the cluster cannot be had ({error})", scheduler, "see Dask's own configuration") from error
+    cluster.scale(workers or 2)
+    return cluster
+
+
+def reports(client: Any, cases: Iterable[Case], limits: Limits) -> Iterator[Analysed]:
+    """Each case's report as soon as it is there, in no order."""
+    import distributed
+
+    waiting = iter(cases)
+    given: dict[Any, Case] = {}
+    done = distributed.as_completed(with_results=False, raise_errors=False)
+
+    def give(most: int) -> None:
+        for _, case in zip(range(most), waiting, strict=False):
+            future = client.submit(analysed, case, limits, pure=False, retries=2)
+            given[future] = case
+            done.add(future)
+
+    give(max(sum(client.nthreads().values()), 1) * AHEAD)
+    for future in done:
+        case = given.pop(future)
+        if future.status == "finished":
+            yield future.result()
+        else:
+            error = future.exception()
+            yield failed(case, f"its worker failed again and again ({type(error).__name__})", 0.0, limits)
+        future.release()
+        give(1)

@@ -1,0 +1,136 @@
+"""Has this been seen before? An Incident and a Store to the `history` of a report.
+
+seen 7 times since 3 Oct 2026, on 2 nodes; 5 of them on gpu-0412; after --mem 64G it did not return
+"""
+
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+from sqlalchemy import and_, func, select
+
+from forensics.history.incident import Incident
+from forensics.history.tables import INCIDENTS, JOBS, RESOLUTIONS
+from forensics.model import History, SeenOn
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from forensics.history.store import Store
+
+MOST_NODES = 20
+MOST_JOBS = 20
+MOST_FOLLOWED = 50  # of the latest incidents, whose next run is looked at
+COMPLETED = "COMPLETED"  # the state in which Slurm accounts a job that ended with 0
+UNFINISHED = ("CANCELLED", "PREEMPTED", "REQUEUED", "")  # tell nothing of whether it helped
+Level = Literal["exact", "similar"]
+C, J = INCIDENTS.c, JOBS.c
+
+
+class Next(Struct, frozen=True):
+    """The next run of the same work. `asked`: what it asked for and the one before did not: `--mem 64G`."""
+
+    ended: str  # well | same | other
+    asked: str
+
+
+def seen_before(store: "Store", incident: Incident) -> History:
+    """What `store` knows of other incidents like this one: those of the exact fingerprint, else those of the similar one."""
+    with store.engine.connect() as connection:
+        own = connection.execute(select(C.id).where(C.key == incident.key)).scalar()
+        levels: tuple[Level, ...] = ("exact", "similar")
+        for level in levels:
+            alike = and_(C.similar == incident.similar, C.id != (own or -1))
+            alike = and_(alike, C.exact == incident.exact) if level == "exact" else alike
+            found = connection.execute(select(func.count(), func.min(C.time), func.max(C.time)).where(alike)).one()
+            if found[0]:
+                return _told(connection, incident, level, alike, found)
+        return History(incident.exact, incident.similar, note=_note(connection, incident))
+
+
+def _told(connection: "Connection", incident: Incident, level: Level, alike: Any, found: Any) -> History:
+    count = func.count()
+    on = select(C.node, count).where(alike, C.node != "").group_by(C.node).order_by(count.desc(), C.node)
+    nodes = connection.execute(on).all()
+    latest = select(C.job).where(alike, C.job != "").order_by(C.time.desc()).limit(5 * MOST_JOBS)
+    return History(
+        fingerprint=incident.exact,
+        similar=incident.similar,
+        level=level,
+        seen=found[0],
+        first=datetime.fromtimestamp(found[1], UTC),
+        last=datetime.fromtimestamp(found[2], UTC),
+        node_count=len(nodes),
+        nodes=tuple(SeenOn(name, seen) for name, seen in nodes[:MOST_NODES]),
+        jobs=tuple(dict.fromkeys(connection.execute(latest).scalars()))[:MOST_JOBS],
+        outcome=what_helped(following(connection, incident, alike)),
+        note=_note(connection, incident),
+    )
+
+
+def _note(connection: "Connection", incident: Incident) -> str:
+    return str(connection.execute(select(RESOLUTIONS.c.note).where(RESOLUTIONS.c.similar == incident.similar)).scalar() or "")
+
+
+def following(connection: "Connection", incident: Incident, alike: Any) -> list[Next]:
+    """The next run after each of the latest incidents, where one is known: of the same job name, or else script."""
+    asked = select(C.time, C.job, C.run, C.user).where(alike, C.run != "").order_by(C.time.desc()).limit(MOST_FOLLOWED)
+    each = (_next(connection, incident, row) for row in connection.execute(asked).all())
+    return [following for following in each if following]
+
+
+def _next(connection: "Connection", incident: Incident, row: Any) -> Next | None:
+    before = connection.execute(select(JOBS).where(J.job == row.job)).first() if row.job else None
+    if before is None:
+        return _next_report(connection, incident, row)
+    later = select(JOBS).where(J.run == before.run, J.user == before.user, J.start >= before.end, J.job != before.job)
+    after = connection.execute(later.order_by(J.start).limit(1)).first()
+    if after is None or after.state in UNFINISHED:
+        return None
+    changed = [a for a in _options(after.asked) if a not in _options(before.asked)]
+    return Next("well" if after.state == COMPLETED else _ended(connection, incident, after.job), " ".join(changed))
+
+
+def _ended(connection: "Connection", incident: Incident, job: str) -> str:
+    """How a failed job failed: the same again, or otherwise, also where no report on it is remembered."""
+    found = select(C.id).where(C.job == job, C.similar == incident.similar).limit(1)
+    return "same" if connection.execute(found).first() else "other"
+
+
+def _next_report(connection: "Connection", incident: Incident, row: Any) -> Next | None:
+    """Without accounting: the next report on the same work."""
+    later = select(C.verdict, C.similar).where(C.run == row.run, C.user == row.user, C.time > row.time).order_by(C.time).limit(1)
+    after = connection.execute(later).first()
+    if after is None:
+        return None
+    return Next("well" if after.verdict == "no_crash" else "same" if after.similar == incident.similar else "other", "")
+
+
+def _options(asked: str) -> list[str]:
+    """`--mem 32G --time 1:00:00` -> [`--mem 32G`, `--time 1:00:00`]."""
+    words = asked.split(" ")
+    return [" ".join(pair) for pair in zip(words[::2], words[1::2], strict=False)]
+
+
+def what_helped(each: list[Next]) -> str:
+    """What the next runs tell in a clause; empty where none is known.
+
+    A change is named where runs with it did not end the same way; else how many of the next runs ended so.
+    """
+    if not each:
+        return ""
+    changed = Counter(n.asked for n in each if n.asked and n.ended == "well")
+    for asked, well in changed.most_common(1):
+        runs = [n for n in each if n.asked == asked]
+        again = sum(n.ended == "same" for n in runs)
+        if not again:
+            return f"after {asked} it did not return" + (
+                f" ({well} of {len(runs)} next runs ended well)" if len(runs) > 1 else ""
+            )
+        return f"after {asked} it returned in {again} of {len(runs)} next runs"
+    same, well = (sum(n.ended == kind for n in each) for kind in ("same", "well"))
+    runs_text = f"{len(each)} next run{'s' if len(each) > 1 else ''}"
+    if same:
+        return f"it returned in {same} of {runs_text} known"
+    return f"{well} of {runs_text} known ended well" if well else f"it did not return in {runs_text} known, which ended otherwise"

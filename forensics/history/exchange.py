@@ -1,0 +1,156 @@
+"""Incidents from files and to files: reports as JSON lines, tables as Parquet, CSV or JSON lines.
+
+reports.jsonl (as `forensics batch` writes)   -> Incidents
+incidents.parquet (of a store or a fleet)     -> Incidents, and back; DuckDB and pandas read it as it is
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from forensics import lazy
+from forensics.errors import UsageError
+from forensics.history.fingerprint import masked
+from forensics.history.incident import Incident, Known, incident_of, pseudonym
+from forensics.history.opening import INSTALL
+from forensics.model import Report
+from forensics.report.reading import report_of
+
+ROWS = 50_000  # of a group in a Parquet file, and of a piece in memory
+MOST_LINE_BYTES = 512 << 20
+PSEUDONYM = lazy.regex(r"(?:case|run|user)-[0-9a-f]{8}\Z|\Z")
+COLUMNS = Incident.__struct_fields__
+FORMS = (".parquet", ".csv", ".jsonl")
+
+
+def incidents_in(path: Path, now: int, salt: bytes | None, known: Known) -> Iterator[Incident]:
+    """What `path` holds: reports in JSON or JSON lines, or the rows of a Parquet file or of a folder of them."""
+    if path.is_dir() or path.suffix == ".parquet":
+        for row in _parquet_rows(path):
+            yield _without_names(row, salt) if salt else row
+        return
+    for report in reports_in(path):
+        yield incident_of(report, now, salt, known)
+
+
+def _without_names(row: Incident, salt: bytes) -> Incident:
+    """A row that may have names in it, for a history that keeps none; of the line only its template stays."""
+    names = {n: v if PSEUDONYM.match(v := getattr(row, n)) else pseudonym(n, v, salt) for n in ("case", "run", "user")}
+    return replace(row, **names, line=row.line if PSEUDONYM.match(row.case) else masked(row.line))
+
+
+def reports_in(path: Path) -> Iterator[Report]:
+    """The reports in a file, one at a time; raises UsageError with the line of the first that is none."""
+    try:
+        with path.open("rb") as file:
+            yield from _reports(file, str(path))
+    except OSError as error:
+        raise UsageError(f"cannot be read ({error.strerror})", str(path)) from error
+
+
+def _reports(file: IO[bytes], name: str) -> Iterator[Report]:
+    for number, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES), b""), 1):
+        if not line.strip():
+            continue
+        if number == 1 and line.strip() == b"{":  # one document over many lines
+            line += file.read(MOST_LINE_BYTES)
+        yield report_in(line, f"{name}:{number}")
+
+
+def report_in(text: bytes, name: str) -> Report:
+    """The report in one JSON document; raises UsageError where it is none."""
+    try:
+        if b'"forensics-report/1"' in text[:200]:
+            found = msgspec.json.decode(text, type=Report)
+            if found.causes:
+                return found
+        return report_of(msgspec.json.decode(text), name)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("this is no report", name, "give what `forensics batch` or `analyze --format json` wrote") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[Incident]:
+    dataset = arrow("dataset")
+    try:
+        found = dataset.dataset(path, format="parquet", exclude_invalid_files=False)
+        missing = set(COLUMNS) - set(found.schema.names)
+        if missing:
+            raise UsageError(f"no column {', '.join(sorted(missing))}", str(path), "give what `history export` or `fleet` wrote")
+        for batch in found.to_batches(columns=list(COLUMNS)):
+            for row in batch.to_pylist():
+                yield msgspec.convert(row, Incident)
+    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
+        raise UsageError("this is no table of incidents", str(path)) from error
+
+
+def export(incidents: Iterable[Incident], path: Path) -> int:
+    """Write all of them to `path`; the suffix tells the form. Returns how many; raises UsageError where it cannot be written."""
+    if path.suffix not in FORMS:
+        raise UsageError(f"unknown form {path.suffix!r}", str(path), f"name it {', '.join('history' + f for f in FORMS)}")
+    try:
+        return {".parquet": _to_parquet, ".csv": _to_csv, ".jsonl": _to_lines}[path.suffix](incidents, path)
+    except OSError as error:
+        raise UsageError(f"cannot be written ({error.strerror})", str(path)) from error
+
+
+def _to_parquet(incidents: Iterable[Incident], path: Path) -> int:
+    parquet, count, rows = arrow("parquet"), 0, iter(incidents)
+    with parquet.ParquetWriter(path, schema(), compression="zstd") as writer:
+        while piece := list(islice(rows, ROWS)):
+            writer.write_table(table(piece))
+            count += len(piece)
+    return count
+
+
+def _to_csv(incidents: Iterable[Incident], path: Path) -> int:
+    import csv
+
+    count = 0
+    with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for count, incident in enumerate(incidents, 1):  # noqa: B007
+            writer.writerow([_harmless(v) for v in msgspec.structs.astuple(incident)])
+    return count
+
+
+def _harmless(value: object) -> object:
+    """A text that a spreadsheet would take for a formula, behind a quotation mark."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
+
+
+def _to_lines(incidents: Iterable[Incident], path: Path) -> int:
+    count = 0
+    with path.open("wb") as file:
+        for count, incident in enumerate(incidents, 1):  # noqa: B007
+            file.write(msgspec.json.encode(msgspec.structs.asdict(incident)) + b"\n")
+    return count
+
+
+def arrow(module: str) -> Any:
+    """A module of pyarrow; raises UsageError where that is not installed."""
+    import importlib
+
+    try:
+        return importlib.import_module(f"pyarrow.{module}" if module else "pyarrow")
+    except ImportError as error:
+        raise UsageError("Parquet needs pyarrow", "history", INSTALL.format("history")) from error
+
+
+def schema(more: Sequence[tuple[str, str]] = ()) -> Any:
+    """The columns of a table of incidents, in their order, and `more` of them (name, type)."""
+    pa = arrow("")
+    whole, real = ("time", "added"), ("probability", "gpu_hours")
+    kinds: Mapping[str, str] = {**dict.fromkeys(whole, "int64"), **dict.fromkeys(real, "float64"), "dated": "bool_"}
+    return pa.schema([(n, getattr(pa, kinds.get(n, "string"))()) for n in COLUMNS] + [(n, getattr(pa, k)()) for n, k in more])
+
+
+def table(incidents: Sequence[Incident]) -> Any:
+    """A table of pyarrow, a row an incident."""
+    pa = arrow("")
+    columns = {name: [getattr(i, name) for i in incidents] for name in COLUMNS}
+    return pa.table(columns, schema=schema())

@@ -1,0 +1,177 @@
+"""A Report to the row that is remembered of it: what failed, where, whose it was, and by what it is known again.
+
+Nodes and devices stay as they are: which of them fails is what a history is asked. Persons do not: users, job names, scripts and
+cases become keyed pseudonyms (`user-3fa9c1d2`), which are equal for equal names in one store and tell nothing outside of it.
+"""
+
+import hashlib
+import hmac
+import re
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.history.fingerprint import decisive, fingerprint_of, reduced
+from forensics.model import Finding, Proof, Report
+
+LINE_CHARS = 300
+CASE_CHARS = 6  # a shorter name of a case is a word of the log as well
+HOME = lazy.regex(r"[/\\](?:home|Users)[/\\](?P<user>[A-Za-z_][\w.-]*)[/\\]")
+HOSTS = ("host", "node")
+NOBODY = ("", "localhost", "127.0.0.1", "::1")  # every machine's name for itself
+GPUS = ("uuid", "serial", "pci")  # the surest name of a GPU first; an index means nothing without its node
+SLURM_STEP = lazy.regex(r"(?:Slurm (?:step|job) )?(?P<job>\d+(?:_\d+)?)(?:\.\w+)?")
+
+
+class Incident(Struct, frozen=True, omit_defaults=True):
+    """One remembered report. Times are seconds since 1970, UTC; `dated`: the logs told `time`, else it is when it was added.
+
+    `key`: the same report added again has the same. `line`: the decisive line, names hidden unless the store keeps them.
+    `run`: job name or script, by which the next run of the same work is found. `gpu_hours`: what the job had used, where known.
+    """
+
+    key: str
+    time: int
+    dated: bool
+    added: int
+    case: str
+    verdict: str
+    cause: str
+    title: str
+    probability: float
+    exact: str
+    similar: str
+    line: str
+    node: str = ""
+    gpu: str = ""
+    dimm: str = ""
+    link: str = ""
+    switch: str = ""
+    job: str = ""
+    run: str = ""
+    user: str = ""
+    gpu_hours: float | None = None
+    version: str = ""
+
+    @property
+    def month(self) -> int:
+        """`202611`."""
+        then = datetime.fromtimestamp(self.time, UTC)
+        return then.year * 100 + then.month
+
+
+class Known(Struct, frozen=True):
+    """What is known of a run beside its logs; empty where nothing is."""
+
+    node: str = ""
+    job: str = ""
+    run: str = ""
+    user: str = ""
+    gpu_hours: float | None = None
+
+
+def incident_of(report: Report, now: int, salt: bytes | None, known: Known | None = None) -> Incident:
+    """The row for `report`. `now`: seconds since 1970. `salt`: the key of pseudonyms; None keeps all names as they are."""
+    known = known or Known()
+    less = reduced(report)
+    prints = fingerprint_of(less)
+    first = report.causes[0]
+    line, hidden_line = decisive(first), decisive(less.causes[0])
+    time = _time(report, line)
+    node, job = known.node or _node(report, first), known.job or _job(report, first)
+    said = (hidden_line if salt else line) if line else None
+    user = known.user or str(first.facts.get("user", "")) or _user(first, line)
+    return Incident(
+        key=_key(report, prints.exact, line, time, node, job),
+        time=int(time.timestamp()) if time else now,
+        dated=time is not None,
+        added=now,
+        case=pseudonym("case", report.case, salt),
+        verdict=report.verdict,
+        cause=prints.cause,
+        title=first.title,
+        probability=first.probability,
+        exact=prints.exact,
+        similar=prints.similar,
+        line=_shown(said.text, report.case if salt else "") if said else "",
+        node=node,
+        **_devices(first, node),
+        job=job,
+        run=pseudonym("run", known.run or _run(first), salt),
+        user=pseudonym("user", user, salt),
+        gpu_hours=known.gpu_hours,
+        version=str(report.tool.get("version", "")),
+    )
+
+
+def pseudonym(kind: str, name: str, salt: bytes | None) -> str:
+    """`user-3fa9c1d2` for `alice`; `name` itself without a salt, and where it is empty."""
+    if not name or salt is None:
+        return name
+    return f"{kind}-{hmac.new(salt, f'{kind}:{name}'.encode('utf-8', 'replace'), hashlib.sha256).hexdigest()[:8]}"
+
+
+def _shown(text: str, case: str) -> str:
+    """The line, cut; where names are hidden without that of the case, which may tell the job's."""
+    return (text.replace(case, "<case>") if len(case) >= CASE_CHARS else text).strip()[:LINE_CHARS]
+
+
+def _key(report: Report, exact: str, line: Proof | None, time: datetime | None, node: str, job: str) -> str:
+    """Of the same lines read again the same. Lines without a time are told apart by the case and the place they stand in."""
+    place = (line.source, line.line, line.text) if line else ("", 0, "")
+    name = place[0].rsplit("/", 1)[-1] if time else f"{report.case}/{place[0]}"
+    parts = (exact, report.verdict, time.isoformat() if time else "", node, job, name, *map(str, place[1:]))
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def _time(report: Report, line: Proof | None) -> datetime | None:
+    """When it happened: of the decisive line, else of the incident, else of the last line that was read."""
+    if line and line.time:
+        return line.time
+    for incident in report.incidents[:1]:
+        if incident.time or incident.start:
+            return incident.time or incident.start
+    return max((s.last_time for s in report.sources if s.last_time), default=None)
+
+
+def _node(report: Report, first: Finding) -> str:
+    """The machine whose fault it was: as the evidence says, else the only one of the incident; empty where several are named."""
+    told = next((str(first.facts[n]) for n in HOSTS if n in first.facts and first.facts[n] not in NOBODY), "")
+    named = [h for i in report.incidents[:1] for h in i.hosts if h not in NOBODY]
+    return told or (named[0] if len(named) == 1 else "")
+
+
+def _job(report: Report, first: Finding) -> str:
+    told = str(first.facts.get("job", first.facts.get("step", first.facts.get("owner", ""))))
+    if found := SLURM_STEP.fullmatch(told):
+        return str(found["job"])
+    subject = report.subject
+    return subject.name if subject and subject.kind == "job" and subject.name.isdigit() else ""
+
+
+def _run(first: Finding) -> str:
+    """What was run: the job's name, else the program's own file."""
+    for name in ("job_name", "program", "file", "python_file"):
+        told = re.split(r"[/\\]", str(first.facts.get(name, "")))[-1]
+        if told and "packages" not in str(first.facts[name]):
+            return told
+    return ""
+
+
+def _user(first: Finding, line: Proof | None) -> str:
+    texts = [str(first.facts.get(n, "")) for n in ("file", "python_file", "path")] + ([line.text] if line else [])
+    return next((found["user"] for text in texts if (found := HOME.search(text))), "")
+
+
+def _devices(first: Finding, node: str) -> dict[str, str]:
+    """Units below a node, each with the node's name in front where its own means nothing without it."""
+    facts = {k: str(v) for k, v in first.facts.items()}
+    gpu = next((facts[n] for n in GPUS if facts.get(n)), "")
+    at = f"{node}/" if node else ""
+    return {
+        "gpu": gpu if gpu.startswith("GPU-") or gpu.isdigit() or not gpu else f"{at}{gpu}",
+        "dimm": f"{at}{facts['dimm']}" if facts.get("dimm") else "",
+        "link": f"{at}{'/'.join(filter(None, (gpu, 'link ' + facts['link'])))}" if facts.get("link") else "",
+        "switch": f"{at}nvswitch {facts['nvswitch']}" if facts.get("nvswitch") else "",
+    }

@@ -1,0 +1,159 @@
+"""Units that fail more often than the others of their fleet: nodes, GPUs, DIMMs, links, switches.
+
+Counted are separate jobs that a machine's own fault ended (gpu_hardware, host_hardware ...) with the unit at fault; a victim,
+whose peer was lost or timed out, never counts against its node.
+
+With exposure (hours of work by unit) each unit's count k is tested against the fleet's rate r with P(K >= k), K ~ Poisson(r *
+hours), one-sided; Benjamini-Hochberg over all units keeps the expected share of false ones at most FALSE_SHARE. The rate that is
+told is shrunken towards the fleet's: a gamma prior fitted to all units by moments, its posterior mean and 90 % interval.
+
+Without exposure only counts can be told: a node that fails twice as often may have worked twice as much.
+
+Sources: Benjamini, Hochberg 1995; the fleet's rate is that of the units without the candidates, estimated again until it stands.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import func, select
+
+from forensics.errors import UsageError
+from forensics.history.tables import INCIDENTS
+
+if TYPE_CHECKING:
+    from forensics.history.store import Store
+
+UNITS = ("node", "gpu", "dimm", "link", "switch")
+FALSE_SHARE = 0.05  # of the units called lemons, in expectation
+LEAST_JOBS = 3  # two may be one story: a job and its restart
+LEVEL = 0.90  # of the interval of a rate
+ROUNDS = 10  # the rate of the rest stands after two or three
+PER_HOURS = 1000
+C = INCIDENTS.c
+
+
+class Unit(Struct, frozen=True):
+    """One unit. `jobs`: separate ones that its fault ended. `causes`: the most frequent first. The rest needs exposure.
+
+    `rate`, `low`, `high`: per 1,000 hours, shrunken. `p`: of so many or more by chance; `q`: over all units (Benjamini-Hochberg).
+    """
+
+    name: str
+    jobs: int
+    causes: tuple[str, ...]
+    hours: float | None = None
+    rate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    q: float | None = None
+    lemon: bool = False
+
+
+class Lemons(Struct, frozen=True):
+    """All units with a fault of their own, the worst first. `note`: what the reader has to know of it.
+
+    `fleet_rate`: per 1,000 hours of the ordinary ones; None without exposure.
+    """
+
+    unit: str
+    units: tuple[Unit, ...]
+    fleet_rate: float | None
+    note: str
+
+
+def lemons(
+    store: "Store", machine_causes: Iterable[str], exposure: Mapping[str, float] | None = None, unit: str = "node", since: int = 0
+) -> Lemons:
+    """The units of that kind. `machine_causes`: ids of the causes that are the machine's own. `exposure`: hours by unit."""
+    if unit not in UNITS:
+        raise UsageError(f"no unit {unit!r}", "history nodes", f"choose one of {', '.join(UNITS)}")
+    found = _counted(store, machine_causes, unit, since)
+    if not exposure:
+        note = (
+            "exposure is unknown: how much each worked was not given, so counts are told and no rate; give --exposure sacct.csv"
+        )
+        return Lemons(unit, tuple(sorted(found.values(), key=lambda u: (-u.jobs, u.name))), None, note)
+    return tested(found, exposure, unit)
+
+
+def _counted(store: "Store", machine_causes: Iterable[str], unit: str, since: int) -> dict[str, Unit]:
+    """Separate jobs by unit; an incident without a job's number is a job of its own."""
+    column, names = C[unit], sorted(machine_causes)
+    asked = select(column, C.cause, C.job, func.count()).where(C.cause.in_(names), C.verdict == "crash", column != "")
+    asked = asked.where(C.time >= since) if since else asked
+    jobs: dict[str, int] = {}
+    causes: dict[str, dict[str, int]] = {}
+    seen: set[tuple[str, str]] = set()
+    with store.engine.connect() as connection:
+        for name, cause, job, count in connection.execute(asked.group_by(C.cause, column, C.job)):
+            new = count if not job else int((name, job) not in seen)
+            seen.add((name, job))
+            jobs[name] = jobs.get(name, 0) + new
+            of_unit = causes.setdefault(name, {})
+            of_unit[cause] = of_unit.get(cause, 0) + count
+    return {n: Unit(n, k, tuple(sorted(causes[n], key=lambda c: -causes[n][c]))) for n, k in jobs.items()}
+
+
+def tested(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: str = "node") -> Lemons:
+    """Each unit against the fleet's rate. Units without hours are told and not tested."""
+    import numpy as np
+    from scipy.stats import poisson
+
+    names = [n for n, hours in exposure.items() if hours > 0]
+    counts = np.array([found[n].jobs if n in found else 0 for n in names], dtype=float)
+    hours = np.array([exposure[n] for n in names], dtype=float)
+    if not names or hours.sum() <= 0:
+        raise UsageError("no unit with hours of work", "exposure", "give a file `node,hours`, or one that sacct wrote")
+    called = np.zeros(len(names), dtype=bool)
+    for _ in range(ROUNDS):
+        rate = counts[~called].sum() / hours[~called].sum()
+        p = poisson.sf(counts - 1, rate * hours)
+        q = adjusted(p)
+        now = (q <= FALSE_SHARE) & (counts >= LEAST_JOBS)
+        if (now == called).all():
+            break
+        called = now
+    means, lows, highs = shrunken(counts, hours)
+    made: list[Unit] = []
+    for i, name in enumerate(names):
+        if name in found:
+            rates = (float(v[i]) * PER_HOURS for v in (means, lows, highs))
+            told = dict(zip(("rate", "low", "high"), rates, strict=True))
+            sure = {"p": float(p[i]), "q": float(q[i]), "lemon": bool(called[i])}
+            made.append(replace(found[name], hours=float(hours[i]), **told, **sure))
+    untested = [u for n, u in found.items() if n not in set(names)]
+    note = f"{len(untested)} of them have no hours in the exposure and were not tested" if untested else ""
+    made.sort(key=lambda u: (not u.lemon, u.p if u.p is not None else 1.0, u.name))
+    return Lemons(unit, (*made, *untested), float(rate) * PER_HOURS, note)
+
+
+def adjusted(p: Any) -> Any:
+    """Benjamini and Hochberg's q values of an array of p values."""
+    import numpy as np
+
+    order = np.argsort(p)
+    ranked = p[order] * len(p) / np.arange(1, len(p) + 1)
+    q = np.empty_like(ranked)
+    q[order] = np.minimum.accumulate(ranked[::-1])[::-1].clip(max=1.0)
+    return q
+
+
+def shrunken(counts: Any, hours: Any) -> tuple[Any, Any, Any]:
+    """Posterior mean, low and high end of each rate per hour, under a gamma prior with the fleet's own mean and variance.
+
+    The variance between units is what is left of the counts' variance beyond a Poisson's; at least a thousandth of it, so that a
+    fleet of equals shrinks nearly all the way.
+    """
+    import numpy as np
+    from scipy.stats import gamma
+
+    mean = max(counts.sum() / hours.sum(), 1e-12)
+    expected = mean * hours
+    spread = ((counts - expected) ** 2 - expected).sum() / (expected**2).sum()  # squared coefficient of variation between units
+    shape = 1 / max(float(spread), 1e-3)
+    a, b = shape + counts, shape / mean + hours
+    tail = (1 - LEVEL) / 2
+    return a / b, gamma.ppf(tail, a) / b, gamma.ppf(1 - tail, a) / np.asarray(b)

@@ -1,0 +1,120 @@
+"""A path or URL to an open Store.
+
+~/.local/share/forensics/history.db    SQLite in WAL mode: readers and one writer at a time, writers wait for each other
+postgresql://user@host/forensics       one store for a team
+"""
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from forensics.history.store import Store
+
+SUFFIXES = (".db", ".sqlite", ".sqlite3")
+WAIT_S = 60  # for another writer
+SALT_BYTES = 16
+INSTALL = "pip install 'training-forensics[{}]'"
+
+
+def default_place() -> str:
+    """Where a person's own history lies: `history.db` in the user's data folder."""
+    import platformdirs
+
+    return str(Path(platformdirs.user_data_dir("forensics", appauthor=False)) / "history.db")
+
+
+def open_store(place: str, create: bool = True, keep_names: bool = False) -> "Store":
+    """The Store at a path or URL; `:memory:` is one that vanishes. `create`: make it where there is none.
+
+    `keep_names`: a new store keeps users, job names and lines as they are. Raises UsageError where it cannot be opened.
+    """
+    try:
+        from sqlalchemy.exc import SQLAlchemyError
+    except ImportError as error:
+        raise UsageError("a history needs SQLAlchemy", place, INSTALL.format("history")) from error
+    try:
+        return _opened(_engine(place, create), place, keep_names)
+    except SQLAlchemyError as error:
+        raise UsageError(f"this history cannot be opened ({_first_line(error)})", shown(place)) from error
+
+
+def shown(place: str) -> str:
+    """`place` without the password that a URL may hold."""
+    if "://" not in place:
+        return place
+    from sqlalchemy import make_url
+
+    return make_url(place).render_as_string(hide_password=True)
+
+
+def _first_line(error: Exception) -> str:
+    told = str(getattr(error, "orig", None) or error)
+    return (told.strip().splitlines() or [type(error).__name__])[0]
+
+
+def _engine(place: str, create: bool) -> "Engine":
+    from sqlalchemy import create_engine, make_url
+
+    if "://" in place and not place.startswith("sqlite:"):
+        url = make_url(place)
+        if url.get_backend_name() != "postgresql":
+            raise UsageError("a history is a SQLite file or PostgreSQL", shown(place), "postgresql://user@host/database")
+        try:
+            return create_engine(url.set(drivername="postgresql+psycopg"))
+        except ImportError as error:
+            raise UsageError("PostgreSQL needs psycopg", shown(place), INSTALL.format("postgres")) from error
+    return _sqlite(place.removeprefix("sqlite:///"), create)
+
+
+def _sqlite(place: str, create: bool) -> "Engine":
+    from sqlalchemy import create_engine, event
+
+    if place != ":memory:":
+        path = Path(place).expanduser()
+        if not create and not path.exists():
+            raise UsageError("nothing is remembered there", str(path), "`forensics analyze --remember` starts a history")
+        if path.is_dir():
+            raise UsageError("this is a folder", str(path), "name a file for the history, history.db")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                path.touch(mode=0o600)  # what failed is nobody else's business
+        except OSError as error:
+            raise UsageError(f"cannot be written ({error.strerror})", str(path)) from error
+        place = str(path)
+    engine = create_engine(f"sqlite:///{place}" if place != ":memory:" else "sqlite://", connect_args={"timeout": WAIT_S})
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: object, _record: object) -> None:
+        cursor = connection.cursor()  # type: ignore[attr-defined]
+        for said in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "temp_store=MEMORY"):
+            cursor.execute(f"PRAGMA {said}")
+        cursor.close()
+
+    return engine
+
+
+def _opened(engine: "Engine", place: str, keep_names: bool) -> "Store":
+    from sqlalchemy import inspect, select
+
+    from forensics.history.store import Store, insert_new
+    from forensics.history.tables import METADATA, SETTINGS, VERSION
+
+    with engine.begin() as connection:
+        if not inspect(connection).has_table(SETTINGS.name):
+            METADATA.create_all(connection)
+        made = {"version": VERSION, "salt": secrets.token_bytes(SALT_BYTES), "redacted": not keep_names}
+        found = connection.execute(select(SETTINGS)).first()
+        if found is None:
+            connection.execute(insert_new(connection, SETTINGS), [made])
+            found = connection.execute(select(SETTINGS)).one()
+    if found.version != VERSION:
+        raise UsageError(f"a later version wrote this history (tables {found.version})", shown(place), "update forensics")
+    if keep_names and found.redacted:
+        raise UsageError("this history keeps no names", shown(place), "start another one with names kept")
+    return Store(engine, place, bytes(found.salt) if found.redacted else None)

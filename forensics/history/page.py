@@ -1,0 +1,107 @@
+"""A store to one HTML page: trend by cause, nodes by causes, the failures that came most often, lemons, what it cost.
+
+The page needs nothing else: no script, no address outside; every text passes the template's escaping.
+"""
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from forensics.history.lemons import Lemons
+from forensics.history.trend import Course, heat, top, trend
+from forensics.text import shown
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from forensics.history.store import Store
+
+MOST_MONTHS = 18
+BAR_WIDTH, BAR_HEIGHT = 640, 160
+COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
+
+
+class Bar(Struct, frozen=True):
+    """A rectangle of the drawing, and what it says when it is pointed at."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: str
+    told: str
+
+
+class Story(Struct, frozen=True):
+    """One line of the page's list of stories: several incidents with one origin."""
+
+    title: str
+    told: str
+
+
+def page(store: "Store", title: str, units: Lemons | None = None, stories: tuple[Story, ...] = (), failures: str = "") -> str:
+    """The whole page. `failures`: a sentence on what could not be analysed."""
+    causes, nodes, users = (trend(store, by, most) for by, most in (("cause", 100), ("node", 50), ("user", 50)))
+    names, columns, cells = heat(store)
+    return _template().render(
+        title=title,
+        total=sum(c.total for c in causes),
+        hours=_sum(causes),
+        causes=causes,
+        nodes=nodes,
+        users=users,
+        months=_months(causes),
+        bars=bars(causes),
+        bar_width=BAR_WIDTH,
+        bar_height=BAR_HEIGHT,
+        colours=dict(zip((c.name for c in causes), COLOURS, strict=False)),
+        heat_nodes=names,
+        heat_causes=columns,
+        cells=cells,
+        darkest=max(cells.values(), default=1),
+        top=top(store),
+        units=units,
+        stories=stories,
+        failures=failures,
+    )
+
+
+def bars(causes: list[Course]) -> list[Bar]:
+    """Stacked bars, one a month, the most frequent causes in colours of their own."""
+    months = _months(causes)
+    counts = [dict(c.months) for c in causes]
+    highest = max((sum(c.get(m, 0) for c in counts) for m in months), default=1)
+    width = BAR_WIDTH / max(len(months), 1)
+    made: list[Bar] = []
+    for i, month in enumerate(months):
+        y = float(BAR_HEIGHT)
+        for n, cause in enumerate(causes):
+            count = counts[n].get(month, 0)
+            height = BAR_HEIGHT * count / highest
+            y -= height
+            if count:
+                said = f"{month // 100}-{month % 100:02d} {cause.name}: {count}"
+                made.append(Bar(i * width, y, width * 0.9, height, COLOURS[min(n, len(COLOURS) - 1)], said))
+    return made
+
+
+def _months(causes: list[Course]) -> list[int]:
+    return sorted({m for c in causes for m, _ in c.months})[-MOST_MONTHS:]
+
+
+def _sum(causes: list[Course]) -> float | None:
+    known = [c.gpu_hours for c in causes if c.gpu_hours is not None]
+    return sum(known) if known else None
+
+
+@functools.cache
+def _template() -> "Template":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    def safe(value: Any) -> Any:
+        return shown(value) if isinstance(value, str) else value
+
+    made = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, finalize=safe)
+    return made.get_template("page.html.j2")

@@ -1,0 +1,143 @@
+"""Store: incidents and jobs in, and out again by id or all of them. What is asked of them: same, trend, lemons.
+
+Each report is a transaction of its own: two writers lose nothing, and a writer that is killed loses the report at hand at most.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
+from sqlalchemy import delete, func, select, update
+
+from forensics.errors import UsageError
+from forensics.history.incident import Incident, pseudonym
+from forensics.history.tables import INCIDENTS, JOBS, RESOLUTIONS
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine, Table
+
+MOST_LISTED = 1000
+C = INCIDENTS.c
+
+
+def insert_new(connection: "Connection", table: "Table") -> Any:
+    """An INSERT that leaves rows alone that are there."""
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert as of_postgres
+
+        return of_postgres(table).on_conflict_do_nothing()
+    from sqlalchemy.dialects.sqlite import insert as of_sqlite
+
+    return of_sqlite(table).on_conflict_do_nothing()
+
+
+class Store:
+    """An open history. `salt`: the key of its pseudonyms; None where it keeps names."""
+
+    def __init__(self, engine: "Engine", place: str, salt: bytes | None) -> None:
+        self.engine, self.place, self.salt = engine, place, salt
+
+    def add(self, incidents: Iterable[Incident], at_once: int = 1) -> int:
+        """Remember them; returns how many were new. `at_once`: how many make one transaction."""
+        new = 0
+        for rows in _pieces((asdict(i) | {"month": i.month} for i in incidents), at_once):
+            with self.engine.begin() as connection:
+                made = connection.execute(insert_new(connection, INCIDENTS).returning(C.id), rows) if len(rows) == 1 else None
+                new += len(made.fetchall()) if made is not None else self._many(connection, rows)
+        return new
+
+    def _many(self, connection: "Connection", rows: list[dict[str, Any]]) -> int:
+        count = select(func.count()).select_from(INCIDENTS)
+        before = connection.execute(count).scalar_one()
+        connection.execute(insert_new(connection, INCIDENTS), rows)
+        return int(connection.execute(count).scalar_one() - before)
+
+    def add_jobs(self, jobs: Sequence[Mapping[str, Any]]) -> int:
+        """Remember what a scheduler accounts, newer rows over older ones; fills in what incidents of these jobs lacked."""
+        names = [
+            {**j, "run": pseudonym("run", j["run"], self.salt), "user": pseudonym("user", j["user"], self.salt)} for j in jobs
+        ]
+        for rows in _pieces(iter(names), 500):
+            with self.engine.begin() as connection:
+                connection.execute(delete(JOBS).where(JOBS.c.job.in_([r["job"] for r in rows])))
+                connection.execute(JOBS.insert(), rows)
+                for row in rows:
+                    connection.execute(_completed(row))
+        return len(names)
+
+    def count(self) -> int:
+        """How many incidents are remembered."""
+        with self.engine.connect() as connection:
+            return int(connection.execute(select(func.count()).select_from(INCIDENTS)).scalar_one())
+
+    def listed(self, most: int = 50, **equal: str) -> list[dict[str, Any]]:
+        """The latest incidents first, at most `most`; `equal`: columns and what they must be."""
+        asked = select(INCIDENTS).order_by(C.time.desc(), C.id.desc()).limit(min(most, MOST_LISTED))
+        for name, value in equal.items():
+            asked = asked.where(C[name] == value)
+        with self.engine.connect() as connection:
+            return [dict(r._mapping) for r in connection.execute(asked)]
+
+    def shown(self, identity: int) -> dict[str, Any]:
+        """The incident of that id; raises UsageError for one that is not there."""
+        with self.engine.connect() as connection:
+            row = connection.execute(select(INCIDENTS).where(C.id == identity)).first()
+        if row is None:
+            raise UsageError(f"no incident {identity}", self.place, "`forensics history list` shows the ids")
+        return dict(row._mapping)
+
+    def every(self) -> Iterator[Incident]:
+        """All incidents in order of id; few at a time are held."""
+        names = Incident.__struct_fields__
+        with self.engine.connect().execution_options(yield_per=5000) as connection:
+            for row in connection.execute(select(*(C[n] for n in names)).order_by(C.id)):
+                yield Incident(*row)
+
+    def resolve(self, identity: int, note: str, now: int) -> str:
+        """Remember what helped against that incident and those like it; returns their fingerprint."""
+        similar = str(self.shown(identity)["similar"])
+        with self.engine.begin() as connection:
+            connection.execute(delete(RESOLUTIONS).where(RESOLUTIONS.c.similar == similar))
+            connection.execute(RESOLUTIONS.insert(), [{"similar": similar, "note": note, "time": now}])
+        return similar
+
+    def prune(self, before: int) -> int:
+        """Forget what happened before that second; returns how many incidents went."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(JOBS).where(JOBS.c.end < before))
+            return int(connection.execute(delete(INCIDENTS).where(C.time < before)).rowcount)
+
+    def forget(self, user: str) -> int:
+        """Forget all that is kept of a user, by name; returns how many incidents went."""
+        names = [user, pseudonym("user", user, self.salt)]
+        with self.engine.begin() as connection:
+            connection.execute(delete(JOBS).where(JOBS.c.user.in_(names)))
+            return int(connection.execute(delete(INCIDENTS).where(C.user.in_(names))).rowcount)
+
+    def close(self) -> None:
+        """Give back the connections."""
+        self.engine.dispose()
+
+
+def _completed(job: Mapping[str, Any]) -> Any:
+    """Sets what the incidents of a job lack: its name, user, node where there was one alone, and GPU hours until it ended."""
+    hours = job["gpus"] * max(job["end"] - job["start"], 0) / 3600
+    nodes = job["nodes"].split(",")
+    values: dict[str, Any] = {"run": job["run"], "user": job["user"], "gpu_hours": hours if job["gpus"] else None}
+    told = update(INCIDENTS).where(C.job == job["job"])
+    if len(nodes) == 1 and nodes[0]:
+        from sqlalchemy import case
+
+        values["node"] = case((C.node == "", nodes[0]), else_=C.node)
+    return told.values(**values)
+
+
+def _pieces(rows: Iterator[dict[str, Any]], most: int) -> Iterator[list[dict[str, Any]]]:
+    piece: list[dict[str, Any]] = []
+    for row in rows:
+        piece.append(row)
+        if len(piece) >= most:
+            yield piece
+            piece = []
+    if piece:
+        yield piece

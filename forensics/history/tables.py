@@ -1,0 +1,90 @@
+"""The tables of a store, the same in SQLite and PostgreSQL, and the indexes that its questions are answered from.
+
+Indexes hold every column that their question needs, so that a million incidents are answered without reading the rows:
+
+    same     similar, exact -> time, node, job
+    lemons   cause -> node, job
+    trend    month -> cause, node, user
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+)
+
+VERSION = 1  # of the tables; a store of a later version is refused
+METADATA = MetaData()
+
+SETTINGS = Table(
+    "settings",
+    METADATA,
+    Column("version", SmallInteger, primary_key=True),
+    Column("salt", LargeBinary, nullable=False),
+    Column("redacted", Boolean, nullable=False),
+)
+INCIDENTS = Table(
+    "incidents",
+    METADATA,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("key", Text, nullable=False, unique=True),
+    Column("time", BigInteger, nullable=False),
+    Column("month", Integer, nullable=False),
+    Column("dated", Boolean, nullable=False),
+    Column("added", BigInteger, nullable=False),
+    Column("case", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("cause", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("probability", Float, nullable=False),
+    Column("exact", Text, nullable=False),
+    Column("similar", Text, nullable=False),
+    Column("line", Text, nullable=False),
+    Column("node", Text, nullable=False),
+    Column("gpu", Text, nullable=False),
+    Column("dimm", Text, nullable=False),
+    Column("link", Text, nullable=False),
+    Column("switch", Text, nullable=False),
+    Column("job", Text, nullable=False),
+    Column("run", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("gpu_hours", Float),
+    Column("version", Text, nullable=False),
+)
+JOBS = Table(  # what the scheduler accounts, see accounting.py
+    "jobs",
+    METADATA,
+    Column("job", Text, primary_key=True),
+    Column("run", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("start", BigInteger, nullable=False),
+    Column("end", BigInteger, nullable=False),
+    Column("nodes", Text, nullable=False),
+    Column("asked", Text, nullable=False),
+    Column("gpus", Integer, nullable=False),
+)
+RESOLUTIONS = Table(
+    "resolutions",
+    METADATA,
+    Column("similar", Text, primary_key=True),
+    Column("note", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),
+)
+C = INCIDENTS.c
+Index("incidents_same", C.similar, C.exact, C.time, C.node, C.job, C.verdict)
+Index("incidents_cause", C.cause, C.node, C.job, C.verdict, C.time)
+Index("incidents_trend", C.month, C.verdict, C.cause, C.gpu_hours)
+Index("incidents_nodes", C.month, C.verdict, C.node, C.gpu_hours)
+Index("incidents_users", C.month, C.verdict, C.user, C.gpu_hours)
+Index("incidents_run", C.run, C.time)
+Index("incidents_job", C.job)
+Index("jobs_run", JOBS.c.run, JOBS.c.user, JOBS.c.start)
