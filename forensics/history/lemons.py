@@ -124,7 +124,8 @@ def tested(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: str =
             told = dict(zip(("rate", "low", "high"), rates, strict=True))
             sure = {"p": float(p[i]), "q": float(q[i]), "lemon": bool(called[i])}
             made.append(replace(found[name], hours=float(hours[i]), **told, **sure))
-    untested = [u for n, u in found.items() if n not in set(names)]
+    worked = set(names)
+    untested = [u for n, u in found.items() if n not in worked]
     note = f"{len(untested)} of them have no hours in the exposure and were not tested" if untested else ""
     made.sort(key=lambda u: (not u.lemon, u.p if u.p is not None else 1.0, u.name))
     return Lemons(unit, (*made, *untested), float(rate) * PER_HOURS, note)
