@@ -81,8 +81,7 @@ def register(app: typer.Typer) -> None:
         check_format(form, why)
         good, choice = check_baseline(baseline), chosen(since, until, pid, job, last)
         found = remembered(_report(paths, signatures or (), good, choice, jobs), remember)
-        telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
-        finish(found, telling)
+        finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident))
 
 
 def _report(

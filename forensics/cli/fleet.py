@@ -48,25 +48,37 @@ def register(app: typer.Typer) -> None:
           forensics fleet /scratch/logs --group 'slurm-(\\d+)' --topology racks.csv
           duckdb -c "select cause, count(*) from 'reports.parquet/*.parquet' group by 1"
 
-        \b
-        A case that takes too long or too much memory gets a report that says so. What is killed or
-        interrupted loses nothing: go on with --resume. `forensics history add reports.parquet` keeps it all.
+        A case that takes too much gets a report that says so. What was interrupted goes on with --resume.
         """
-        from forensics.fleet.cases import cases_in
-        from forensics.fleet.engine import client_of, reports
-        from forensics.fleet.parts import Parts
-        from forensics.fleet.stories import read_topology
-        from forensics.fleet.worker import Limits
+        limits = (timeout, memory, tuple(str(p.resolve()) for p in signatures or ()))
+        _run(sources, output, group, (scheduler, workers), resume, limits, topology, page or output.with_suffix(".html"))
 
-        labels = read_topology(topology) if topology else {}
-        cases = cases_in(sources, group)
-        parts = Parts(output, resume)
-        left = [c for c in cases if c.name not in parts.done]
-        limits = Limits(timeout, memory, tuple(str(p.resolve()) for p in signatures or ()))
-        if left:
-            with client_of(scheduler, workers) as client:
-                _gather(reports(client, left, limits), parts, len(left))
-        _sum_up(parts, labels, page or output.with_suffix(".html"), len(cases))
+
+def _run(
+    sources: list[str],
+    output: Path,
+    group: str,
+    engine: tuple[str, int | None],
+    resume: bool,
+    limits: tuple[float, int, tuple[str, ...]],
+    topology: Path | None,
+    page: Path,
+) -> None:
+    """Everything that can be wrong in the usage is found before a worker starts."""
+    from forensics.fleet.cases import cases_in
+    from forensics.fleet.engine import client_of, reports
+    from forensics.fleet.parts import Parts
+    from forensics.fleet.stories import read_topology
+    from forensics.fleet.worker import Limits
+
+    labels = read_topology(topology) if topology else {}
+    cases = cases_in(sources, group)
+    parts = Parts(output, resume)
+    left = [c for c in cases if c.name not in parts.done]
+    if left:
+        with client_of(*engine) as client:
+            _gather(reports(client, left, Limits(*limits)), parts, len(left))
+    _sum_up(parts, labels, page, len(cases))
 
 
 def _gather(found: Iterator[Any], parts: "Parts", total: int) -> None:

@@ -114,12 +114,10 @@ def _summary(report: Report) -> Iterator[str]:
         yield from (f"## {plain(headline(report))} ({percent(first.probability)})", "", *_ending(report))
         yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
     yield prose(what_happened(report)[:3000], _logged(report))
-    if told := seen_before(report):
-        yield from ("", f"**History**: {plain(told)}")
 
 
 def _overview(report: Report) -> Iterator[str]:
-    told = (("Where", code(overview.where(report))), ("When", overview.since(report)))
+    told = (("Where", code(overview.where(report))), ("When", overview.since(report)), ("History", plain(seen_before(report))))
     steps_first = prose(overview.do_first(report), _logged(report))
     rows = [f"- **{label}:** {text}" for label, text in (*told, ("Do first", steps_first)) if text]
     yield from ("", *rows) if rows else ()
