@@ -13,18 +13,21 @@ from msgspec import Struct
 from forensics import detectors, lazy, series
 from forensics.advice.case import case_fields
 from forensics.config import config
-from forensics.database import Cause, builtin_folder, read_folders
+from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
 from forensics.database.check import check
-from forensics.database.compiled import assemble
 from forensics.database.crossing import crossings
 from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash
 from forensics.database.form import Fault
+from forensics.database.rates import fired_in
+from forensics.database.reach import never_fires
 from forensics.database.slow import slowness
+from forensics.database.sources import Found, chosen, look_up, read_verified
 from forensics.database.templates import unfilled
 from forensics.detectors.units import typed
 from forensics.errors import UsageError
 
+MIN_HEALTHY_LOGS = 1.0  # less is one log of a source that gave many
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP = lazy.regex(r"\(\?P<(\w+)>")
 
@@ -41,10 +44,13 @@ class Examination(Struct, frozen=True):
 def folders_of(own: Path | None, alone: bool = False) -> list[Path]:
     """The folders that are read together to examine `own`: itself over the built-in ones, or by itself when `alone`.
 
-    Without `own`, everything that an analysis would use. Raises UsageError for a folder that holds no cause file.
+    A file is examined within its folder. Without `own`, everything that an analysis would use. Raises UsageError for a folder
+    that holds no cause file.
     """
     if own is None:
         return [builtin_folder(), *config().signatures]
+    if own.is_file():
+        own = own.absolute().parent.parent
     content_hash([own])
     if not cause_files(own):
         raise UsageError("no cause files, which are called <family>/<cause>.yaml", str(own))
@@ -52,25 +58,66 @@ def folders_of(own: Path | None, alone: bool = False) -> list[Path]:
 
 
 def examine(own: Path | None = None, alone: bool = False) -> Examination:
-    """Everything that can be said about the cause files in `own`, or about those of an analysis."""
+    """Everything that can be said about the cause files in `own`, a folder or a single file, or about those of an analysis."""
     folders = folders_of(own, alone)
+    own = own.absolute() if own is not None and own.is_file() else own
     causes, faults = read_folders(folders)
-    faults += check(causes, proven=folders[0] if own and len(folders) > 1 else None)  # only those of `own` are told
+    faults += check(causes, own=own)
     ours = [c for c in causes if own is None or any(_within(p, own) for p in _places(c))]
     signatures = [s for c in ours for s in c.signatures if own is None or _within(s.place, own)]
     notes: list[Fault] = []
     if not faults:  # what does not compile, or misses its own examples, cannot be held against others
         faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in slowness(s)]
+        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in never_fires(s)]
         for fault, harmless in _crossed(causes, own):
             (notes if harmless else faults).append(fault)
     faults += [f for c in ours for f in unfilled(c, record_fields(), fact_names)]
+    faults += _said_in_healthy_logs(ours)
+    notes += _never_seen(signatures) if not alone else []
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
     return Examination(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
 
 
+def _said_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
+    """Signatures that fired in healthy logs more than in those of their cause, and still speak for an end."""
+    fired = fired_in(builtin_folder())
+    for cause in causes:
+        for s in cause.signatures if cause.id != HEALTHY else ():
+            healthy, own, other = fired.get(s.id, (0.0, 0.0, 0.0))
+            if healthy >= MIN_HEALTHY_LOGS and healthy > own + (other if cause.fallback else 0.0) and s.ends != "nothing":
+                told = (
+                    f"it fired in {healthy:g} healthy logs and in {own:g} of its cause: narrow it, or let it say `ends: nothing`"
+                )
+                yield Fault(s.place.path, s.place.line, f"{s.id}: {told}")
+
+
+def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:
+    """Built-in signatures that no labelled log and no source of a program has shown."""
+    fired, verified = fired_in(builtin_folder()), read_verified(builtin_folder())
+    for s in signatures:
+        if s.id not in fired and s.id not in verified and _within(s.place, builtin_folder()):
+            yield Fault(s.place.path, s.place.line, f"{s.id}: fired in no labelled log and was found in no source")
+
+
+def look_up_sources(sources: Path, own: Path | None = None) -> tuple[list[Found], list[Fault], int]:
+    """Where the wordings of the signatures in `own` stand in `sources`, which stand nowhere, and how many signatures were asked.
+
+    `sources`: see `forensics.database.sources`. Raises UsageError for a folder without a program's sources.
+    """
+    if not sources.is_dir() or not any(p.is_dir() for p in sources.iterdir()):
+        raise UsageError("no folder of sources, with a folder for each program", str(sources))
+    causes, _ = read_folders(folders_of(own))
+    own = own.absolute() if own is not None and own.is_file() else own
+    signatures = [s for c in causes for s in c.signatures if own is None or _within(s.place, own)]
+    found, lacking = look_up(signatures, sources)
+    faults = [Fault(s.place.path, s.place.line, f"{s.id}: {text!r} stands in none of the sources") for s, text in lacking]
+    return chosen(found, signatures), sorted(faults), len(signatures)
+
+
 def _crossed(causes: list[Cause], own: Path | None) -> Iterator[tuple[Fault, bool]]:
     """Signatures that match another cause's example, told at the one that is ours, and whether it is harmless."""
-    for crossing in crossings(assemble(causes, (), "")):
+    ids = None if own is None else {s.id for c in causes for s in c.signatures if _within(s.place, own)}
+    for crossing in crossings(causes, ids):
         for place in (crossing.signature.place, crossing.owner.place):
             if own is None or _within(place, own):
                 yield Fault(place.path, place.line, str(crossing)), bool(crossing.related)

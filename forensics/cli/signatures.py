@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 MAX_LINE = 8000  # of a pattern
 Folder = Annotated[
-    Path | None, typer.Argument(metavar="[DIR]", help="Your folder of cause files; without one, all that an analysis uses.")
+    Path | None,
+    typer.Argument(metavar="[PATH]", help="Your folder of cause files, or one file; without it, all that an analysis uses."),
 ]
 Alone = Annotated[bool, typer.Option("--alone", help="Take DIR as a whole database, without the built-in one below it.")]
 Only = Annotated[str | None, typer.Argument(metavar="[ID]", help="A family, a cause or a signature; without one, all.")]
@@ -90,6 +91,11 @@ def _check(group: typer.Typer) -> None:
         notes: Annotated[
             bool, typer.Option("--notes", help="Show notes too: crossings between causes that know each other.")
         ] = False,
+        sources: Annotated[
+            Path | None,
+            typer.Option("--sources", help="Look the wordings up in sources: a folder with one folder for each program."),
+        ] = None,
+        record: Annotated[Path | None, typer.Option("--record", help="Write where --sources found them to this table.")] = None,
     ) -> None:
         """Check cause files; every fault with path and line in one run. Exit status: 1 when there are faults.
 
@@ -102,9 +108,13 @@ def _check(group: typer.Typer) -> None:
         Examples:
           forensics signatures check
           forensics signatures check ./my-signatures --notes
+          forensics signatures check --sources ./checkouts --record signatures/verified.csv
         """
         from forensics.examine import examine
 
+        if sources is not None:
+            _look_up(sources, folder, record, notes)
+            return
         found = examine(folder, alone)
         write("".join(f"{fault}\n" for fault in found.faults), None)
         if notes:
@@ -115,6 +125,19 @@ def _check(group: typer.Typer) -> None:
         print(counts + hidden, file=sys.stderr)
         if found.faults:
             raise typer.Exit(1)
+
+
+def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: bool) -> None:
+    from forensics.database.sources import written
+    from forensics.examine import look_up_sources
+
+    found, lacking, asked = look_up_sources(sources, folder)
+    if notes:
+        write("".join(f"{fault} (note)\n" for fault in lacking), None)
+    if record is not None:
+        save(written(found), record)
+    hidden = "" if notes or not lacking else " (--notes shows them)"
+    print(f"{asked} signatures: {len(found)} stand in the sources; {len(lacking)} texts stand in none{hidden}", file=sys.stderr)
 
 
 def _test(group: typer.Typer) -> None:

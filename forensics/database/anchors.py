@@ -106,6 +106,24 @@ def _simple(items: Iterable[Any]) -> list[Item]:
     return made
 
 
+def plain_texts(pattern: str) -> list[str]:
+    """The texts that stand in `pattern` as they are, in lower case."""
+    found: list[str] = []
+
+    def gather(items: Sequence[Item]) -> None:
+        for name, what in items:
+            if name == "TEXT":
+                found.append(what)
+            elif name == "BRANCH":
+                for branch in what:
+                    gather(branch)
+            elif name in ("GROUP", "REPEAT"):
+                gather(what if name == "GROUP" else what[2])
+
+    gather(_simple(_parser().parse(_plain(pattern))))
+    return found
+
+
 def scannable(text: str) -> bool:
     """Is `text` long enough to scan for, with three letters or digits in a row?"""
     return len(text.encode()) >= MIN_ANCHOR_BYTES and WORD.search(text) is not None

@@ -46,22 +46,29 @@ def write(key: str, document: bytes, patterns: bytes, given: Path | None = None)
     """Keep both under `key`; written beside and renamed, so that two runs never see half a file."""
     rest = len(document).to_bytes(8, "little") + document + patterns
     try:
-        place = folder(given)
+        write_file(folder(given), f"{key}.db", MAGIC + hashlib.sha256(rest).digest() + rest, KEPT)
+    except RuntimeError:  # no folder is known
+        return
+
+
+def write_file(place: Path, called: str, data: bytes, kept: int) -> None:
+    """Write `data` to a file of `place`, of whose files of that kind the newest `kept` stay; silent where that fails."""
+    try:
         place.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(rest).digest() + rest)
-            Path(name).replace(place / f"{key}.db")
-            _forget_old(place)
+                file.write(data)
+            Path(name).replace(place / called)
+            _forget_old(place, Path(called).suffix, kept)
         except OSError:
             Path(name).unlink(missing_ok=True)
     except (OSError, RuntimeError):
         return
 
 
-def _forget_old(place: Path) -> None:
-    """Remove all but the newest KEPT databases."""
-    made = sorted(place.glob("*.db"), key=lambda p: p.stat().st_mtime, reverse=True)
-    for path in made[KEPT:]:
+def _forget_old(place: Path, suffix: str, kept: int) -> None:
+    """Remove all but the newest `kept` files of that suffix."""
+    made = list(place.glob(f"*{suffix}"))
+    for path in sorted(made, key=lambda p: p.stat().st_mtime, reverse=True)[kept:] if len(made) > kept else ():
         path.unlink(missing_ok=True)

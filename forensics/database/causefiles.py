@@ -4,11 +4,13 @@ A faulty file never half-loads: its faults are collected so that one run shows t
 length of patterns are bounded, because a folder of signatures may come from anybody.
 """
 
+import difflib
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from forensics import limits
+from forensics.database import memory
 from forensics.database.anchors import NoAnchorError, anchors_of
 from forensics.database.entries import (
     ENDS,
@@ -80,7 +82,13 @@ def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, l
     try:
         if path.stat().st_size > limits.current.cause_file:
             raise BadFormError(1, f"larger than {limits.current.cause_file} bytes")
-        cause = reader.cause(parse(path.read_text(encoding="utf-8")), f"{path.parent.name}.{path.stem}", known)
+        content = path.read_bytes()
+        name = memory.key(path, content, known)
+        if cause := memory.recalled(name):
+            return cause, []
+        cause = reader.cause(parse(content.decode("utf-8")), f"{path.parent.name}.{path.stem}", known)
+        if not reader.faults:
+            memory.keep(name, cause)
     except BadFormError as bad:
         reader.fault(bad)
     except OSError as error:
@@ -124,6 +132,12 @@ class _Reader:
 
     def cause(self, data: Any, expected: str, known: Collection[str]) -> Cause:
         partial = isinstance(data, dict) and str(data.get("cause")) in known
+        if known and isinstance(data, dict) and not partial and isinstance(data.get("cause"), str) and "title" not in data:
+            near = difflib.get_close_matches(data["cause"], known, 1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise BadFormError(
+                data[LINE], f"no cause is called {brief(data['cause'])}{meant} A new one needs a title to begin with"
+            )
         keys(data, CAUSE_KEYS, {"cause"} if partial else {"cause", "title", "means", "signatures"})
         self.id = text(data, "cause")
         if self.id != expected:

@@ -19,11 +19,13 @@ MAX_SIGNATURES = 20_000  # in a database
 SHOWN = 120  # characters of an example in a fault
 
 
-def check(causes: Iterable[Cause], where: Mapping[str, str] | None = None, proven: Path | None = None) -> list[Fault]:
+def check(
+    causes: Iterable[Cause], where: Mapping[str, str] | None = None, proven: Path | None = None, own: Path | None = None
+) -> list[Fault]:
     """All faults of `causes`, in order of place.
 
     `where`: path of a cause's file, for causes that were not read from one. `proven`: a folder whose signatures need not be
-    looked at one by one, because its tests did; that is nearly all of the time.
+    looked at one by one, because its tests did; that is nearly all of the time. `own`: where the signatures are that are to be.
     """
     causes = list(causes)
     known = {c.id for c in causes}
@@ -32,13 +34,17 @@ def check(causes: Iterable[Cause], where: Mapping[str, str] | None = None, prove
         here = Place((where or {}).get(cause.id, cause.id), 1) if not cause.place.path else cause.place
         found = [(here, m) for m in (*_explains(cause, known), *([f"cause {cause.id} is defined twice"] * _again(cause, causes)))]
         found += [(s.place, f"signature id {s.name} is used twice") for s in _twice(cause)]
-        for signature in (s for s in cause.signatures if not (proven and Path(s.place.path).is_relative_to(proven))):
+        for signature in (s for s in cause.signatures if not (proven and _in(s, proven)) and (own is None or _in(s, own))):
             found += [(place, f"{signature.id}: {what}") for place, what in faults_of(signature)]
         faults += [Fault(p.path or here.path, p.line or here.line, what) for p, what in found]
     total = sum(len(c.signatures) for c in causes)
     if total > MAX_SIGNATURES:
         faults.append(Fault(causes[-1].place.path, 1, f"{total} signatures; {MAX_SIGNATURES} are the most"))
     return sorted(faults)
+
+
+def _in(signature: Signature, folder: Path) -> bool:
+    return Path(signature.place.path).is_relative_to(folder)
 
 
 def _again(cause: Cause, causes: list[Cause]) -> bool:

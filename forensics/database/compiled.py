@@ -49,7 +49,7 @@ class Database(Struct, frozen=True):
     def explains(self, root: str, other: str) -> bool:
         """Does `root` name `other` (or its family) among what follows from it?"""
         cause = self.causes.get(root)
-        return cause is not None and root != other and bool({other, other.split(".")[0] + ".*"} & set(cause.explains))
+        return cause is not None and cause.leads_to(other)
 
     def matches(self, line: str) -> Iterator[tuple[Signature, dict[str, str]]]:
         """The signatures that a line alone speaks for, as the scanner would find them, with their raw groups."""

@@ -7,12 +7,16 @@ anything - only changes who is told first; so does a hint, which by its weight m
 causes that exclude each other are both believed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from forensics.database.compiled import Database
-from forensics.database.entries import HEALTHY, Example, Place, Signature
+from forensics.database.compiled import assemble
+from forensics.database.confirm import Confirmer
+from forensics.database.entries import HEALTHY, Cause, Example, Place, Signature
+from forensics.text import fold
+
+Asked = Callable[[str], list[Signature]]
 
 
 class Crossing(Struct, frozen=True):
@@ -34,35 +38,60 @@ class Crossing(Struct, frozen=True):
         return f"{told}: {self.related}" if self.related else f"{told}, and the two causes do not know each other"
 
 
-def crossings(database: Database) -> Iterator[Crossing]:
-    """Every signature of another cause that matches a positive example, each pair of signatures once."""
-    for confirmer in database.confirmers:
-        owner = confirmer.signature
-        told: set[str] = set()
-        for example in owner.match:
-            silenced = _silences(database, example.text)
-            for signature, _ in database.matches(example.text):
-                if signature.cause == owner.cause or signature.id in told:
+class Lines:
+    """Asks signatures for single lines, without a compiled database: quicker where the lines or the signatures are few."""
+
+    def __init__(self, signatures: Iterable[Signature]) -> None:
+        self.confirmers = [Confirmer(s) for s in signatures]
+
+    def matches(self, line: str) -> list[Signature]:
+        """The signatures that `line` speaks for."""
+        folded, found = fold(line), []
+        for confirmer in self.confirmers:
+            if any(a in folded for a in confirmer.anchors):
+                try:
+                    spoke = confirmer.search(line) is not None
+                except TimeoutError:  # it says nothing in an analysis either
                     continue
+                found += [confirmer.signature] * spoke
+        return found
+
+
+def crossings(causes: Sequence[Cause], own: Collection[str] | None = None) -> Iterator[Crossing]:
+    """Every signature of another cause that matches a positive example, each pair of signatures once.
+
+    `own`: ids of the signatures that are looked at; of None, all. Others are asked only about their examples.
+    """
+    known = {c.id: c for c in causes}
+    every = [s for c in causes for s in c.signatures]
+    of_all: Asked = _compiled(causes) if own is None else Lines(every).matches
+    of_own = of_all if own is None else Lines(s for s in every if s.id in own).matches
+    for owner in every:
+        told: set[str] = set()
+        asked = of_all if own is None or owner.id in own else of_own
+        for example in owner.match:
+            found = [s for s in asked(example.text) if s.cause != owner.cause and s.id not in told]
+            silenced = bool(found) and any(s.cause == HEALTHY for s in of_all(example.text))
+            for signature in found:
                 told.add(signature.id)
-                yield Crossing(signature, owner, example, _related(database, signature, owner, silenced))
+                yield Crossing(signature, owner, example, _related(known, signature, owner, silenced))
 
 
-def _silences(database: Database, text: str) -> bool:
-    return any(s.cause == HEALTHY for s, _ in database.matches(text))
+def _compiled(causes: Sequence[Cause]) -> Asked:
+    database = assemble(causes, (), "")
+    return lambda line: [signature for signature, _ in database.matches(line)]
 
 
-def _related(database: Database, signature: Signature, owner: Signature, silenced: bool) -> str:
+def _related(causes: Mapping[str, Cause], signature: Signature, owner: Signature, silenced: bool) -> str:
     """Why it does no harm that `signature` matches an example of `owner`."""
     one, other = signature.cause, owner.cause
-    causes = database.causes
     if other == HEALTHY:
         return "it is silenced there"
     if one == HEALTHY:
         return "it silences no more than a hint" if owner.weight == "hint" else ""
     if one.split(".")[0] == other.split(".")[0]:
         return "both are of one family"
-    if database.explains(one, other) or database.explains(other, one):
+    if causes[one].leads_to(other) or causes[other].leads_to(one):
         return "one explains the other"
     if causes[one].fallback or causes[other].fallback:
         return "one is an ending that yields"

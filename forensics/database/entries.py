@@ -137,3 +137,7 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     summary: tuple[tuple[str, ...], ...] = ()
     missing: tuple[Missing, ...] = ()
     place: Place = NOWHERE
+
+    def leads_to(self, other: str) -> bool:
+        """Is `other` (or its family) among what follows from this cause?"""
+        return self.id != other and bool({other, other.split(".")[0] + ".*"} & set(self.explains))

@@ -19,7 +19,7 @@ from forensics import lazy
 UP_TO: Mapping[str, str] = {
     "word": r"\S{1,300}",
     "path": r"[^\s'\"]{1,400}",
-    "text": r".{0,300}",
+    "text": r".{0,200}",
     "rest": r".{0,2000}",
 }
 SHAPES: Mapping[str, str] = {
@@ -51,6 +51,7 @@ HOLE = lazy.regex(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 NAME = lazy.regex(r"[a-z]\w*")
 # Behind a letter no word begins, but a `\n` of a quoted text may stand in front of one.
 WORD_START, WORD_END = r"(?:(?<![A-Za-z])|(?<=\\[nrt]))", r"(?![A-Za-z])"
+TOKEN_START = r"(?<![\w./-])"
 NUMBER_START, NUMBER_END = r"(?<!\d)", r"(?!\d)"
 
 
@@ -118,6 +119,8 @@ def _pattern(message: str) -> str:
     found = [_escaped(p) if isinstance(p, str) else _taken(p, i + 1 == len(made)) for i, p in enumerate(made)]
     first, last = {t[:1] for t in _texts(made[0])}, {t[-1:] for t in _texts(made[-1])}
     start = WORD_START if _are_letters(first) else NUMBER_START if _are_digits(first) else ""
+    if isinstance(made[0], Hole) and made[0].type in ("word", "path", "name"):
+        start = TOKEN_START  # not tried again from each of its letters
     end = WORD_END if _are_letters(last) else NUMBER_END if _are_digits(last) else ""
     return start + "".join(found) + end
 

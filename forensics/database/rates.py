@@ -57,6 +57,15 @@ def written(rows: Iterable[tuple[str, float, float, float, Rate]]) -> str:
     return out.getvalue()
 
 
+def fired_in(folder: Path) -> Mapping[str, tuple[float, float, float]]:
+    """Signature -> the logs in which it fired: healthy ones, failed ones of its cause, of other causes; empty without a file."""
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {r["signature"]: (float(r["healthy"]), float(r["own"]), float(r["other"])) for r in csv.DictReader(file)}
+
+
 def read_rates(folder: Path) -> Mapping[str, tuple[float, float]]:
     """Signature -> its two log odds; empty where the folder has no such file."""
     path = folder / FILE

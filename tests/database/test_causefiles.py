@@ -206,7 +206,7 @@ def test_a_damaged_or_foreign_cache_is_rebuilt_silently(tmp_path: Path, monkeypa
     monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path / "cache"))
     write(tmp_path, GOOD)
     load(tmp_path)
-    (kept,) = (tmp_path / "cache").iterdir()
+    (kept,) = (tmp_path / "cache").glob("*.db")
     good = kept.read_bytes()
     for bad in (b"", good[:50], good[:-1], good[:-9] + b"123456789", b"something else"):
         kept.write_bytes(bad)
@@ -220,7 +220,7 @@ def test_a_cached_document_of_another_form_is_rebuilt(tmp_path: Path, monkeypatc
     monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path / "cache"))
     write(tmp_path, GOOD)
     load(tmp_path)
-    (kept,) = (tmp_path / "cache").iterdir()
+    (kept,) = (tmp_path / "cache").glob("*.db")
     _, patterns = cache.read(kept.stem) or (b"", b"")
     for document in (b"", b"[]", b"{}", b'{"causes": [], "firsts": [0, 4]}', b"no json"):
         cache.write(kept.stem, document, patterns)

@@ -1,0 +1,52 @@
+"""Cause files that were read before: a file that did not change since is not parsed again.
+
+    <cache>/causes/<hash of the file, of its path and of the code that reads it>.json   ->   the Cause as it was read
+
+Only files without a fault are remembered. What is damaged or cannot be written costs time, never an answer.
+"""
+
+import contextlib
+import functools
+import hashlib
+from collections.abc import Collection
+from pathlib import Path
+
+from msgspec import DecodeError, ValidationError, json
+
+from forensics.database import anchors, cache, entries, form, message
+from forensics.database.entries import Cause
+
+KEPT = 400  # causes: a few versions of each file
+
+
+@functools.cache
+def _reader() -> bytes:
+    """A hash of what reads cause files: its code, and how common texts are."""
+    here = Path(__file__).parent
+    code = [Path(str(m.__file__)) for m in (anchors, entries, form, message)]
+    paths = sorted([*code, here / "causefiles.py", anchors.COMMON])
+    return hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths)).digest()
+
+
+def key(path: Path, content: bytes, known: Collection[str]) -> str:
+    """The name under which the cause of `path` is kept; `known`: as for `causefiles.read_cause`."""
+    parts = (_reader(), str(path).encode("utf-8", "surrogateescape"), ",".join(sorted(known)).encode(), content)
+    return hashlib.sha256(b"\0".join(hashlib.sha256(p).digest() for p in parts)).hexdigest()[:32]
+
+
+def recalled(name: str) -> Cause | None:
+    """The cause kept under `name`, if there is one."""
+    try:
+        return json.decode((_folder() / f"{name}.json").read_bytes(), type=Cause)
+    except (OSError, RuntimeError, DecodeError, ValidationError):
+        return None
+
+
+def keep(name: str, cause: Cause) -> None:
+    """Keep `cause` under `name`."""
+    with contextlib.suppress(RuntimeError):  # no folder is known
+        cache.write_file(_folder(), f"{name}.json", json.encode(cause), KEPT)
+
+
+def _folder() -> Path:
+    return cache.folder() / "causes"

@@ -1,0 +1,52 @@
+"""Wordings that can never make a signature speak, or never alone.
+
+messages: ['lost its lease', 'node lost its lease']   ->   the second is never needed: the first stands in it
+message: 'lost its lease'   unless: ['lease']         ->   it is always vetoed
+"""
+
+from collections.abc import Iterator
+
+import regex
+
+from forensics.database.entries import Signature
+from forensics.database.message import Hole, parts
+
+SAMPLE = {
+    "int": "7",
+    "count": "7",
+    "number": "7",
+    "rank": "7",
+    "hex": "7f",
+    "size": "7 GiB",
+    "pci": "0000:3b:00.0",
+    "quoted": "'x'",
+}
+
+
+def never_fires(signature: Signature) -> Iterator[str]:
+    """What is wrong with the wordings of `signature`, one text for each that can be left out."""
+    plain = {m: next(iter(parts(m))) for m in signature.messages if _is_plain(m)}
+    for message in signature.messages:
+        within = next((m for m, text in plain.items() if m != message and str(text) in example_of(message)), None)
+        if within is not None and _is_plain(message):
+            yield f"wording {message!r} is never needed: {within!r} stands in it"
+        veto = next((u for u in signature.unless if regex.search(u, example_of(message))), None)
+        if veto is not None:
+            yield f"wording {message!r} can never speak: unless {veto!r} stands in it"
+
+
+def example_of(message: str) -> str:
+    """A line that holds `message`, with the plainest of what its holes take."""
+    made = []
+    for part in parts(message):
+        if isinstance(part, Hole):
+            made.append(
+                part.choices[0] if part.choices else SAMPLE.get(part.type, "x" if part.type not in ("text", "rest") else "")
+            )
+        else:
+            made.append(part)
+    return "".join(made)
+
+
+def _is_plain(message: str) -> bool:
+    return all(isinstance(p, str) for p in parts(message))

@@ -1,0 +1,130 @@
+"""Wordings looked up in the sources of the programs that print them.
+
+message: 'Killed process {pid} ({task:text}) total-vm:{vm_kb}kB'   ->   'Killed process ', found in linux/mm/oom_kill.c
+
+A folder of sources has one folder a program, which may hold a file VERSION with its version. A source breaks a text at the holes
+and at the ends of its lines, so what is looked for is the longest plain text of a wording; a text too short to be anybody's own
+says nothing.
+"""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import hyperscan
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.database.anchors import plain_texts
+from forensics.database.entries import Signature
+from forensics.database.literals import compile_literals
+from forensics.database.message import parts
+
+FILE = "verified.csv"
+HEADER = ("signature", "text", "program", "version", "file")
+MIN_TEXT_CHARS = 12  # shorter ones stand in many programs by chance
+TWO_WORDS = lazy.regex(r"\w[ _]\S|\S: \w")
+MAX_FILE_BYTES = 64 << 20
+JOINED = lazy.regex(rb"\"\s{0,200}\\?\n\s{0,200}[a-zA-Z]?\"")  # "a text" "that goes on in the next line"
+SPLIT = lazy.regex(r"[^\w '/.,:;!()\[\]<>=+*#@&%`-]+")
+BINARY = frozenset((".so", ".o", ".a", ".png", ".gz", ".whl", ".ipynb", ".json", ".csv", ".svg", ".js", ".css", ".html"))
+
+
+class Found(Struct, frozen=True, order=True):
+    """`text` of a signature stands in `file` of `program`."""
+
+    signature: str
+    text: str
+    program: str
+    version: str
+    file: str
+
+
+def texts_of(signature: Signature) -> list[str]:
+    """The plain text of each wording that a source must hold; of a pattern, all its plain texts. Only long ones, of two words."""
+    wordings = [_longest(m) for m in signature.messages]
+    if not wordings:
+        wordings = [piece.lower() for text in plain_texts(signature.pattern) for piece in SPLIT.split(text)]
+    return list(dict.fromkeys(t for t in map(str.strip, wordings) if len(t) >= MIN_TEXT_CHARS and TWO_WORDS.search(t)))
+
+
+def _longest(message: str) -> str:
+    """The longest plain text of a message, of the choices of a hole the first."""
+    plain = [p for part in parts(message) for p in ([part] if isinstance(part, str) else part.choices)]
+    pieces = [piece for text in plain for piece in SPLIT.split(text)]
+    return max(pieces, key=len, default="").lower()
+
+
+def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found], list[tuple[Signature, str]]]:
+    """What was found below `folder`, one file for each text and program, and the texts that no source holds."""
+    owners: dict[str, list[Signature]] = {}
+    for signature in signatures:
+        for text in texts_of(signature):
+            owners.setdefault(text, []).append(signature)
+    order = list(owners)
+    matcher = compile_literals([t.encode() for t in order], hyperscan.HS_FLAG_SINGLEMATCH)
+    places: dict[tuple[int, str], str] = {}
+    for program in sorted(p for p in folder.iterdir() if p.is_dir()):
+        for path in _files(program):
+            for i in _held(matcher, path):
+                places.setdefault((i, program.name), path.relative_to(program).as_posix())
+    found = [
+        Found(s.id, order[i], program, _version(folder / program), file)
+        for (i, program), file in places.items()
+        for s in owners[order[i]]
+    ]
+    known = {i for i, _ in places}
+    return sorted(found), [(s, text) for i, text in enumerate(order) if i not in known for s in owners[text]]
+
+
+def _held(matcher: object, path: Path) -> list[int]:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return []
+    seen: list[int] = []
+    matcher.scan(JOINED.sub(b"", data), match_event_handler=lambda i, *_: seen.append(i))  # type: ignore[attr-defined]
+    return seen
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(root, name)
+            if path.suffix not in BINARY and path.stat().st_size <= MAX_FILE_BYTES and not path.is_symlink():
+                yield path
+
+
+def _version(program: Path) -> str:
+    path = next((program / n for n in ("VERSION", "VERSION.commit") if (program / n).is_file()), None)
+    return path.read_text(encoding="utf-8", errors="replace").split("\n")[0].strip()[:40] if path else ""
+
+
+def chosen(found: Iterable[Found], signatures: Iterable[Signature]) -> list[Found]:
+    """One place for each signature: in the program that its source names, else in the first that holds it."""
+    named = {s.id: s.source.lower() for s in signatures}
+    best: dict[str, Found] = {}
+    for one in sorted(found, key=lambda f: (f.program.lower() not in named.get(f.signature, ""), -len(f.text), f)):
+        best.setdefault(one.signature, one)
+    return sorted(best.values())
+
+
+def written(found: Iterable[Found]) -> str:
+    """The table of `found`, a row each."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(HEADER)
+    table.writerows((f.signature, f.text, f.program, f.version, f.file) for f in sorted(found))
+    return out.getvalue()
+
+
+def read_verified(folder: Path) -> Mapping[str, str]:
+    """Signature -> the program in whose sources it was found; empty where the folder has no such table."""
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["signature"]: row["program"] for row in csv.DictReader(file)}

@@ -1,0 +1,56 @@
+"""Wordings are looked up in sources as programs break them, and what no source holds is told. All sources here are made."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics.database.entries import Signature
+from forensics.database.reach import never_fires
+from forensics.database.sources import chosen, look_up, read_verified, texts_of, written
+
+
+def made(name: str, *messages: str, source: str = "", pattern: str = "", unless: tuple[str, ...] = ()) -> Signature:
+    return Signature("a.b", name, "proof", (), pattern, messages=messages, source=source, unless=unless)
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    for program, text in (
+        ("zorb", 'log("the flurble quota "\n      "of %s was exceeded", user);'),
+        ("quux", "# The flurble quota of all is exceeded"),
+    ):
+        (tmp_path / program / "src").mkdir(parents=True)
+        (tmp_path / program / "src" / "main.c").write_text(text)
+        (tmp_path / program / "VERSION").write_text("1.2\n")
+    return tmp_path
+
+
+def test_a_wording_is_found_though_the_source_breaks_it(sources: Path) -> None:
+    one = made("one", "The flurble quota of {user} was exceeded", source="zorb src/main.c")
+    gone = made("gone", "the {int} wobbles were never said")
+    found, lacking = look_up([one, gone], sources)
+    assert {(f.program, f.version, f.file) for f in found} == {("zorb", "1.2", "src/main.c"), ("quux", "1.2", "src/main.c")}
+    assert [f.program for f in chosen(found, [one])] == ["zorb"]
+    assert [(s.name, text) for s, text in lacking] == [("gone", "wobbles were never said")]
+
+
+def test_of_a_pattern_its_plain_texts_are_looked_up() -> None:
+    assert texts_of(made("one", pattern=r"(?:lost its long lease|\d+ short) at (?P<node>\S+) since midnight")) == [
+        "lost its long lease",
+        "since midnight",
+    ]
+
+
+def test_what_was_found_is_read_again(tmp_path: Path, sources: Path) -> None:
+    one = made("one", "flurble quota of {user}")
+    (tmp_path / "verified.csv").write_text(written(chosen(look_up([one], sources)[0], [one])))
+    assert set(read_verified(tmp_path)) == {"a.b/one"}
+
+
+def test_wordings_that_never_speak_are_told() -> None:
+    assert [w.split(":")[0] for w in never_fires(made("one", "lost its lease", "node lost its lease"))] == [
+        "wording 'node lost its lease' is never needed"
+    ]
+    (told,) = never_fires(made("one", "lost its {int} leases", unless=("lease",)))
+    assert "can never speak" in told
+    assert list(never_fires(made("one", "lost its {int} leases", "lease gone", unless=("test",)))) == []
