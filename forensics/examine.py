@@ -27,7 +27,7 @@ from forensics.database.templates import unfilled
 from forensics.detectors.units import typed
 from forensics.errors import UsageError
 
-MIN_HEALTHY_LOGS = 1.0  # less is one log of a source that gave many
+MIN_HEALTHY_LOGS = 2.0  # less may be a single log
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP = lazy.regex(r"\(\?P<(\w+)>")
 
@@ -79,15 +79,13 @@ def examine(own: Path | None = None, alone: bool = False) -> Examination:
 
 
 def _said_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
-    """Signatures that fired in healthy logs more than in those of their cause, and still speak for an end."""
+    """Signatures that fired in healthy logs more than in failed ones, and still speak for an end."""
     fired = fired_in(builtin_folder())
     for cause in causes:
         for s in cause.signatures if cause.id != HEALTHY else ():
             healthy, own, other = fired.get(s.id, (0.0, 0.0, 0.0))
-            if healthy >= MIN_HEALTHY_LOGS and healthy > own + (other if cause.fallback else 0.0) and s.ends != "nothing":
-                told = (
-                    f"it fired in {healthy:g} healthy logs and in {own:g} of its cause: narrow it, or let it say `ends: nothing`"
-                )
+            if healthy >= MIN_HEALTHY_LOGS and healthy > own + other and s.ends != "nothing":
+                told = f"it fired in {healthy:g} healthy logs and {own + other:g} failed ones: narrow it, or let it say `ends: nothing`"
                 yield Fault(s.place.path, s.place.line, f"{s.id}: {told}")
 
 

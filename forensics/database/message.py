@@ -19,7 +19,7 @@ from forensics import lazy
 UP_TO: Mapping[str, str] = {
     "word": r"\S{1,300}",
     "path": r"[^\s'\"]{1,400}",
-    "text": r".{0,200}",
+    "text": r".{0,160}",
     "rest": r".{0,2000}",
 }
 SHAPES: Mapping[str, str] = {
@@ -34,6 +34,11 @@ SHAPES: Mapping[str, str] = {
     "addr": r"[\w.:%\[\]-]{0,200}[\w\]]",
     "rank": r"\d{1,7}",
 }
+FIRST: Mapping[str, str] = {
+    "name": r"\w[\w.-]{0,80}",
+    "word": r"\S{1,80}?",
+    "path": r"[^\s'\"]{1,120}?",
+}  # it is tried from each token of a line
 QUOTED = "quoted"
 TYPES = frozenset((*UP_TO, *SHAPES, QUOTED))
 OWN_FIELD = frozenset(("path", "pci", "addr", "rank"))  # types that are a field's name, too
@@ -116,7 +121,7 @@ def _pattern(message: str) -> str:
     made = list(parts(message))
     if not any(isinstance(p, str) and p.strip() for p in made) and not any(isinstance(p, Hole) and p.choices for p in made):
         raise BadMessageError(f"{message!r} holds no text of its own")
-    found = [_escaped(p) if isinstance(p, str) else _taken(p, i + 1 == len(made)) for i, p in enumerate(made)]
+    found = [_escaped(p) if isinstance(p, str) else _taken(p, i == 0, i + 1 == len(made)) for i, p in enumerate(made)]
     first, last = {t[:1] for t in _texts(made[0])}, {t[-1:] for t in _texts(made[-1])}
     start = WORD_START if _are_letters(first) else NUMBER_START if _are_digits(first) else ""
     if isinstance(made[0], Hole) and made[0].type in ("word", "path", "name"):
@@ -130,7 +135,7 @@ def _texts(part: Part) -> tuple[str, ...]:
     return (part,) if isinstance(part, str) else part.choices
 
 
-def _taken(hole: Hole, is_last: bool) -> str:
+def _taken(hole: Hole, is_first: bool, is_last: bool) -> str:
     if hole.type == QUOTED:
         inside = f"(?P<{hole.field}>[^'\"`]{{0,300}})" if hole.field else "[^'\"`]{0,300}"
         return f"['\"`]{inside}['\"`]"
@@ -138,6 +143,8 @@ def _taken(hole: Hole, is_last: bool) -> str:
         taken = "|".join(map(_escaped, hole.choices))
         return f"(?P<{hole.field}>{taken})" if hole.field else f"(?:{taken})"
     taken = SHAPES.get(hole.type) or UP_TO[hole.type] + ("" if is_last else "?")
+    if is_first:
+        taken = FIRST.get(hole.type, taken)
     return f"(?P<{hole.field}>{taken})" if hole.field else taken
 
 
