@@ -85,8 +85,9 @@ def _said_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
         for s in cause.signatures if cause.id != HEALTHY else ():
             healthy, own, other = fired.get(s.id, (0.0, 0.0, 0.0))
             if healthy >= MIN_HEALTHY_LOGS and healthy > own + other and s.ends != "nothing":
-                told = f"it fired in {healthy:g} healthy logs and {own + other:g} failed ones: narrow it, or let it say `ends: nothing`"
-                yield Fault(s.place.path, s.place.line, f"{s.id}: {told}")
+                told = f"it fired in {healthy:g} healthy logs and {own + other:g} failed ones"
+                advice = "narrow it, or let it say `ends: nothing`"
+                yield Fault(s.place.path, s.place.line, f"{s.id}: {told}: {advice}")
 
 
 def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:

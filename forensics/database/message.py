@@ -56,7 +56,7 @@ HOLE = lazy.regex(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 NAME = lazy.regex(r"[a-z]\w*")
 # Behind a letter no word begins, but a `\n` of a quoted text may stand in front of one.
 WORD_START, WORD_END = r"(?:(?<![A-Za-z])|(?<=\\[nrt]))", r"(?![A-Za-z])"
-TOKEN_START = r"(?<![\w./-])"
+TOKEN_START, NAME_START = r"(?<![\w./-])", r"(?<![\w.-])"
 NUMBER_START, NUMBER_END = r"(?<!\d)", r"(?!\d)"
 
 
@@ -125,7 +125,7 @@ def _pattern(message: str) -> str:
     first, last = {t[:1] for t in _texts(made[0])}, {t[-1:] for t in _texts(made[-1])}
     start = WORD_START if _are_letters(first) else NUMBER_START if _are_digits(first) else ""
     if isinstance(made[0], Hole) and made[0].type in ("word", "path", "name"):
-        start = TOKEN_START  # not tried again from each of its letters
+        start = NAME_START if made[0].type == "name" else TOKEN_START  # not tried again from each of its letters
     end = WORD_END if _are_letters(last) else NUMBER_END if _are_digits(last) else ""
     return start + "".join(found) + end
 
