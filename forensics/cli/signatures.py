@@ -13,6 +13,7 @@ from forensics.text import counted
 
 if TYPE_CHECKING:
     from forensics.database import Cause, Signature
+    from forensics.examine import Examination
 
 MAX_LINE = 8000  # of a pattern
 Folder = Annotated[
@@ -115,16 +116,19 @@ def _check(group: typer.Typer) -> None:
         if sources is not None:
             _look_up(sources, folder, record, notes)
             return
-        found = examine(folder, alone)
-        write("".join(f"{fault}\n" for fault in found.faults), None)
-        if notes:
-            write("".join(f"{note} (note)\n" for note in found.notes), None)
-        hidden = "" if notes or not found.notes else " (--notes shows them)"
-        counts = f"{counted(found.causes, 'cause')}, {counted(found.signatures, 'signature')}: "
-        counts += f"{counted(len(found.faults), 'fault')}, {counted(len(found.notes), 'note')}"
-        print(counts + hidden, file=sys.stderr)
-        if found.faults:
-            raise typer.Exit(1)
+        _tell(examine(folder, alone), notes)
+
+
+def _tell(found: "Examination", notes: bool) -> None:
+    write("".join(f"{fault}\n" for fault in found.faults), None)
+    if notes:
+        write("".join(f"{note} (note)\n" for note in found.notes), None)
+    hidden = "" if notes or not found.notes else " (--notes shows them)"
+    counts = f"{counted(found.causes, 'cause')}, {counted(found.signatures, 'signature')}: "
+    counts += f"{counted(len(found.faults), 'fault')}, {counted(len(found.notes), 'note')}"
+    print(counts + hidden, file=sys.stderr)
+    if found.faults:
+        raise typer.Exit(1)
 
 
 def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: bool) -> None:

@@ -3,27 +3,22 @@
 '(?:CUDA|HIP) out of memory\\. Tried to allocate (?P<request_size>[\\d.]+ \\w+)'   ->   {'out of memory. tried to allocate '}
 
 Of the sets of texts that a pattern needs, the one is taken that logs hold least: common.json, made by `scripts/common_text.py`,
-says how often a megabyte of logs holds each common text of GRAM bytes, and a longer text is no more common than the rarest part
-of it. A pattern without such a set cannot be scanned for, and `check` says so.
+says how often a megabyte of logs holds a text, see `common`. A pattern without such a set cannot be
+scanned for, and `check` says so.
 """
 
 import functools
 import importlib
-import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from forensics import lazy
-from forensics.errors import DatabaseError
+from forensics.database.common import frequency
 from forensics.text import fold
 
-COMMON = Path(__file__).with_name("common.json")
-GRAM = 6  # bytes of a text that is counted
 MIN_ANCHOR_BYTES = 4
 MAX_ANCHOR_CHARS = 120  # the rest of a longer text is left to the pattern
 MAX_PRODUCT = 64  # texts that neighbouring alternatives are multiplied out to
@@ -31,7 +26,6 @@ MAX_WAYS = 64  # ways through a pattern that are looked at one by one
 CHEAP_COST = 2.0  # a set of one or two rare texts: no better one is sought
 MAX_CLASS = 8  # letters of a class that are told apart
 LITERAL_COST = 1.0  # of one more text to scan for, in occurrences per megabyte: a larger set of literals scans more slowly
-SHORT_COST = 20.0  # of each byte that a text is shorter than GRAM, on top of what is known of it
 WORD = lazy.regex(r"\w{3}")
 NAMED = lazy.regex(r"\(\?P<\w+>")
 NAMED_AGAIN = lazy.regex(r"\(\?P=\w+\)")
@@ -129,38 +123,8 @@ def scannable(text: str) -> bool:
     return len(text.encode()) >= MIN_ANCHOR_BYTES and WORD.search(text) is not None
 
 
-def frequency(text: str) -> float:
-    """How often a megabyte of logs holds `text` (lower case), at most; 0 for what is not common."""
-    common = _common()
-    if len(text) < GRAM:
-        return SHORT_COST * (GRAM - len(text)) + _short().get(text, 0.0)
-    return min(common.get(text[i : i + GRAM], 0.0) for i in range(len(text) - GRAM + 1))
-
-
 def _cost(texts: Texts) -> tuple[float, int, tuple[str, ...]]:
-    return sum(LITERAL_COST + _frequency(t) for t in texts), -min(map(len, texts)), tuple(sorted(texts))
-
-
-_frequency = functools.cache(frequency)
-
-
-@functools.cache
-def _common() -> dict[str, float]:
-    try:
-        rates: dict[str, float] = json.loads(COMMON.read_bytes())
-    except OSError as error:
-        raise DatabaseError(f"cannot be read: {error.strerror}", str(COMMON), "reinstall the package") from error
-    return rates
-
-
-@functools.cache
-def _short() -> dict[str, float]:
-    """How often a megabyte holds each text shorter than GRAM, of those that common texts begin with."""
-    rates: Counter[str] = Counter()
-    for gram, rate in _common().items():
-        for size in range(1, GRAM):
-            rates[gram[:size]] += rate  # type: ignore[assignment]
-    return dict(rates)
+    return sum(LITERAL_COST + frequency(t) for t in texts), -min(map(len, texts)), tuple(sorted(texts))
 
 
 @functools.cache

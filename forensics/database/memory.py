@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import DecodeError, ValidationError, json
 
-from forensics.database import anchors, cache, entries, form, message
+from forensics.database import anchors, cache, common, entries, form, message
 from forensics.database.entries import Cause
 
 KEPT = 400  # causes: a few versions of each file
@@ -23,8 +23,8 @@ KEPT = 400  # causes: a few versions of each file
 def _reader() -> bytes:
     """A hash of what reads cause files: its code, and how common texts are."""
     here = Path(__file__).parent
-    code = [Path(str(m.__file__)) for m in (anchors, entries, form, message)]
-    paths = sorted([*code, here / "causefiles.py", anchors.COMMON])
+    code = [Path(str(m.__file__)) for m in (anchors, common, entries, form, message)]
+    paths = sorted([*code, here / "causefiles.py", common.COMMON])
     return hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths)).digest()
 
 

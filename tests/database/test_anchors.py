@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.database import Database
-from forensics.database.anchors import NoAnchorError, anchors_of, frequency
+from forensics.database.anchors import NoAnchorError, anchors_of
+from forensics.database.common import frequency
 from forensics.text import fold
 
 
