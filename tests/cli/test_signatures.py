@@ -72,7 +72,7 @@ def test_an_unknown_name_is_one_line_and_exit_2(command: str) -> None:
 def test_check_of_a_good_folder_is_silent(mine: Path) -> None:
     done = forensics("signatures", "check", str(mine))
     assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr.decode().startswith("1 causes, 1 signatures: 0 faults")
+    assert done.stderr.decode().startswith("1 cause, 1 signature: 0 faults")
 
 
 def test_check_tells_every_fault_with_its_line_in_one_run(mine: Path) -> None:
