@@ -43,9 +43,10 @@ class Attempt(Struct, frozen=True):
 class LaneDigest(Struct, frozen=True):
     """How a lane goes to its end, in numbers of lines; distances count from the end, -1 for what does not occur.
 
-    `trouble`, `traceback`, `good`, `progress`, `start`: the last line of that class. `*_count`: how many lines of the class were
-    looked at. `again_after_*`: lines behind it of a form that stood in front of it, too. `ends_with`: for the last 1, 3, 10, 50
-    lines, the shares of trouble, good ends and progress.
+    `trouble`, `traceback`, `good`, `bad_end`, `progress`, `start`: the last line of that class. `*_count`: how many lines of the class were
+    looked at. `again_after_*`: lines behind it of a form that stood in front of it, too. `frame`: the last line of a stack trace.
+    `*_repeats`: lines of the same form as the last of the class. `ends_with`: for the last 1, 3, 10, 50
+    lines, the shares of trouble, good ends, progress and bad ends.
     """
 
     lines: int
@@ -53,14 +54,20 @@ class LaneDigest(Struct, frozen=True):
     trouble: int
     traceback: int
     good: int
+    bad_end: int
     progress: int
     start: int
     trouble_count: int
     traceback_count: int
     good_count: int
+    bad_end_count: int
     progress_count: int
     again_after_trouble: int
     again_after_traceback: int
+    again_after_bad_end: int
+    frame: int
+    trouble_repeats: int
+    bad_end_repeats: int
     ends_with: tuple[float, ...]
 
 

@@ -16,9 +16,10 @@ from msgspec import Struct
 from forensics import lazy
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
+from forensics.outcome.record_owners import KEEPERS, spoken_of
 from forensics.text import clean
 
-Key = tuple[str, str]  # kind of entity, name
+Key = tuple[str, str]  # kind of entity or the keeper of its records, name
 SYSLOG = re.compile(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
     rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
@@ -69,7 +70,9 @@ def key_of(raw: bytes, ranks: bool = False) -> Key | None:
             return ("rank", (found["a"] or found["b"]).decode())
     if found := SYSLOG.match(raw):
         program = found["program"].decode().rpartition("/")[2]
-        return ("kernel", "") if program == "kernel" else ("unit", program)
+        return ("kernel", "") if program == "kernel" else spoken_of(raw[found.end() :]) or ("unit", program)
+    if about := spoken_of(raw):
+        return about
     if b" pid=" in raw[:120] and (found := ACTOR.match(raw)):
         return ("process", f"{found['name'].decode()} {found['pid'].decode()}")
     if ranks and (found := SRUN.match(raw)):
@@ -80,6 +83,8 @@ def key_of(raw: bytes, ranks: bool = False) -> Key | None:
 def lane_kind(key: Key, scan: Scan, layout: str) -> LaneKind:
     """What may be said in the lane, see DECISION: the signatures' `scope`."""
     kind, name = key
+    if kind in KEEPERS:  # in its own log the keeper's word stands for all lines; in a host's it is one voice of many
+        return KEEPERS[kind].lane if is_host_log(scan, layout) else lane_kind(OWN, scan, layout)
     if kind == "kernel":
         return "kernel"
     if kind == "unit":
@@ -96,6 +101,8 @@ def lane_kind(key: Key, scan: Scan, layout: str) -> LaneKind:
 def entity_of(key: Key, source: str) -> Entity:
     """The entity that writes the lane."""
     kind, name = key
+    if kind in KEEPERS:
+        return Entity(KEEPERS[kind].about, name)
     if key == OWN:
         return Entity("job", source)
     return Entity("kernel", "") if kind == "kernel" else Entity(kind, name)  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane, LaneDigest
 from forensics.outcome.lanes import OWN, Key, Row, entity_of, key_of, lane_kind, rows, text_of
 from forensics.outcome.line_classes import (
+    BAD_END,
     FRAME,
     GOES_ON,
     GOOD,
@@ -205,11 +206,11 @@ class _LaneRows:
         def number(bit: int, without: int = 0) -> int:
             return sum(1 for b in self.bits if b & bit and not b & without)
 
-        trouble, traceback = last(TROUBLE, TAKES_BACK), last(TRACEBACK)
+        trouble, traceback, bad_end = last(TROUBLE, TAKES_BACK), last(TRACEBACK), last(BAD_END, TAKES_BACK)
         tails = [self.bits[-n:] for n in TAILS]
         shares = [
             sum(1 for b in tail if b & bit and not b & without) / max(1, len(tail))
-            for bit, without in ((TROUBLE, TAKES_BACK), (GOOD, TROUBLE), (PROGRESS, TROUBLE))
+            for bit, without in ((TROUBLE, TAKES_BACK), (GOOD, TROUBLE), (PROGRESS, TROUBLE), (BAD_END, TAKES_BACK))
             for tail in tails
         ]
         return LaneDigest(
@@ -218,11 +219,17 @@ class _LaneRows:
             trouble=trouble,
             traceback=traceback,
             good=last(GOOD, TROUBLE),
+            bad_end=bad_end,
             progress=last(PROGRESS, TROUBLE),
             start=last(START, TROUBLE),
             trouble_count=number(TROUBLE, TAKES_BACK),
             traceback_count=number(TRACEBACK),
             good_count=number(GOOD, TROUBLE),
+            bad_end_count=number(BAD_END, TAKES_BACK),
+            again_after_bad_end=self._again_after(bad_end),
+            frame=last(FRAME),
+            trouble_repeats=self._repeats(trouble),
+            bad_end_repeats=self._repeats(bad_end),
             progress_count=number(PROGRESS, TROUBLE),
             again_after_trouble=self._again_after(trouble),
             again_after_traceback=self._again_after(traceback),
@@ -234,6 +241,13 @@ class _LaneRows:
             return 0
         at = len(self.rows) - 1 - distance
         return self._again_behind(at + 1, self.numbers[at])
+
+    def _repeats(self, distance: int) -> int:
+        """How many lines have the form of the one at `distance` from the end, itself among them; -1 for none."""
+        if distance < 0:
+            return -1
+        form = self.rows[-1 - distance].form
+        return sum(1 for row in self.rows if row.form == form)
 
     def trouble_lines(self) -> tuple[Line, ...]:
         """The last lines with a word of trouble that nothing takes back."""

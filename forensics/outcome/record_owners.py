@@ -1,0 +1,74 @@
+"""A record of a program that looks after others to the one that it is about: each of these has a lane of its own.
+
+    [2026-05-01T10:00:07.123] _job_complete: JobId=4711 WEXITSTATUS 1                -> job 4711        (slurmctld)
+    [2026-05-01T10:00:07.123] [4711.batch] done with job                             -> job 4711        (slurmd, slurmstepd)
+    2026-05-01 10:43:11,764 WARN exited: worker (exit status 1; not expected)        -> unit worker     (supervisord)
+    [I 2026-05-01 13:03:00.911 ServerApp] Kernel started: 5b2d5693-c320-4f13-...     -> notebook 5b2d5693-...
+    time="2026-05-01T10:00:07Z" level=info msg="shim disconnected" id=4c01db0b339c   -> container 4c01db0b339c
+
+That job 4712 ran on behind the end of job 4711 says nothing about job 4711.
+"""
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from forensics.model.verdicts import EntityKind, LaneKind
+
+
+class Keeper(Struct, frozen=True):
+    """A program that writes records about others.
+
+    `record`: how such a record begins; its first group that took part is the name of whom it is about. `mark`: bytes that stand
+    in each of them. `about`: what that is. `lane`: who writes it, in the log of a host.
+    """
+
+    record: re.Pattern[bytes]
+    mark: bytes
+    about: EntityKind
+    lane: LaneKind
+
+
+STAMP = rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\] "
+UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+# The name of a lane's key -> who writes its records. Wordings: slurm 20.11 to 24.05 (src/slurmctld, src/slurmd/slurmstepd),
+# supervisor 4 (process.py), jupyter_server 1 and 2 (services/kernels/kernelmanager.py), containerd 1.2 to 1.7 (runtime/v2/shim.go).
+KEEPERS: Mapping[str, Keeper] = {
+    "slurm": Keeper(
+        re.compile(STAMP + rb"(?:\[(\d{1,10})\.(?:\d{1,5}|batch|extern|interactive)\]|.{0,120}?\bJobId=(\d{1,10}))"),
+        b"[20",
+        "job",
+        "scheduler",
+    ),
+    "supervisord": Keeper(
+        re.compile(
+            rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (?:INFO|WARN|CRIT|DEBG) "
+            rb"(?:spawned: '([^']{1,60})'|(?:success|exited|gave up|stopped|spawnerr): ([\w.:-]{1,60})|"
+            rb"(?:killing|waiting for) '?([\w.:-]{1,60}))"
+        ),
+        b": ",
+        "unit",
+        "runtime",
+    ),
+    "jupyter": Keeper(
+        re.compile(rb"\[[IWEDC] [\d:. -]{8,24}(?:\w{1,30}App|\w{1,30})\] .{0,60}?\b[Kk]ernel.{0,40}?(" + UUID + rb")"),
+        b"ernel",
+        "notebook",
+        "notebook",
+    ),
+    "containerd": Keeper(
+        re.compile(rb"time=\"[^\"]{10,40}\" level=\w{4,7} msg=.{1,400}?(?:\bid=|[cC]ontainer\W{1,4})\"?([0-9a-f]{12,64})\b"),
+        b"level=",
+        "container",
+        "runtime",
+    ),
+}
+
+
+def spoken_of(raw: bytes) -> tuple[str, str] | None:
+    """(the keeper's name, the name of whom the record is about); None for any other line."""
+    for name, keeper in KEEPERS.items():
+        if keeper.mark in raw and (found := keeper.record.match(raw)):
+            return name, found[found.lastindex or 1].decode("ascii", "replace")
+    return None
