@@ -43,10 +43,10 @@ class Attempt(Struct, frozen=True):
 class LaneDigest(Struct, frozen=True):
     """How a lane goes to its end, in numbers of lines; distances count from the end, -1 for what does not occur.
 
-    `trouble`, `traceback`, `good`, `bad_end`, `progress`, `start`: the last line of that class. `*_count`: how many lines of the class were
-    looked at. `again_after_*`: lines behind it of a form that stood in front of it, too. `frame`: the last line of a stack trace.
-    `*_repeats`: lines of the same form as the last of the class. `ends_with`: for the last 1, 3, 10, 50
-    lines, the shares of trouble, good ends, progress and bad ends.
+    `trouble`, `traceback`, `good`, `bad_end`, `run_failed`, `progress`, `start`: the last line of that class. `*_count`: how many
+    lines of the class were looked at. `again_after_*`: lines behind it of a form that stood in front of it, too. `frame`: the
+    last line of a stack trace. `*_repeats`: lines of the same form as the last of the class. `ends_with`: for the last 1, 3, 10,
+    50 lines, the shares of trouble, good ends, progress and bad ends.
     """
 
     lines: int
@@ -55,16 +55,19 @@ class LaneDigest(Struct, frozen=True):
     traceback: int
     good: int
     bad_end: int
+    run_failed: int
     progress: int
     start: int
     trouble_count: int
     traceback_count: int
     good_count: int
     bad_end_count: int
+    run_failed_count: int
     progress_count: int
     again_after_trouble: int
     again_after_traceback: int
     again_after_bad_end: int
+    again_after_run_failed: int
     frame: int
     trouble_repeats: int
     bad_end_repeats: int

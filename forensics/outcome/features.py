@@ -39,7 +39,17 @@ TRAITS: tuple[str, ...] = ("exception", "process_death", "program_error", "machi
 TRAITS += ("worthless_result", "kernel_fault", "memory_kill", "stalls")
 OF_LANE: tuple[str, ...] = ("lines", "trouble", "traceback", "good", "progress", "start", "trouble_count", "traceback_count")
 OF_LANE += ("good_count", "progress_count", "again_after_trouble", "again_after_traceback")
-OF_LANE += ("bad_end", "bad_end_count", "again_after_bad_end", "frame", "trouble_repeats", "bad_end_repeats")
+OF_LANE += (
+    "bad_end",
+    "bad_end_count",
+    "again_after_bad_end",
+    "frame",
+    "run_failed",
+    "run_failed_count",
+    "again_after_run_failed",
+    "trouble_repeats",
+    "bad_end_repeats",
+)
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress", "bad end") for n in (1, 3, 10, 50))
 KINDS = ("job", "notebook", "kernel", "scheduler", "runtime", "service")
 HEALTHY_TOLD = ("healthy.told", "healthy.behind", "healthy.trouble behind")

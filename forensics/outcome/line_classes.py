@@ -10,13 +10,16 @@ from collections.abc import Callable, Mapping
 from forensics import lazy
 from forensics.database import Database
 
-TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, SAVED, BAD_END = (1 << i for i in range(11))
+TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, SAVED, BAD_END, RUN_FAILED = (
+    1 << i for i in range(12)
+)
 TAKES_BACK = GOES_ON | SERVICE  # what makes a word of trouble no sign of an end
 MAX_CHARS = 240  # of a line that are looked at; what a line does, it says in front
 CLASSES = {
     "goes_on": GOES_ON,
     "good_end": GOOD,
     "bad_end": BAD_END,
+    "run_failed": RUN_FAILED,
     "saved": SAVED,
     "progress": PROGRESS,
     "run_start": START,

@@ -23,6 +23,7 @@ from forensics.outcome.line_classes import (
     GOES_ON,
     GOOD,
     PROGRESS,
+    RUN_FAILED,
     SHUT_DOWN,
     START,
     TAKES_BACK,
@@ -206,7 +207,8 @@ class _LaneRows:
         def number(bit: int, without: int = 0) -> int:
             return sum(1 for b in self.bits if b & bit and not b & without)
 
-        trouble, traceback, bad_end = last(TROUBLE, TAKES_BACK), last(TRACEBACK), last(BAD_END, TAKES_BACK)
+        trouble, traceback = last(TROUBLE, TAKES_BACK), last(TRACEBACK)
+        bad_end, run_failed = last(BAD_END, TAKES_BACK), last(RUN_FAILED, GOES_ON)
         tails = [self.bits[-n:] for n in TAILS]
         shares = [
             sum(1 for b in tail if b & bit and not b & without) / max(1, len(tail))
@@ -220,13 +222,16 @@ class _LaneRows:
             traceback=traceback,
             good=last(GOOD, TROUBLE),
             bad_end=bad_end,
+            run_failed=run_failed,
             progress=last(PROGRESS, TROUBLE),
             start=last(START, TROUBLE),
             trouble_count=number(TROUBLE, TAKES_BACK),
             traceback_count=number(TRACEBACK),
             good_count=number(GOOD, TROUBLE),
             bad_end_count=number(BAD_END, TAKES_BACK),
+            run_failed_count=number(RUN_FAILED, GOES_ON),
             again_after_bad_end=self._again_after(bad_end),
+            again_after_run_failed=self._again_after(run_failed),
             frame=last(FRAME),
             trouble_repeats=self._repeats(trouble),
             bad_end_repeats=self._repeats(bad_end),
