@@ -12,12 +12,14 @@ import csv
 import email
 import email.policy
 import json
+import re
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 MANIFEST = Path(__file__).parents[1] / "benchmarks" / "public_logs.csv"
 MAIL = "m"  # the path of a message in an archive of a mailing list: its log is an attachment, or the text itself
+KERNEL_LINE = re.compile(rb"^[> |]{0,6}(?:<\d>|[\w :.-]{0,60}kernel: ?)?\[ *\d+\.\d{6}\]", re.MULTILINE)
 
 
 def git_folders(mirrors: Path) -> dict[str, Path]:
@@ -31,7 +33,7 @@ def git_folders(mirrors: Path) -> dict[str, Path]:
 
 
 def text_of(folder: Path, commit: str, path: str) -> bytes | None:
-    """The file at that commit; of a mail its largest text. None where the repository does not hold it."""
+    """The file at that commit; of a mail the text with most lines of a kernel's log. None where the repository lacks it."""
     done = subprocess.run(["git", f"--git-dir={folder}", "show", f"{commit}:{path}"], capture_output=True, check=False)
     if done.returncode:
         return None
@@ -39,7 +41,8 @@ def text_of(folder: Path, commit: str, path: str) -> bytes | None:
         return done.stdout
     message = email.message_from_bytes(done.stdout, policy=email.policy.default)
     texts = [part.get_payload(decode=True) for part in message.walk() if part.get_content_maintype() in ("text", "application")]
-    return max((t for t in texts if isinstance(t, bytes)), key=len, default=None)
+    plain = (t for t in texts if isinstance(t, bytes))
+    return max(plain, key=lambda t: (len(KERNEL_LINE.findall(t)), len(t)), default=None)
 
 
 def main() -> None:

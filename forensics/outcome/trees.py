@@ -1,7 +1,7 @@
 """Boosted trees as plain numbers: features -> log odds that the subject ended badly. No numpy: 10,000 comparisons take 1 ms.
 
 A tree is a list of nodes in depth-first order: (feature, threshold, left, right, value); a leaf has the feature -1. A feature
-that is at most the threshold goes left. The learner is scikit-learn's GradientBoostingClassifier (see train/).
+that is at most the threshold goes left. The learner is scikit-learn's HistGradientBoostingClassifier (see train/).
 """
 
 from collections.abc import Sequence
