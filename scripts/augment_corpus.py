@@ -10,10 +10,12 @@ OUT/pieces: 200 lines of healthy service logs. The seed is fixed.
 import argparse
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
 SEED = 11
+KERNEL_LINE = re.compile(rb"^\[ *\d+\.\d{6}\] ", re.MULTILINE)  # as dmesg prints it: nobody's quotation
 MAX_BYTES = 400_000  # of a log that is joined with another
 PAIRS, NEIGHBOURS, CUT = 90, 90, 60
 PIECE_LINES = 200
@@ -56,7 +58,8 @@ def main() -> None:
     runs = [(row, file, text) for row, file, text in read(out / "bulk_training") if len(text) <= MAX_BYTES]
     good = [r for r in runs if r[0]["primary"] == "none.healthy"]
     bad = [r for r in runs if r[0]["primary"] not in (None, "none.healthy") and r[0]["outcome"] == "failed"]
-    kills = [r for r in read(out / "kernel") if str(r[0]["primary"]).startswith("host_memory.oom_")]
+    told = [r for r in read(out / "kernel") if str(r[0]["primary"]).startswith("host_memory.oom_")]
+    kills = [(row, name, text[found.start() :]) for row, name, text in told if (found := KERNEL_LINE.search(text))]
     made = Writer(out / "augmented")
     for _ in range(PAIRS):
         (well, name, fine), (ill, other, broken) = chance.choice(good), chance.choice(bad)

@@ -15,11 +15,19 @@ import json
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 MANIFEST = Path(__file__).parents[1] / "benchmarks" / "public_logs.csv"
-MAIL = "m"  # the path of a message in an archive of a mailing list: its log is an attachment, or the text itself
+MAIL = "m"  # the path of a message in an archive of a mailing list: its log is in attachments, or in the text itself
 KERNEL_LINE = re.compile(rb"^[> |]{0,6}(?:<\d>|[\w :.-]{0,60}kernel: ?)?\[ *\d+\.\d{6}\]", re.MULTILINE)
+FAILED_KERNEL = re.compile(
+    rb"Kernel panic|\bOops\b|BUG: |Call [Tt]race|[Ll]ockup|blocked for more than|rcu.{0,40}(?:stall|starved)|general protection|"
+    rb"Unable to handle|Unhandled fault|Fatal exception|cut here|Hardware Error|I/O error|ring .{0,20}timeout|"
+    rb"GPU (?:HANG|hang|reset)|Out of memory|oom-kill|Killed process|timed out|fault"
+)
+DEAD_KERNEL = re.compile(rb"Kernel panic|\bOops\b|BUG: (?!sleeping)|[Ll]ockup - CPU|general protection fault|Unable to handle kernel")
+PACKED = (b"\x1f\x8b", b"PK", b"\xfd7zXZ")
 
 
 def git_folders(mirrors: Path) -> dict[str, Path]:
@@ -33,7 +41,7 @@ def git_folders(mirrors: Path) -> dict[str, Path]:
 
 
 def text_of(folder: Path, commit: str, path: str) -> bytes | None:
-    """The file at that commit; of a mail the text with most lines of a kernel's log. None where the repository lacks it."""
+    """The file at that commit; of a mail its texts with lines of a kernel's log, else what its sender wrote."""
     done = subprocess.run(["git", f"--git-dir={folder}", "show", f"{commit}:{path}"], capture_output=True, check=False)
     if done.returncode:
         return None
@@ -41,8 +49,17 @@ def text_of(folder: Path, commit: str, path: str) -> bytes | None:
         return done.stdout
     message = email.message_from_bytes(done.stdout, policy=email.policy.default)
     texts = [part.get_payload(decode=True) for part in message.walk() if part.get_content_maintype() in ("text", "application")]
-    plain = (t for t in texts if isinstance(t, bytes))
-    return max(plain, key=lambda t: (len(KERNEL_LINE.findall(t)), len(t)), default=None)
+    plain = [t for t in texts if isinstance(t, bytes)]
+    return b"\n".join([t for t in plain if KERNEL_LINE.search(t)] or plain[:1]) or None
+
+
+def agrees(row: Mapping[str, str], data: bytes) -> bool:
+    """Does the text of a mail hold a mark of what its label says? A mail has several texts, of which one was labelled."""
+    if row["path"] != MAIL:
+        return True
+    healthy, panic = row["outcome"] != "failed", row["cause"] == "host_os.panic"
+    dead = DEAD_KERNEL.search(data) is not None
+    return not data.startswith(PACKED) and (not dead if healthy else dead if panic else FAILED_KERNEL.search(data) is not None)
 
 
 def main() -> None:
@@ -59,8 +76,8 @@ def main() -> None:
     for row in rows:
         folder = folders.get(row["repository"].lower())
         data = text_of(folder, row["commit"], row["path"]) if folder else None
-        counts["laid out" if data else "not there"] += 1
-        if not data:
+        counts["laid out" if data and agrees(row, data) else "not there"] += 1
+        if not data or not agrees(row, data):
             continue
         case = given.out / row["set"] / row["id"]
         case.mkdir(parents=True, exist_ok=True)

@@ -53,7 +53,7 @@ def decide(
     """
     rates = database.rates if rates is None else rates
     silent = outcome_features.is_silent(question.owned, question.lanes)
-    terminal = outcome_features.is_terminal_by_nature(question.owned, question.machine, database)
+    terminal = outcome_features.is_terminal_by_nature(question.owned, question.lanes, question.machine, database)
     bad = model.outcome.probability(question.outcome_features(database, rates), terminal, silent)
     offered = candidates(question.owned, model.text(question.words()), database, rates)
     ranked = precedence.applied(_own_before_unknown(_ranked(offered, model)), database)

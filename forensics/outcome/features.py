@@ -87,6 +87,7 @@ def features(
     for number, name in enumerate(TIER_NAMES):
         found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in mine if tiers[id(o)] == number], rates).items()}
     loud = [o for o in mine if tiers[id(o)] < TIER_NAMES.index("hint")]
+    lanes = _of_telling_sources(lanes, loud)
     for trait in TRAITS:
         heard = mine if trait == "worthless_result" else loud  # a figure that is none is never told louder than as a hint
         found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in heard))
@@ -106,6 +107,12 @@ def features(
     total = sum(lane.digest.lines for lane in lanes)
     found["setting.lines per lane"] = log1p(total / max(1, len(lanes)))
     return [found[name] for name in NAMES]
+
+
+def _of_telling_sources(lanes: Sequence[Lane], loud: Sequence[Owned]) -> Sequence[Lane]:
+    """The lanes of the sources that tell of an end; all where none does. Another job's log beside them says nothing of it."""
+    telling = {o.observation.source for o in loud}
+    return [lane for lane in lanes if lane.source in telling] or lanes
 
 
 def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
@@ -140,14 +147,16 @@ def _of_tier(found: Sequence[Owned], rates: Rates) -> Mapping[str, float]:
     }
 
 
-def is_terminal_by_nature(owned: Iterable[Owned], machine: bool, database: Database) -> bool:
-    """Did the kernel of the machine itself fail, or kill for memory? That ended something, whatever its log tells behind it."""
-    traits = ("kernel_fault", "memory_kill") if machine else ()
-    return any(
-        database.has_trait(o.observation.cause, trait) and o.whose == "mine" and tier(o, database) < TIER_NAMES.index("hint")
-        for o in owned
-        for trait in traits
-    )
+def is_terminal_by_nature(owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, database: Database) -> bool:
+    """Did the kernel itself fail, or kill for memory what was asked about? That ended it, whatever stands in other lanes.
+
+    Of a job only a kill that a number or a name ties to it counts, and only where its own log does not tell of a good end.
+    """
+    traits = ("kernel_fault", "memory_kill") if machine else ("memory_kill",)
+    loud = [o for o in owned if o.whose == "mine" and tier(o, database) < TIER_NAMES.index("hint")]
+    told = [o for o in loud if machine or (o.lane is not None and o.lane.kind == "kernel")]
+    fatal = any(database.has_trait(o.observation.cause, trait) for o in told for trait in traits)
+    return fatal and (machine or not ended_well(lanes, loud, owned))
 
 
 def is_silent(owned: Iterable[Owned], lanes: Iterable[Lane]) -> bool:

@@ -32,8 +32,8 @@ class Keeper(Struct, frozen=True):
 
 STAMP = rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\] "
 UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-# The name of a lane's key -> who writes its records. Wordings: slurm 20.11 to 24.05 (src/slurmctld, src/slurmd/slurmstepd),
-# supervisor 4 (process.py), jupyter_server 1 and 2 (services/kernels/kernelmanager.py), containerd 1.2 to 1.7 (runtime/v2/shim.go).
+# The name of a lane's key -> who writes its records. Wordings: Slurm 20.11 to 24.05 (src/slurmctld, src/slurmd/slurmstepd),
+# supervisor 4 (process.py), jupyter_server 1 and 2 (services/kernels/kernelmanager.py), containerd 1.2 to 1.7 (runtime/v2).
 KEEPERS: Mapping[str, Keeper] = {
     "slurm": Keeper(
         re.compile(STAMP + rb"(?:\[(\d{1,10})\.(?:\d{1,5}|batch|extern|interactive)\]|.{0,120}?\bJobId=(\d{1,10}))"),

@@ -15,15 +15,14 @@ from itertools import accumulate, islice
 from forensics import lazy
 from forensics.layouts import peel
 from forensics.model import Line, Observation, Scan
-from forensics.model.verdicts import Aftermath, Attempt, Lane, LaneDigest
+from forensics.model.verdicts import Aftermath, Attempt, Lane
+from forensics.outcome.digest import digest
 from forensics.outcome.lanes import OWN, Key, Row, entity_of, key_of, lane_kind, rows, text_of
 from forensics.outcome.line_classes import (
-    BAD_END,
     FRAME,
     GOES_ON,
     GOOD,
     PROGRESS,
-    RUN_FAILED,
     SHUT_DOWN,
     START,
     TAKES_BACK,
@@ -42,7 +41,6 @@ SHOWN_TROUBLE = 20
 SHOWN_LAST = 5
 NEAR_ROWS = 3  # behind an observation: where a program says that it goes on
 IN_FRONT_ROWS = 2
-TAILS = (1, 3, 10, 50)
 BANNER_ROWS = 3  # of a lane: what a program prints first, it prints again when it is started again
 MOST_STARTS = 50  # a banner that returns more often is a line like others
 CELL = re.compile(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")  # the heading of a notebook's cell: each is an attempt
@@ -75,7 +73,7 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
                 kind=lane_kind(key, scan, layout),
                 entity=entity_of(key, scan.source.name),
                 attempts=own.attempts(),
-                digest=own.digest(),
+                digest=digest(own.forms, own.bits, total),
                 trouble_lines=own.trouble_lines(),
                 last_lines=own.last_lines(),
                 good_lines=own.good_lines(),
@@ -117,6 +115,7 @@ class _LaneRows:
                 known.setdefault(row.form, bits)
             self.bits.append(bits)
         self._starts: list[int] | None = None
+        self.forms = [r.form for r in own]
         self.cells = cells
         loud = TROUBLE | FRAME | SHUT_DOWN
         self.seen_from = [
@@ -194,65 +193,6 @@ class _LaneRows:
         first = [self.numbers[0], *(s for s in self.starts() if s > self.numbers[0])]
         last = [*(n - 1 for n in first[1:]), self.numbers[-1]]
         return tuple(Attempt(i, a, b) for i, (a, b) in enumerate(zip(first, last, strict=True), 1))
-
-    def digest(self) -> LaneDigest:
-        """How the lane ends."""
-        count = len(self.rows)
-
-        def last(bit: int, without: int = 0) -> int:
-            return next(
-                (count - 1 - i for i in range(count - 1, -1, -1) if self.bits[i] & bit and not self.bits[i] & without), -1
-            )
-
-        def number(bit: int, without: int = 0) -> int:
-            return sum(1 for b in self.bits if b & bit and not b & without)
-
-        trouble, traceback = last(TROUBLE, TAKES_BACK), last(TRACEBACK)
-        bad_end, run_failed = last(BAD_END, TAKES_BACK), last(RUN_FAILED, GOES_ON)
-        tails = [self.bits[-n:] for n in TAILS]
-        shares = [
-            sum(1 for b in tail if b & bit and not b & without) / max(1, len(tail))
-            for bit, without in ((TROUBLE, TAKES_BACK), (GOOD, TROUBLE), (PROGRESS, TROUBLE), (BAD_END, TAKES_BACK))
-            for tail in tails
-        ]
-        return LaneDigest(
-            lines=max(count, self.total),
-            looked_at=count,
-            trouble=trouble,
-            traceback=traceback,
-            good=last(GOOD, TROUBLE),
-            bad_end=bad_end,
-            run_failed=run_failed,
-            progress=last(PROGRESS, TROUBLE),
-            start=last(START, TROUBLE),
-            trouble_count=number(TROUBLE, TAKES_BACK),
-            traceback_count=number(TRACEBACK),
-            good_count=number(GOOD, TROUBLE),
-            bad_end_count=number(BAD_END, TAKES_BACK),
-            run_failed_count=number(RUN_FAILED, GOES_ON),
-            again_after_bad_end=self._again_after(bad_end),
-            again_after_run_failed=self._again_after(run_failed),
-            frame=last(FRAME),
-            trouble_repeats=self._repeats(trouble),
-            bad_end_repeats=self._repeats(bad_end),
-            progress_count=number(PROGRESS, TROUBLE),
-            again_after_trouble=self._again_after(trouble),
-            again_after_traceback=self._again_after(traceback),
-            ends_with=tuple(shares),
-        )
-
-    def _again_after(self, distance: int) -> int:
-        if distance < 0:
-            return 0
-        at = len(self.rows) - 1 - distance
-        return self._again_behind(at + 1, self.numbers[at])
-
-    def _repeats(self, distance: int) -> int:
-        """How many lines have the form of the one at `distance` from the end, itself among them; -1 for none."""
-        if distance < 0:
-            return -1
-        form = self.rows[-1 - distance].form
-        return sum(1 for row in self.rows if row.form == form)
 
     def trouble_lines(self) -> tuple[Line, ...]:
         """The last lines with a word of trouble that nothing takes back."""

@@ -19,8 +19,8 @@ from forensics.train.cases import Case
 LARGEST_ORIGIN = 12.0
 TREES = 200
 RATE = 0.06
-LEAVES = 8
-LEAST_IN_LEAF = 15
+LEAVES = 16
+LEAST_IN_LEAF = 8  # cases; of fewer than twenty times as many a twentieth
 FEATURES_A_SPLIT = 0.2
 ENSEMBLES = 2
 
@@ -40,7 +40,7 @@ def share_log_odds(cases: Sequence[Case], told: Sequence[bool], weight: Sequence
 
 def bounded(trees: Trees, cases: Sequence[Case], weight: Sequence[float], knowledge: Database) -> Trees:
     """`trees` with the least that is said of what is terminal by nature, as measured."""
-    terminal = [is_terminal_by_nature(c.question.owned, c.question.machine, knowledge) for c in cases]
+    terminal = [is_terminal_by_nature(c.question.owned, c.question.lanes, c.question.machine, knowledge) for c in cases]
     return replace(trees, terminal=share_log_odds(cases, terminal, weight))
 
 
@@ -65,7 +65,7 @@ def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:
             learning_rate=RATE,
             max_leaf_nodes=LEAVES,
             max_depth=None,
-            min_samples_leaf=LEAST_IN_LEAF,
+            min_samples_leaf=max(1, min(LEAST_IN_LEAF, len(rows) // 20)),
             max_features=FEATURES_A_SPLIT,
             early_stopping=False,
             random_state=seed,

@@ -39,12 +39,12 @@ def test_they_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> Non
 
     learners: list[Any] = []
 
-    class Kept(ensemble.GradientBoostingClassifier):  # type: ignore[misc]
+    class Kept(ensemble.HistGradientBoostingClassifier):  # type: ignore[misc]
         def fit(self, *given: object, **named: object) -> Any:
             learners.append(self)
             return super().fit(*given, **named)
 
-    monkeypatch.setattr(ensemble, "GradientBoostingClassifier", Kept)
+    monkeypatch.setattr(ensemble, "HistGradientBoostingClassifier", Kept)
     chance = random.Random(3)
     rows = np.array([[float(chance.randrange(40)) for _ in NAMES] for _ in range(160)])
     bad = [bool(row[0] + row[1] > 40) for row in rows]

@@ -1,0 +1,87 @@
+"""The classes of a lane's lines, in order, to how it goes to its end: distances, counts and shares.
+
+step 1 / step 2 / ERROR x / make: *** [all] Error 2
+-> trouble 0 lines before the end, 2 of them; run_failed 0; progress 2; nothing of an earlier form behind the trouble
+"""
+
+from collections.abc import Sequence
+
+from forensics.model.verdicts import LaneDigest
+from forensics.outcome.line_classes import (
+    BAD_END,
+    FRAME,
+    GOES_ON,
+    GOOD,
+    PROGRESS,
+    RUN_FAILED,
+    SHUT_DOWN,
+    START,
+    TAKES_BACK,
+    TRACEBACK,
+    TROUBLE,
+)
+
+TAILS = (1, 3, 10, 50)
+MIN_FORM_CHARS = 3  # a shorter form is that of any line
+LOUD = TROUBLE | FRAME | SHUT_DOWN  # such a line shows no program that goes on
+# The classes of a digest: their bit, and what takes a line out of them.
+CLASSES = {
+    "trouble": (TROUBLE, TAKES_BACK),
+    "traceback": (TRACEBACK, 0),
+    "good": (GOOD, TROUBLE),
+    "bad_end": (BAD_END, TAKES_BACK),
+    "run_failed": (RUN_FAILED, GOES_ON),
+    "progress": (PROGRESS, TROUBLE),
+    "start": (START, TROUBLE),
+    "frame": (FRAME, 0),
+}
+COUNTED = ("trouble", "traceback", "good", "bad_end", "run_failed", "progress")
+SURVIVED = ("trouble", "traceback", "bad_end", "run_failed")
+IN_TAILS = ("trouble", "good", "progress", "bad_end")
+
+
+def digest(forms: Sequence[bytes], bits: Sequence[int], total: int) -> LaneDigest:
+    """How a lane with these lines ends. `forms`, `bits`: of each line its form and classes. `total`: lines where not all were
+    looked at, else 0."""
+    held = {name: [bool(b & bit) and not b & without for b in bits] for name, (bit, without) in CLASSES.items()}
+    last = {name: _distance(rows) for name, rows in held.items()}
+    seen = _repeated(forms, bits)
+    return LaneDigest(
+        lines=max(len(forms), total),
+        looked_at=len(forms),
+        **last,
+        **{f"{name}_count": sum(held[name]) for name in COUNTED},
+        **{f"again_after_{name}": _again_after(seen, last[name]) for name in SURVIVED},
+        trouble_repeats=_repeats(forms, last["trouble"]),
+        bad_end_repeats=_repeats(forms, last["bad_end"]),
+        ends_with=tuple(sum(held[name][-n:]) / max(1, min(n, len(bits))) for name in IN_TAILS for n in TAILS),
+    )
+
+
+def _distance(rows: Sequence[bool]) -> int:
+    """Lines behind the last one that holds; -1 for none."""
+    return next((i for i, holds in enumerate(reversed(rows)) if holds), -1)
+
+
+def _repeated(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:
+    """For each line the place of the first one of its form; its own place where it says trouble or its form is too short."""
+    first: dict[bytes, int] = {}
+    for i, form in enumerate(forms):
+        first.setdefault(form, i)
+    return [
+        first[form] if not b & LOUD and len(form) > MIN_FORM_CHARS else i
+        for i, (form, b) in enumerate(zip(forms, bits, strict=True))
+    ]
+
+
+def _again_after(seen: Sequence[int], distance: int) -> int:
+    """How many lines behind the one at `distance` from the end have a form that stood in front of it."""
+    if distance < 0:
+        return 0
+    at = len(seen) - 1 - distance
+    return sum(1 for place in seen[at + 1 :] if place < at)
+
+
+def _repeats(forms: Sequence[bytes], distance: int) -> int:
+    """How many lines have the form of the one at `distance` from the end, itself among them; -1 for none."""
+    return forms.count(forms[-1 - distance]) if distance >= 0 else -1
