@@ -50,6 +50,7 @@ OF_LANE += (
     "trouble_repeats",
     "bad_end_repeats",
 )
+OVERCOME = ("run_failed", "bad_end", "trouble")
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress", "bad end") for n in (1, 3, 10, 50))
 KINDS = ("job", "notebook", "kernel", "scheduler", "runtime", "service")
 HEALTHY_TOLD = ("healthy.told", "healthy.behind", "healthy.trouble behind")
@@ -67,6 +68,7 @@ NAMES: tuple[str, ...] = (
     *UNKNOWN,
     *(f"lane.{n}" for n in OF_LANE),
     *(f"lane.{n}" for n in ENDS_WITH),
+    *(f"lane.good end behind {n}" for n in OVERCOME),
     *(f"lane.is {k}" for k in KINDS),
     *SETTING,
     *OTHERS,
@@ -211,7 +213,8 @@ def _unknown(found: Sequence[Owned], tiers: Mapping[int, int]) -> Mapping[str, f
 
 def _of_lane(digest: LaneDigest | None) -> Mapping[str, float]:
     if digest is None:
-        return {f"lane.{n}": ABSENT for n in (*OF_LANE, *ENDS_WITH)}
+        return {f"lane.{n}": ABSENT for n in (*OF_LANE, *ENDS_WITH, *(f"good end behind {x}" for x in OVERCOME))}
     numbers = {n: getattr(digest, n) for n in OF_LANE}
     found = {f"lane.{n}": ABSENT if v < 0 else log1p(v) for n, v in numbers.items()}
+    found |= {f"lane.good end behind {n}": float(0 <= digest.good < getattr(digest, n)) for n in OVERCOME}
     return found | {f"lane.{n}": v for n, v in zip(ENDS_WITH, digest.ends_with, strict=True)}
