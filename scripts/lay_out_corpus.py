@@ -26,7 +26,9 @@ FAILED_KERNEL = re.compile(
     rb"Unable to handle|Unhandled fault|Fatal exception|cut here|Hardware Error|I/O error|ring .{0,20}timeout|"
     rb"GPU (?:HANG|hang|reset)|Out of memory|oom-kill|Killed process|timed out|fault"
 )
-DEAD_KERNEL = re.compile(rb"Kernel panic|\bOops\b|BUG: (?!sleeping)|[Ll]ockup - CPU|general protection fault|Unable to handle kernel")
+DEAD_KERNEL = re.compile(
+    rb"Kernel panic|\bOops\b|BUG: (?!sleeping)|[Ll]ockup - CPU|general protection fault|Unable to handle kernel"
+)
 PACKED = (b"\x1f\x8b", b"PK", b"\xfd7zXZ")
 
 

@@ -89,5 +89,5 @@ def test_every_case_in_every_format_says_what_it_said(knowledge: Database, reque
 
 
 def test_no_gold_file_is_left_over() -> None:
-    wanted = {"digest.txt", "remedies.txt", *(case + suffix for case in IN_FULL for suffix in SUFFIXES.values())}
+    wanted = {"clauses.txt", "digest.txt", "remedies.txt", *(case + suffix for case in IN_FULL for suffix in SUFFIXES.values())}
     assert {p.name for p in GOLD.iterdir()} == wanted
