@@ -1,6 +1,6 @@
 """Ten causes in twelve environments: what is advised, as it was read and agreed to; nothing names a tool that is not there.
 
-`pytest --update` rewrites remedies.txt; the diff is what a reviewer reads.
+`pytest --update` rewrites gold/remedies.txt; the diff is what a reviewer reads.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from forensics.database import Database
 from forensics.database.conditions import fit_of
 from forensics.model import Fields
 
-GOLD = Path(__file__).parent / "remedies.txt"
+GOLD = Path(__file__).parents[1] / "gold" / "remedies.txt"
 ENVIRONMENTS: dict[str, dict[str, set[str]]] = {
     "nothing known": {},
     "torch under Slurm": {"framework": {"torch"}, "scheduler": {"slurm"}, "device": {"cuda"}},

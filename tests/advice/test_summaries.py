@@ -1,7 +1,7 @@
 """Every claim of a summary stands on a fact of its case.
 
 A sentence with {fields} is told only where all of them are known. A sentence without any is told of every case of its cause, so it
-may claim nothing that only some cases show: those are listed in clauses.txt, which is read and agreed to (`--update`).
+may claim nothing that only some cases show: those are listed in gold/clauses.txt, which is read and agreed to (`--update`).
 """
 
 import re
@@ -13,7 +13,7 @@ from forensics.advice.wording import fields_of, summary, tell
 from forensics.database import Database
 from tests.report.samples import CASES, sample
 
-GOLD = Path(__file__).parent / "clauses.txt"
+GOLD = Path(__file__).parents[1] / "gold" / "clauses.txt"
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 
 
