@@ -55,6 +55,8 @@ def test_a_pid_that_the_job_tells_is_a_link(knowledge: Database) -> None:
     found, about = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:41"), "train.log": log})
     assert about.own == {"train.log"}
     assert about.has_host_log
+    alone = type(about)(about.own, about.starts, about.ends, about.pids, False, {n: about.lanes[n] for n in about.own})
+    assert not alone.has_host_log
     assert {(whose, "4711" in link) for whose, link in of_kernel(found)} == {("mine", True)}
 
 
