@@ -1,0 +1,121 @@
+"""What a history of 1,000,000 incidents costs, and how often lemons are found among nodes of which some are.
+
+    python benchmarks/history.py million FOLDER        a store is made in FOLDER, and its questions are timed
+    python benchmarks/history.py reports REPORTS.jsonl FOLDER    10,000 reports are added, made of those in a file
+    python benchmarks/history.py lemons                30 fleets of 10,000 nodes with 20 lemons of 8 times the rate, and 30 without
+    python benchmarks/history.py pairs GROUPS.jsonl    pairs of reports: `case` is GROUP/NUMBER; which are told as the same again
+
+Incidents of the first are drawn: 10,000 nodes, 64 causes, 20,000 fingerprints of Zipf's distribution, two years.
+"""
+
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from forensics.history import Incident, incident_of, open_store
+from forensics.history.again import seen_before
+from forensics.history.exchange import report_in, reports_in
+from forensics.history.fingerprint import fingerprint
+from forensics.history.lemons import Unit, lemons, tested
+from forensics.history.trend import trend
+
+NODES, CAUSES, PRINTS, START, SPAN = 10_000, 64, 20_000, 1_700_000_000, 2 * 365 * 86_400
+MACHINE = [f"family.cause_{n}" for n in range(16)]
+
+
+def drawn(count: int) -> Iterator[Incident]:
+    rng = np.random.default_rng(7)
+    prints = np.minimum(rng.zipf(1.3, count), PRINTS)
+    nodes, times, jobs, users = (rng.integers(0, n, count) for n in (NODES, SPAN, count // 2, 500))
+    for i in range(count):
+        cause, like = int(prints[i]) % CAUSES, f"{int(prints[i]):016x}"
+        yield Incident(
+            key=f"{i:024x}", time=START + int(times[i]), dated=True, added=START, case=f"case-{i:08x}", verdict="crash",
+            cause=f"family.cause_{cause}", title="A title", probability=0.9, exact=like, similar=like, line="RuntimeError: " + "x" * 60,
+            node=f"gpu-{int(nodes[i]):05d}", job=str(int(jobs[i])), run=f"run-{int(jobs[i]) % 3000:08x}",
+            user=f"user-{int(users[i]):08x}", gpu_hours=8.0, version="0.1.0",
+        )  # fmt: skip
+
+
+def timed(what: str, do: Callable[[], object], times: int = 5) -> None:
+    took = []
+    for _ in range(times):
+        start = time.perf_counter(), time.process_time()
+        do()
+        took.append((time.perf_counter() - start[0], time.process_time() - start[1]))
+    wall, cpu = sorted(took)[len(took) // 2]
+    print(f"{what:<50} {wall:8.3f} s  {cpu:8.3f} s of processor", flush=True)
+
+
+def million(folder: Path, count: int = 1_000_000) -> None:
+    place = folder / "million.db"
+    store = open_store(str(place), keep_names=True)
+    if not store.count():
+        start = time.perf_counter(), time.process_time()
+        store.add(drawn(count), at_once=20_000)
+        print(f"loaded {count:,} in {time.perf_counter() - start[0]:.1f} s, {time.process_time() - start[1]:.1f} s of processor")
+    print(f"{place.stat().st_size / 2**20:.0f} MiB")
+    rare, often = (next(i for i in drawn(5000) if int(i.similar, 16) == n) for n in (40, 1))
+    for name, one in (("rare", rare), ("the most frequent", often)):
+        print(f"  {name}: {seen_before(store, one).seen:,} incidents alike")
+        timed(f"same, {name}", lambda one=one: seen_before(store, one))  # type: ignore[misc]
+    hours = {f"gpu-{n:05d}": 10_000.0 for n in range(NODES)}
+    timed("nodes --lemons", lambda: lemons(store, MACHINE, hours), 3)
+    for by in ("cause", "node", "user"):
+        timed(f"trend --by {by}", lambda by=by: trend(store, by), 3)  # type: ignore[misc]
+
+
+def added(reports: Path, folder: Path, count: int = 10_000) -> None:
+    """10,000 reports of other times, each a transaction."""
+    lines = [line for line in reports.read_bytes().splitlines() if b'"verdict":"no_crash"' not in line]
+    store = open_store(str(folder / "added.db"))
+    start = time.perf_counter(), time.process_time()
+    new = 0
+    for i in range(count):
+        report = report_in(lines[i % len(lines)].replace(b'"line": 1', b'"line": %d1' % (1 + i // len(lines))), "made")
+        new += store.add([incident_of(report, 0, store.salt)])
+    print(f"{new:,} reports added in {time.perf_counter() - start[0]:.1f} s, {time.process_time() - start[1]:.1f} s of processor")
+
+
+def simulated(bad: int, seed: int, nodes: int = 10_000, hours: float = 5_000.0, rate: float = 5e-4) -> tuple[int, int]:
+    """Lemons found and others called so: each node works about `hours` and fails `rate` times an hour, a lemon 8 times as often."""
+    rng = np.random.default_rng(seed)
+    worked = hours * rng.gamma(4, 0.25, nodes)
+    rates = np.full(nodes, rate)
+    rates[:bad] *= 8
+    counts = rng.poisson(rates * worked)
+    found = {str(i): Unit(str(i), int(k), ()) for i, k in enumerate(counts) if k}
+    called = {int(u.name) for u in tested(found, {str(i): float(h) for i, h in enumerate(worked)}).units if u.lemon}
+    return len([n for n in called if n < bad]), len([n for n in called if n >= bad])
+
+
+def fleets() -> None:
+    planted = [simulated(20, seed) for seed in range(30)]
+    none = [simulated(0, 1000 + seed)[1] for seed in range(30)]
+    right, wrong = (sum(p[i] for p in planted) for i in (0, 1))
+    print(f"20 lemons: recall {right / 600:.3f}, least in a run {min(p[0] for p in planted)} of 20; false {wrong / 30:.2f} a run")
+    print(f"no lemons: none called in {sum(n == 0 for n in none)} of 30 runs, {sum(none)} in all")
+
+
+def pairs(path: Path) -> None:
+    """Precision and recall of pairs at each level, by the groups that the cases are named after."""
+    every = [(r.case.rsplit("__", 1)[0], fingerprint(r)) for r in reports_in(path)]
+    for level in ("exact", "similar", "cause"):
+        hit = wrong = missed = 0
+        for (group, one), (other, two) in combinations(every, 2):
+            same, told = group == other, getattr(one, level) == getattr(two, level)
+            hit, wrong, missed = hit + (same and told), wrong + (told and not same), missed + (same and not told)
+        print(
+            f"{level}: precision {hit / max(hit + wrong, 1):.3f}, recall {hit / max(hit + missed, 1):.3f} ({hit} {wrong} {missed})"
+        )
+
+
+if __name__ == "__main__":
+    random.seed(1)
+    what, *given = sys.argv[1:]
+    {"million": million, "reports": added, "lemons": fleets, "pairs": pairs}[what](*map(Path, given))  # type: ignore[operator]
