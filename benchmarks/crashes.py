@@ -79,6 +79,7 @@ WAYS = {
 
 
 def main(folder: Path) -> None:
+    """Run all of them."""
     for name, (one, other) in WAYS.items():
         for n in (1, 2, 3):
             died(folder / f"{name}__{n}", one)

@@ -29,6 +29,7 @@ MACHINE = [f"family.cause_{n}" for n in range(16)]
 
 
 def drawn(count: int) -> Iterator[Incident]:
+    """That many incidents, always the same ones."""
     rng = np.random.default_rng(7)
     prints = np.minimum(rng.zipf(1.3, count), PRINTS)
     nodes, times, jobs, users = (rng.integers(0, n, count) for n in (NODES, SPAN, count // 2, 500))
@@ -43,6 +44,7 @@ def drawn(count: int) -> Iterator[Incident]:
 
 
 def timed(what: str, do: Callable[[], object], times: int = 5) -> None:
+    """Print the median of so many runs."""
     took = []
     for _ in range(times):
         start = time.perf_counter(), time.process_time()
@@ -53,6 +55,7 @@ def timed(what: str, do: Callable[[], object], times: int = 5) -> None:
 
 
 def million(folder: Path, count: int = 1_000_000) -> None:
+    """Make the store where there is none, and time its questions."""
     place = folder / "million.db"
     store = open_store(str(place), keep_names=True)
     if not store.count():
@@ -95,6 +98,7 @@ def simulated(bad: int, seed: int, nodes: int = 10_000, hours: float = 5_000.0, 
 
 
 def fleets() -> None:
+    """Recall and false alarms over 30 fleets with lemons and 30 without."""
     planted = [simulated(20, seed) for seed in range(30)]
     none = [simulated(0, 1000 + seed)[1] for seed in range(30)]
     right, wrong = (sum(p[i] for p in planted) for i in (0, 1))

@@ -59,9 +59,12 @@ class Helper:
             process.stdin.write(msgspec.json.encode(asked) + b"\n")
             process.stdin.flush()
             return self._answer(process.stdout, process, limits)
-        except (OverLimitError, BrokenPipeError) as error:
+        except OverLimitError:
             self.stop()
-            raise OverLimitError(str(error) or "its analysis died") from error
+            raise
+        except BrokenPipeError as error:
+            self.stop()
+            raise OverLimitError("its analysis died") from error
 
     def _start(self) -> "subprocess.Popen[bytes]":
         made = [sys.executable, "-m", "forensics.fleet.helper"]
