@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 RECONNECTED_S = 0.25  # after so long every client that lives has found us
-REACHED_S = 1.0
+REACHED_S = 5.0  # a client in a busy process needs a while to come back
 STEP_S = 0.02
 
 
