@@ -61,7 +61,7 @@ def test_an_empty_file_says_nothing(file: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("\nsignature: [a]\n", ":2: unknown key signature; known are cache, limits, signatures"),
+        ("\nsignature: [a]\n", ":2: unknown key signature; known are cache, history, limits, signatures"),
         ("signatures: 3\n", ":1: signatures must be a text or a list of texts, found 3"),
         ("cache: [a]\n", ":1: cache must be a text"),
         ("- a\n", ":1: expected a mapping"),

@@ -67,7 +67,10 @@ def test_remedies_come_first_and_replace_by_what_they_say_to_do(base: Path, mine
 def test_a_new_cause_must_be_whole(base: Path, mine: Path) -> None:
     (mine / "family").mkdir()
     (mine / "family" / "other.yaml").write_text("cause: family.other\n")
-    with pytest.raises(DatabaseError, match=r"other\.yaml:1: missing key means, signatures, title"):
+    with pytest.raises(
+        DatabaseError,
+        match=r"other\.yaml:1: no cause is called .family\.other.; did you mean family\.thing\? A new one needs a title",
+    ):
         load(base, more=[mine])
     (mine / "family" / "other.yaml").write_text(GOOD.replace("family.thing", "family.other"))
     assert load(base, more=[mine]).causes.keys() == {"family.thing", "family.other"}

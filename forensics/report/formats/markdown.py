@@ -240,7 +240,7 @@ def _title(finding: Finding, head: str) -> str:
 
 
 def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:
-    yield f"- [ ] **{WHO[advice.who]}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
+    yield f"- [ ] **{WHO.get(advice.who, advice.who)}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
     if advice.commands:
         yield from ("", *(f"  {x}" for x in fenced(list(advice.commands), "sh")))
     if advice.reference:
