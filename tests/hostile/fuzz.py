@@ -87,7 +87,8 @@ def main() -> None:
         import forensics
 
         for found in pkgutil.walk_packages(forensics.__path__, "forensics."):
-            if not found.name.startswith(("forensics.cli", "forensics.train", "forensics.__main__")):
+            # adapters need what they are adapters for
+            if not found.name.startswith(("forensics.cli", "forensics.train", "forensics.__main__", "forensics.adapters.")):
                 importlib.import_module(found.name)  # some are imported when they are needed, which would be too late
     from forensics import pipeline
     from tests.hostile.whole import check
