@@ -31,6 +31,7 @@ from forensics.model import (
 from forensics.model.verdicts import Diagnosis, Lane
 from forensics.numbers import renumbered, renumbered_lane
 from forensics.outcome import trouble_test
+from forensics.outcome.told_end import told_end
 from forensics.ownership import Asked, asked_about, owned
 from forensics.reading import Reading, read_all
 from forensics.spare import spared
@@ -173,7 +174,9 @@ def _decided(
 
 def question_about(incident: Incident, asked: Asked, knowledge: Database) -> Question:
     """What is decided about an incident of the subject."""
-    return Question(owned(incident, asked, knowledge), asked.own_lanes(), asked.machine, asked.has_host_log)
+    own = owned(incident, asked, knowledge)
+    end = told_end(incident.events, asked.own, own)
+    return Question(own, asked.own_lanes(), asked.machine, asked.has_host_log, end)
 
 
 def _first_incident(found: list[Incident], each: list[Diagnosis], decided: Diagnosis) -> tuple[list[Incident], list[Diagnosis]]:

@@ -172,6 +172,10 @@ class Collector:
         if why and not any(c["what"] == "stacks" for c in self.closed):
             self.closed.append({"what": "stacks", "why": why, "command": "pip install 'training-forensics[capture]'"})
 
+    def ending(self, pid: int) -> None:
+        """A child of ours has ended and can still be looked at."""
+        self._spare(lambda: self.tree.name(pid))
+
     def reaped(self, pid: int, status: int, cpu_s: float) -> None:
         """A child of ours ended; `cpu_s`: the processor time that it and its children had used."""
         self._spare(lambda: self.tree.reaped(pid, status, cpu_s))

@@ -22,7 +22,7 @@ from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
 from forensics.capture.prepare import environment, linked_folders
-from forensics.capture.reporting import afterwards, analyse
+from forensics.capture.reporting import afterwards, analyse, says_nothing_crashed
 from forensics.capture.streams import Streams
 from forensics.capture.times import stamp
 
@@ -123,7 +123,10 @@ class Keeper:
         """The wait status of the job; orphans that we adopted are reaped."""
         while True:
             try:
-                pid, status, used = os.wait4(-1, os.WUNTRACED)
+                ending = os.waitid(os.P_ALL, 0, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+                if ending and self.collector:
+                    self.collector.ending(ending.si_pid)
+                pid, status, used = os.wait4(ending.si_pid if ending else -1, os.WUNTRACED)
             except ChildProcessError:
                 return 0
             if pid == self.job and os.WIFSTOPPED(status):
@@ -188,6 +191,8 @@ class Keeper:
             self.say(f"the capture is not whole: {self.log.fault or self.bundle.fault}")
         if died and self.options.report:
             analyse(self.bundle.folder, self.options)
+            died = not says_nothing_crashed(self.bundle.folder)
+        if died and self.options.report:
             afterwards(self.bundle.folder, self.options)
         keep = self.options.keep == "always" or (self.options.keep == "crash" and died)
         self.tell(done=self.bundle.folder if keep else "", died=died)

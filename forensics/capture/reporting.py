@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shlex
 import subprocess
@@ -30,6 +31,15 @@ def analyse(folder: str, options: Options) -> None:
     if wrong:
         with contextlib.suppress(OSError), open(os.path.join(folder, "report.failed"), "w", encoding="utf-8") as file:
             file.write(wrong + "\n")
+
+
+def says_nothing_crashed(folder: str) -> bool:
+    """Does the report say so? A status other than 0 is an answer of some programs: grep's 1 is `not found`."""
+    try:
+        with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
+            return bool(json.load(file).get("verdict") == "no_crash")
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def afterwards(folder: str, options: Options) -> None:

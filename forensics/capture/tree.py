@@ -158,6 +158,12 @@ class Tree:
         elif found is None or found.start_ticks != process.ticks:
             self._gone(process, now)
 
+    def name(self, pid: int) -> None:
+        """Learn what program `pid` was at its end: a shell may have become another one since it was looked at."""
+        process, found = self.living.get(pid), proc.stat(pid)
+        if process is not None and found is not None and found.start_ticks == process.ticks:
+            process.comm = found.comm
+
     def reaped(self, pid: int, status: int, cpu_s: float) -> None:
         """Our own child `pid` ended with `status` and had used `cpu_s` of processor time."""
         process = self.living.get(pid)
@@ -167,6 +173,7 @@ class Tree:
             known = next((e for e in reversed(self.ends) if e["pid"] == pid and time.time() - e["end"] < SAME_S), None)
             if known is not None:  # it was seen to be gone before its status was asked for
                 known |= {"how": "child", **decoded(status)}
+                known |= {"cpu_s": max(known["cpu_s"], cpu_s)} if "cpu_s" in known else {}
                 return
             self._keep({"pid": pid, "how": "child", "end": time.time(), **decoded(status)})
         else:

@@ -19,7 +19,9 @@ from forensics.decision.text import trouble_text, words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, Outcome, OutcomeState, Owned
 from forensics.outcome import features as outcome_features
+from forensics.outcome import told_end
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, tier
+from forensics.outcome.told_end import ToldEnd
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX = 0.89  # what nothing but time or place ties to the subject never reaches 0.9
@@ -30,10 +32,14 @@ MIN_LOG_ODDS = 0.01  # a contribution smaller than that is none
 
 
 class Question:
-    """What is decided about one subject: its observations with owners, its lanes, whether it is a machine."""
+    """What is decided about one subject: its observations with owners, its lanes, whether it is a machine, its end where that is
+    told by whoever held it."""
 
-    def __init__(self, owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, host_log: bool) -> None:
+    def __init__(
+        self, owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, host_log: bool, end: ToldEnd | None = None
+    ) -> None:
         self.owned, self.lanes, self.machine, self.host_log = tuple(owned), tuple(lanes), machine, host_log
+        self.end = end
 
     def outcome_features(self, database: Database, rates: outcome_features.Rates | None = None) -> list[float]:
         """The input of the outcome's model. `rates`: in place of the database's."""
@@ -54,10 +60,12 @@ def decide(
     rates = database.rates if rates is None else rates
     silent = outcome_features.is_silent(question.owned, question.lanes)
     terminal = outcome_features.is_terminal_by_nature(question.owned, question.lanes, question.machine, database)
-    bad = model.outcome.probability(question.outcome_features(database, rates), terminal, silent)
+    shown = model.outcome.probability(question.outcome_features(database, rates), terminal, silent)
+    bad = question.end.ended_badly(shown) if question.end else shown
+    of_shown = bad * told_end.shown_share(shown) if question.end else bad
     offered = candidates(question.owned, model.text(question.words()), database, rates)
     ranked = precedence.applied(_own_before_unknown(_ranked(offered, model)), database)
-    listed = [_with_probability(c, bad) for c in ranked if c.cause != UNLISTED]
+    listed = [_with_probability(c, of_shown) for c in ranked if c.cause != UNLISTED]
     told = tuple(o for o in question.owned if o.observation.cause == HEALTHY and o.whose == "mine")
     healthy = Candidate(HEALTHY, told, {}, round(1 - bad, 4))
     listed.sort(key=lambda c: (-c.probability, c.cause))
@@ -122,6 +130,9 @@ def _outcome(question: Question, bad: float, first: Candidate, database: Databas
     lane = outcome_features.worst_lane(question.lanes)
     state = _state(question, bad, first, lane, database)
     lines = [(o.observation.source, p.line, p.text) for o in first.owned for p in o.observation.proofs[:1]]
+    if not lines and question.end:
+        end = question.end
+        return Outcome(state, round(bad, 4), end.why, ((end.source, end.line, end.text),))
     if not lines and lane:
         good = lane.good_lines if state == "ended_well" else ()
         shown = lane.trouble_lines[-1:] if bad >= ENDED_BADLY and lane.trouble_lines else (good or lane.last_lines)[-1:]

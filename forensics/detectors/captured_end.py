@@ -19,9 +19,14 @@ from forensics.detectors.base import Record, peeled
 from forensics.detectors.units import typed
 from forensics.model import Line, Region, Trigger, Value, Weight
 
-TRIGGER = Trigger("captured_end", ("forensics run: the command, pid ",), before=160, after=0)
+TRIGGER = Trigger(
+    "captured_end", ("forensics run: the command, pid ", "forensics run: the capture has no end"), before=160, after=0
+)
 HEAD = "forensics run: "
-ENDED = r"(?:was ended by signal (?P<signal>\d+) \((?P<signal_name>[\w ]+)\)|ended with exit status (?P<exit_code>\d+)|is gone)"
+ENDED = (
+    r"(?:was ended by signal (?P<signal>\d+) \((?P<signal_name>[\w ]+)\)|ended with exit status (?P<exit_code>\d+)"
+    r"|is (?P<gone>gone))"
+)
 PROCESS = lazy.regex(
     r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?(?:, child of pid (?P<parent>\d+))?, " + ENDED
     + r"(?:.* it held (?P<rss_mib>[\d.]+) MiB)?"
@@ -44,13 +49,16 @@ STOOD = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<funct
 FULL_SHM = lazy.regex(r"/dev/shm was full")
 REFUSED = lazy.regex(r"the command, pid (?P<pid>\d+), could not be started: (?P<path>.*?): (?P<exc_message>[^:]+)$")
 JOB_LIMIT = lazy.regex(r"the scheduler's time limit was at ")
+OPEN = lazy.regex(r"the capture has no end")
 CPU_LIMIT = lazy.regex(r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\) had used its limit of (?P<timeout_s>\d+) s of processor time")
 FOREIGN = "another kind of machine"  # the system's own words for it have a signature
 
 SIGKILL, SIGBUS = 9, 7
+NOT_STARTED = 127  # as a shell answers (POSIX, 2.8.2)
 TIMED_OUT = 124  # the exit status of timeout(1)
 CRASHES = {4: "process.illegal_instruction", 5: "process.abort", 6: "process.abort", 7: "process.bus_error", 8: "process.abort"}
 CRASHES |= {11: "process.segfault", 24: "process.resource_limit", 25: "process.resource_limit", 31: "code.config"}
+BY_A_BARE_STATUS = ("code.*", "process.*")  # what `exit status 1` hints at in a log, and no more than is said here
 STOPS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
 MEMORY_GUARDS = ("earlyoom", "systemd-oomd", "oomd", "nohang", "raylet", "kubelet")
 TIMERS = ("timeout",)
@@ -88,9 +96,10 @@ class Account:
         self.refused: list[Said] = []
         self.limits: list[Said] = []
         self.cpu: list[Said] = []
+        self.open: list[Said] = []
         kinds = ((COMMAND, self.command), (PROCESS, self.deaths), (SENT, self.sent), (GROUP, self.groups), (HOST, self.host))
         more = ((SILENT, self.silence), (STOOD, self.silence), (FULL_SHM, self.shm), (REFUSED, self.refused))
-        timed = ((JOB_LIMIT, self.limits), (CPU_LIMIT, self.cpu))
+        timed = ((JOB_LIMIT, self.limits), (CPU_LIMIT, self.cpu), (OPEN, self.open))
         for line, text, moment in rows:
             for pattern, where in (*kinds, *more, *timed):
                 if found := pattern.match(text):
@@ -108,7 +117,7 @@ class Account:
 
 
 def read(region: Region) -> Record | None:
-    """What the account proves; None where the command ended well, or nothing but an exit status is told."""
+    """What the account proves, without a cause where nothing but a bad end is told; None where the command ended well."""
     rows = []
     for row in peeled(region.lines()):
         text = row.message.partition(HEAD)[2] if HEAD in row.message else ""
@@ -118,15 +127,21 @@ def read(region: Region) -> Record | None:
     if told.refused and FOREIGN not in told.refused[0].line.text:
         one = told.refused[0]
         return Record(
-            "captured_end", one.line.number, region.number, "code.config", "proof", (one.line,), dict(typed(one.fields))
+            "captured_end",
+            one.line.number,
+            region.number,
+            "code.config",
+            "proof",
+            (one.line,),
+            {**typed(one.fields), "command_status": NOT_STARTED},
         )
-    if not told.command or (told.end.number("exit_code") == 0 and "signal" not in told.end.fields):
-        return None
+    if not told.command or (told.end.number("exit_code") == 0 and "exit_code" in told.end.fields):
+        return _of_bare_end(told, region.number) if told.open else None
     for ask in (_memory_kill, _stalled, _time_limit, _stopped, _crashed, _killed):
         if found := ask(told):
             cause, weight, said = found
             return _record(region, told, cause, weight, said)
-    return None
+    return _of_bare_end(told, region.number)
 
 
 Found = tuple[str, Weight, list[Said]]
@@ -139,14 +154,34 @@ def _record(region: Region, told: Account, cause: str, weight: Weight, said: lis
             {
                 k: v
                 for k, v in one.fields.items()
-                if k not in ("kills", "percent", "outer", "kernel", "parent", "waited", "refused", "oomd")
+                if k not in ("kills", "percent", "outer", "gone", "kernel", "parent", "waited", "refused", "oomd")
             }
         )
     kills = max((g.number("kills") for g in told.groups), default=0)
     if cause.startswith("host_memory") and kills:
         fields["oom_kills"] = kills
-    quote = tuple(dict.fromkeys(one.line for one in [*said, told.end]))
-    return Record("captured_end", min(x.number for x in quote), region.number, cause, weight, quote[:5], fields, (cause,))
+    fields |= _status(told.end)
+    end = told.end.line
+    quote = (*list(dict.fromkeys(one.line for one in said if one.line != end))[:4], end)
+    return Record("captured_end", min(x.number for x in quote), region.number, cause, weight, quote, fields, (cause,))
+
+
+def _of_bare_end(told: Account, number: int) -> Record | None:
+    """A bad end of which nothing is known but that it was one, or not even that."""
+    if told.open:
+        return Record("captured_end", number, number, None, "hint", (told.open[0].line,), {"command_status": "unknown"})
+    if not told.command or not (status := _status(told.end)):
+        return None
+    return Record("captured_end", number, number, None, "strong", (told.end.line,), status, BY_A_BARE_STATUS)
+
+
+def _status(end: Said) -> dict[str, Value]:
+    """The command's status as a shell tells it, see outcome/told_end; nothing where the line tells that it runs still."""
+    if "signal" in end.fields:
+        return {"command_status": 128 + end.number("signal")}
+    if "exit_code" in end.fields:
+        return {"command_status": end.number("exit_code")}
+    return {"command_status": "unknown"} if "gone" in end.fields else {}
 
 
 def _dead(told: Account) -> list[Said]:

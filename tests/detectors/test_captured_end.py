@@ -61,12 +61,30 @@ def test_the_facts_of_an_end_name_its_cause(lines: list[str], cause: str, weight
 
 
 @pytest.mark.parametrize(
-    "lines",
+    ("lines", "status"),
     [
-        [FAILED],  # an exit status alone tells no cause
-        [WORKER, COUNTED, FAILED.replace("status 1", "status 0")],  # it went on and ended well
-        [WORKER, SENT.format("9 (SIGKILL)", 4713, "pid 4711 (python3)"), UNCOUNTED, FAILED],  # a program ends its own workers
+        ([FAILED], 1),  # an exit status alone tells no cause
+        (
+            [WORKER, SENT.format("9 (SIGKILL)", 4713, "pid 4711 (python3)"), UNCOUNTED, FAILED],
+            1,
+        ),  # a program ends its own workers
+        (["the command, pid 4711 (python3), is gone, and nothing told its exit status after 14.2 s"], "unknown"),
+        (["the capture has no end: the job runs still, or both were ended together"], "unknown"),
     ],
 )
-def test_nothing_is_said_where_nothing_is_proven(lines: list[str]) -> None:
-    assert record(*lines) is None
+def test_where_nothing_is_proven_the_end_alone_is_told(lines: list[str], status: int | str) -> None:
+    found = record(*lines)
+    assert found is not None
+    assert (found.cause, found.fields) == (None, {"command_status": status})
+    assert found.quote[-1].text.endswith(lines[-1])
+
+
+def test_nothing_is_said_of_a_command_that_ended_well() -> None:
+    assert record(WORKER, COUNTED, FAILED.replace("status 1", "status 0")) is None
+    assert record("the command, pid 4711, was still running when this was written") is None
+
+
+def test_the_status_is_that_of_the_command_and_not_of_a_worker() -> None:
+    found = record(WORKER, COUNTED, FAILED)
+    assert found is not None
+    assert (found.fields["command_status"], found.fields["signal"]) == (1, 9)

@@ -15,12 +15,14 @@ import re
 from collections.abc import Callable, Iterator
 
 from forensics import lazy
-from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.base import Decode, Format, Head, Note
 from forensics.sources.origin import Piece
 
 RUN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|report)/1"')
 EXITS = lazy.regex(r'\A\{"pid": \d+, (?=[^\n]*"how": ")')
 SAMPLES = lazy.regex(r'\A\{"time": "[^"]{19,40}", "monotonic_s": ')
+OPEN = re.compile(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,9}"complete": ?false\b')
+HEAD_BYTES = 4096
 TIMES = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
 STACKS = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")
 REPORT = lazy.regex(r"\A[A-Z][^\n]{3,90}? {3}[a-z_]+\.[a-z_]+ {2,}\d+ %\n")
@@ -30,17 +32,30 @@ def _recognises(pattern: re.Pattern[str]) -> Callable[[Head], bool]:
     return lambda head: bool(pattern.match(head.text))
 
 
+def _unfinished(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    """Of a capture that was never closed one line that says so; else nothing."""
+    head = b""
+    for block in blocks:
+        head = (head + block)[:HEAD_BYTES]
+    if found := OPEN.search(head):
+        yield (
+            head.count(b"\n", 0, found.start()) + 1,
+            1,
+            b"forensics run: the capture has no end: the job runs still, or both were ended together",
+        )
+
+
 def _nothing(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
     for _ in blocks:
         yield from ()
 
 
-def _format(name: str, pattern: re.Pattern[str], sample: bytes) -> Format:
-    return Format(f"captured {name}", _recognises(pattern), _nothing, sample, f"captured {name}", rank=5)
+def _format(name: str, pattern: re.Pattern[str], sample: bytes, decode: Decode = _nothing) -> Format:
+    return Format(f"captured {name}", _recognises(pattern), decode, sample, f"captured {name}", rank=5)
 
 
 FORMATS = (
-    _format("run", RUN, b'{\n  "schema": "forensics-run/1",\n  "complete": true\n}\n'),
+    _format("run", RUN, b'{\n  "schema": "forensics-run/1",\n  "complete": true\n}\n', _unfinished),
     _format("exits", EXITS, b'{"pid": 4713, "ppid": 4711, "comm": "python3", "how": "pidfd", "signal": 9}\n'),
     _format("samples", SAMPLES, b'{"time": "2026-08-22T03:00:07.120000+00:00", "monotonic_s": 12.5, "processes": 3}\n'),
     _format("times", TIMES, b"[81920, 1911.906]\n"),

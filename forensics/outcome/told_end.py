@@ -1,0 +1,72 @@
+"""The end of the subject's command as whoever held it tells it: the kernel's own status of it, and no word of its output.
+
+    ... forensics run: the command, pid 4711 (python3), ended with exit status 7 after 14.2 s      -> ToldEnd(status=7, ...)
+    ... forensics run: the command, pid 4712 (grep), ended with exit status 1 after 0.1 s          -> None: grep's answer is no
+    run.json of a capture that was killed with its job                                             -> ToldEnd(status=None, ...)
+
+Where the output shows nothing bad, the command failed all the same; what it shows is then less likely the reason.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from forensics.database import HEALTHY
+from forensics.model import Observation
+from forensics.model.verdicts import Owned
+
+FIELD = "command_status"  # of an observation: the status as a shell tells it, 128 + n for signal n, or UNKNOWN
+UNKNOWN = "unknown"
+ENDED_BADLY = 0.98  # the status is the kernel's; what is left is a program that says with it what no table knows
+# Of the runs whose output shows no bad end, how many have one. Of jobs whose scheduler told the outcome 3 in 100 fail without a
+# word; programs that end with a status of their own on purpose, and whose output looks well, add to them: a prior, not a count.
+SILENT_SHARE = 0.1
+MAY_HAVE_ENDED_BADLY = 0.5  # nothing was written at its end: it runs still, or something ended it and whoever watched it
+
+
+class ToldEnd(Struct, frozen=True):
+    """How the subject's command ended: its status, 1 to 255 or None where it is not known, and the line that tells it."""
+
+    status: int | None
+    source: str
+    line: int
+    text: str
+
+    def ended_badly(self, shown: float) -> float:
+        """The probability of a bad end. `shown`: that by the output alone."""
+        return max(shown, MAY_HAVE_ENDED_BADLY if self.status is None else ENDED_BADLY)
+
+    @property
+    def why(self) -> str:
+        """What is told of an end of which nothing else is known."""
+        if self.status is None:
+            return "nothing tells how it ended: it runs still, or what ended it ended the capture as well"
+        signal = f" (signal {self.status - 128})" if self.status > 128 else ""
+        return f"it ended with exit status {self.status}{signal}, and nothing that was given says why"
+
+
+def told_end(observations: Iterable[Observation], own: Iterable[str], owned: Iterable[Owned]) -> ToldEnd | None:
+    """The last bad end that a record in one of the sources `own` tells.
+
+    None where none does, or where a line of its own says that the status is an answer and no failure.
+    """
+    sources = set(own)
+    found = [o for o in observations if FIELD in o.fields and o.source in sources and o.proofs]
+    known = [o for o in found if o.fields[FIELD] != UNKNOWN]
+    if not found:
+        return None
+    last = max(known or found, key=lambda o: (o.time is not None, o.time.timestamp() if o.time else 0.0, o.line))
+    end = last.proofs[-1]
+    answers = {(o.observation.source, p.line) for o in owned if o.observation.cause == HEALTHY for p in o.observation.proofs}
+    if (end.source, end.line) in answers:
+        return None
+    status = last.fields[FIELD]
+    return ToldEnd(None if status == UNKNOWN else int(status), end.source, end.line, end.text)
+
+
+def shown_share(shown: float) -> float:
+    """Of a bad end that is told, how likely it is the one that the output shows. `shown`: P(bad end) by the output alone.
+
+    Either the output shows the end, or it shows none and the end was silent: Bayes with SILENT_SHARE.
+    """
+    return shown / (shown + (1 - shown) * SILENT_SHARE)

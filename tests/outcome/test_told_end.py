@@ -1,0 +1,51 @@
+"""An exit status that the kernel gave outranks what the output looks like."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics import Report, analyze
+from forensics.outcome.told_end import shown_share
+
+AT = "[2026-08-22T03:00:07.120000+00:00] forensics run: "
+QUIET = "step 0 loss 0.9\nstep 1 loss 0.8\nstep 2 loss 0.7\n"
+LOUD = QUIET + "ERROR: retrying download, attempt 1 of 3\n" + "".join(f"step {i} loss 0.{70 - i}\n" for i in range(3, 63))
+COUNTS = (
+    AT
+    + "memory group / counted no kill; no limit\n"
+    + AT
+    + "the host counted no memory kill; at least 71 % of its 23.5 GiB were available\n"
+)
+ENDED = AT + "the command, pid 4711 ({}), ended with exit status {} after 14.2 s\n"
+
+
+def report(folder: Path, output: str, comm: str, status: int) -> Report:
+    (folder / "job.log").write_text(output + COUNTS + ENDED.format(comm, status))
+    return analyze(folder)
+
+
+@pytest.mark.parametrize("output", ["", QUIET, LOUD], ids=["silent", "quiet", "loud"])
+def test_a_bad_status_is_a_bad_end_whose_cause_nothing_tells(output: str, tmp_path: Path) -> None:
+    told = report(tmp_path, output, "python3", 7)
+    assert told.verdict == "undetermined"
+    assert told.causes[0].probability < 0.5
+    assert told.subject is not None and told.subject.ended_badly >= 0.98
+    assert "exit status 7" in told.subject.outcome_lines[0]
+
+
+def test_with_a_traceback_the_cause_is_named(tmp_path: Path) -> None:
+    trace = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    x[7]\nIndexError: list index out of range\n'
+    told = report(tmp_path, QUIET + trace, "python3", 1)
+    assert (told.verdict, told.causes[0].id) == ("crash", "code.index")
+
+
+@pytest.mark.parametrize(
+    ("comm", "status", "verdict"), [("grep", 1, "no_crash"), ("grep", 2, "undetermined"), ("diff", 1, "no_crash")]
+)
+def test_a_status_that_is_an_answer_is_no_failure(comm: str, status: int, verdict: str, tmp_path: Path) -> None:
+    assert report(tmp_path, "", comm, status).verdict == verdict
+
+
+def test_the_less_the_output_shows_the_less_it_is_the_reason() -> None:
+    assert shown_share(0.0) == 0 and shown_share(1.0) == 1
+    assert shown_share(0.05) < 0.5 < shown_share(0.2)
