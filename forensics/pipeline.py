@@ -175,8 +175,7 @@ def _decided(
 def question_about(incident: Incident, asked: Asked, knowledge: Database) -> Question:
     """What is decided about an incident of the subject."""
     own = owned(incident, asked, knowledge)
-    end = told_end(incident.events, asked.own, own)
-    return Question(own, asked.own_lanes(), asked.machine, asked.has_host_log, end)
+    return Question(own, asked.own_lanes(), asked.machine, asked.has_host_log, told_end(incident.events, asked.own, own))
 
 
 def _first_incident(found: list[Incident], each: list[Diagnosis], decided: Diagnosis) -> tuple[list[Incident], list[Diagnosis]]:
@@ -211,10 +210,8 @@ def _doubted(answer: Answer, disordered: set[str], asked: Asked) -> Answer:
     doubt = [lost or (bool(f.proofs) and all(p.source in disordered for p in f.proofs)) for f in answer.findings]
     if not any(doubt):
         return answer
-    found = (
-        replace(f, probability=min(f.probability, DISORDERED_MAX)) if less else f
-        for f, less in zip(answer.findings, doubt, strict=True)
-    )
+    both = zip(answer.findings, doubt, strict=True)
+    found = (replace(f, probability=min(f.probability, DISORDERED_MAX)) if less else f for f, less in both)
     return Answer(answer.verdict, tuple(found), (DISORDERED, *answer.missing))
 
 

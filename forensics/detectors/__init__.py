@@ -26,6 +26,7 @@ __all__ = ["read", "together", "triggers"]
 HELPERS = {
     "across",
     "base",
+    "captured_account",
     "xid_context",
     "events",
     "fold",

@@ -10,47 +10,14 @@ None of these lines tells a cause; together they do. A SIGKILL and a count of th
 any kernel log; a SIGKILL without a count, where memory was not short, was somebody else's. (forensics/capture/account.py.)
 """
 
-from collections.abc import Iterable
-
-from msgspec import Struct
-
-from forensics import lazy
 from forensics.detectors.base import Record, peeled
+from forensics.detectors.captured_account import HEAD, SILENT, STOOD, Account, Said
 from forensics.detectors.units import typed
-from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.model import Region, Trigger, Value, Weight
 
 TRIGGER = Trigger(
     "captured_end", ("forensics run: the command, pid ", "forensics run: the capture has no end"), before=160, after=0
 )
-HEAD = "forensics run: "
-ENDED = (
-    r"(?:was ended by signal (?P<signal>\d+) \((?P<signal_name>[\w ]+)\)|ended with exit status (?P<exit_code>\d+)"
-    r"|is (?P<gone>gone))"
-)
-PROCESS = lazy.regex(
-    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?(?:, child of pid (?P<parent>\d+))?, " + ENDED
-    + r"(?:.* it held (?P<rss_mib>[\d.]+) MiB)?"
-)  # fmt: skip
-COMMAND = lazy.regex(r"the command, pid (?P<pid>\d+)(?: \((?P<task>.{1,64}?)\))?, " + ENDED)
-SENT = lazy.regex(
-    r"signal (?P<signal>\d+) \((?P<signal_name>\w+)\) was sent to pid (?P<pid>\d+) \(.{1,64}?\) by (?:the (?P<kernel>kernel)|"
-    r"pid (?P<sender_pid>\d+) \((?P<sender>[^)]{1,64}?)(?:, user \d+)?\)(?:: (?P<sender_command>.*))?|a process)"
-)
-GROUP = lazy.regex(
-    r"(?P<outer>outer )?memory group (?P<cgroup>\S+) counted (?P<kills>no|\d+) kills?(?: and (?P<refused>\d+) refusals)?; "
-    r"(?:limit (?P<limit_mib>[\d.]+) MiB|no limit)(?:, peak (?P<peak_mib>[\d.]+) MiB \((?P<percent>\d+) %\))?"
-    r"(?P<oomd>; systemd-oomd)?"
-)
-HOST = lazy.regex(
-    r"the host counted (?P<kills>no|\d+) memory kills?; at least (?P<percent>\d+) % .*?(?:waited for memory (?P<waited>\d+) %|$)"
-)
-SILENT = lazy.regex(r"no output came for ")
-STOOD = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<function>.*)")
-FULL_SHM = lazy.regex(r"/dev/shm was full")
-REFUSED = lazy.regex(r"the command, pid (?P<pid>\d+), could not be started: (?P<path>.*?): (?P<exc_message>[^:]+)$")
-JOB_LIMIT = lazy.regex(r"the scheduler's time limit was at ")
-OPEN = lazy.regex(r"the capture has no end")
-CPU_LIMIT = lazy.regex(r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\) had used its limit of (?P<timeout_s>\d+) s of processor time")
 FOREIGN = "another kind of machine"  # the system's own words for it have a signature
 
 SIGKILL, SIGBUS = 9, 7
@@ -67,53 +34,6 @@ SHORT_PERCENT = 5  # earlyoom acts at 10 % of memory and of swap, systemd-oomd o
 PRESSED_PERCENT = 10
 WITHIN_S = 2100.0  # of the end: a collective gives up half an hour after a rank has died
 STOPPED_WITHIN_S = 120.0  # a scheduler waits so long at most between its SIGTERM and its SIGKILL
-
-
-class Said(Struct, frozen=True):
-    """One line with what it tells. `moment`: seconds since 1970."""
-
-    line: Line
-    fields: dict[str, str]
-    moment: float
-
-    def number(self, name: str) -> int:
-        """A field as a number; 0 for `no` and for what it does not tell."""
-        text = self.fields.get(name, "0")
-        return int(text) if text.isdigit() else 0
-
-
-class Account:
-    """All that was written at one end."""
-
-    def __init__(self, rows: Iterable[tuple[Line, str, float]]) -> None:
-        self.deaths: list[Said] = []
-        self.sent: list[Said] = []
-        self.groups: list[Said] = []
-        self.host: list[Said] = []
-        self.silence: list[Said] = []
-        self.shm: list[Said] = []
-        self.command: list[Said] = []
-        self.refused: list[Said] = []
-        self.limits: list[Said] = []
-        self.cpu: list[Said] = []
-        self.open: list[Said] = []
-        kinds = ((COMMAND, self.command), (PROCESS, self.deaths), (SENT, self.sent), (GROUP, self.groups), (HOST, self.host))
-        more = ((SILENT, self.silence), (STOOD, self.silence), (FULL_SHM, self.shm), (REFUSED, self.refused))
-        timed = ((JOB_LIMIT, self.limits), (CPU_LIMIT, self.cpu), (OPEN, self.open))
-        for line, text, moment in rows:
-            for pattern, where in (*kinds, *more, *timed):
-                if found := pattern.match(text):
-                    where.append(Said(line, {k: v for k, v in found.groupdict().items() if v}, moment))
-                    break
-
-    @property
-    def end(self) -> Said:
-        """The end of the command itself."""
-        return self.command[-1]
-
-    def own_pids(self) -> set[int]:
-        """The numbers of the job's processes that are told."""
-        return {d.number("pid") for d in (*self.deaths, self.end)} | {d.number("parent") for d in self.deaths}
 
 
 def read(region: Region) -> Record | None:

@@ -1,0 +1,89 @@
+"""The lines that `forensics run` writes behind a job's output, taken apart by what they tell: deaths, signals, counts, limits.
+
+... forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL) after 12.3 s; it held 196.0 MiB
+-> Account.deaths: pid 4713, signal 9, parent 4711, rss_mib 196.0
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from forensics import lazy
+from forensics.model import Line
+
+HEAD = "forensics run: "
+ENDED = (
+    r"(?:was ended by signal (?P<signal>\d+) \((?P<signal_name>[\w ]+)\)|ended with exit status (?P<exit_code>\d+)"
+    r"|is (?P<gone>gone))"
+)
+PROCESS = lazy.regex(
+    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?(?:, child of pid (?P<parent>\d+))?, " + ENDED
+    + r"(?:.* it held (?P<rss_mib>[\d.]+) MiB)?"
+)  # fmt: skip
+COMMAND = lazy.regex(r"the command, pid (?P<pid>\d+)(?: \((?P<task>.{1,64}?)\))?, " + ENDED)
+SENT = lazy.regex(
+    r"signal (?P<signal>\d+) \((?P<signal_name>\w+)\) was sent to pid (?P<pid>\d+) \(.{1,64}?\) by (?:the (?P<kernel>kernel)|"
+    r"pid (?P<sender_pid>\d+) \((?P<sender>[^)]{1,64}?)(?:, user \d+)?\)(?:: (?P<sender_command>.*))?|a process)"
+)
+GROUP = lazy.regex(
+    r"(?P<outer>outer )?memory group (?P<cgroup>\S+) counted (?P<kills>no|\d+) kills?(?: and (?P<refused>\d+) refusals)?; "
+    r"(?:limit (?P<limit_mib>[\d.]+) MiB|no limit)(?:, peak (?P<peak_mib>[\d.]+) MiB \((?P<percent>\d+) %\))?"
+    r"(?P<oomd>; systemd-oomd)?"
+)
+HOST = lazy.regex(
+    r"the host counted (?P<kills>no|\d+) memory kills?; at least (?P<percent>\d+) % .*?(?:waited for memory (?P<waited>\d+) %|$)"
+)
+SILENT = lazy.regex(r"no output came for ")
+STOOD = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<function>.*)")
+FULL_SHM = lazy.regex(r"/dev/shm was full")
+REFUSED = lazy.regex(r"the command, pid (?P<pid>\d+), could not be started: (?P<path>.*?): (?P<exc_message>[^:]+)$")
+JOB_LIMIT = lazy.regex(r"the scheduler's time limit was at ")
+OPEN = lazy.regex(r"the capture has no end")
+CPU_LIMIT = lazy.regex(r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\) had used its limit of (?P<timeout_s>\d+) s of processor time")
+
+
+class Said(Struct, frozen=True):
+    """One line with what it tells. `moment`: seconds since 1970."""
+
+    line: Line
+    fields: dict[str, str]
+    moment: float
+
+    def number(self, name: str) -> int:
+        """A field as a number; 0 for `no` and for what it does not tell."""
+        text = self.fields.get(name, "0")
+        return int(text) if text.isdigit() else 0
+
+
+class Account:
+    """All that was written at one end."""
+
+    def __init__(self, rows: Iterable[tuple[Line, str, float]]) -> None:
+        self.deaths: list[Said] = []
+        self.sent: list[Said] = []
+        self.groups: list[Said] = []
+        self.host: list[Said] = []
+        self.silence: list[Said] = []
+        self.shm: list[Said] = []
+        self.command: list[Said] = []
+        self.refused: list[Said] = []
+        self.limits: list[Said] = []
+        self.cpu: list[Said] = []
+        self.open: list[Said] = []
+        kinds = ((COMMAND, self.command), (PROCESS, self.deaths), (SENT, self.sent), (GROUP, self.groups), (HOST, self.host))
+        more = ((SILENT, self.silence), (STOOD, self.silence), (FULL_SHM, self.shm), (REFUSED, self.refused))
+        timed = ((JOB_LIMIT, self.limits), (CPU_LIMIT, self.cpu), (OPEN, self.open))
+        for line, text, moment in rows:
+            for pattern, where in (*kinds, *more, *timed):
+                if found := pattern.match(text):
+                    where.append(Said(line, {k: v for k, v in found.groupdict().items() if v}, moment))
+                    break
+
+    @property
+    def end(self) -> Said:
+        """The end of the command itself."""
+        return self.command[-1]
+
+    def own_pids(self) -> set[int]:
+        """The numbers of the job's processes that are told."""
+        return {d.number("pid") for d in (*self.deaths, self.end)} | {d.number("parent") for d in self.deaths}
