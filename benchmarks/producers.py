@@ -1,17 +1,20 @@
 """How much of what programs say is known: messages out of their own sources, asked of the signatures. Run by hand.
 
-    python -m benchmarks.producers FOLDER            what is known of the messages with which each program ends or gives up
-    python -m benchmarks.producers FOLDER --draw     200 of them and 200 informative ones at random, as benchmarks/producers.csv lists
+    python -m benchmarks.producers FOLDER              what is known of the messages with which each program ends or gives up
+    python -m benchmarks.producers FOLDER --unknown X  those of the program X of which nothing is known
+    python -m benchmarks.producers FOLDER --draw       200 of them and 200 informative ones at random, to benchmarks/producers.csv
 
 FOLDER holds the sources of the programs, a folder each (`forensics signatures check --sources` takes the same one). A message is what
-a call in the source is given: `raise ValueError("...")`, `fatal("...")`, `dev_err(dev, "...")`, `logger.info("...")`; what the call adds
-in front is added, what varies is filled in. A message counts as known when a signature of a cause speaks on its line.
+a call in the source is given: `raise ValueError("...")`, `fatal("...")`, `dev_err(dev, "...")`, `logger.info("...")`. What the call adds
+in front is added, and what varies is filled in. A message counts as known when a signature of a cause speaks on its line.
 """
 
 import argparse
+import ast
 import csv
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,155 +25,328 @@ from forensics.database import HEALTHY, Database, load
 SEED = 20
 DRAWN = 200
 MANIFEST = Path(__file__).with_name("producers.csv")
-MIN_WORDS = 3
-STRING = r'((?:"(?:[^"\\\n]|\\.)*"\s*(?:PRI\w+\s*)?)+)'
-PY_STRING = r"""((?:[rf]{0,2}"(?:[^"\\\n]|\\.)*"\s*|[rf]{0,2}'(?:[^'\\\n]|\\.)*'\s*)+)"""
+TABLE = Path(__file__).with_name("producers-known.csv")
+MIN_WORDS = 2
+MAX_CALL_CHARS = 1_500
+SOURCES = frozenset((".py", ".c", ".h", ".cc", ".cpp", ".cu", ".cuh", ".hpp", ".go", ".txt"))
+STRING = re.compile(r'[a-zA-Z]?"((?:[^"\\\n]|\\.)*)"')
+WORD = re.compile(r"[A-Za-z]{2,}")
+LOGGERS = ("log", "logger", "logging", "LOG", "LOGGER", "_logger")
+
+
+class Call(Struct, frozen=True):
+    """`name`: the call, as a pattern. `line`: how a log shows its message. `near`: what must stand within 300 characters behind it."""
+
+    name: str
+    line: str = "{}"
+    near: str = ""
 
 
 class Program(Struct, frozen=True):
-    """Where the messages of a program stand. `ends`, `informs`: calls, as patterns; `line`: how its log shows one."""
+    """Where the messages of a program stand: `ends` are the calls with which it ends or gives up, `informs` those that only inform.
+
+    A Python program has none: it ends with `raise` and informs with a logger's `info` and `debug`.
+    """
 
     name: str
     folder: str
-    under: tuple[str, ...]
-    ends: str
-    informs: str
-    line: str = "{}"
+    under: tuple[str, ...] = ("",)
+    ends: tuple[Call, ...] = ()
+    informs: tuple[Call, ...] = ()
 
 
-KERNEL = r"(?:pr_(?:emerg|alert|crit|err)|panic|dev_(?:emerg|alert|crit|err)|printk\(KERN_(?:EMERG|ALERT|CRIT|ERR))"
-QUIET = r"(?:pr_(?:info|debug)|dev_(?:info|dbg)|printk\(KERN_(?:INFO|DEBUG))"
-PYTHON, PYTHON_QUIET = "raise", r"(?:log|logger|logging|LOG|_logger|self\.log)\.(?:info|debug)"
+XID = "{xid}"  # in a line: the number of the constant that the call names
+XID_NUMBERS = re.compile(r"(?m)^#define\s+(\w+)\s+\((\d+)\)")
+PREFIX = re.compile(r'(?m)^#define pr_fmt\(fmt\)\s+(?:KBUILD_MODNAME\s*)?"([^"\n]*)"\s*fmt')
+
+
+def _kernel(head: str, *calls: str) -> tuple[Call, ...]:
+    return tuple(Call(c, f"[   12.345678] {head}{{}}") for c in calls)
+
+
+_RAISES = (
+    Call(r"TORCH_CHECK|AT_ERROR|TORCH_CHECK_WITH|C10_THROW_ERROR", "RuntimeError: {}"),
+    Call(r"TORCH_CHECK_INDEX", "IndexError: {}"),
+    Call(r"TORCH_CHECK_VALUE", "ValueError: {}"),
+    Call(r"TORCH_CHECK_TYPE", "TypeError: {}"),
+    Call(r"TORCH_CHECK_NOT_IMPLEMENTED", "NotImplementedError: {}"),
+)
+_XLA = tuple(
+    Call(rf"(?:absl::|errors::|tsl::errors::|xla::)?{name}(?:Error|StrCat)?", f"jaxlib.xla_extension.XlaRuntimeError: {status}: {{}}")
+    for name, status in (
+        ("InvalidArgument", "INVALID_ARGUMENT"),
+        ("ResourceExhausted", "RESOURCE_EXHAUSTED"),
+        ("Internal", "INTERNAL"),
+        ("FailedPrecondition", "FAILED_PRECONDITION"),
+        ("Unavailable", "UNAVAILABLE"),
+        ("DeadlineExceeded", "DEADLINE_EXCEEDED"),
+        ("Aborted", "ABORTED"),
+    )
+)
+_PANICS = _kernel("", "pr_emerg|pr_alert|pr_crit") + _kernel("Kernel panic - not syncing: ", "panic")
+_LOGS_GO = (Call(r"(?:logrus|log|log\.G\(ctx\)|log\.G\(context\.TODO\(\)\))\.(?:Info|Debug)f?", 'time="2026-01-05T10:11:12Z" level=info msg="{}"'),)
+_SYSTEMD_FILES = tuple(f"src/core/{f}.c" for f in ("service", "scope", "unit", "job", "manager", "main", "crash-handler", "execute", "exec-invoke", "emergency-action", "socket", "mount"))  # fmt: skip
 PROGRAMS = (
-    Program("PyTorch", "torch", ("torch/distributed", "torch/cuda", "torch/utils/data", "torch/_dynamo", "torch/_inductor"), PYTHON, PYTHON_QUIET),
-    Program("JAX", "jax", ("",), PYTHON, PYTHON_QUIET),
-    Program("TensorFlow", "tensorflow", ("tensorflow/python",), PYTHON, PYTHON_QUIET),
-    Program("transformers", "transformers", ("",), PYTHON, PYTHON_QUIET),
-    Program("accelerate", "accelerate", ("",), PYTHON, PYTHON_QUIET),
-    Program("DeepSpeed", "deepspeed", ("",), PYTHON, PYTHON_QUIET),
-    Program("Lightning", "lightning", ("",), PYTHON, PYTHON_QUIET),
-    Program("Megatron-LM", "megatron_core", ("",), PYTHON, PYTHON_QUIET),
-    Program("vLLM", "vllm", ("",), PYTHON, PYTHON_QUIET),
-    Program("Ray", "ray", ("",), PYTHON, PYTHON_QUIET),
-    Program("Dask", "distributed", ("",), PYTHON, PYTHON_QUIET),
-    Program("Jupyter server", "jupyter_server", ("",), PYTHON, PYTHON_QUIET),
-    Program("Jupyter client", "jupyter_client", ("",), PYTHON, PYTHON_QUIET),
-    Program("ipykernel", "ipykernel", ("",), PYTHON, PYTHON_QUIET),
-    Program("papermill", "papermill", ("",), PYTHON, PYTHON_QUIET),
-    Program("nbclient", "nbclient", ("",), PYTHON, PYTHON_QUIET),
-    Program("XGBoost", "xgboost", ("",), PYTHON, PYTHON_QUIET),
-    Program("LightGBM", "lightgbm", ("",), PYTHON, PYTHON_QUIET),
-    Program("NCCL", "nccl", ("src",), r"WARN", r"INFO\(\s*[\w|]+\s*,", "host:1:2 [0] NCCL WARN {}"),
-    Program("NVIDIA kernel modules", "open-gpu-kernel-modules", ("kernel-open", "src/nvidia"), r"NV_PRINTF\(\s*LEVEL_(?:ERROR|FATAL)\s*,|nv_printf\(\s*NV_DBG_ERRORS\s*,", r"NV_PRINTF\(\s*LEVEL_(?:INFO|NOTICE)\s*,", "kernel: NVRM: {}"),
-    Program("Slurm", "slurm", ("src",), r"\bfatal", r"\b(?:info|verbose|debug[23]?)", "slurmstepd: error: {}"),
-    Program("Open MPI", "ompi", ("ompi", "opal"), r"opal_show_help|BTL_ERROR\(|MPIR_ERRORS_FATAL", r"opal_output_verbose\(\s*\d+\s*,\s*\w+\s*,"),
-    Program("containerd", "containerd", ("cmd", "core", "internal"), r"log\.G\(ctx\)\.(?:WithError\(err\)\.)?(?:Fatal|Error)f?|errors\.New", r"log\.G\(ctx\)\.(?:Info|Debug)f?", 'level=error msg="{}"'),
-    Program("Docker", "moby", ("daemon", "cmd"), r"log\.G\((?:ctx|context\.TODO\(\))\)\.(?:WithError\(err\)\.)?(?:Fatal|Error)f?", r"log\.G\(ctx\)\.(?:Info|Debug)f?", 'level=error msg="{}"'),
-    Program("systemd", "systemd-stable", ("src/core", "src/oom"), r"log_(?:unit_)?(?:emergency|error)(?:_errno)?\((?:[\w>-]+,\s*){0,2}", r"log_(?:unit_)?(?:info|debug)(?:_errno)?\((?:[\w>-]+,\s*){0,2}", "systemd[1]: {}"),
-    Program("earlyoom", "earlyoom", ("",), r"\b(?:fatal\(\s*\d+\s*,|warn\()", r"\b(?:info|debug)", "earlyoom: {}"),
-    Program("kernel mm", "linux", ("mm",), KERNEL, QUIET, "kernel: [   12.345678] {}"),
-    Program("kernel block", "linux", ("block",), KERNEL, QUIET, "kernel: [   12.345678] {}"),
-    Program("ext4", "linux", ("fs/ext4", "fs/jbd2"), r"ext4_(?:error|abort)(?:_inode)?\(\s*\w+\s*,|ext4_msg\(\s*\w+\s*,\s*KERN_(?:CRIT|ERR)\s*,", r"ext4_msg\(\s*\w+\s*,\s*KERN_(?:INFO|DEBUG)\s*,", "kernel: EXT4-fs error (device sda1): {}"),
-    Program("xfs", "linux", ("fs/xfs",), r"xfs_(?:emerg|alert|crit|err)\(\s*[\w>-]+\s*,", r"xfs_(?:info|debug|notice)\(\s*[\w>-]+\s*,", "kernel: XFS (sda1): {}"),
-    Program("btrfs", "linux", ("fs/btrfs",), r"btrfs_(?:emerg|alert|crit|err)(?:_rl)?\(\s*[\w>-]+\s*,", r"btrfs_(?:info|debug)(?:_rl)?\(\s*[\w>-]+\s*,", "kernel: BTRFS error (device sda1): {}"),
-    Program("nvme", "linux", ("drivers/nvme/host",), r"dev_(?:crit|err|warn)\(\s*[\w.>-]+\s*,", r"dev_(?:info|dbg)\(\s*[\w.>-]+\s*,", "kernel: nvme nvme0: {}"),
-    Program("mlx5", "linux", ("drivers/net/ethernet/mellanox/mlx5/core",), r"mlx5_core_err(?:_rl)?\(\s*[\w>-]+\s*,", r"mlx5_core_(?:info|dbg)\(\s*[\w>-]+\s*,", "kernel: mlx5_core 0000:3b:00.0: {}"),
-    Program("amdgpu", "linux", ("drivers/gpu/drm/amd/amdgpu",), r"(?:DRM_ERROR\(|(?:dev|drm)_err\(\s*[\w.>-]+\s*,)", r"(?:DRM_(?:INFO|DEBUG)\(|dev_(?:info|dbg)\(\s*[\w.>-]+\s*,)", "kernel: amdgpu 0000:3b:00.0: amdgpu: {}"),
-    Program("xe", "linux", ("drivers/gpu/drm/xe",), r"(?:xe_gt_err|drm_err|xe_err)\(\s*[\w.>&-]+\s*,", r"(?:xe_gt_(?:info|dbg)|drm_(?:info|dbg))\(\s*[\w.>&-]+\s*,", "kernel: xe 0000:3b:00.0: [drm] *ERROR* {}"),
+    Program("PyTorch", "torch", ("torch/distributed", "torch/cuda", "torch/utils/data", "torch/_dynamo", "torch/_inductor")),
+    Program("PyTorch c10 and c10d", "pytorch", ("c10", "torch/csrc/distributed", "torch/csrc/cuda"), _RAISES, (Call(r"C10D_INFO|C10D_DEBUG", "[I105 10:11:12.345678901 socket.cpp:17] [c10d] {}"),)),
+    Program("PyTorch aten", "pytorch", ("aten/src/ATen",), _RAISES),
+    Program("JAX", "jax"),
+    Program("XLA", "xla", ("xla/service", "xla/pjrt", "xla/stream_executor", "xla/client", "xla/tsl"), _XLA, (Call(r"(?:V?LOG\((?:INFO|\d)\)\s*<<)", "2026-01-05 10:11:12.345678: I xla/service/service.cc:17] {}"),)),
+    Program("TensorFlow", "tensorflow", ("tensorflow/python",)),
+    Program("transformers", "transformers"),
+    Program("accelerate", "accelerate"),
+    Program("DeepSpeed", "deepspeed", ("deepspeed", "op_builder")),
+    Program("Lightning", "lightning"),
+    Program("Megatron-LM", "megatron_core"),
+    Program("vLLM", "vllm"),
+    Program("Ray", "ray"),
+    Program("Dask", "distributed"),
+    Program("Jupyter server", "jupyter_server"),
+    Program("Jupyter client", "jupyter_client"),
+    Program("ipykernel", "ipykernel"),
+    Program("papermill", "papermill"),
+    Program("nbclient", "nbclient"),
+    Program("XGBoost", "xgboost", ("python-package",)),
+    Program("XGBoost core", "xgboost", ("src", "include"), (Call(r"LOG\(FATAL\)\s*<<", "xgboost.core.XGBoostError: [10:11:12] /src/gbm.cc:17: {}"),), (Call(r"LOG\((?:INFO|DEBUG)\)\s*<<", "[10:11:12] INFO: /src/gbm.cc:17: {}"),)),
+    Program("LightGBM", "lightgbm", ("python-package",)),
+    Program("LightGBM core", "lightgbm", ("src", "include"), (Call(r"Log::Fatal", "[LightGBM] [Fatal] {}"),), (Call(r"Log::(?:Info|Debug)", "[LightGBM] [Info] {}"),)),
+    Program("NCCL", "nccl", ("src",), (Call("WARN", "gpu-04:4711:4799 [0] net.cc:17 NCCL WARN {}", r"return ncclI?\w*(?:Error|Argument|Usage)|ret = nccl\w+Error|goto fail|goto exit"),), (Call(r"INFO", "gpu-04:4711:4799 [0] NCCL INFO {}"),)),
+    Program("NVIDIA kernel modules", "open-gpu-kernel-modules", ("kernel-open", "src/nvidia/arch", "src/nvidia/src/kernel/gpu"), (Call("nvErrorLog_va|nvErrorLog", "[   12.345678] NVRM: Xid (PCI:0000:3b:00): {xid}, {}"), Call(r"nv_printf", "[   12.345678] NVRM: {}", r"(?:goto (?:failed|err\w*|fail\w*)|return -E)")), (Call(r"NV_PRINTF\(\s*LEVEL_(?:INFO|NOTICE)\s*,", "[   12.345678] NVRM: {}"),)),
+    Program("Slurm daemons", "slurm", ("src/slurmctld", "src/slurmd", "src/slurmdbd", "src/common", "src/interfaces", "src/plugins"), (Call("fatal|fatal_abort", "slurmd: fatal: {}"),), (Call("info|verbose|debug|debug2|debug3", "slurmd: {}"),)),
+    Program("Slurm commands", "slurm", ("src/srun", "src/sbatch", "src/salloc", "src/api"), (Call("fatal", "srun: fatal: {}"), Call("error", "srun: error: {}", r"exit\(|return (?:SLURM_ERROR|-1)|rc = SLURM_ERROR")), (Call("info|verbose|debug|debug2|debug3", "srun: {}"),)),
+    Program("Slurm step", "slurm", ("src/slurmd/slurmstepd",), (Call("error", "slurmstepd: error: {}", r"return (?:SLURM_ERROR|-1|rc|ESLURM\w+)|goto fail|exit\("),), (Call("info|verbose|debug|debug2|debug3", "slurmstepd: {}"),)),
+    Program("Open MPI", "ompi", ("ompi", "opal", "oshmem")),
+    Program("Open MPI's launcher", "prrte", ("src",)),
+    Program("kubelet", "kubernetes", ("pkg/kubelet", "cmd/kubelet"), (Call(r"klog\.Fatalf?|klog\.Exitf?", "F0105 10:11:12.345678    4711 server.go:17] {}"), Call(r"(?:recorder|Recorder|recorder)\.(?:Event|Eventf|AnnotatedEventf|WithRefEvent)", "  Warning  Failed  2m  kubelet  {}")), (Call(r"klog\.(?:Info|InfoS|Infof)|klog\.V\(\d\)\.Info[Sf]?", "I0105 10:11:12.345678    4711 kubelet.go:17] {}"),)),
+    Program("containerd", "containerd", ("cmd/containerd", "internal/cri/server", "core/runtime"), (Call(r"log\.G\(ctx\)\.(?:WithError\(err\)\.)?Fatalf?", 'time="2026-01-05T10:11:12Z" level=fatal msg="{}"'), Call(r"fmt\.Errorf", 'E0105 10:11:12.345678    4711 pod_workers.go:17] "Error syncing pod, skipping" err="rpc error: code = Unknown desc = {}"')), _LOGS_GO),
+    Program("Docker", "moby", ("daemon",), (Call(r"errors\.(?:New|Wrapf?|Errorf)|errdefs\.\w+\(errors\.(?:New|Errorf)|fmt\.Errorf", "docker: Error response from daemon: {}"),), _LOGS_GO),
+    Program("systemd", "systemd", _SYSTEMD_FILES, (Call(r"log_(?:emergency|error)(?:_errno)?", "systemd[1]: {}"), Call(r"log_unit_(?:emergency|error)(?:_errno)?", "systemd[1]: job.service: {}")), (Call(r"log_(?:info|debug)(?:_errno)?", "systemd[1]: {}"), Call(r"log_unit_(?:info|debug)(?:_errno)?", "systemd[1]: job.service: {}"))),
+    Program("systemd-oomd", "systemd", ("src/oom",), (Call(r"log_(?:error|warning|notice|info)(?:_errno)?|LOG_MESSAGE", "systemd-oomd[611]: {}", "(?s)kill"),), (Call(r"log_debug(?:_errno)?", "systemd-oomd[611]: {}"),)),
+    Program("earlyoom", "earlyoom", ("",), (Call("fatal", "earlyoom: {}"), Call("warn", "earlyoom: {}", "kill|exit")), (Call("info|debug", "earlyoom: {}"),)),
+    Program("kernel mm", "linux", ("mm/oom_kill.c", "mm/memory-failure.c", "mm/memory.c", "mm/page_alloc.c", "mm/slub.c", "mm/slab_common.c", "mm/vmscan.c", "mm/swapfile.c", "mm/page_io.c", "mm/filemap.c", "mm/kfence", "mm/kasan/report.c", "mm/vmalloc.c", "mm/util.c", "mm/mmap.c", "mm/hugetlb.c", "mm/memcontrol.c"), (*_PANICS, *_kernel("", "pr_err")), _kernel("", "pr_info", "pr_debug")),
+    Program("kernel block", "linux", ("block/blk-core.c", "block/blk-mq.c", "block/bio-integrity.c", "block/t10-pi.c", "block/bdev.c", "block/genhd.c", "block/blk-settings.c", "block/ioctl.c", "block/blk-zoned.c", "block/fops.c", "block/bio.c", "block/partitions/core.c"), (*_PANICS, *_kernel("", "pr_err|pr_err_ratelimited|printk_ratelimited")), _kernel("", "pr_info", "pr_debug")),
+    Program("ext4", "linux", ("fs/ext4", "fs/jbd2"), (*_kernel("EXT4-fs error (device sda1): ext4_find_entry:1455: ", r"ext4_error(?:_inode|_err|_inode_err|_inode_block|_file)?|ext4_abort|EXT4_ERROR_INODE(?:_ERR|_BLOCK)?|EXT4_ERROR_FILE"), *_kernel("EXT4-fs (sda1): ", r"ext4_msg\(\s*\w+\s*,\s*KERN_(?:EMERG|ALERT|CRIT|ERR)\s*,"), *_kernel("JBD2: ", "pr_err")), _kernel("EXT4-fs (sda1): ", r"ext4_msg\(\s*\w+\s*,\s*KERN_(?:INFO|DEBUG|NOTICE)\s*,")),
+    Program("xfs", "linux", ("fs/xfs",), _kernel("XFS (sda1): ", r"xfs_(?:emerg|alert|crit|err|alert_tag|buf_alert_ratelimited|emerg_ratelimited|alert_ratelimited|err_ratelimited)"), _kernel("XFS (sda1): ", r"xfs_(?:info|debug|notice|info_once)")),
+    Program("btrfs", "linux", ("fs/btrfs",), _kernel("BTRFS error (device sda1): ", r"btrfs_(?:emerg|alert|crit|err)(?:_rl|_in_rcu|_rl_in_rcu)?"), _kernel("BTRFS info (device sda1): ", r"btrfs_(?:info|debug)(?:_rl|_in_rcu|_rl_in_rcu)?")),
+    Program("nvme", "linux", ("drivers/nvme/host",), _kernel("nvme nvme0: ", r"dev_(?:crit|err|err_ratelimited)"), _kernel("nvme nvme0: ", r"dev_(?:info|dbg)")),
+    Program("mlx5", "linux", ("drivers/net/ethernet/mellanox/mlx5/core",), _kernel("mlx5_core 0000:3b:00.0: health_care:17:(pid 611): ", r"mlx5_core_err(?:_rl)?"), _kernel("mlx5_core 0000:3b:00.0: ", r"mlx5_core_(?:info|dbg)")),
+    Program("amdgpu", "linux", ("drivers/gpu/drm/amd/amdgpu",), (*_kernel("amdgpu 0000:3b:00.0: amdgpu: ", r"(?:dev|drm)_(?:err|crit)"), *_kernel("[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ", "DRM_ERROR"), *_kernel("amdgpu: ", "pr_err")), (*_kernel("amdgpu 0000:3b:00.0: amdgpu: ", r"(?:dev|drm)_(?:info|dbg)"), *_kernel("[drm] ", "DRM_INFO|DRM_DEBUG"))),
+    Program("xe", "linux", ("drivers/gpu/drm/xe",), _kernel("xe 0000:3b:00.0: [drm] *ERROR* ", r"xe_gt_err|drm_err|xe_err|xe_gt_WARN"), _kernel("xe 0000:3b:00.0: [drm] ", r"xe_gt_(?:info|dbg)|drm_(?:info|dbg)|xe_(?:info|dbg)")),
 )  # fmt: skip
+HELP_TEXTS = frozenset(("Open MPI", "Open MPI's launcher"))  # programs whose messages are sections of help-*.txt
+HELP_HARMLESS = re.compile(r"(?i)\bwarning\b|will (?:continue|proceed|be ignored|ignore)|usage|^\s*-|available options|synopsis")
 
 
 class Message(Struct, frozen=True, order=True):
-    """A line that a program can print, and where its text stands."""
+    """What a program can print, and where its text stands. `line`: as a log shows it; `template`: with {} for what varies."""
 
     program: str
     line: str
+    template: str
     file: str
     number: int
 
 
-def messages(program: Program, sources: Path, calls: str) -> list[Message]:
-    """The messages that `calls` of `program` print, each once."""
+def messages(program: Program, sources: Path, ends: bool) -> list[Message]:
+    """The messages with which `program` ends (or else informs), each once."""
     root = sources / program.folder
     found: dict[str, Message] = {}
-    for folder in program.under:
-        for path in sorted((root / folder).rglob("*")):
-            if (
-                path.suffix in (".py", ".c", ".h", ".cc", ".cu", ".go")
-                and path.is_file()
-                and "test" not in path.as_posix().lower()
-            ):
-                for line, number in _said(path, program, calls):
-                    found.setdefault(line, Message(program.name, line, path.relative_to(root).as_posix(), number))
+    header = root / "src/common/sdk/nvidia/inc/nverror.h"
+    xids = dict(XID_NUMBERS.findall(header.read_text(encoding="utf-8"))) if header.is_file() else {}
+    for path in _files(root, program.under):
+        for line, template, number in _said(path, program, ends, xids):
+            found.setdefault(line, Message(program.name, line, template, path.relative_to(root).as_posix(), number))
     return sorted(found.values())
 
 
-def _said(path: Path, program: Program, calls: str) -> Iterator[tuple[str, int]]:
+def _files(root: Path, under: tuple[str, ...]) -> Iterator[Path]:
+    for folder in under:
+        place = root / folder
+        for path in [place] if place.is_file() else sorted(place.rglob("*")):
+            inside = path.relative_to(root).as_posix().lower()
+            if path.suffix in SOURCES and path.is_file() and "test" not in inside and "example" not in inside:
+                yield path
+
+
+def _said(path: Path, program: Program, ends: bool, xids: dict[str, str]) -> Iterator[tuple[str, str, int]]:
     text = path.read_text(encoding="utf-8", errors="replace")
-    python = path.suffix == ".py"
-    if python and calls == "raise":
-        form = rf"\braise (\w*(?:Error|Exception|Exit|Timeout|Interrupt))\(\s*{PY_STRING}"
+    if program.name in HELP_TEXTS:
+        told = _help_text(text) if ends and path.name.startswith("help-") else iter(())
+    elif path.suffix == ".py":
+        told = _python(text, ends)
+    elif path.suffix == ".txt":
+        told = iter(())
     else:
-        form = rf"({calls})\(?\s*{PY_STRING if python else STRING}"
-    for hit in re.finditer(form, text):
-        said = filled("".join(_pieces(hit[2], python)))
-        if len(re.findall(r"[A-Za-z]{2,}", said)) >= MIN_WORDS:
-            line = f"{hit[1]}: {said}" if python and calls == "raise" else program.line.format(said)
-            yield line.split("\n")[0].rstrip(), text.count("\n", 0, hit.start()) + 1
+        told = _calls(text, program.ends if ends else program.informs, xids)
+    for form, template, number in told:
+        if len(WORD.findall(template)) >= MIN_WORDS:
+            lines = form.replace("{}", filled(template), 1)
+            yield (lines if program.name in HELP_TEXTS else lines.split("\n")[0].rstrip()), template, number
 
 
-def _pieces(literal: str, python: bool) -> Iterator[str]:
-    quotes = r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'" if python else r"\"((?:[^\"\\]|\\.)*)\""
-    for piece in re.finditer(quotes, literal):
-        yield next(g for g in piece.groups() if g is not None)
+def _python(text: str, ends: bool) -> Iterator[tuple[str, str, int]]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if ends and isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+            name = node.exc.func
+            kind = name.id if isinstance(name, ast.Name) else name.attr if isinstance(name, ast.Attribute) else ""
+            template = _template(node.exc.args[0])
+            if template and kind[:1].isupper():
+                yield f"{kind}: {{}}", template, node.lineno
+        elif not ends and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("info", "debug"):
+            of = node.func.value
+            name_of = of.id if isinstance(of, ast.Name) else of.attr if isinstance(of, ast.Attribute) else ""
+            template = _template(node.args[0]) if node.args and name_of in LOGGERS else ""
+            if template:
+                yield "2026-01-05 10:11:12,345 INFO {}", template, node.lineno
+
+
+def _template(node: ast.expr) -> str:
+    """The text that an expression makes, {} for what varies; empty where it has no text of its own."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=values):
+            return "".join(v.value if isinstance(v, ast.Constant) and isinstance(v.value, str) else "{}" for v in values)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return (_template(left) or "{}") + (_template(right) or "{}")
+        case ast.BinOp(left=left, op=ast.Mod()):
+            return _template(left)
+        case ast.Call(func=ast.Attribute(value=value, attr="format" | "strip")):
+            return _template(value)
+    return ""
+
+
+def _calls(text: str, calls: tuple[Call, ...], xids: dict[str, str]) -> Iterator[tuple[str, str, int]]:
+    fmt = PREFIX.search(text)
+    prefix = fmt[1] if fmt else ""
+    for call in calls:
+        begins = call.name if call.name.endswith((",", "<<")) else rf"\b(?:{call.name})\("
+        for hit in re.finditer(begins, text):
+            inside, end = _arguments(text, hit.end(), stream=call.name.endswith("<<"))
+            template = _of_arguments(inside)
+            line = call.line.replace("] {}", f"] {prefix}{{}}") if prefix else call.line
+            if XID in line:
+                line = line.replace(XID, next((xids[a.strip()] for a in inside if a.strip() in xids), "17"))
+            if template and (not call.near or re.search(call.near, text[end : end + 300])):
+                yield line, template, text.count("\n", 0, hit.start()) + 1
+
+
+def _arguments(text: str, start: int, stream: bool) -> tuple[list[str], int]:
+    """The arguments of the call whose bracket opened before `start`, and where it ends. A stream ends with its semicolon."""
+    depth, at, begin, found = 0, start, start, []
+    while at < min(len(text), start + MAX_CALL_CHARS):
+        c = text[at]
+        if c == '"':
+            quoted = STRING.match(text, at)
+            at = quoted.end() if quoted else at + 1
+            continue
+        if c in "([{":
+            depth += 1
+        elif c in ")]}":
+            if depth == 0:
+                break
+            depth -= 1
+        elif depth == 0 and (c == ";" or (c == "," and not stream)):
+            found.append(text[begin:at])
+            begin = at + 1
+            if c == ";":
+                return found, at
+        elif depth == 0 and stream and text.startswith("<<", at):
+            found.append(text[begin:at])
+            at, begin = at + 2, at + 2
+            continue
+        at += 1
+    return [*found, text[begin:at]], at
+
+
+def _of_arguments(arguments: list[str]) -> str:
+    """The message that the arguments make: from the first with a text of its own; a text without % is joined with all that follow."""
+    texts = [i for i, a in enumerate(arguments) if re.fullmatch(r'(?:\s|[A-Z]{2,}\w*|[a-zA-Z]?"(?:[^"\\\n]|\\.)*"|\\)+', a) and STRING.search(a)]
+    if not texts:
+        inner = [STRING.findall(a) for a in arguments if re.search(r"(?:StrCat|Sprintf|StrFormat|Format|c10::str|Errorf|New)\(", a)]
+        return "".join(inner[0]) if inner and inner[0] else ""
+    pieces = []
+    for argument in arguments[texts[0] :]:
+        said = "".join(STRING.findall(re.sub(r'"\s*PRI\w+\s*"', "d", argument))) if STRING.search(argument) else "{}"
+        pieces.append(said)
+        if "%" in said:
+            break
+    return "".join(pieces)
+
+
+def _help_text(text: str) -> Iterator[tuple[str, str, int]]:
+    """The sections of a help file of Open MPI: [topic], and the text that it prints."""
+    for section in re.finditer(r"(?m)^\[([\w:. -]+)\]\n((?:(?!\[[\w:. -]+\]\n).*\n?)+)", text):
+        said = "\n".join(line for line in section[2].split("\n") if not line.startswith("#")).strip()
+        if said and not HELP_HARMLESS.search(said):
+            yield "{}", said, text.count("\n", 0, section.start()) + 1
 
 
 def filled(text: str) -> str:
     """`text` with something where a program fills something in."""
-    text = text.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'").strip()
-    text = re.sub(r"\{[^{}]*\}|%\([\w]+\)s|%[-+ #0]*\d*(?:\.\*|\.\d+)?s", "abc", text)
-    text = re.sub(r"%[-+ #0]*(?:\d+|\*)?(?:\.\d+)?(?:l|ll|h|hh|z|t|j)?[xXp]\w{0,3}", "0x1f", text)
-    text = re.sub(r"%[-+ #0]*(?:\d+|\*)?(?:\.\d+)?(?:l|ll|h|hh|z|t|j)?[diufegv]", "17", text)
+    text = text.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'").replace("\\t", " ").strip()
+    text = re.sub(r"\{[^{}]*\}|%\([\w]+\)s|%[-+ #0]*\d*(?:\.\*|\.\d+)?s|%[-+]?p\w{0,4}|%[vqw]|%\+v", "abc", text)
+    text = re.sub(r"%[-+ #0]*(?:\d+|\*)?(?:\.\d+)?(?:l|ll|h|hh|z|t|j)?[xX]", "0x1f", text)
+    text = re.sub(r"%[-+ #0]*(?:\d+|\*)?(?:\.\d+)?(?:l|ll|h|hh|z|t|j)?[diufegc]", "17", text)
     return text.replace("%%", "%")
 
 
-def cause_of(database: Database, line: str) -> list[str]:
-    """The causes that signatures name for `line`, strongest first; empty where a healthy message or nothing speaks."""
-    found = [s for s, _ in database.matches(line)]
+def causes_of(database: Database, message: str) -> list[tuple[str, str]]:
+    """(cause, signature) that speak on any line of `message`, strongest first; nothing where one says that it is harmless."""
+    found = [s for line in message.split("\n") for s, _ in database.matches(line)]
     if any(s.cause == HEALTHY for s in found):
         return []
     order = {"proof": 0, "strong": 1, "hint": 2}
-    return list(dict.fromkeys(s.cause for s in sorted(found, key=lambda s: order[s.weight])))
+    ranked = sorted(found, key=lambda s: (order[s.weight], database.causes[s.cause].fallback))
+    return list(dict.fromkeys((s.cause, s.id) for s in ranked))
 
 
 def main() -> None:
-    """Count, or draw."""
+    """Count, list or draw."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("sources", type=Path)
-    arguments.add_argument("--draw", action="store_true")
+    arguments.add_argument("--only", action="append", default=[], help="a program's name; all without")
+    arguments.add_argument("--unknown", action="store_true", help="list what is not known")
+    arguments.add_argument("--table", action="store_true", help=f"write {TABLE.name}")
+    arguments.add_argument("--draw", action="store_true", help=f"draw {DRAWN} of each kind with the seed {SEED}, to {MANIFEST.name}")
     given = arguments.parse_args()
+    programs = [p for p in PROGRAMS if not given.only or p.name in given.only]
+    if given.draw:
+        draw(programs, given.sources)
+    else:
+        count(programs, given.sources, list_unknown=given.unknown, table=given.table)
+
+
+def count(programs: list[Program], sources: Path, list_unknown: bool, table: bool) -> None:
+    """Print for each program how many of its last messages are known."""
     database = load()
-    ends = {p.name: messages(p, given.sources, p.ends) for p in PROGRAMS}
-    if not given.draw:
-        for name, told in ends.items():
-            known = [bool(cause_of(database, m.line)) for m in told]
-            special = [any(not database.causes[c].fallback for c in cause_of(database, m.line)) for m in told]
-            print(f"{name:24} {len(told):6} messages  {_share(known)} known  {_share(special)} with a cause of their own")
-        return
-    quiet = [m for p in PROGRAMS for m in messages(p, given.sources, p.informs)]
-    draw = random.Random(SEED)
-    rows = [(kind, m) for kind, told in (("ends", [m for ms in ends.values() for m in ms]), ("informs", quiet))
-            for m in draw.sample(told, min(DRAWN, len(told)))]  # fmt: skip
-    with MANIFEST.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(("kind", "program", "file", "line", "causes"))
-        for kind, m in rows:
-            table.writerow((kind, m.program, m.file, m.number, " ".join(cause_of(database, m.line))))
-            print(f"{kind}\t{m.program}\t{m.line}\t{' '.join(cause_of(database, m.line))}")
+    rows = []
+    for program in programs:
+        told = messages(program, sources, ends=True)
+        causes = [causes_of(database, m.line) for m in told]
+        known = sum(map(bool, causes))
+        special = sum(any(not database.causes[c].fallback for c, _ in found) for found in causes)
+        print(f"{program.name:24} {len(told):6} messages  {_share(known, len(told))} known  {_share(special, len(told))} with a deeper cause", flush=True)
+        if list_unknown:
+            for message, found in zip(told, causes, strict=True):
+                if not found:
+                    print(f"    {message.file}:{message.number}\t{message.line}")
+        first = Counter(found[0][0] for found in causes if found)
+        version = next((p.read_text().split("\n")[0].strip() for n in ("VERSION", "VERSION.commit") if (p := sources / program.folder / n).is_file()), "")
+        rows.append((program.name, version, len(told), known, special, "; ".join(f"{c} {n}" for c, n in first.most_common(6))))
+    if table:
+        with TABLE.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(("program", "version", "messages", "known", "with_a_deeper_cause", "first_causes"))
+            writer.writerows(rows)
 
 
-def _share(known: list[bool]) -> str:
-    return f"{100 * sum(known) / len(known):5.1f} %" if known else "    - "
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:5.1f} %" if whole else "    - "
 
 
 if __name__ == "__main__":
