@@ -21,6 +21,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from forensics.database import HEALTHY, Database, load
+from forensics.explain import explain
 
 SEED = 20
 DRAWN = 200
@@ -35,11 +36,13 @@ LOGGERS = ("log", "logger", "logging", "LOG", "LOGGER", "_logger")
 
 
 class Call(Struct, frozen=True):
-    """`name`: the call, as a pattern. `line`: how a log shows its message. `near`: what must stand within 300 characters behind it."""
+    """`name`: the call, as a pattern. `line`: how a log shows its message. `near`: what must stand within 300 characters behind it,
+    `within`: between its brackets."""
 
     name: str
     line: str = "{}"
     near: str = ""
+    within: str = ""
 
 
 class Program(Struct, frozen=True):
@@ -72,7 +75,10 @@ _RAISES = (
     Call(r"TORCH_CHECK_NOT_IMPLEMENTED", "NotImplementedError: {}"),
 )
 _XLA = tuple(
-    Call(rf"(?:absl::|errors::|tsl::errors::|xla::)?{name}(?:Error|StrCat)?", f"jaxlib.xla_extension.XlaRuntimeError: {status}: {{}}")
+    Call(
+        rf"(?:absl::|errors::|tsl::errors::|xla::)?{name}(?:Error|StrCat)?",
+        f"jaxlib.xla_extension.XlaRuntimeError: {status}: {{}}",
+    )
     for name, status in (
         ("InvalidArgument", "INVALID_ARGUMENT"),
         ("ResourceExhausted", "RESOURCE_EXHAUSTED"),
@@ -84,8 +90,13 @@ _XLA = tuple(
     )
 )
 _PANICS = _kernel("", "pr_emerg|pr_alert|pr_crit") + _kernel("Kernel panic - not syncing: ", "panic")
-_LOGS_GO = (Call(r"(?:logrus|log|log\.G\(ctx\)|log\.G\(context\.TODO\(\)\))\.(?:Info|Debug)f?", 'time="2026-01-05T10:11:12Z" level=info msg="{}"'),)
-_SYSTEMD_FILES = tuple(f"src/core/{f}.c" for f in ("service", "scope", "unit", "job", "manager", "main", "crash-handler", "execute", "exec-invoke", "emergency-action", "socket", "mount"))  # fmt: skip
+_LOGS_GO = (
+    Call(
+        r"(?:logrus|log|log\.G\(ctx\)|log\.G\(context\.TODO\(\)\))\.(?:Info|Debug)f?",
+        'time="2026-01-05T10:11:12Z" level=info msg="{}"',
+    ),
+)
+_SYSTEMD_FILES = tuple(f"src/core/{f}.c" for f in ("service", "scope", "unit", "job", "crash-handler", "execute", "exec-invoke", "emergency-action", "socket", "mount"))  # fmt: skip
 PROGRAMS = (
     Program("PyTorch", "torch", ("torch/distributed", "torch/cuda", "torch/utils/data", "torch/_dynamo", "torch/_inductor")),
     Program("PyTorch c10 and c10d", "pytorch", ("c10", "torch/csrc/distributed", "torch/csrc/cuda"), _RAISES, (Call(r"C10D_INFO|C10D_DEBUG", "[I105 10:11:12.345678901 socket.cpp:17] [c10d] {}"),)),
@@ -117,13 +128,13 @@ PROGRAMS = (
     Program("Slurm step", "slurm", ("src/slurmd/slurmstepd",), (Call("error", "slurmstepd: error: {}", r"return (?:SLURM_ERROR|-1|rc|ESLURM\w+)|goto fail|exit\("),), (Call("info|verbose|debug|debug2|debug3", "slurmstepd: {}"),)),
     Program("Open MPI", "ompi", ("ompi", "opal", "oshmem")),
     Program("Open MPI's launcher", "prrte", ("src",)),
-    Program("kubelet", "kubernetes", ("pkg/kubelet", "cmd/kubelet"), (Call(r"klog\.Fatalf?|klog\.Exitf?", "F0105 10:11:12.345678    4711 server.go:17] {}"), Call(r"(?:recorder|Recorder|recorder)\.(?:Event|Eventf|AnnotatedEventf|WithRefEvent)", "  Warning  Failed  2m  kubelet  {}")), (Call(r"klog\.(?:Info|InfoS|Infof)|klog\.V\(\d\)\.Info[Sf]?", "I0105 10:11:12.345678    4711 kubelet.go:17] {}"),)),
+    Program("kubelet", "kubernetes", ("pkg/kubelet", "cmd/kubelet"), (Call(r"klog\.Fatalf?|klog\.Exitf?", "F0105 10:11:12.345678    4711 server.go:17] {}"), Call(r"(?:recorder|Recorder|recorder)\.(?:Event|Eventf|AnnotatedEventf|WithRefEvent)", "  Warning  Failed  2m  kubelet  {}", within="EventTypeWarning")), (Call(r"klog\.(?:Info|InfoS|Infof)|klog\.V\(\d\)\.Info[Sf]?", "I0105 10:11:12.345678    4711 kubelet.go:17] {}"),)),
     Program("containerd", "containerd", ("cmd/containerd", "internal/cri/server", "core/runtime"), (Call(r"log\.G\(ctx\)\.(?:WithError\(err\)\.)?Fatalf?", 'time="2026-01-05T10:11:12Z" level=fatal msg="{}"'), Call(r"fmt\.Errorf", 'E0105 10:11:12.345678    4711 pod_workers.go:17] "Error syncing pod, skipping" err="rpc error: code = Unknown desc = {}"')), _LOGS_GO),
     Program("Docker", "moby", ("daemon",), (Call(r"errors\.(?:New|Wrapf?|Errorf)|errdefs\.\w+\(errors\.(?:New|Errorf)|fmt\.Errorf", "docker: Error response from daemon: {}"),), _LOGS_GO),
     Program("systemd", "systemd", _SYSTEMD_FILES, (Call(r"log_(?:emergency|error)(?:_errno)?", "systemd[1]: {}"), Call(r"log_unit_(?:emergency|error)(?:_errno)?", "systemd[1]: job.service: {}")), (Call(r"log_(?:info|debug)(?:_errno)?", "systemd[1]: {}"), Call(r"log_unit_(?:info|debug)(?:_errno)?", "systemd[1]: job.service: {}"))),
-    Program("systemd-oomd", "systemd", ("src/oom",), (Call(r"log_(?:error|warning|notice|info)(?:_errno)?|LOG_MESSAGE", "systemd-oomd[611]: {}", "(?s)kill"),), (Call(r"log_debug(?:_errno)?", "systemd-oomd[611]: {}"),)),
-    Program("earlyoom", "earlyoom", ("",), (Call("fatal", "earlyoom: {}"), Call("warn", "earlyoom: {}", "kill|exit")), (Call("info|debug", "earlyoom: {}"),)),
-    Program("kernel mm", "linux", ("mm/oom_kill.c", "mm/memory-failure.c", "mm/memory.c", "mm/page_alloc.c", "mm/slub.c", "mm/slab_common.c", "mm/vmscan.c", "mm/swapfile.c", "mm/page_io.c", "mm/filemap.c", "mm/kfence", "mm/kasan/report.c", "mm/vmalloc.c", "mm/util.c", "mm/mmap.c", "mm/hugetlb.c", "mm/memcontrol.c"), (*_PANICS, *_kernel("", "pr_err")), _kernel("", "pr_info", "pr_debug")),
+    Program("systemd-oomd", "systemd", ("src/oom",), (Call(r"log_(?:error|warning|notice|info)(?:_errno)?|LOG_MESSAGE", "systemd-oomd[611]: {}", within="[Kk]ill"),), (Call(r"log_debug(?:_errno)?", "systemd-oomd[611]: {}"),)),
+    Program("earlyoom", "earlyoom", ("",), (Call("fatal", "earlyoom: {}"), Call("warn", "earlyoom: {}", within="sending|[Ff]ailed|could not|Could not")), (Call("info|debug", "earlyoom: {}"),)),
+    Program("kernel mm", "linux", ("mm/oom_kill.c", "mm/memory-failure.c", "mm/memory.c", "mm/page_alloc.c", "mm/page_io.c", "mm/filemap.c"), (*_PANICS, *_kernel("", "pr_err")), _kernel("", "pr_info", "pr_debug")),
     Program("kernel block", "linux", ("block/blk-core.c", "block/blk-mq.c", "block/bio-integrity.c", "block/t10-pi.c", "block/bdev.c", "block/genhd.c", "block/blk-settings.c", "block/ioctl.c", "block/blk-zoned.c", "block/fops.c", "block/bio.c", "block/partitions/core.c"), (*_PANICS, *_kernel("", "pr_err|pr_err_ratelimited|printk_ratelimited")), _kernel("", "pr_info", "pr_debug")),
     Program("ext4", "linux", ("fs/ext4", "fs/jbd2"), (*_kernel("EXT4-fs error (device sda1): ext4_find_entry:1455: ", r"ext4_error(?:_inode|_err|_inode_err|_inode_block|_file)?|ext4_abort|EXT4_ERROR_INODE(?:_ERR|_BLOCK)?|EXT4_ERROR_FILE"), *_kernel("EXT4-fs (sda1): ", r"ext4_msg\(\s*\w+\s*,\s*KERN_(?:EMERG|ALERT|CRIT|ERR)\s*,"), *_kernel("JBD2: ", "pr_err")), _kernel("EXT4-fs (sda1): ", r"ext4_msg\(\s*\w+\s*,\s*KERN_(?:INFO|DEBUG|NOTICE)\s*,")),
     Program("xfs", "linux", ("fs/xfs",), _kernel("XFS (sda1): ", r"xfs_(?:emerg|alert|crit|err|alert_tag|buf_alert_ratelimited|emerg_ratelimited|alert_ratelimited|err_ratelimited)"), _kernel("XFS (sda1): ", r"xfs_(?:info|debug|notice|info_once)")),
@@ -196,7 +207,12 @@ def _python(text: str, ends: bool) -> Iterator[tuple[str, str, int]]:
             template = _template(node.exc.args[0])
             if template and kind[:1].isupper():
                 yield f"{kind}: {{}}", template, node.lineno
-        elif not ends and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("info", "debug"):
+        elif (
+            not ends
+            and isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("info", "debug")
+        ):
             of = node.func.value
             name_of = of.id if isinstance(of, ast.Name) else of.attr if isinstance(of, ast.Attribute) else ""
             template = _template(node.args[0]) if node.args and name_of in LOGGERS else ""
@@ -230,7 +246,9 @@ def _calls(text: str, calls: tuple[Call, ...], xids: dict[str, str]) -> Iterator
             template = _of_arguments(inside)
             line = call.line.replace("] {}", f"] {prefix}{{}}") if prefix else call.line
             if XID in line:
-                line = line.replace(XID, next((xids[a.strip()] for a in inside if a.strip() in xids), "17"))
+                line = line.replace(XID, next((xids[a.strip()] for a in inside if a.strip() in xids), "95"))
+            if call.within and not re.search(call.within, text[hit.end() : end]):
+                continue
             if template and (not call.near or re.search(call.near, text[end : end + 300])):
                 yield line, template, text.count("\n", 0, hit.start()) + 1
 
@@ -265,12 +283,19 @@ def _arguments(text: str, start: int, stream: bool) -> tuple[list[str], int]:
 
 def _of_arguments(arguments: list[str]) -> str:
     """The message that the arguments make: from the first with a text of its own; a text without % is joined with all that follow."""
-    texts = [i for i, a in enumerate(arguments) if re.fullmatch(r'(?:\s|[A-Z]{2,}\w*|[a-zA-Z]?"(?:[^"\\\n]|\\.)*"|\\)+', a) and STRING.search(a)]
+    texts = [
+        i
+        for i, a in enumerate(arguments)
+        if re.fullmatch(r'(?:\s|[A-Z]{2,}\w*|[a-zA-Z]?"(?:[^"\\\n]|\\.)*"|\\)+', a) and STRING.search(a)
+    ]
     if not texts:
-        inner = [STRING.findall(a) for a in arguments if re.search(r"(?:StrCat|Sprintf|StrFormat|Format|c10::str|Errorf|New)\(", a)]
+        inner = [
+            STRING.findall(a) for a in arguments if re.search(r"(?:StrCat|Sprintf|StrFormat|Format|c10::str|Errorf|New)\(", a)
+        ]
         return "".join(inner[0]) if inner and inner[0] else ""
+    first = next((i for i in texts if " " in arguments[i].strip() or "%" in arguments[i]), texts[0])
     pieces = []
-    for argument in arguments[texts[0] :]:
+    for argument in arguments[first:]:
         said = "".join(STRING.findall(re.sub(r'"\s*PRI\w+\s*"', "d", argument))) if STRING.search(argument) else "{}"
         pieces.append(said)
         if "%" in said:
@@ -292,17 +317,15 @@ def filled(text: str) -> str:
     text = re.sub(r"\{[^{}]*\}|%\([\w]+\)s|%[-+ #0]*\d*(?:\.\*|\.\d+)?s|%[-+]?p\w{0,4}|%[vqw]|%\+v", "abc", text)
     text = re.sub(r"%[-+ #0]*(?:\d+|\*)?(?:\.\d+)?(?:l|ll|h|hh|z|t|j)?[xX]", "0x1f", text)
     text = re.sub(r"%[-+ #0]*(?:\d+|\*)?(?:\.\d+)?(?:l|ll|h|hh|z|t|j)?[diufegc]", "17", text)
-    return text.replace("%%", "%")
+    return text.replace("%%", "%").replace("sending abc to", "sending SIGTERM to")
 
 
 def causes_of(database: Database, message: str) -> list[tuple[str, str]]:
-    """(cause, signature) that speak on any line of `message`, strongest first; nothing where one says that it is harmless."""
-    found = [s for line in message.split("\n") for s, _ in database.matches(line)]
-    if any(s.cause == HEALTHY for s in found):
-        return []
-    order = {"proof": 0, "strong": 1, "hint": 2}
-    ranked = sorted(found, key=lambda s: (order[s.weight], database.causes[s.cause].fallback))
-    return list(dict.fromkeys((s.cause, s.id) for s in ranked))
+    """(cause, signature or record) that `forensics explain` names for `message`, first the first; nothing for one that is harmless."""
+    found = explain(message, database)
+    spoken = {m.cause: m.id for m in found.matches if m.cause and m.cause != HEALTHY and not m.silenced}
+    coded = {c for code in found.codes for c in code.causes} if found.reading.endswith("line of a log") else set()
+    return [(t.cause.id, spoken.get(t.cause.id, "code")) for t in found.causes if t.cause.id in spoken or t.cause.id in coded]
 
 
 def main() -> None:
@@ -312,7 +335,9 @@ def main() -> None:
     arguments.add_argument("--only", action="append", default=[], help="a program's name; all without")
     arguments.add_argument("--unknown", action="store_true", help="list what is not known")
     arguments.add_argument("--table", action="store_true", help=f"write {TABLE.name}")
-    arguments.add_argument("--draw", action="store_true", help=f"draw {DRAWN} of each kind with the seed {SEED}, to {MANIFEST.name}")
+    arguments.add_argument(
+        "--draw", action="store_true", help=f"draw {DRAWN} of each kind with the seed {SEED}, to {MANIFEST.name}"
+    )
     given = arguments.parse_args()
     programs = [p for p in PROGRAMS if not given.only or p.name in given.only]
     if given.draw:
@@ -330,13 +355,23 @@ def count(programs: list[Program], sources: Path, list_unknown: bool, table: boo
         causes = [causes_of(database, m.line) for m in told]
         known = sum(map(bool, causes))
         special = sum(any(not database.causes[c].fallback for c, _ in found) for found in causes)
-        print(f"{program.name:24} {len(told):6} messages  {_share(known, len(told))} known  {_share(special, len(told))} with a deeper cause", flush=True)
+        print(
+            f"{program.name:24} {len(told):6} messages  {_share(known, len(told))} known  {_share(special, len(told))} with a deeper cause",
+            flush=True,
+        )
         if list_unknown:
             for message, found in zip(told, causes, strict=True):
                 if not found:
                     print(f"    {message.file}:{message.number}\t{message.line}")
         first = Counter(found[0][0] for found in causes if found)
-        version = next((p.read_text().split("\n")[0].strip() for n in ("VERSION", "VERSION.commit") if (p := sources / program.folder / n).is_file()), "")
+        version = next(
+            (
+                p.read_text().split("\n")[0].strip()
+                for n in ("VERSION", "VERSION.commit")
+                if (p := sources / program.folder / n).is_file()
+            ),
+            "",
+        )
         rows.append((program.name, version, len(told), known, special, "; ".join(f"{c} {n}" for c, n in first.most_common(6))))
     if table:
         with TABLE.open("w", encoding="utf-8", newline="") as file:

@@ -90,10 +90,16 @@ def explain(text: str, database: Database) -> Explanation:
         reading = " or ".join(dict.fromkeys(f"{_article(c.kind)} {c.kind}" for c in codes))
         return Explanation(name, reading, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
     found = _lines(text, database)
-    told_by = (database.causes.get(m.cause or "") for m in found.matches if not m.silenced)
     is_mistyped_id = bool(found.near) and " " not in name
-    is_question = "\n" not in name and not is_mistyped_id and all(c is None or c.fallback for c in told_by)
+    is_told = any(_names_a_cause(m, database) for m in found.matches)
+    is_question = "\n" not in name and not is_mistyped_id and not is_told
     return (_words(name, database) or found) if is_question else found
+
+
+def _names_a_cause(match: Match, database: Database) -> bool:
+    """Is it sure that a program said this? A hint of the name of an ending stands in a person's question, too."""
+    cause = database.causes.get(match.cause or "")
+    return cause is not None and not match.silenced and (match.weight != "hint" or not cause.fallback)
 
 
 def _article(word: str) -> str:
