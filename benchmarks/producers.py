@@ -323,6 +323,8 @@ def filled(text: str) -> str:
 def causes_of(database: Database, message: str) -> list[tuple[str, str]]:
     """(cause, signature or record) that `forensics explain` names for `message`, first the first; nothing for one that is harmless."""
     found = explain(message, database)
+    if found.reading.startswith("words"):  # its signatures are hints of an ending's name; people ask with such words
+        return list(dict.fromkeys((s.cause, s.id) for s, _ in database.matches(message) if s.cause != HEALTHY))
     spoken = {m.cause: m.id for m in found.matches if m.cause and m.cause != HEALTHY and not m.silenced}
     coded = {c for code in found.codes for c in code.causes} if found.reading.endswith("line of a log") else set()
     return [(t.cause.id, spoken.get(t.cause.id, "code")) for t in found.causes if t.cause.id in spoken or t.cause.id in coded]
@@ -378,6 +380,23 @@ def count(programs: list[Program], sources: Path, list_unknown: bool, table: boo
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(("program", "version", "messages", "known", "with_a_deeper_cause", "first_causes"))
             writer.writerows(rows)
+
+
+def draw(programs: list[Program], sources: Path) -> None:
+    """Draw as many messages of each program as of every other, and list them with their places; what they say is not listed."""
+    chance = random.Random(SEED)
+    rows = []
+    for kind in ("ends", "informs"):
+        told = {p.name: messages(p, sources, ends=kind == "ends") for p in programs}
+        queues = {name: chance.sample(found, len(found)) for name, found in told.items() if found}
+        drawn: list[Message] = []
+        while len(drawn) < DRAWN and any(queues.values()):
+            drawn.extend(queue.pop() for queue in queues.values() if queue)
+        rows += [(kind, m) for m in drawn[:DRAWN]]
+    with MANIFEST.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("kind", "program", "file", "line", "message"))
+        writer.writerows((kind, m.program, m.file, m.number, m.line) for kind, m in rows)
 
 
 def _share(part: int, whole: int) -> str:

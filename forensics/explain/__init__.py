@@ -91,7 +91,7 @@ def explain(text: str, database: Database) -> Explanation:
         return Explanation(name, reading, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
     found = _lines(text, database)
     is_mistyped_id = bool(found.near) and " " not in name
-    is_told = any(_names_a_cause(m, database) for m in found.matches)
+    is_told = any(_names_a_cause(m, database) for m in found.matches) or any(told(name))
     is_question = "\n" not in name and not is_mistyped_id and not is_told
     return (_words(name, database) or found) if is_question else found
 
