@@ -145,6 +145,9 @@ PROGRAMS = (
     Program("xe", "linux", ("drivers/gpu/drm/xe",), _kernel("xe 0000:3b:00.0: [drm] *ERROR* ", r"xe_gt_err|drm_err|xe_err|xe_gt_WARN"), _kernel("xe 0000:3b:00.0: [drm] ", r"xe_gt_(?:info|dbg)|drm_(?:info|dbg)|xe_(?:info|dbg)")),
 )  # fmt: skip
 HELP_TEXTS = frozenset(("Open MPI", "Open MPI's launcher"))  # programs whose messages are sections of help-*.txt
+HELP_FILES = re.compile(
+    r"help-(?!.*(?:info|wrapper|prterun|prte\.txt|prted|pterm|prun-opt|display|output|rankby|mapby|bindto|dash-host)).*\.txt"
+)  # no texts of --help
 HELP_HARMLESS = re.compile(r"(?i)\bwarning\b|will (?:continue|proceed|be ignored|ignore)|usage|^\s*-|available options|synopsis")
 
 
@@ -182,7 +185,7 @@ def _files(root: Path, under: tuple[str, ...]) -> Iterator[Path]:
 def _said(path: Path, program: Program, ends: bool, xids: dict[str, str]) -> Iterator[tuple[str, str, int]]:
     text = path.read_text(encoding="utf-8", errors="replace")
     if program.name in HELP_TEXTS:
-        told = _help_text(text) if ends and path.name.startswith("help-") else iter(())
+        told = _help_text(text) if ends and HELP_FILES.fullmatch(path.name) else iter(())
     elif path.suffix == ".py":
         told = _python(text, ends)
     elif path.suffix == ".txt":
