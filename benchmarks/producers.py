@@ -146,7 +146,7 @@ PROGRAMS = (
 )  # fmt: skip
 HELP_TEXTS = frozenset(("Open MPI", "Open MPI's launcher"))  # programs whose messages are sections of help-*.txt
 HELP_FILES = re.compile(
-    r"help-(?!.*(?:info|wrapper|prterun|prte\.txt|prted|pterm|prun-opt|display|output|rankby|mapby|bindto|dash-host)).*\.txt"
+    r"help-(?!.*(?:info|wrapper|prterun|prte\.txt|prted|pterm|display|placement|rtos|output|rankby|mapby|bindto|dash-host)).*\.txt"
 )  # no texts of --help
 HELP_HARMLESS = re.compile(r"(?i)\bwarning\b|will (?:continue|proceed|be ignored|ignore)|usage|^\s*-|available options|synopsis")
 
@@ -320,7 +320,12 @@ def filled(text: str) -> str:
     text = re.sub(r"\{[^{}]*\}|%\([\w]+\)s|%[-+ #0]*\d*(?:\.\*|\.\d+)?s|%[-+]?p\w{0,4}|%[vqw]|%\+v", "abc", text)
     text = re.sub(r"%[-+ #0]*(?:\d+|\*)?(?:\.\d+)?(?:l|ll|h|hh|z|t|j)?[xX]", "0x1f", text)
     text = re.sub(r"%[-+ #0]*(?:\d+|\*)?(?:\.\d+)?(?:l|ll|h|hh|z|t|j)?[diufegc]", "17", text)
-    return text.replace("%%", "%").replace("sending abc to", "sending SIGTERM to")
+    return (
+        text.replace("%%", "%")
+        .replace("sending abc to", "sending SIGTERM to")
+        .replace("abc noticed", "mpirun noticed")
+        .replace("abc has exited", "mpirun has exited")
+    )
 
 
 def causes_of(database: Database, message: str) -> list[tuple[str, str]]:
