@@ -1,0 +1,47 @@
+"""For Lightning: `Trainer(callbacks=[ForensicsCallback()])`; `lightning`, or `pytorch_lightning` where only that is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import forensics
+
+try:
+    from lightning.pytorch.callbacks import Callback
+except ImportError:
+    from pytorch_lightning.callbacks import Callback
+
+
+class ForensicsCallback(Callback):  # type: ignore[misc]
+    """Each rank is watched from beside while the Trainer runs; an exception is written down, a kill is seen.
+
+    `options`: those of forensics.guard(), as stall_s=600 or name="my model".
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+        self.guard: Any = None
+
+    def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+        """Begin to watch."""
+        if self.guard is None:
+            self.guard = forensics.guard(**self.options).__enter__()
+            self.guard.note(framework="lightning", stage=stage, rank=trainer.global_rank, world_size=trainer.world_size)
+
+    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+        """Note how far it came."""
+        if self.guard is not None:
+            self.guard.note(epoch=trainer.current_epoch, step=trainer.global_step)
+
+    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        """The Trainer gives up."""
+        self._end(exception)
+
+    def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
+        """The Trainer is done."""
+        self._end(None)
+
+    def _end(self, error: BaseException | None) -> None:
+        guard, self.guard = self.guard, None
+        if guard is not None:
+            guard.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
