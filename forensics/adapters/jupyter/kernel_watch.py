@@ -37,7 +37,6 @@ STDERR = "kernel.stderr"
 MOST_STDERR_BYTES = 16 << 20
 ECHO_S = 0.5  # the kernel's stderr is passed on so often
 ZOMBIE_S = 0.03  # before Linux 6.15 the watcher reads the status of the zombie, so it is reaped a little later
-BUNDLE_S = 5.0
 BIND_TRIES = 10
 INTERRUPTED_S = 5.0  # a kernel that ends by SIGINT so soon behind an interrupt was asked to
 
@@ -52,24 +51,34 @@ class Kernel(NamedTuple):
     group: int | None
 
 
+class Patience(NamedTuple):
+    """The most seconds to wait until the capture is complete, for the report, and until the kernel's clients come back."""
+
+    capture_s: float
+    report_s: float
+    clients_s: float
+
+
 class Teller(NamedTuple):
-    """How deaths are told: who analyses, in which time; where reports are served; are requests answered; who is told, too."""
+    """How deaths are told: who analyses; how long each step may take; where reports are served; are requests answered; who is
+    told, too."""
 
     analysis: Analysis
-    within_s: float
+    patience: Patience
     link: Callable[[str], str]
     answers: bool
     told: Callable[[dict[str, Any]], None]
 
 
 class KernelWatch(threading.Thread):
-    """Watches `kernel`. `done` is set when its death was told, or when there is nothing to tell."""
+    """Watches `kernel`. `done` is set when its death was told, or when there is nothing to tell; `captures` when the capture
+    holds the process, so that it may be reaped."""
 
     def __init__(self, kernel: Kernel, teller: Teller) -> None:
         super().__init__(name=f"forensics-{kernel.process.pid}", daemon=True)
         self.kernel, self.teller = kernel, teller
         self.pidfd = os.pidfd_open(kernel.process.pid)
-        self.done = threading.Event()
+        self.done, self.captures = threading.Event(), threading.Event()
         self.cell = RunningCell()
         self._context: Any = zmq.Context()
         self._capture: Watch | None = None
@@ -96,6 +105,7 @@ class KernelWatch(threading.Thread):
         except Exception as error:
             print(f"forensics: a kernel's death could not be told: {type(error).__name__}: {error}", file=sys.stderr)
         finally:
+            self.captures.set()
             self.done.set()
             self._echo()
             os.close(self.pidfd)
@@ -108,6 +118,7 @@ class KernelWatch(threading.Thread):
         self._capture = watch(
             self.kernel.process.pid, bundle=self.kernel.bundle, name=self.kernel.name, files=[stderr], report=False
         )
+        self.captures.set()
         if self._asked:
             self._capture.close()
 
@@ -161,7 +172,7 @@ class KernelWatch(threading.Thread):
         }
         self._close_capture({k: facts[k] for k in ("notebook", "count", "first_line")})
         facts |= {"bundle": self.kernel.bundle, "link": self.teller.link(Path(self.kernel.bundle).name)}
-        message = self.teller.analysis.of(facts, self.teller.within_s)
+        message = self.teller.analysis.of(facts, self.teller.patience.report_s)
         if stand_in is not None and not self._asked:
             if cell is not None:
                 self._publish(stand_in, message, cell.request)
@@ -174,13 +185,13 @@ class KernelWatch(threading.Thread):
         self._capture.write(self.cell.printed())
         self._capture.note(**notes)
         self._capture.release()
-        self._capture.wait(BUNDLE_S)
+        self._capture.wait(self.teller.patience.capture_s)
 
     def _stand_in(self) -> StandIn | None:
         """Take over the kernel's ports, which children of the dead kernel may still hold: the restart kills them, too."""
         for attempt in range(BIND_TRIES):
             try:
-                return StandIn(self._context, self.kernel.connection)
+                return StandIn(self._context, self.kernel.connection, self.teller.patience.clients_s)
             except zmq.ZMQError:
                 if attempt == 1 and self.kernel.group:
                     with contextlib.suppress(OSError):

@@ -7,6 +7,7 @@ nbclient gives up. (jupyter_client: "Customizing the kernel's runtime environmen
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -18,15 +19,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from jupyter_client.provisioning import LocalProvisioner
 
 from forensics.adapters.jupyter.analysis import Analysis
-from forensics.adapters.jupyter.kernel_watch import STDERR, Kernel, KernelWatch, Teller, new_bundle
+from forensics.adapters.jupyter.kernel_watch import STDERR, Kernel, KernelWatch, Patience, Teller, new_bundle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME = "forensics-provisioner"
-SERVER_WAITS_S = 15.0  # a user who waits for the restart is told less after that
-PIPELINE_WAITS_S = 90.0  # what runs notebooks without a person can wait until the knowledge is loaded
-MOST_HELD_S = 120.0  # a death that was not told by then will not be
+SERVER_WAITS = Patience(capture_s=5, report_s=15, clients_s=5)  # a user who waits for the restart is told less after that
+PIPELINE_WAITS = Patience(capture_s=60, report_s=90, clients_s=60)  # nobody waits: time to load the knowledge on a busy machine
+MOST_HELD_S = sum(PIPELINE_WAITS)  # a death that was not told by then will not be
 
 
 class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
@@ -43,7 +44,7 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
         if self.server is None and self.parent is not None:
             self.parent.client_factory = _noting(self.parent.client_factory, self._requested)
         try:
-            bundle = new_bundle(self._name(kwargs), self.kernel_id or "")
+            bundle = await asyncio.to_thread(new_bundle, self._name(kwargs), self.kernel_id or "")
         except OSError as error:
             print(f"forensics: kernels are not watched: {error.filename}: {error.strerror}", file=sys.stderr)
             return await super().launch_kernel(cmd, **kwargs)
@@ -69,10 +70,12 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
         restarts = getattr(self.parent, "_restarter", None) is not None or self.server is not None
         link = self.server.link if self.server is not None else lambda _: ""
         told = self.server.told if self.server is not None else lambda _: None
-        return Teller(self.analysis, SERVER_WAITS_S if restarts else PIPELINE_WAITS_S, link, not restarts, told)
+        return Teller(self.analysis, SERVER_WAITS if restarts else PIPELINE_WAITS, link, not restarts, told)
 
     async def poll(self) -> int | None:
         """The exit status; None while it lives, and while its death is being told."""
+        if self.watch is not None and not self.watch.captures.is_set():
+            return None  # a process that is reaped now could not be held any more
         status: int | None = await super().poll()
         if status is None or self.watch is None or self.watch.done.is_set():
             return status

@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 RECONNECTED_S = 0.25  # after so long every client that lives has found us
-REACHED_S = 5.0  # a client in a busy process needs a while to come back
 STEP_S = 0.02
 
 
 class StandIn:
-    """Bound to the ports of `connection`, a kernel's connection_info. Raises zmq.ZMQError where they are still taken."""
+    """Bound to the ports of `connection`, a kernel's connection_info. Raises zmq.ZMQError where they are still taken.
 
-    def __init__(self, context: Any, connection: Mapping[str, Any]) -> None:
+    `reach_s`: how long to wait for a client; one in a busy process needs a while to come back.
+    """
+
+    def __init__(self, context: Any, connection: Mapping[str, Any], reach_s: float) -> None:
+        self.reach_s = reach_s
         self.session = Session(key=_bytes(connection["key"]), signature_scheme=connection["signature_scheme"])
         self.started = time.monotonic()
         self._sockets: list[Any] = []
@@ -49,7 +52,7 @@ class StandIn:
 
     def publish(self, messages: Sequence[tuple[str, dict[str, Any], dict[str, Any]]], request: dict[str, Any]) -> None:
         """Send (type, content, metadata) as answers to `request`, when the clients had time to come back."""
-        reached = self.publisher.poll(int(REACHED_S * 1000))
+        reached = self.publisher.poll(int(self.reach_s * 1000))
         rest = self.started + RECONNECTED_S - time.monotonic()
         if reached and rest > 0:
             time.sleep(rest)
@@ -60,7 +63,7 @@ class StandIn:
 
     def reply(self, content: dict[str, Any], request: dict[str, Any]) -> bool:
         """Answer the request itself with an error, and say that the cell is over; True where its client was reached."""
-        until = time.monotonic() + REACHED_S
+        until = time.monotonic() + self.reach_s
         while time.monotonic() < until:
             try:
                 self.session.send(self.shell, "execute_reply", content, request, ident=str(request.get("session", "")).encode())
