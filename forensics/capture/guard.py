@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-READY_S = 5.0
+READY_S = 30.0  # on a starved machine; a process that ends before it is held is lost
 CLOSE_S = 30.0
 TOLD = "told"  # a mark in a bundle: the next process has heard of it
 
@@ -110,6 +110,8 @@ def watch(
         os.close(reads)
         os.close(told)
     _wait_readable(ready)
+    if wanted.detach:
+        process.wait()
     return Watch(pid, folder, link, process)
 
 

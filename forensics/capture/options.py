@@ -27,6 +27,8 @@ DEFAULTS: Mapping[str, Any] = {
     "redact": False,
     "on_crash": "",  # a command to run after a death; {bundle} stands for the folder
     "termination_file": "",  # where a short report goes, as /dev/termination-log of Kubernetes
+    "detach": False,  # what watches is no child of what is watched: for pools that end a worker's children with it
+    "idle": "",  # a regular expression: the command line of a pool's worker that has nothing to do, as ray::IDLE
     "name": "",  # what is compared when a later run asks how the last one ended
 }
 
@@ -51,6 +53,8 @@ class Options:
     redact: bool
     on_crash: str
     termination_file: str
+    detach: bool
+    idle: str
     name: str
 
     def __init__(self, **given: object) -> None:

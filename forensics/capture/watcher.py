@@ -12,11 +12,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import sys
 import time
 
+from forensics.capture import proc
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 REAPED_S = 5.0  # a parent that does not ask for the status of its child leaves it unknown to us, too
 LOOK_S = 0.2
+PARENT_S = 2.0  # a pool that is shut down ends its workers first, and itself so soon after them
 
 
 class Watcher:
@@ -59,6 +62,24 @@ class Watcher:
         while self.closed is None and self.collector.root_end() is None and time.monotonic() < until:
             time.sleep(0.05)
         self._close()
+
+    def _dismissed(self, end: dict[str, Any]) -> bool:
+        """Was a worker ended by its pool: while it had nothing to do, or with the whole pool? Asked where `idle` is given.
+
+        Ray ends workers that it wants no more with exit status 1, those of a node that is stopped with SIGTERM and SIGKILL.
+        """
+        if not self.options.idle:
+            return False
+        if end.get("signal") not in (signal.SIGTERM, signal.SIGKILL):
+            return end.get("exit_code") == 1
+        if re.fullmatch(self.options.idle, end["command"]):
+            return True
+        until = time.monotonic() + PARENT_S
+        while (parent := proc.stat(end["ppid"])) is not None and parent.state != "Z":
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.05)
+        return True
 
     def _grown(self) -> None:
         """Output that goes to files of its own counts as a sign of life."""
@@ -97,6 +118,7 @@ class Watcher:
         died = bool(error) or (
             self.closed is None and (end.get("signal") or end.get("exit_code") or end.get("how") == "vanished")
         )
+        died = died and not self._dismissed(end)
         self.collector.stop()
         crash = self.bundle.path("faulthandler.log")
         for path, start in [*self.files, *([(crash, 0)] if _size(crash) > 0 else [])]:
@@ -125,6 +147,8 @@ def main(text: str) -> NoReturn:
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)
     wish = json.loads(text)
+    if wish["options"].get("detach") and os.fork():
+        os._exit(0)
     try:
         watcher = Watcher(wish)
         if wish.get("ready", -1) >= 0:

@@ -10,12 +10,13 @@ from typing import Any
 
 import forensics
 
+IDLE = "ray::IDLE.*"  # how Ray names a worker without a task: those are ended when they are not needed, and at the end of all
 _GUARDS: list[Any] = []
 
 
 def watch_worker() -> None:
     """Runs in each worker when it starts; the watch lasts as long as the process."""
-    guard = forensics.guard(name="ray worker", tell=False)
+    guard = forensics.guard(name="ray worker", tell=False, idle=IDLE, detach=True, every_s=1.0)
     _GUARDS.append(guard.__enter__())
     guard.note(framework="ray", job=os.environ.get("RAY_JOB_ID", ""), node=os.environ.get("RAY_NODE_ID", ""))
 

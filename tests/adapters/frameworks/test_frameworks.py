@@ -1,4 +1,4 @@
-"""Each framework's adapter with the framework itself, on the CPU; skipped where it is not installed."""
+"""Each framework's adapter with the framework itself, on the CPU; `pytest -m slow`, skipped where it is not installed."""
 
 import json
 import os
@@ -42,7 +42,13 @@ Trainer(Model(), arguments, train_dataset=data, callbacks=[ForensicsCallback(nam
 RAY = """
 import os, ray
 from forensics.adapters.frameworks.ray import runtime_env
-ray.init(num_cpus=1, include_dashboard=False, runtime_env=runtime_env())
+ray.init(num_cpus=4, include_dashboard=False, runtime_env=runtime_env())
+@ray.remote
+class Counter:
+    def one(self): return 1
+counter, spare = Counter.remote(), Counter.remote()
+ray.get([counter.one.remote(), spare.one.remote()])
+ray.kill(spare)
 @ray.remote(max_retries=0)
 def work():
     if END: exec(END)
@@ -77,10 +83,10 @@ def train(module: str, code: str, end: str, tmp_path: Path) -> list[dict[str, ob
     pytest.importorskip(module, reason=f"needs {module}")
     program = tmp_path / "train.py"
     program.write_text(f"END = {end!r}\n{code}")
-    environment = os.environ | {"XDG_STATE_HOME": str(tmp_path), "RAY_DISABLE_MEMORY_MONITOR": "1"}
+    environment = os.environ | {"XDG_STATE_HOME": str(tmp_path), "RAY_AUTH_MODE": "disabled"}
     command = ["-m", "torch.distributed.run", "--nproc-per-node=2", "--logs-specs=forensics"] if module == "torch" else []
     subprocess.run([sys.executable, *command, str(program)], cwd=tmp_path, env=environment, timeout=300, check=False)
-    until = time.monotonic() + 90
+    until = time.monotonic() + 200
     while time.monotonic() < until:
         told = [json.loads(p.read_text()) | {"report": p.with_name("report.json")} for p in tmp_path.glob("forensics/*/run.json")]
         if all(t["complete"] and t["report"].is_file() for t in told):
