@@ -106,16 +106,17 @@ class JobLog:
                 flushed = now
 
     def _take(self, stream: str, data: bytes) -> None:
-        data = self._parts.pop(stream, b"") + data
-        whole, end, rest = data.rpartition(b"\n")
-        if len(rest) > MAX_PART_BYTES:
-            whole, end, rest = data, b"", b""
-        if rest:
-            self._parts[stream] = rest
-        if whole or end:
-            self._store(whole + end)
+        if begun := self._parts.pop(stream, b""):
+            data = begun + data
+        whole = data.rfind(b"\n") + 1
+        if len(data) - whole > MAX_PART_BYTES:
+            whole = len(data)
+        if whole < len(data):
+            self._parts[stream] = data[whole:]
+        if whole:
+            self._store(memoryview(data)[:whole])  # of a fast job every copy counts
 
-    def _store(self, data: bytes) -> None:
+    def _store(self, data: memoryview) -> None:
         if self._file is None:
             return
         now = time.monotonic()
@@ -128,7 +129,7 @@ class JobLog:
             return
         self._roll(data)
 
-    def _roll(self, data: bytes) -> None:
+    def _roll(self, data: memoryview) -> None:
         """Behind half of what is allowed: two files by turns, of which the older is dropped."""
         part = self._tail_file()
         part.write(data)
