@@ -4,6 +4,8 @@
     cache: /var/tmp/forensics
     history: ~/history.db                                      # or postgresql://...: every report is remembered there
     limits: {files: 500000, document: 1 GiB}                   # names and defaults: SECURITY.md
+    capture: {keep: crash, folder: ~/runs, every: 5s, stall: 15m, max_log: 1 GiB, kernel_log: false, env: true, warn: true,
+              redact: true, termination_file: /dev/termination-log, on_crash: 'notify {bundle}'}      # docs/capture.md
 
 The file is `$FORENSICS_CONFIG`, else `config.yaml` in the user's configuration folder (~/.config/forensics on Linux) where it
 exists. `$FORENSICS_SIGNATURES` names more folders, separated as in PATH; `$FORENSICS_CACHE` overrides `cache`;
@@ -11,30 +13,48 @@ exists. `$FORENSICS_SIGNATURES` names more folders, separated as in PATH; `$FORE
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
 from forensics.errors import UsageError
-from forensics.limits import Limits, changed, names
+from forensics.limits import SIZE, UNITS, Limits, changed, names
 
 MAX_BYTES = 64 << 10
-KEYS = {"signatures", "cache", "limits", "history"}
+KEYS = {"signatures", "cache", "limits", "history", "capture"}
 LIMIT = "FORENSICS_LIMIT_"
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+KEEP = ("crash", "always", "never")
+# Of `capture`: key -> the option of a captured run, and the form of its value.
+CAPTURE = {
+    "keep": ("keep", "keep"),
+    "folder": ("folder", "path"),
+    "every": ("every_s", "span"),
+    "stall": ("stall_s", "span"),
+    "max_log": ("max_log_bytes", "size"),
+    "kernel_log": ("kernel_log", "switch"),
+    "env": ("environment", "switch"),
+    "warn": ("warn", "switch"),
+    "redact": ("redact", "switch"),
+    "termination_file": ("termination_file", "path"),
+    "on_crash": ("on_crash", "text"),
+}
 
 
 class Config(Struct, frozen=True):
     """`signatures`: folders over the built-in database, each over those before it. `cache`: None for the user's cache folder.
 
-    `history`: file or URL where reports are remembered; empty where they are not.
+    `history`: file or URL where reports are remembered; empty where they are not. `capture`: options of captured runs, by the
+    names of capture.options, where the file gives them; `folder` is the one that holds the bundles.
     """
 
     signatures: tuple[Path, ...] = ()
     cache: Path | None = None
     limits: Limits = field(default_factory=Limits)
     history: str = ""
+    capture: Mapping[str, object] = field(default_factory=dict)
 
 
 def config(folders: Iterable[Path] = ()) -> Config:
@@ -51,7 +71,7 @@ def config(folders: Iterable[Path] = ()) -> Config:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
     history = os.environ.get("FORENSICS_HISTORY", base.history)
-    return Config(tuple(dict.fromkeys(signatures)), base.cache, _of_environment(base.limits), history)
+    return Config(tuple(dict.fromkeys(signatures)), base.cache, _of_environment(base.limits), history, base.capture)
 
 
 def _of_environment(base: Limits) -> Limits:
@@ -98,7 +118,7 @@ def _said(path: Path, raw: bytes) -> Config:
         folders = tuple(_place(path, p) for p in texts(data, "signatures"))
         history = text(data, "history") if "history" in data else ""
         history = history if "://" in history or not history else str(_place(path, history))
-        return Config(folders, _place(path, cache) if cache else None, _limits(data), history)
+        return Config(folders, _place(path, cache) if cache else None, _limits(data), history, _capture(path, data))
     except BadFormError as bad:
         raise UsageError(bad.what, f"{path}:{bad.line}") from bad
     except UnicodeDecodeError as error:
@@ -116,6 +136,49 @@ def _limits(data: dict[str, Any]) -> Limits:
         return changed(Limits(), {k: v for k, v in given.items() if k != LINE})
     except ValueError as error:
         raise BadFormError(given[LINE], str(error)) from error
+
+
+def _capture(path: Path, data: dict[str, Any]) -> Mapping[str, object]:
+    from forensics.database.form import LINE, BadFormError, keys, text
+
+    given = data.get("capture")
+    if given is None:
+        return {}
+    keys(given, set(CAPTURE), set(), data[LINE])
+    found: dict[str, object] = {}
+    for key, (option, kind) in CAPTURE.items():
+        if key not in given:
+            continue
+        value = given[key]
+        if kind == "switch":
+            if not isinstance(value, bool):
+                raise BadFormError(given[LINE], f"{key} must be true or false")
+            found[option] = value
+            continue
+        said = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else text(given, key)
+        try:
+            found[option] = {"path": lambda t: str(_place(path, t)), "span": seconds, "size": _size}.get(kind, str)(said)
+        except UsageError as error:
+            raise BadFormError(given[LINE], f"{key}: {error.args[0]}") from error
+        if kind == "keep" and said not in KEEP:
+            raise BadFormError(given[LINE], f"{key} must be one of {', '.join(KEEP)}")
+    return found
+
+
+def seconds(text: str) -> float:
+    """`5s`, `15m`, `1.5h` or plain seconds; raises UsageError for anything else."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in SECONDS else (text, "s")
+    try:
+        return float(number) * SECONDS[unit]
+    except ValueError:
+        raise UsageError(f"{text!r} is no span of time", advice="write 30s, 15m or 2h") from None
+
+
+def _size(text: str) -> int:
+    found = SIZE.fullmatch(text)
+    if not found:
+        raise UsageError(f"{text!r} is no size", advice="write 1 GiB or 500 MiB")
+    return int(float(found["number"]) * UNITS[found["unit"].upper()])
 
 
 def _place(config_file: Path, named: str) -> Path:

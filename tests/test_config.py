@@ -61,7 +61,7 @@ def test_an_empty_file_says_nothing(file: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("\nsignature: [a]\n", ":2: unknown key signature; known are cache, history, limits, signatures"),
+        ("\nsignature: [a]\n", ":2: unknown key signature; known are cache, capture, history, limits, signatures"),
         ("signatures: 3\n", ":1: signatures must be a text or a list of texts, found 3"),
         ("cache: [a]\n", ":1: cache must be a text"),
         ("- a\n", ":1: expected a mapping"),
@@ -89,3 +89,21 @@ def test_bytes_that_are_no_text_are_told(file: Path) -> None:
     file.write_bytes(b"cache: \xff\xfe")
     with pytest.raises(UsageError, match="is no UTF-8 text"):
         config()
+
+
+def test_options_of_captured_runs_are_read(file: Path) -> None:
+    file.write_text(
+        "capture: {keep: always, folder: runs, every: 2s, stall: 5m, max_log: 2 MiB, env: false, on_crash: 'x {bundle}'}\n"
+    )
+    said = config().capture
+    assert said["folder"] == str(file.parent / "runs")
+    numbers = {"keep": "always", "every_s": 2.0, "stall_s": 300.0, "max_log_bytes": 2 << 20, "environment": False}
+    assert numbers.items() <= said.items() and said["on_crash"] == "x {bundle}"
+
+
+@pytest.mark.parametrize("text", ["keep: sometimes", "every: soon", "max_log: much", "env: 3", "folders: x"])
+def test_a_wrong_option_of_captured_runs_is_told_with_its_line(file: Path, text: str) -> None:
+    file.write_text(f"# first\ncapture: {{{text}}}\n")
+    with pytest.raises(UsageError) as told:
+        config()
+    assert told.value.where == f"{file}:2"

@@ -28,7 +28,9 @@ MARK = "run.json"
 
 
 def state_folder() -> str:
-    """Where bundles go that nobody gave a place: $XDG_STATE_HOME/forensics, else ~/.local/state/forensics."""
+    """Where bundles go that nobody gave a place: $FORENSICS_RUNS, else $XDG_STATE_HOME/forensics, ~/.local/state/forensics."""
+    if named := os.environ.get("FORENSICS_RUNS"):
+        return named
     base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(base, "forensics")
 

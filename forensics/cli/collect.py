@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from forensics.cli.common import capture_settings
 from forensics.errors import UsageError
 
 PACKED = (".tar.gz", ".tgz")
@@ -53,8 +54,9 @@ def register(app: typer.Typer) -> None:
 
 def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool) -> None:
     from forensics.capture import collect as collecting
-    from forensics.cli.run import seconds
+    from forensics.config import seconds
 
+    capture_settings()
     packed = output is not None and output.name.endswith(PACKED)
     folder = str(output.absolute()) if output and not packed else ""
     try:

@@ -242,3 +242,13 @@ def finish(report: "Report", telling: Telling) -> None:
     write(told(report, telling), telling.output)
     if telling.exit_code and report.verdict == "crash":
         raise typer.Exit(1)
+
+
+def capture_settings() -> dict[str, object]:
+    """What the configuration says of captured runs; bundles go to its folder from now on."""
+    from forensics.config import config
+
+    settings = dict(config().capture)
+    if folder := settings.pop("folder", ""):
+        os.environ.setdefault("FORENSICS_RUNS", str(folder))
+    return settings

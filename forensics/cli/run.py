@@ -8,20 +8,9 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Redact, check_format
+from forensics.cli.common import Redact, capture_settings, check_format
+from forensics.config import KEEP, seconds
 from forensics.errors import UsageError
-
-SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
-
-def seconds(text: str) -> float:
-    """`5s`, `15m`, `1.5h` or plain seconds; raises UsageError for anything else."""
-    number, unit = (text[:-1], text[-1]) if text[-1:] in SECONDS else (text, "s")
-    try:
-        return float(number) * SECONDS[unit]
-    except ValueError:
-        raise UsageError(f"{text!r} is no span of time", advice="write 30s, 15m or 2h") from None
-
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command with its arguments.")]
 Folder = Annotated[Path | None, typer.Option("--output", "-o", help="Capture into this folder.")]
@@ -36,8 +25,9 @@ Termination = Annotated[Path, typer.Option(help="Also write a short report here,
 OnCrash = Annotated[str, typer.Option(help="A shell command to run after a death; {bundle} is the folder.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing, whatever happens.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line at a good end, too.")]
-KEEP = ("crash", "always", "never")
 # A key or a supervisor may end us while the small process starts: what is blocked here waits for it, and is passed on.
+BY_USER = ("COMMANDLINE", "ENVIRONMENT")  # where an option came from, as typer names it
+OPTION_OF = {"every": "every_s", "stall": "stall_s", "env": "environment", "max_log": "max_log_bytes"}  # else of the same name
 HELD_BACK = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 
 
@@ -46,6 +36,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command(context_settings={"allow_interspersed_args": False})
     def run(
+        context: typer.Context,
         command: Command,
         output: Folder = None,
         form: Form = "text",
@@ -77,7 +68,19 @@ def register(app: typer.Typer) -> None:
         given: dict[str, object] = {"command": command, "folder": str(output.absolute()) if output else "", "form": form}
         given |= {"keep": keep, "every_s": seconds(every), "stall_s": seconds(stall), "environment": env, "warn": warn}
         given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}
-        _become(given | {"redact": redact, "quiet": quiet, "verbose": verbose})
+        given |= {"redact": redact, "quiet": quiet, "verbose": verbose}
+        _become(given | _settings(_typed(context)))
+
+
+def _typed(context: typer.Context) -> set[str]:
+    """The options, by the names of capture.options, that the user gave."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {OPTION_OF.get(n, n) for n, source in sources.items() if source is not None and source.name in BY_USER}
+
+
+def _settings(typed: set[str]) -> dict[str, object]:
+    """What the configuration says of captured runs, less the options that were `typed`."""
+    return {name: value for name, value in capture_settings().items() if name not in typed}
 
 
 def _become(given: dict[str, object]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Format, Redact, check_format, write
+from forensics.cli.common import Format, Redact, capture_settings, check_format, write
 from forensics.errors import UsageError
 
 REPORT_NAMES = ("report.txt", "report.json")
@@ -43,6 +43,7 @@ def register(app: typer.Typer) -> None:
 def _latest() -> Path:
     from forensics.capture.bundle import latest, state_folder
 
+    capture_settings()
     found = latest()
     if not found:
         raise UsageError("no captured run", state_folder(), "forensics run -- COMMAND captures one")
