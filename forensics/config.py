@@ -13,7 +13,7 @@ exists. `$FORENSICS_SIGNATURES` names more folders, separated as in PATH; `$FORE
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ class Config(Struct, frozen=True):
     cache: Path | None = None
     limits: Limits = field(default_factory=Limits)
     history: str = ""
-    capture: Mapping[str, object] = field(default_factory=dict)
+    capture: tuple[tuple[str, object], ...] = ()
 
 
 def config(folders: Iterable[Path] = ()) -> Config:
@@ -138,12 +138,12 @@ def _limits(data: dict[str, Any]) -> Limits:
         raise BadFormError(given[LINE], str(error)) from error
 
 
-def _capture(path: Path, data: dict[str, Any]) -> Mapping[str, object]:
+def _capture(path: Path, data: dict[str, Any]) -> tuple[tuple[str, object], ...]:
     from forensics.database.form import LINE, BadFormError, keys, text
 
     given = data.get("capture")
     if given is None:
-        return {}
+        return ()
     keys(given, set(CAPTURE), set(), data[LINE])
     found: dict[str, object] = {}
     for key, (option, kind) in CAPTURE.items():
@@ -162,7 +162,7 @@ def _capture(path: Path, data: dict[str, Any]) -> Mapping[str, object]:
             raise BadFormError(given[LINE], f"{key}: {error.args[0]}") from error
         if kind == "keep" and said not in KEEP:
             raise BadFormError(given[LINE], f"{key} must be one of {', '.join(KEEP)}")
-    return found
+    return tuple(found.items())
 
 
 def seconds(text: str) -> float:

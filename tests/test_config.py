@@ -95,7 +95,7 @@ def test_options_of_captured_runs_are_read(file: Path) -> None:
     file.write_text(
         "capture: {keep: always, folder: runs, every: 2s, stall: 5m, max_log: 2 MiB, env: false, on_crash: 'x {bundle}'}\n"
     )
-    said = config().capture
+    said = dict(config().capture)
     assert said["folder"] == str(file.parent / "runs")
     numbers = {"keep": "always", "every_s": 2.0, "stall_s": 300.0, "max_log_bytes": 2 << 20, "environment": False}
     assert numbers.items() <= said.items() and said["on_crash"] == "x {bundle}"
