@@ -61,13 +61,13 @@ BELOW: dict[str, set[str]] = {
     "examine": {"advice", "config", "database", "detectors", "series", "errors", "lazy"},
     "explain": {"advice", "database", "detectors", "scan", "model"},
     "cli": {
-        *("advice", "capture", "config", "context", "correlation", "database", "decision", "errors", "examine", "explain"),
-        *("fleet", "history", "limits", "model", "numbers", "outcome", "pipeline", "reading", "report", "scan", "series"),
+        *("adapters", "advice", "capture", "config", "context", "correlation", "database", "decision", "errors", "examine"),
+        *("explain", "fleet", "history", "limits", "model", "numbers", "outcome", "pipeline", "reading", "report", "scan", "series"),
         *("sources", "templates", "text", "train"),
         "version",
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "errors"},
-    "adapters": {"api", "capture", "errors"},
+    "adapters": {"api", "capture", "report", "model", "errors"},
     "__init__": {"api", "capture", "errors", "version"},
     "__main__": {"cli"},
 }

@@ -1,0 +1,11 @@
+"""Says why a Slurm job ended: its accounting, its output files, what was captured of it and its node's logs, in one report.
+
+    programs     asks sacct and scontrol
+    accounting   their answers as rows: the job, its steps, earlier attempts; in words
+    outputs      where the job's output lies: by scontrol, else by the options it was submitted with
+    evidence     a folder with all that can be had, for the analysis
+    answer       the report, with what Slurm itself says of the job
+    epilog       the same at a job's end, detached, for slurmd and slurmctld
+
+Slurm's word alone misleads: a job whose script goes on behind a step that was killed for memory is COMPLETED 0:0.
+"""

@@ -1,0 +1,200 @@
+"""The answers of sacct and scontrol as rows, and what they say in words.
+
+    17     step_oom  COMPLETED      0:0    0:125     ->  job 17 (step_oom): COMPLETED, exit status 0
+    17.0   python3   OUT_OF_MEMORY  0:125            ->  step 17.0 (python3): OUT_OF_MEMORY
+
+ExitCode is `status:signal`; 0:125 stands for a memory kill that Slurm saw (Slurm, job_exit_code documentation and slurm_errno.h).
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from forensics.adapters.slurm.programs import DELIMITER
+
+GOOD, WAITING, LIVE, REQUEUED = ("COMPLETED",), ("PENDING",), ("RUNNING", "COMPLETING", "SUSPENDED"), ("REQUEUED",)
+MEMORY_MARK = 125  # in place of a signal
+SHOWN = (
+    *("JobID", "JobName", "User", "State", "ExitCode", "DerivedExitCode", "Reason", "NodeList", "ReqMem", "MaxRSS"),
+    *("Timelimit", "Elapsed", "Start", "End"),  # times stand last, where a reader of the table looks for them
+)
+MOST_ROWS = 2000
+
+
+class Row(Struct, frozen=True):
+    """One row of sacct: a job, a task of an array, a component of a heterogeneous job, or a step of one of these."""
+
+    fields: dict[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        """The field of that name; empty where Slurm does not know it."""
+        return self.fields.get(name, "")
+
+    @property
+    def id(self) -> str:
+        """`17`, `11_2`, `18+1`, `17.0`, `17.batch`."""
+        return self["JobID"]
+
+    @property
+    def job(self) -> str:
+        """The job that a step is of; of a job itself its own id."""
+        return self.id.partition(".")[0]
+
+    @property
+    def is_step(self) -> bool:
+        """Is it a step?"""
+        return "." in self.id
+
+    @property
+    def state(self) -> str:
+        """`CANCELLED` of `CANCELLED by 1001`."""
+        return self["State"].partition(" ")[0].rstrip("+")
+
+    @property
+    def failed(self) -> bool:
+        """Did it end otherwise than well? One that waits or runs has not ended."""
+        return bool(self.state) and self.state not in (*GOOD, *WAITING, *LIVE, *REQUEUED)
+
+    @property
+    def started(self) -> bool:
+        """Did it ever start?"""
+        return self["Start"][:1].isdigit() and (self.state not in WAITING)
+
+    @property
+    def end_known(self) -> bool:
+        """Does the accounting know of its end, or that there will be none?"""
+        return self.state not in LIVE and (not self.started or self["End"][:1].isdigit())
+
+    @property
+    def ended(self) -> str:
+        """How, in words: `FAILED, exit status 1`, `CANCELLED by 1001, signal 15 (SIGTERM)`."""
+        return ", ".join(filter(None, (self["State"], exit_words(self["ExitCode"], self.state))))
+
+
+class Job(Struct, frozen=True):
+    """All rows of what was asked for. `jobs`: the last attempts; `earlier`: attempts before them, the first one first."""
+
+    jobs: tuple[Row, ...]
+    steps: tuple[Row, ...]
+    earlier: tuple[Row, ...]
+
+    @property
+    def failed_steps(self) -> tuple[Row, ...]:
+        """Steps that ended otherwise than well."""
+        return tuple(s for s in self.steps if s.failed)
+
+    @property
+    def concerned(self) -> tuple[Row, ...]:
+        """The jobs to look at: of an array or a heterogeneous job those with a failure in them, where there are any."""
+        bad = {s.job for s in self.failed_steps}
+        chosen = tuple(j for j in self.jobs if j.failed or j.id in bad)
+        return chosen or self.jobs
+
+    @property
+    def went_wrong(self) -> bool:
+        """Does Slurm know of anything that ended otherwise than well?"""
+        return any(j.failed for j in self.jobs) or bool(self.failed_steps)
+
+
+def read(text: str, asked: str) -> Job:
+    """The answer of sacct; `asked`: 4711, 4711_2, 4711+1, or a step of these, 4711.0."""
+    head, *lines = text.splitlines() or [""]
+    names = head.split(DELIMITER)
+    rows = [Row(dict(zip(names, line.split(DELIMITER), strict=False))) for line in lines[:MOST_ROWS]]
+    wanted, _, step = asked.partition(".")
+    jobs = [r for r in rows if not r.is_step]
+    last = {r.id: r for r in jobs}
+    earlier = [r for r in jobs if last[r.id] is not r]
+    steps = [r for r in rows if r.is_step and last.get(r.job, r)["Start"] <= r["Start"]]
+    if step:
+        steps = [r for r in steps if r.id.partition(".")[2] == step]
+    if "+" in wanted or "_" in wanted:
+        last = {name: r for name, r in last.items() if name == wanted} or last
+        steps, earlier = [s for s in steps if s.job in last], [r for r in earlier if r.id in last]
+    return Job(tuple(last.values()), tuple(steps), tuple(earlier))
+
+
+def control_fields(text: str) -> dict[str, str]:
+    """The first record of `scontrol show job`, by name: {"StdOut": "/home/alice/slurm-4711.out", ...}.
+
+    A value may hold spaces; it ends where the next name begins.
+    """
+    record = text.strip().split("\n\n")[0]
+    found = re.finditer(r"(?:^|\s)(?P<name>[A-Z][\w/:]{1,30})=(?P<value>.*?)(?=\s+[A-Z][\w/:]{1,30}=|\s*\Z)", record, re.DOTALL)
+    return {m["name"]: m["value"].strip() for m in found}
+
+
+def exit_words(code: str, state: str = "") -> str:
+    """`1:0` -> `exit status 1`, `0:11` -> `signal 11 (SIGSEGV)`; empty for a memory kill's mark and where the state says it."""
+    status, _, number = code.partition(":")
+    if not status.isdigit() or not number.isdigit():
+        return ""
+    if int(number) == MEMORY_MARK:
+        return ""
+    if int(number):
+        return f"signal {number} ({_signal_name(int(number))})"
+    return f"exit status {status}" if int(status) or state in GOOD or state == "FAILED" else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
+
+
+def table(job: Job) -> list[str]:
+    """The rows that concern the question as sacct prints them with -P: the head, then jobs with their steps below them."""
+    concerned = job.concerned
+    lines = ["|".join(SHOWN)]
+    for one in concerned:
+        lines += [_line(row) for row in (one, *(s for s in job.steps if s.job == one.id))]
+    return lines
+
+
+def _line(row: Row) -> str:
+    return "|".join(row[name].replace("|", "/").replace("\n", " ") for name in SHOWN)
+
+
+def told(job: Job, control: dict[str, str]) -> Iterator[tuple[str, Row]]:
+    """What Slurm says, a sentence for each row that matters: the jobs, what contradicts them, earlier attempts."""
+    concerned = job.concerned
+    if len(job.jobs) > 1:
+        counts = Counter(j.state for j in job.jobs)
+        every = ", ".join(f"{n} {state}" for state, n in counts.most_common())
+        yield f"{len(job.jobs)} parts of one job: {every}", concerned[0]
+    for one in concerned[:5]:
+        yield _job_words(one, control), one
+        steps = [s for s in job.failed_steps if s.job == one.id]
+        steps = [s for s in steps if not s.id.endswith((".batch", ".extern"))] or steps
+        for step in steps[:3]:
+            yield f"step {step.id} ({step['JobName']}): {step.ended}", step
+        if one.state in GOOD and steps:
+            failed = "a step of it" if len(steps) == 1 else f"{len(steps)} steps of it"
+            yield f"Slurm calls job {one.id} COMPLETED because its script ended with 0; {failed} did not end well", one
+    for attempt in job.earlier[-3:]:
+        until = f" until {attempt['End']}" if attempt["End"][:1].isdigit() else ""
+        what = "was requeued" if attempt.state in REQUEUED else f"ended {attempt.ended}, and the job was requeued"
+        yield f"an earlier attempt, started {attempt['Start']},{until} {what}", attempt
+
+
+def _job_words(row: Row, control: dict[str, str]) -> str:
+    name = f"job {row.id} ({row['JobName']})" + (f" of {row['User']}" if row["User"] else "")
+    if not row.started:
+        reason = control.get("Reason") or row["Reason"]
+        waits = control.get("Dependency", "")
+        because = f": {reason}" if reason and reason != "None" else ""
+        because += f", it waits for {waits}" if waits and waits != "(null)" else ""
+        return f"{name} never started ({row['State']}){because}"
+    times = f"{row['Start']} to {row['End']}" if row["End"][:1].isdigit() else f"since {row['Start']}"
+    where = f" on {row['NodeList']}" if row["NodeList"] and not row["NodeList"].startswith("None") else ""
+    asked = [
+        f"memory asked {row['ReqMem']}" if row["ReqMem"] else "",
+        f"time limit {row['Timelimit']}" if row["Timelimit"] else "",
+    ]
+    return ", ".join(filter(None, (f"{name}: {row.ended}", times + where, *asked)))

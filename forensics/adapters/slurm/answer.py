@@ -1,0 +1,62 @@
+"""The report on a job, with what Slurm itself says of it: in front of the text, and among the notices in every format."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from forensics.adapters.slurm.accounting import Job, table, told
+from forensics.adapters.slurm.evidence import Evidence, Missing, gather
+from forensics.api import Report, analyze
+from forensics.errors import UsageError
+from forensics.model import Notice, Unknown
+
+TABLE = "sacct.txt"
+
+
+class Answer(NamedTuple):
+    """`said`: what Slurm says, a sentence each, the job itself first. `went_wrong`: by Slurm's word or the report's."""
+
+    said: tuple[str, ...]
+    report: Report
+    went_wrong: bool
+
+
+def answer(asked: str) -> Answer:
+    """Why the job `asked` ended: 4711, 4711.0, 4711_2, 4711+1. Raises UsageError where nothing is known of it."""
+    with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
+        return on_evidence(asked, gather(asked, Path(folder)), Path(folder))
+
+
+def on_evidence(asked: str, found: Evidence, folder: Path) -> Answer:
+    """The answer from what was gathered in `folder`."""
+    if not found.paths:
+        raise UsageError(f"nothing of job {asked} can be read", advice="ask on a machine where its output lies")
+    with contextlib.chdir(folder):  # so that the report calls the table sacct.txt, and no folder that is gone
+        # Only the kernel's log tells of other jobs, too; a good end is not told of by lines that name the job.
+        only = found.raw if found.job.went_wrong and "kernel.log" in found.paths else None
+        report = analyze(found.paths, job=only or None)
+    said = tuple(told(found.job, found.control))
+    notices = tuple(_notices(found.job, said)) + report.notices
+    missing = (*report.missing, *map(_unknown, found.missing))
+    report = replace(report, case=f"job {asked}", notices=notices, missing=missing)
+    return Answer(tuple(text for text, _ in said), report, found.job.went_wrong or report.verdict == "crash")
+
+
+def _notices(job: Job, said: tuple[tuple[str, object], ...]) -> list[Notice]:
+    """Each sentence with the row of the table that it rests on; an earlier attempt's row is not in it."""
+    lines = table(job)
+    made = []
+    for text, row in said:
+        name = getattr(row, "id", "")
+        line = next((n for n, shown in enumerate(lines, 1) if shown.startswith(f"{name}|")), 1)
+        made.append(Notice(TABLE, line, lines[line - 1], None, "subject", text))
+    return made
+
+
+def _unknown(missing: Missing) -> Unknown:
+    return Unknown(missing.what, missing.why, missing.command)

@@ -1,0 +1,249 @@
+"""At a job's end: says why it ended badly, in a process of its own that neither slurmd nor the job waits for.
+
+    Epilog=/etc/slurm/epilog.d/forensics            what `forensics slurm epilog --script` prints
+    EpilogSlurmctld=/etc/slurm/epilog.d/forensics   on the controller, for sites that want no work on nodes
+
+An Epilog that ends with another status than 0 drains its node, so nothing that goes wrong in here may be seen from outside: the
+script starts us in the background and ends with 0 whatever becomes of us; `forensics slurm epilog` itself ends with 0, too, as
+soon as it has forked. As root it reads the node's logs, then takes on the user's identity for good before it touches anything of
+the user's: a link in the place of the output leads where the user may write, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import shlex
+import stat
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from forensics.adapters.slurm.accounting import Job
+
+WITHIN_S = 300  # of processor and of clock: then the kernel or the alarm ends us
+MEMORY_BYTES = 4 << 30  # of address space
+ACCOUNTED_S = 30.0  # the accounting knows the end of a job so soon; else what it knows is taken
+COMMENT_CHARS = 200
+APPENDED_BYTES = 8192
+MARK = "forensics: why this job ended"
+HELP = """usage: forensics slurm epilog [--append] [--folder DIR] [--comment] [--script]
+
+  --append       add the report to the job's standard output (as Epilog, which runs as root; the job's user writes)
+  --folder DIR   write DIR/JOBID.txt and DIR/JOBID.json
+  --comment      put the cause into the job's AdminComment
+  --script       print the script for slurm.conf's Epilog= or EpilogSlurmctld=, with the options given here
+"""
+
+
+class Options:
+    """What the command line asks for; other words are passed over, for a status other than 0 would drain the node."""
+
+    def __init__(self, given: Sequence[str]) -> None:
+        self.append, self.comment, self.script, self.help = (f"--{n}" in given for n in ("append", "comment", "script", "help"))
+        self.folder = ""
+        for word, following in zip(given, [*given[1:], ""], strict=True):
+            if word == "--folder":
+                self.folder = following
+            elif word.startswith("--folder="):
+                self.folder = word.partition("=")[2]
+        if not (self.append or self.folder or self.comment):
+            self.append = True
+
+    def words(self) -> list[str]:
+        """As they are typed."""
+        found = [f"--{n}" for n in ("append", "comment") if getattr(self, n)]
+        return found + (["--folder", self.folder] if self.folder else [])
+
+
+def main(given: Sequence[str]) -> int:
+    """The command; 0, whatever happens. The process that called it goes on at once, the work is a child's."""
+    try:
+        options = Options(given)
+        if options.script or options.help:
+            sys.stdout.write(script(options) if options.script else HELP)
+            return 0
+        if _detached():
+            os._exit(_work(options, os.environ))
+    except BaseException:
+        return 0
+    return 0
+
+
+def script(options: Options) -> str:
+    """A shell script that ends with 0 at once, even where Python or this package is gone."""
+    command = shlex.join([sys.executable, "-P", "-m", "forensics", "slurm", "epilog", *options.words()])
+    return f"""#!/bin/sh
+# Says why a job ended badly. Works in the background: whatever goes wrong there, the node is not drained.
+PATH=${{PATH:-/usr/sbin:/usr/bin:/sbin:/bin}}
+export PATH
+cd / 2>/dev/null
+(setsid {command} </dev/null >/dev/null 2>&1 &) </dev/null >/dev/null 2>&1
+exit 0
+"""
+
+
+def _detached() -> bool:
+    """Fork; True in the child, which leads a session of its own and holds none of the caller's files."""
+    if os.fork():
+        return False
+    with contextlib.suppress(OSError):
+        os.setsid()
+    if os.fork():
+        os._exit(0)  # what slurmd may wait for or end is gone
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nowhere, fd)
+    os.closerange(3, 1024)
+    return True
+
+
+def _work(options: Options, env: Mapping[str, str]) -> int:
+    """What is done in the background. The bounds hold for children, too."""
+    import signal
+
+    signal.alarm(WITHIN_S)
+    for what, most in ((resource.RLIMIT_CPU, WITHIN_S), (resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(what, (most, most))
+    with contextlib.suppress(OSError):
+        os.nice(10)
+    job = env.get("SLURM_ARRAY_JOB_ID", "") and f"{env['SLURM_ARRAY_JOB_ID']}_{env.get('SLURM_ARRAY_TASK_ID', '')}"
+    job = job or env.get("SLURM_JOB_ID", "") or env.get("SLURM_JOBID", "")
+    if not job:
+        return 0
+    try:
+        _tell(job, options, env)
+    except Exception as error:
+        _note(options.folder, job, f"{type(error).__name__}: {error}")
+    return 0
+
+
+def _tell(job: str, options: Options, env: Mapping[str, str]) -> None:
+    """Gather the node's logs as who we are, answer as the job's user, write where it was asked for."""
+    import tempfile
+    from pathlib import Path
+
+    from forensics.adapters.slurm import evidence
+
+    rows = _accounted(job)
+    uid = int(env.get("SLURM_JOB_UID") or os.getuid())
+    with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
+        ours = Path(folder)
+        evidence.write(ours, evidence.node_logs(rows.concerned, []))
+        if os.getuid() == 0:
+            for path in (ours, *ours.iterdir()):
+                os.chown(path, uid, -1)
+        said = _as_user(uid, lambda: _answered(job, ours, options, env))
+        text, document, line = (*said.split("\0"), "", "", "")[:3]
+        if text and options.folder:
+            target = Path(options.folder)
+            target.mkdir(parents=True, exist_ok=True)
+            for name, content in ((f"{job}.txt", text), (f"{job}.json", document)):
+                (target / f".{name}").write_text(content, encoding="utf-8")
+                (target / f".{name}").replace(target / name)
+        if line and options.comment:
+            _comment(job, line)
+
+
+def _accounted(job: str) -> Job:
+    """What the accounting says of the job, once it knows of its end."""
+    from forensics.adapters.slurm import accounting, programs
+
+    until = time.monotonic() + ACCOUNTED_S
+    while True:
+        rows = accounting.read(programs.ask_accounting(job).text, job)
+        if (rows.jobs and all(j.end_known for j in rows.jobs)) or time.monotonic() > until:
+            return rows
+        time.sleep(1.0)
+
+
+def _as_user(uid: int, work: Callable[[], str]) -> str:
+    """What `work` returns in a process that has become the user `uid` for good."""
+    import signal
+
+    heard, said = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(heard)
+        signal.alarm(WITHIN_S)
+        try:
+            become(uid)
+            with os.fdopen(said, "w", encoding="utf-8", errors="replace") as out:
+                out.write(work())
+        except BaseException as error:
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        finally:
+            os._exit(0)
+    os.close(said)
+    with os.fdopen(heard, encoding="utf-8", errors="replace") as answered:
+        text = answered.read()
+    os.waitpid(pid, 0)
+    return text
+
+
+def become(uid: int) -> None:
+    """Take on the identity, the groups and the home of a user; no way leads back. Raises OSError where that is refused."""
+    import pwd
+
+    if os.getuid() != 0 or uid == 0:
+        return
+    user = pwd.getpwuid(uid)
+    os.initgroups(user.pw_name, user.pw_gid)
+    os.setgid(user.pw_gid)
+    os.setuid(uid)
+    for name in [n for n in os.environ if n.startswith("XDG_")]:
+        del os.environ[name]
+    os.environ |= {"HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}
+
+
+def _answered(job: str, ours: Path, options: Options, env: Mapping[str, str]) -> str:
+    """The report as text, as JSON, and its cause in a line, with a NUL between them; empty after a good end."""
+    from forensics.adapters.slurm import answer, evidence
+    from forensics.report.short import cut_to
+
+    asked = evidence.gather(job, ours, logs=False)
+    if not asked.job.went_wrong:
+        return ""
+    found = answer.on_evidence(job, asked, ours)
+    said = "".join(f"{line}\n" for line in found.said)
+    text = f"{said}\n{found.report.to_text()}"
+    if options.append:
+        places = [env["SLURM_JOB_STDOUT"]] if env.get("SLURM_JOB_STDOUT") else [p for p in asked.paths if p.startswith("/")]
+        for path in places[:1]:
+            append(path, f"\n{MARK}\n\n{cut_to(text, APPENDED_BYTES)}")
+    first = found.report.causes[0]
+    return "\0".join((text, found.report.to_json(), f"{first.id} {first.probability:.0%}: {first.summary}"))
+
+
+def append(path: str, text: str) -> None:
+    """Add to a plain file that is there; raises OSError where this user may not. No link to elsewhere is made use of by root,
+    for `become` came first."""
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            os.write(fd, text.encode("utf-8", "replace"))
+    finally:
+        os.close(fd)
+
+
+def _comment(job: str, line: str) -> None:
+    """Into the accounting; the controller sends a comment on only while the job ends."""
+    from forensics.adapters.slurm import programs
+
+    text = "".join(c for c in line if c.isprintable() and c not in "'\"\\")[:COMMENT_CHARS]
+    programs.ask(["sacctmgr", "-i", "modify", "job", "where", f"jobid={job}", "set", f"AdminComment={text}"])
+
+
+def _note(folder: str, job: str, fault: str) -> None:
+    """A fault of ours is told where the reports go, and nowhere else."""
+    if folder:
+        from pathlib import Path
+
+        with contextlib.suppress(OSError):
+            Path(folder, f"{job}.fault").write_text(fault + "\n", encoding="utf-8")

@@ -1,0 +1,62 @@
+"""Asks the programs of Slurm. What they refuse is told, not raised.
+
+sacct -j 4711 --duplicates --parsable2 ...        ["JobID\x1fJobName\x1f...", ...]
+scontrol show job 4711                            "JobId=4711 JobName=train ... StdOut=/home/alice/slurm-4711.out ..."
+"""
+
+from __future__ import annotations
+
+import subprocess
+from typing import NamedTuple
+
+QUERY_S = 20.0  # a database that is slow is waited for; one that hangs is not
+DELIMITER = "\x1f"  # no name, command or path of a job has it, as a command may have a |
+FIELDS = (
+    *("JobID", "JobIDRaw", "JobName", "User", "State", "ExitCode", "DerivedExitCode", "Reason", "NodeList", "ReqMem", "MaxRSS"),
+    *("Timelimit", "Elapsed", "Submit", "Start", "End", "WorkDir", "SubmitLine"),
+)
+SINCE_21_08 = ("SubmitLine",)
+
+
+class Answer(NamedTuple):
+    """What a program printed; `fault`: why it did not, in one line."""
+
+    text: str
+    fault: str = ""
+
+
+def sacct(job: str, fields: tuple[str, ...] = FIELDS) -> list[str]:
+    """The command that asks the accounting for all rows of a job, earlier attempts too."""
+    options = ["--duplicates", "--noconvert", "--parsable2", f"--delimiter={DELIMITER}"]
+    return ["sacct", f"--jobs={job}", *options, f"--format={','.join(fields)}"]
+
+
+def questions(job: str) -> list[list[str]]:
+    """All commands that are asked about a job."""
+    return [sacct(job), ["scontrol", "show", "job", job], ["scontrol", "show", "config"], ["scontrol", "show", "aliases"]]
+
+
+def ask(command: list[str]) -> Answer:
+    """What a program answers within QUERY_S."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=QUERY_S, check=False, stdin=subprocess.DEVNULL
+        )
+    except FileNotFoundError:
+        return Answer("", "is not installed here")
+    except subprocess.TimeoutExpired:
+        return Answer("", f"did not answer within {QUERY_S:.0f} s")
+    except OSError as error:
+        return Answer("", error.strerror or type(error).__name__)
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.strip()]
+        return Answer(done.stdout, said[-1].strip() if said else f"exit status {done.returncode}")
+    return Answer(done.stdout)
+
+
+def ask_accounting(job: str) -> Answer:
+    """The rows of sacct; an older Slurm is asked without the fields that it does not know."""
+    found = ask(sacct(job))
+    if "nvalid field" in found.fault:
+        return ask(sacct(job, tuple(f for f in FIELDS if f not in SINCE_21_08)))
+    return found

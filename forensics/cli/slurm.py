@@ -1,0 +1,41 @@
+"""`forensics slurm JOBID`: why a Slurm job ended, from its accounting, its output and its node's logs."""
+
+from typing import Annotated
+
+import typer
+
+from forensics.cli.common import ExitCode, Format, Output, Redact, Telling, check_format, told, write
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def slurm(
+        job: Annotated[str, typer.Argument(metavar="JOBID[.STEP]", help="4711, 4711.0, an array's 4711_2 or 4711, 4711+1.")],
+        form: Format = "text",
+        output: Output = None,
+        exit_code: ExitCode = False,
+        redact: Redact = False,
+    ) -> None:
+        """Say why a Slurm job ended, or why it never started.
+
+        \b
+        Examples:
+          forensics slurm 4711
+          forensics slurm 4711_2 -f markdown -o report.md
+          forensics slurm epilog --script > /etc/slurm/epilog.d/forensics    # docs/slurm.md
+
+        Reads what sacct and scontrol answer, the job's own output files, what `forensics run` captured in it, and its node's
+        logs as far as they may be read. Exit status: 0 analysed, 2 nothing is known of the job; with --exit-code 1 for a crash.
+        """
+        from forensics.adapters.slurm.answer import answer
+
+        check_format(form)
+        found = answer(job)
+        telling = Telling(form, output, exit_code, redact)
+        text = told(found.report, telling)
+        head = "".join(f"{line}\n" for line in found.said) if form == "text" and not redact else ""
+        write(f"{head}\n{text}" if head else text, output)
+        if exit_code and found.report.verdict == "crash":
+            raise typer.Exit(1)
