@@ -196,7 +196,14 @@ def main() -> None:
     parser.add_argument("--user", default="run", choices=["run", "root"])
     given = parser.parse_args()
     cluster = Cluster(given.folder)
-    cluster.run("mkdir -p jobs")
+    cluster.run("mkdir -p jobs; scancel -u alice")
+    cluster.run("kill -0 $(cat /run/slurmd-n2.pid) 2> /dev/null || slurmd -N n2", "root")
+    for _ in range(60):
+        if cluster.run("sinfo -h -N -o %T").split() == ["idle", "idle"]:
+            break
+        time.sleep(1)
+    else:
+        sys.exit(cluster.run("sinfo -N -l"))
     folder = given.folder / "root/home/alice/jobs"
     for name, text in FILES.items():
         (folder / name).write_text(text)

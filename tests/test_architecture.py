@@ -67,7 +67,7 @@ BELOW: dict[str, set[str]] = {
         "version",
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "errors"},
-    "adapters": {"api", "capture", "report", "model", "errors"},
+    "adapters": {"api", "capture", "report", "model", "errors", "version"},
     "__init__": {"api", "capture", "errors", "version"},
     "__main__": {"cli"},
 }

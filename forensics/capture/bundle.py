@@ -7,7 +7,7 @@ exits.jsonl    every process that ended: pid, parent, command, rank, times, stat
 memory.jsonl   samples: memory of the processes, of the group, of the host, pressure
 kernel.log     the kernel's records of that span
 stacks/        stacks of its processes      fr/  flight-recorder dumps     torchrun/  logs and error files of ranks
-report.txt     report.json                  the analysis
+report.txt     report.json                  the analysis; report.short.txt: the first 4,096 bytes of it, for a container's message
 """
 
 from __future__ import annotations

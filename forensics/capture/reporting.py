@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from forensics.capture.options import Options
 
 REPORT_S = 60.0
-TERMINATION_CHARS = 4000  # a container's message may have 4,096 bytes
+MESSAGE_BYTES = 4096  # more of a container's termination message Kubernetes cuts
 
 
 def analyse(folder: str, options: Options) -> None:
@@ -47,10 +47,10 @@ def afterwards(folder: str, options: Options) -> None:
     with contextlib.suppress(OSError):
         if options.termination_file and os.path.exists(options.termination_file):
             with (
-                open(os.path.join(folder, "report.txt"), encoding="utf-8") as report,
-                open(options.termination_file, "w", encoding="utf-8") as file,
+                open(os.path.join(folder, "report.short.txt"), "rb") as report,
+                open(options.termination_file, "wb") as file,
             ):
-                file.write(report.read(TERMINATION_CHARS))
+                file.write(report.read(MESSAGE_BYTES))
     if options.on_crash:
         with contextlib.suppress(OSError):
             subprocess.Popen(

@@ -21,7 +21,12 @@ Stall = Annotated[str, typer.Option(help="Take the stacks when the output is sil
 Env = Annotated[bool, typer.Option("--env/--no-env", help="Set PYTHONFAULTHANDLER and its like unless they are set.")]
 MaxLog = Annotated[int, typer.Option(min=1, help="MiB of output that are kept.")]
 WarnEarly = Annotated[bool, typer.Option("--warn", help="One line when memory will run out soon, or the output falls silent.")]
-Termination = Annotated[Path, typer.Option(help="Also write a short report here, where this file exists.")]
+Termination = Annotated[
+    Path,
+    typer.Option(
+        envvar="FORENSICS_TERMINATION_FILE", show_envvar=False, help="Also write a short report here, where this file exists."
+    ),
+]
 OnCrash = Annotated[str, typer.Option(help="A shell command to run after a death; {bundle} is the folder.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing, whatever happens.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line at a good end, too.")]

@@ -9,7 +9,7 @@ import typer
 from forensics.cli.common import Format, Redact, capture_settings, check_format, write
 from forensics.errors import UsageError
 
-REPORT_NAMES = ("report.txt", "report.json")
+REPORT_NAMES = ("report.txt", "report.json", "report.short.txt")
 
 
 def register(app: typer.Typer) -> None:
@@ -51,9 +51,11 @@ def _latest() -> Path:
 
 
 def report_on(folder: Path, form: str, redact: bool, keep: bool) -> str:
-    """The report on a bundle in `form`; with `keep` report.txt and report.json are written into it as well."""
+    """The report on a bundle in `form`; with `keep` report.txt, report.json and, for a container's termination message,
+    report.short.txt are written into it as well."""
     from forensics import pipeline
     from forensics.report import hidden, render
+    from forensics.report.short import short
 
     if not folder.is_dir():
         raise UsageError("no such folder", str(folder))
@@ -63,9 +65,10 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool) -> str:
     if redact:
         report, _ = hidden(report)
     if keep:
-        for name, shape in zip(REPORT_NAMES, (form if form in ("text", "markdown", "html") else "text", "json"), strict=True):
+        texts = (render(report, form if form in ("text", "markdown", "html") else "text"), render(report, "json"), short(report))
+        for name, text in zip(REPORT_NAMES, texts, strict=True):
             try:
-                (folder / name).write_text(render(report, shape), encoding="utf-8")
+                (folder / name).write_text(text, encoding="utf-8")
             except OSError as error:
                 print(f"forensics: {name} could not be written: {error.strerror}", file=sys.stderr)
     return render(report, form)

@@ -31,7 +31,6 @@ MEMORY_BYTES = 4 << 30  # of address space
 ACCOUNTED_S = 30.0  # the accounting knows the end of a job so soon; else what it knows is taken
 COMMENT_CHARS = 200
 APPENDED_BYTES = 8192
-MARK = "forensics: why this job ended"
 HELP = """usage: forensics slurm epilog [--append] [--folder DIR] [--comment] [--script]
 
   --append       add the report to the job's standard output (as Epilog, which runs as root; the job's user writes)
@@ -216,7 +215,7 @@ def _answered(job: str, ours: Path, options: Options, env: Mapping[str, str]) ->
     if options.append:
         places = [env["SLURM_JOB_STDOUT"]] if env.get("SLURM_JOB_STDOUT") else [p for p in asked.paths if p.startswith("/")]
         for path in places[:1]:
-            append(path, f"\n{MARK}\n\n{cut_to(text, APPENDED_BYTES)}")
+            append(path, f"\n{evidence.MARK}\n\n{cut_to(text, APPENDED_BYTES)}")
     first = found.report.causes[0]
     return "\0".join((text, found.report.to_json(), f"{first.id} {first.probability:.0%}: {first.summary}"))
 

@@ -19,14 +19,17 @@ from typing import NamedTuple
 
 from forensics.adapters.slurm import outputs, programs
 from forensics.adapters.slurm.accounting import Job, Row, control_fields, read, table
-from forensics.capture.bundle import MARK, state_folder
+from forensics.capture.bundle import MARK as RUN_FILE
+from forensics.capture.bundle import state_folder
 from forensics.capture.kernel import KernelLog
 from forensics.errors import UsageError
 
+MARK = "forensics: why this job ended"  # the first line of what an epilog adds to a job's output
 ASKED = re.compile(r"(?P<job>\d{1,10})(?:_\d{1,7}|\+\d{1,3})?(?:\.(?:\d{1,10}|batch|extern|interactive))?")
 MOST_OUTPUTS = 20
 MOST_BUNDLES = 16
 LOG_BYTES = 64 << 20  # of a daemon's log, from its end
+REPORT_BYTES = 64 << 10  # at the end of an output: an epilog's report is shorter
 AROUND = timedelta(minutes=2)  # the kernel's words on a kill may come behind the end that Slurm notes
 DAEMONS = {"slurmd.log": "SlurmdLogFile", "slurmctld.log": "SlurmctldLogFile"}
 
@@ -75,7 +78,7 @@ def gather(asked: str, folder: Path, logs: bool = True) -> Evidence:
     paths = write(folder, {"sacct.txt": table(job) if rows.text else [], "scontrol.txt": _lines(shown.text, concerned)})
     for row in concerned[:MOST_OUTPUTS]:
         if row.started:
-            _outputs(row, control, paths, missing)
+            _outputs(row, control, folder, paths, missing)
     raw = concerned[0]["JobIDRaw"] if len(concerned) == 1 else ""
     paths += bundles({r["JobIDRaw"] for r in job.jobs})
     if logs:
@@ -114,17 +117,33 @@ def write(folder: Path, texts: dict[str, list[str]]) -> list[str]:
     return [name for name, lines in texts.items() if lines]
 
 
-def _outputs(row: Row, control: dict[str, str], paths: list[str], missing: list[Missing]) -> None:
+def _outputs(row: Row, control: dict[str, str], folder: Path, paths: list[str], missing: list[Missing]) -> None:
     for path in outputs.paths(row, control if control.get("JobId") == row["JobIDRaw"] else {}):
         if path == "/dev/null":
             missing.append(
                 Missing("the job's output", "it was sent to /dev/null", f"sbatch -o slurm-%j.out ...   # job {row.id}")
             )
         elif Path(path).is_file() and os.access(path, os.R_OK):
-            paths.append(path)
+            paths.append(_without_report(path, folder))
         else:
             why = "it may not be read" if Path(path).exists() else "there is no such file on this machine"
             missing.append(Missing(f"the output of job {row.id}, {path}", why, f"scontrol show job {row.id} | grep Std"))
+
+
+def _without_report(path: str, folder: Path) -> str:
+    """`path`, or a copy in `folder` where an epilog added a report at its end: what we said is no evidence."""
+    with Path(path).open("rb") as file:
+        first = max(0, file.seek(0, os.SEEK_END) - REPORT_BYTES)
+        file.seek(first)
+        at = file.read(REPORT_BYTES).find(MARK.encode())
+        if at < 0:
+            return path
+        file.seek(0)
+        copy, left = folder / Path(path).name, first + at
+        with copy.open("wb") as target:
+            while left > 0 and (block := file.read(min(left, 1 << 20))):
+                left -= target.write(block)
+    return copy.name
 
 
 def bundles(raws: set[str]) -> list[str]:
@@ -136,7 +155,7 @@ def bundles(raws: set[str]) -> list[str]:
         return []
     for entry in entries:
         try:
-            told = json.loads(Path(entry.path, MARK).read_text(encoding="utf-8"))
+            told = json.loads(Path(entry.path, RUN_FILE).read_text(encoding="utf-8"))
             slurm = told["identity"]["slurm"]
         except (OSError, ValueError, KeyError, TypeError):
             continue

@@ -1,0 +1,152 @@
+"""The files of one pod, and the report on them.
+
+describe.txt               kubectl describe pod: states, exit codes, limits, termination messages
+CONTAINER.log              kubectl logs -c CONTAINER;    CONTAINER.previous.log  of the container before its last restart
+events.json                the pod's events with whole times (describe tells ages)
+node.json, node-events.json   the node's conditions and what happened on it, where they may be read
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from forensics.adapters.kubernetes.kubectl import LOG_BYTES, Kubectl
+from forensics.api import Report, analyze
+from forensics.errors import UsageError
+from forensics.model import Notice, Unknown
+
+NAME = re.compile(r"(?:pods?/)?(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)")
+STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+NO_PREVIOUS = "previous terminated container"
+DESCRIBE = "describe.txt"
+
+
+class Answer(NamedTuple):
+    """`said`: what Kubernetes says of the pod and its containers, a sentence each."""
+
+    said: tuple[str, ...]
+    report: Report
+
+
+def answer(asked: str, kubectl: Kubectl) -> Answer:
+    """Why the pod died. Raises UsageError for what is no pod's name, and where kubectl gives nothing of it."""
+    found = NAME.fullmatch(asked)
+    if found is None:
+        raise UsageError(f"{asked!r} is no pod", advice="write the name that `kubectl get pods` shows")
+    with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
+        ours = Path(folder)
+        pod, missing = gather(found["pod"], kubectl, ours)
+        with contextlib.chdir(ours):  # so that the report calls the files by these names
+            report = analyze(sorted(p.name for p in ours.iterdir()))
+        said = tuple(told(pod))
+        notices = tuple(_notices(said, ours / DESCRIBE)) + report.notices
+        report = replace(report, case=f"pod {found['pod']}", notices=notices, missing=(*report.missing, *missing))
+        return Answer(said, report)
+
+
+def gather(name: str, kubectl: Kubectl, folder: Path) -> tuple[dict[str, Any], list[Unknown]]:
+    """Fill `folder`; the pod as the API tells it, and what could not be had. Raises UsageError without the pod itself."""
+    shown = kubectl.ask("get", "pod", name, "-o", "json")
+    if shown.fault:
+        raise UsageError(
+            f"kubectl gives nothing of pod {name} ({shown.fault})", advice="-n NAMESPACE and --context are passed on"
+        )
+    try:
+        pod: dict[str, Any] = json.loads(shown.text)
+    except ValueError as error:
+        raise UsageError(f"kubectl's answer on pod {name} is no JSON") from error
+    missing: list[Unknown] = []
+
+    def keep(target: str, what: str, *words: str, everywhere: bool = False) -> None:
+        found = kubectl.ask(*words, everywhere=everywhere)
+        if found.fault:
+            missing.append(Unknown(what, found.fault, " ".join([*kubectl.command, *words])))
+        elif found.text.strip():
+            (folder / target).write_text(found.text, encoding="utf-8")
+
+    keep(DESCRIBE, "what kubectl describes of the pod", "describe", "pod", name)
+    keep("events.json", "the pod's events", "get", "events", f"--field-selector=involvedObject.name={name}", "-o", "json")
+    _logs(name, pod, kubectl, folder, missing)
+    if node := str(pod.get("spec", {}).get("nodeName", "")):
+        keep("node.json", f"the state of node {node}", "get", "node", node, "-o", "json", everywhere=True)
+        chosen = f"--field-selector=involvedObject.kind=Node,involvedObject.name={node}"
+        keep("node-events.json", f"the events of node {node}", "get", "events", "-A", chosen, "-o", "json", everywhere=True)
+        command = f"kubectl debug node/{node} -it --image=busybox -- chroot /host journalctl -k --since -2h > kernel.log"
+        missing.append(Unknown(f"the kernel's log of node {node}", "Kubernetes does not hand it out", command))
+    return pod, missing
+
+
+def _logs(name: str, pod: dict[str, Any], kubectl: Kubectl, folder: Path, missing: list[Unknown]) -> None:
+    """The log of each container that started, and of the one before its last restart."""
+    for status in _statuses(pod):
+        container = status["name"]
+        words = ["logs", name, f"--container={container}", "--timestamps", f"--limit-bytes={LOG_BYTES}"]
+        wanted = [(f"{container}.log", words)] if _started(status) else []
+        wanted += [(f"{container}.previous.log", [*words, "--previous"])] if status.get("restartCount", 0) else []
+        for target, command in wanted:
+            fault = kubectl.save(folder / target, *command)
+            if fault and NO_PREVIOUS not in fault:
+                missing.append(Unknown(f"the log of container {container}", fault, " ".join([*kubectl.command, *command])))
+            if (folder / target).exists() and not (folder / target).stat().st_size:
+                (folder / target).unlink()
+
+
+def _statuses(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    return [s for key in STATUSES for s in pod.get("status", {}).get(key) or []]
+
+
+def _started(status: dict[str, Any]) -> bool:
+    return bool({"running", "terminated"} & set(status.get("state") or {})) or bool(status.get("lastState"))
+
+
+def told(pod: dict[str, Any]) -> Iterator[str]:
+    """The pod and each of its containers in a sentence."""
+    meta, status = pod.get("metadata", {}), pod.get("status", {})
+    where = f" on {pod['spec']['nodeName']}" if pod.get("spec", {}).get("nodeName") else ", on no node yet"
+    why = ", ".join(filter(None, (status.get("reason", ""), status.get("message", ""))))
+    yield f"pod {meta.get('namespace', 'default')}/{meta.get('name', '')}: {status.get('phase', 'Unknown')}{where}" + (
+        f" ({why})" if why else ""
+    )
+    for condition in status.get("conditions") or []:
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            yield f"not scheduled: {condition.get('message') or condition.get('reason')}"
+    for found in _statuses(pod):
+        restarts = found.get("restartCount", 0)
+        now, last = _state(found.get("state") or {}), _state(found.get("lastState") or {})
+        before = f"; before that {last}" if last else ""
+        often = f", restarted {restarts} time{'s' if restarts != 1 else ''}" if restarts else ""
+        yield f"container {found['name']}: {now or 'no state'}{before}{often}"
+
+
+def _state(state: dict[str, Any]) -> str:
+    for kind, about in state.items():
+        reason = about.get("reason", "")
+        if kind == "terminated":
+            code = about.get("exitCode")
+            ended = f"ended {about['finishedAt']}" if about.get("finishedAt") else "ended"
+            return f"{ended}, {reason or 'no reason given'}, exit code {code}" + _signal(code)
+        message = (about.get("message") or "").split("\n")[0][:200]
+        return ", ".join(filter(None, (kind, reason, message)))
+    return ""
+
+
+def _signal(code: Any) -> str:
+    return f" (signal {code - 128})" if isinstance(code, int) and 128 < code < 160 else ""
+
+
+def _notices(said: tuple[str, ...], describe: Path) -> Iterator[Notice]:
+    """Each sentence with the line of describe.txt that it rests on: the container's own, else the first."""
+    lines = describe.read_text(encoding="utf-8").splitlines() if describe.exists() else []
+    for text in said:
+        name = text.removeprefix("container ").partition(":")[0] if text.startswith("container ") else ""
+        at = next((n for n, line in enumerate(lines, 1) if name and line.strip() == f"{name}:"), 1)
+        if lines:
+            yield Notice(DESCRIBE, at, lines[at - 1], None, "subject", text)

@@ -1,0 +1,59 @@
+"""The user's kubectl, with the context and the namespace that were asked for."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+WITHIN_S = 60.0
+LOG_BYTES = 256 << 20  # of one container; kubelet keeps 10 MiB of each unless it is told otherwise
+
+
+class Answer(NamedTuple):
+    """What was printed; `fault`: why nothing was, in one line."""
+
+    text: str
+    fault: str = ""
+
+
+class Kubectl:
+    """`context`, `namespace`: empty for those of the user's configuration."""
+
+    def __init__(self, context: str = "", namespace: str = "", program: str = "kubectl") -> None:
+        self.command = [program, *([f"--context={context}"] if context else [])]
+        self.namespace = [f"--namespace={namespace}"] if namespace else []
+
+    def ask(self, *words: str, everywhere: bool = False) -> Answer:
+        """What `kubectl WORDS...` answers; `everywhere`: without the namespace, for what has none."""
+        command = [*self.command, *([] if everywhere else self.namespace), *words]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=False, stdin=subprocess.DEVNULL)
+        except FileNotFoundError:
+            return Answer("", "kubectl is not installed here")
+        except subprocess.TimeoutExpired:
+            return Answer("", f"kubectl did not answer within {WITHIN_S:.0f} s")
+        except OSError as error:
+            return Answer("", f"kubectl: {error.strerror or type(error).__name__}")
+        return Answer(done.stdout.decode("utf-8", "replace"), _fault(done.returncode, done.stderr))
+
+    def save(self, target: Path, *words: str) -> str:
+        """The same into a file, for logs, which are large; why there is none, in one line."""
+        command = [*self.command, *self.namespace, *words]
+        try:
+            with target.open("wb") as file:
+                done = subprocess.run(
+                    command, stdout=file, stderr=subprocess.PIPE, timeout=WITHIN_S, check=False, stdin=subprocess.DEVNULL
+                )
+        except subprocess.TimeoutExpired:
+            return f"kubectl did not end within {WITHIN_S:.0f} s; what came until then is read"
+        except OSError as error:
+            return f"kubectl: {error.strerror or type(error).__name__}"
+        return _fault(done.returncode, done.stderr)
+
+
+def _fault(status: int, stderr: bytes) -> str:
+    if not status:
+        return ""
+    lines = [line for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    return lines[-1].strip()[:300] if lines else f"exit status {status}"

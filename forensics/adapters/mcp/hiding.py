@@ -1,0 +1,40 @@
+"""Secrets masked, and names as stand-ins that stay the same for a session: host-1 of one answer is host-1 of the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from forensics.api import Report
+from forensics.report import hidden
+from forensics.report.redaction.names import Names
+from forensics.report.redaction.secrets import masked
+
+
+class Hiding:
+    """What may leave. `names`: names may, secrets never do."""
+
+    def __init__(self, names: bool = False) -> None:
+        self.names = names
+        self._known = Names.among([], [])
+
+    def text(self, text: str) -> str:
+        """`text` as it may leave."""
+        lines = [masked(line) for line in text.split("\n")]
+        if not self.names:
+            self._learn([], lines)
+            lines = [self._known.hide(line) for line in lines]
+        return "\n".join(lines)
+
+    def report(self, report: Report) -> None:
+        """Learn the names of a report: its records tell more of them than its text does."""
+        if not self.names:
+            # What a case is called after is the path that the agent gave.
+            self._learn([pair for pair in _pairs(hidden(report)[1]) if pair[1] != report.case], [])
+
+    def _learn(self, pairs: Iterable[tuple[str, str]], lines: Iterable[str]) -> None:
+        self._known = Names.among([*_pairs(self._known.key()), *pairs], lines)  # the old ones first: each keeps its number
+
+
+def _pairs(key: dict[str, str]) -> list[tuple[str, str]]:
+    """A key of stand-ins as kinds and names: {"host-1": "gpu17"} -> [("host", "gpu17")]."""
+    return [(stand_in.rpartition("-")[0], name) for stand_in, name in key.items()]

@@ -1,0 +1,42 @@
+"""`forensics k8s POD`: why a Kubernetes pod died, through the user's kubectl."""
+
+from typing import Annotated
+
+import typer
+
+from forensics.cli.common import ExitCode, Format, Output, Redact, Telling, check_format, told, write
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def k8s(
+        pod: Annotated[str, typer.Argument(help="A pod, as `kubectl get pods` shows it.")],
+        namespace: Annotated[str, typer.Option("--namespace", "-n", help="Passed on to kubectl.")] = "",
+        context: Annotated[str, typer.Option(help="Passed on to kubectl.")] = "",
+        form: Format = "text",
+        output: Output = None,
+        exit_code: ExitCode = False,
+        redact: Redact = False,
+    ) -> None:
+        """Say why a pod died: its states, logs, the logs before the last restart, events and its node's conditions.
+
+        \b
+        Examples:
+          forensics k8s train-0 -n research
+          forensics k8s train-0 --context prod -f markdown --redact -o issue.md
+
+        What kubectl may not read is told under "not known". Exit status: 0 analysed, 2 kubectl gives nothing of the pod; with
+        --exit-code 1 for a crash.
+        """
+        from forensics.adapters.kubernetes.answer import answer
+        from forensics.adapters.kubernetes.kubectl import Kubectl
+
+        check_format(form)
+        found = answer(pod, Kubectl(context, namespace))
+        text = told(found.report, Telling(form, output, exit_code, redact))
+        head = "".join(f"{line}\n" for line in found.said) if form == "text" and not redact else ""
+        write(f"{head}\n{text}" if head else text, output)
+        if exit_code and found.report.verdict == "crash":
+            raise typer.Exit(1)

@@ -1,0 +1,35 @@
+"""`forensics mcp`: the questions of this command line as tools for an agent."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forensics.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def mcp(
+        root: Annotated[list[Path] | None, typer.Option(help="Read only what lies below this folder; repeatable.")] = None,
+        names: Annotated[bool, typer.Option("--names", help="Show hosts, users and addresses; secrets stay masked.")] = False,
+    ) -> None:
+        """Serve analyze, explain, timeline, compare and series to an agent (Model Context Protocol, standard input and output).
+
+        \b
+        Examples:
+          claude mcp add forensics -- forensics mcp --root ~/runs
+          forensics mcp --root /scratch/logs --names
+        """
+        for folder in root or ():
+            if not folder.is_dir():
+                raise UsageError("no such folder", str(folder))
+        try:
+            from forensics.adapters.mcp.server import build
+        except ModuleNotFoundError as error:
+            raise UsageError(
+                f"the package {error.name} is not installed", advice="pip install 'training-forensics[mcp]'"
+            ) from error
+        build(root or (), names).run()

@@ -1,0 +1,135 @@
+"""The server for agents, started as its users start it and asked by the protocol's own client."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+
+import anyio
+from mcp import Client, StdioServerParameters
+
+from forensics.adapters.mcp.asking import Bounds, ask
+from forensics.adapters.mcp.hiding import Hiding
+from forensics.errors import UsageError
+
+SAMPLES = Path(__file__).parents[3] / "sample_logs"
+LOG = """Starting training on host gpu-node17 for user=alice
+export HF_TOKEN=hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789
+step 1 loss 2.3
+Traceback (most recent call last):
+  File "/home/alice/run/train.py", line 7, in <module>
+    run(config["learning_rate"])
+KeyError: 'learning_rate'
+"""
+
+
+def asked(*calls: tuple[str, dict[str, Any]], options: tuple[str, ...] = ()) -> list[Any]:
+    """What a server of its own answers to each call, in order."""
+    server = StdioServerParameters(command=sys.executable, args=["-P", "-m", "forensics", "mcp", *options])
+
+    async def ask() -> list[Any]:
+        async with Client(server) as client:
+            return [await client.call_tool(name, given) for name, given in calls]
+
+    return anyio.run(ask)
+
+
+def text(result: Any) -> str:
+    return "".join(part.text for part in result.content)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("logs")
+    (folder / "train.log").write_text(LOG)
+    (folder / "good.log").write_text(
+        "Starting training on host gpu-node17 for user=alice\n" + "".join(f"step {i} loss {9 / i}\n" for i in range(1, 99))
+    )
+    (folder / "long.log").write_text(
+        "".join(f"2026-11-21 10:00:{i % 60:02d} INFO step {i} of job on gpu-node17.cluster.local\n" for i in range(20_000))
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def answers(logs: Path) -> list[Any]:
+    return asked(
+        ("analyze", {"paths": [str(SAMPLES / "jupyter_oom")]}),
+        ("analyze", {"paths": [str(logs / "train.log")], "max_chars": 1200}),
+        ("explain", {"what": "xid 79"}),
+        ("timeline", {"paths": [str(logs / "long.log")], "lines": 50}),
+        ("compare", {"good": str(logs / "good.log"), "bad": str(logs / "train.log")}),
+        ("series", {"paths": [str(logs / "good.log")]}),
+        ("analyze", {"paths": [str(logs / "absent.log")]}),
+        ("explain", {"what": "--output=/tmp/taken"}),
+        ("timeline", {"paths": [str(logs / "train.log")]}),
+        options=("--root", str(logs), "--root", str(SAMPLES)),
+    )
+
+
+def test_analyze_tells_verdict_cause_and_the_lines_that_prove_it(answers: list[Any]) -> None:
+    told = answers[0].structured_content
+    assert (told["verdict"], told["cause"]) == ("crash", "host_memory.oom_cgroup")
+    assert "dmesg.log:82" in told["report"]
+    assert json.loads(text(answers[0])) == told
+
+
+def test_answers_are_bounded_and_names_and_secrets_stay_here(answers: list[Any]) -> None:
+    told = answers[1].structured_content
+    assert told["cause"] == "code.exception"
+    assert len(told["report"]) <= 1200
+    for result in answers[1:6]:
+        said = text(result)
+        assert len(said) < 10_000
+        assert not any(name in said for name in ("gpu-node17", "alice", "hf_AbCd"))
+
+
+def test_a_name_has_one_stand_in_in_all_answers(answers: list[Any]) -> None:
+    assert "host-" in text(answers[3])
+    assert "user-1" in answers[1].structured_content["report"]
+    assert "/home/user-1/run/train.py" in text(answers[8])
+    assert "train.log" in text(answers[8])
+
+
+def test_each_tool_answers_what_the_command_line_does(answers: list[Any]) -> None:
+    assert "FALLEN_OFF_THE_BUS" in text(answers[2])
+    assert len(text(answers[3]).splitlines()) <= 51
+    assert "more lines" in text(answers[3])
+    assert "KeyError" in text(answers[4])
+    assert "loss" in text(answers[5])
+
+
+def test_wrong_use_is_an_error_in_a_line_and_no_value_becomes_an_option(answers: list[Any]) -> None:
+    assert answers[6].is_error
+    assert "no such file or folder" in text(answers[6])
+    assert "Traceback" not in text(answers[6])
+    assert "Nothing is known of --output" in text(answers[7])
+    assert not Path("/tmp/taken").exists()
+
+
+def test_nothing_outside_of_the_roots_is_read_not_through_a_link_either(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "link.log").symlink_to(logs / "train.log")
+    (tmp_path / "own.log").write_text(LOG)
+    bounds = Bounds([tmp_path])
+    assert bounds.checked([str(tmp_path / "own.log")]) == [str(tmp_path / "own.log")]
+    for outside in (str(logs / "train.log"), str(tmp_path / "link.log"), f"{tmp_path}/../{logs.name}"):
+        with pytest.raises(UsageError, match="outside"):
+            bounds.checked([outside])
+
+
+def test_with_names_only_secrets_are_hidden() -> None:
+    said = Hiding(names=True).text(LOG)
+    assert "/home/alice/run/train.py" in said
+    assert "hf_AbCd" not in said
+
+
+def test_a_question_that_prints_without_end_is_cut_and_ended() -> None:
+    async def taken() -> tuple[str, bool]:
+        return await ask(["timeline", "--", str(SAMPLES / "oom_leak")], 2000)
+
+    said, more = anyio.run(taken)
+    assert (len(said), more) == (2000, True)
