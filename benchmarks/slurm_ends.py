@@ -177,12 +177,14 @@ def record(cluster: Cluster, jobs: dict[str, str], target: Path) -> None:
     kept: dict[str, Any] = {}
     for name, job in jobs.items():
         answers = {}
-        for command in programs.questions(job):
+        for command in (programs.sacct(job), ["scontrol", "show", "job", job]):
             done = subprocess.run(
                 [CLUSTER, "run", cluster.folder, " ".join(command)], capture_output=True, text=True, check=False
             )
-            answers[" ".join(command)] = [done.returncode, done.stdout, done.stderr]
-        outputs = {p.name: p.read_text() for p in sorted((cluster.folder / "root/home/alice/jobs").glob(f"slurm-{job}*.out"))}
+            answers[" ".join(command)] = done.stdout
+        outputs = {
+            p.name: p.read_text()[-3000:] for p in sorted((cluster.folder / "root/home/alice/jobs").glob(f"slurm-{job}*.out"))
+        }
         kept[name] = {"job": job, "answers": answers, "outputs": outputs}
     target.write_text(json.dumps(kept, indent=1) + "\n")
 
@@ -220,11 +222,11 @@ def main() -> None:
             while "RUNNING" not in cluster.state(jobs[name]) and time.monotonic() < until:
                 time.sleep(0.5)
             disturb(cluster, name, jobs[name])
-    for name in names:
+    for name in sorted(names, key=lambda n: n != "node_down"):
         if not wait(cluster, name, jobs[name]):
             print(f"{name}: job {jobs[name]} did not end: {cluster.state(jobs[name])}")
-    if "node_down" in names:
-        cluster.run("slurmd -N n2", "root")
+        if name == "node_down":
+            cluster.run("slurmd -N n2", "root")
     print(json.dumps(jobs), flush=True)
     if given.record:
         record(cluster, jobs, given.record)

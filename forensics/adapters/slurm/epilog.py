@@ -46,7 +46,7 @@ class Options:
     def __init__(self, given: Sequence[str]) -> None:
         self.append, self.comment, self.script, self.help = (f"--{n}" in given for n in ("append", "comment", "script", "help"))
         self.folder = ""
-        for word, following in zip(given, [*given[1:], ""], strict=True):
+        for word, following in zip(given, [*given[1:], ""], strict=False):
             if word == "--folder":
                 self.folder = following
             elif word.startswith("--folder="):
@@ -112,15 +112,28 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
             resource.setrlimit(what, (most, most))
     with contextlib.suppress(OSError):
         os.nice(10)
-    job = env.get("SLURM_ARRAY_JOB_ID", "") and f"{env['SLURM_ARRAY_JOB_ID']}_{env.get('SLURM_ARRAY_TASK_ID', '')}"
-    job = job or env.get("SLURM_JOB_ID", "") or env.get("SLURM_JOBID", "")
+    job = env.get("SLURM_JOB_ID", "") or env.get("SLURM_JOBID", "")
     if not job:
         return 0
     try:
+        held = _turn()
         _tell(job, options, env)
+        del held
     except Exception as error:
         _note(options.folder, job, f"{type(error).__name__}: {error}")
     return 0
+
+
+def _turn() -> int:
+    """Wait until no other of ours works on this machine, for a node's jobs may all end at once; the file that is held."""
+    import fcntl
+    import tempfile
+
+    folder = "/run" if os.getuid() == 0 and os.path.isdir("/run") else tempfile.gettempdir()  # noqa: PTH112
+    path = f"{folder}/forensics-epilog-{os.getuid()}.lock"
+    held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return held
 
 
 def _tell(job: str, options: Options, env: Mapping[str, str]) -> None:
@@ -134,11 +147,13 @@ def _tell(job: str, options: Options, env: Mapping[str, str]) -> None:
     uid = int(env.get("SLURM_JOB_UID") or os.getuid())
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         ours = Path(folder)
-        evidence.write(ours, evidence.node_logs(rows.concerned, []))
+        mine = tuple(j for j in rows.jobs if j["JobIDRaw"] == job) or rows.concerned  # of an array the task that ended here
+        evidence.write(ours, evidence.node_logs(mine, []))
         if os.getuid() == 0:
             for path in (ours, *ours.iterdir()):
                 os.chown(path, uid, -1)
-        said = _as_user(uid, lambda: _answered(job, ours, options, env))
+        asked = mine[0].id if mine else job
+        said = _as_user(uid, lambda: _answered(asked, ours, options, env))
         text, document, line = (*said.split("\0"), "", "", "")[:3]
         if text and options.folder:
             target = Path(options.folder)
@@ -157,7 +172,8 @@ def _accounted(job: str) -> Job:
     until = time.monotonic() + ACCOUNTED_S
     while True:
         rows = accounting.read(programs.ask_accounting(job).text, job)
-        if (rows.jobs and all(j.end_known for j in rows.jobs)) or time.monotonic() > until:
+        mine = [j for j in rows.jobs if j["JobIDRaw"] == job] or rows.jobs
+        if (mine and all(j.end_known for j in mine)) or time.monotonic() > until:
             return rows
         time.sleep(1.0)
 

@@ -31,11 +31,6 @@ def sacct(job: str, fields: tuple[str, ...] = FIELDS) -> list[str]:
     return ["sacct", f"--jobs={job}", *options, f"--format={','.join(fields)}"]
 
 
-def questions(job: str) -> list[list[str]]:
-    """All commands that are asked about a job."""
-    return [sacct(job), ["scontrol", "show", "job", job], ["scontrol", "show", "config"], ["scontrol", "show", "aliases"]]
-
-
 def ask(command: list[str]) -> Answer:
     """What a program answers within QUERY_S."""
     try:

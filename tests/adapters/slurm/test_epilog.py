@@ -1,0 +1,132 @@
+"""The epilog: ends with 0 at once whatever is wrong with us, works as the job's user, tells of bad ends alone."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from forensics.adapters.slurm import accounting, epilog, evidence, programs
+from tests.adapters.slurm.test_jobs import Cluster, number
+
+SOON_S = 2.0  # 0.2 s on a quiet machine: benchmarks/slurm_epilogs.py measures it
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    cluster = Cluster(folder)
+    monkeypatch.setattr(programs, "ask", cluster.ask)
+    return cluster
+
+
+@pytest.mark.parametrize("fault", ["exec sleep 5", "kill -9 $$", "exit 1", "echo x >&2; exit 139", None])
+def test_the_script_ends_with_zero_at_once_whatever_its_python_does(fault: str | None, tmp_path: Path) -> None:
+    python, place = tmp_path / "python", tmp_path / "epilog"
+    if fault:
+        python.write_text(f"#!/bin/sh\n{fault}\n")
+        python.chmod(0o755)
+    place.write_text(epilog.script(epilog.Options(["--folder", str(tmp_path)])).replace(sys.executable, str(python)))
+    started = time.monotonic()
+    done = subprocess.run(["/bin/sh", place], env={"SLURM_JOB_ID": "1"}, cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert time.monotonic() - started < SOON_S
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--nonsense"], ["--folder"], ["--folder=/proc/none", "--append"], ["--help"], ["--script"]]
+)
+def test_the_command_ends_with_zero_whatever_it_is_given(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "forensics", "slurm", "epilog", *words],
+        env={"PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bool(done.stdout) is bool({"--help", "--script"} & set(words))
+
+
+def test_the_script_keeps_its_options() -> None:
+    text = epilog.script(epilog.Options(["--comment", "--folder", "/var/spool/it's here"]))
+    assert "slurm epilog --comment --folder '/var/spool/it'\"'\"'s here'" in text
+    assert "--append" in epilog.script(epilog.Options([]))
+
+
+def told(name: str, slurm: Cluster, *words: str) -> Path:
+    """The folder after an epilog of the recorded job."""
+    folder = slurm.folder.parent / "spool"
+    slurm.lines[" ".join(programs.sacct("53_3"))] = slurm.lines[" ".join(programs.sacct("53"))]
+    env = {
+        "SLURM_JOB_ID": number(name),
+        "SLURM_JOB_UID": str(os.getuid()),
+        "SLURM_JOB_STDOUT": str(slurm.folder / f"slurm-{number(name)}.out"),
+    }
+    assert epilog._tell(number(name), epilog.Options(["--folder", str(folder), *words]), env) is None
+    return folder
+
+
+def test_a_bad_end_is_told_in_the_folder_and_in_the_jobs_output(slurm: Cluster) -> None:
+    output = slurm.folder / f"slurm-{number('step_oom')}.out"
+    before = output.read_text()
+    folder = told("step_oom", slurm, "--append")
+    assert {p.name for p in folder.iterdir()} == {"56.txt", "56.json"}
+    added = output.read_text().removeprefix(before)
+    assert added.startswith(f"\n{evidence.MARK}\n\njob 56 (step_oom)")
+    assert "host_memory.oom_cgroup" in added
+    assert len(added.encode()) < epilog.APPENDED_BYTES + 100
+    copy = evidence._without_report(str(output), folder)
+    assert (folder / copy).read_text() == before + "\n"  # what we said is no evidence the next time
+
+
+def test_of_an_array_the_task_that_ended_here_is_told_alone(slurm: Cluster) -> None:
+    """The last task has the number of the array itself."""
+    assert [r["JobIDRaw"] for r in array(slurm).jobs][-1] == number("array")
+    assert not told("array", slurm).exists()  # 53_3 ended well
+
+
+def array(slurm: Cluster) -> accounting.Job:
+    return accounting.read(slurm.lines[" ".join(programs.sacct(number("array")))], number("array"))
+
+
+def test_a_good_end_leaves_nothing(slurm: Cluster) -> None:
+    output = slurm.folder / f"slurm-{number('healthy')}.out"
+    before = output.read_text()
+    assert not told("healthy", slurm, "--append").exists()
+    assert output.read_text() == before
+
+
+def test_only_a_plain_file_is_added_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    epilog.append(str(pipe), "text")
+    assert os.read(reader, 10) == b""
+    os.close(reader)
+    with pytest.raises(OSError, match=r"No such file"):
+        epilog.append(str(tmp_path / "absent"), "text")
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+def test_the_users_files_are_touched_as_the_user_for_good(tmp_path: Path) -> None:
+    secret = tmp_path / "shadow"
+    secret.write_text("x")
+    secret.chmod(0o600)
+
+    def work() -> str:
+        said = []
+        for attempt in (lambda: epilog.append(str(secret), "y"), lambda: os.setuid(0)):
+            try:
+                attempt()
+            except PermissionError:
+                said.append("refused")
+        return " ".join([*said, str(os.getuid()), str(os.getgroups()), os.environ["HOME"]])
+
+    assert epilog._as_user(65534, work).startswith("refused refused 65534 [65534]")
+    assert secret.read_text() == "x"

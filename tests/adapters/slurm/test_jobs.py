@@ -1,0 +1,224 @@
+"""`forensics slurm JOBID` on what sacct and scontrol of a real Slurm 22.05 answered (benchmarks/slurm_ends.py records it)."""
+
+import json
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from forensics.adapters.slurm import accounting, evidence, outputs, programs
+from forensics.adapters.slurm.accounting import Job, Row
+from forensics.capture.kernel import KernelLog
+from forensics.errors import UsageError
+from tests.commandline import in_text as forensics
+
+RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
+HOME = "/home/alice/jobs"
+# job -> causes of which one is first (none: no crash), words of the answer
+FIRST: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "oom": (("host_memory.oom_cgroup",), ("OUT_OF_MEMORY",)),
+    "time_limit": (("stopped.time_limit",), ("TIMEOUT",)),
+    "scancel": (("stopped.user",), ("CANCELLED by 1001",)),
+    "exit_1": (("code.exception",), ("FAILED, exit status 1",)),
+    "segfault": (("process.segfault",), ("signal 11 (SIGSEGV)",)),
+    "node_down": (("distributed.peer_lost",), ("NODE_FAIL",)),
+    "exception": (("code.exception",), ("learning_rate",)),
+    "requeue": (("code.exception",), ("learning_rate", "an earlier attempt, started 2026-11-22T21:53:10")),
+    "dependency": ((), ("never started (PENDING): DependencyNeverSatisfied, it waits for afterok:",)),
+    "array": (("data.missing",), ("4 parts of one job: 3 COMPLETED, 1 FAILED", "absent.csv")),
+    "step_fails": (("code.exception",), ("Slurm calls job 54 COMPLETED because its script ended with 0", "learning_rate")),
+    "disk_full": (("storage.full",), ("exit status 1",)),
+    "step_oom": (
+        ("host_memory.oom_cgroup",),
+        ("job 56 (step_oom) of alice: COMPLETED, exit status 0", "step 56.0 (python3): OUT_OF_MEMORY"),
+    ),
+    "het": (("code.exception",), ("2 parts of one job", "learning_rate")),
+    "under_run": (("host_memory.oom_cgroup",), ("OUT_OF_MEMORY",)),
+    "healthy": ((), ("COMPLETED, exit status 0",)),
+}
+
+
+class Cluster:
+    """Programs of Slurm that answer what they answered; the outputs lie in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.forgets, self.lines = folder, set[str](), dict[str, str]()
+        for job in RECORDED.values():
+            self.lines |= {key: text.replace(HOME, str(folder)) for key, text in job["answers"].items()}
+            for name, text in job["outputs"].items():
+                (folder / name).write_text(text)
+
+    def ask(self, command: list[str]) -> programs.Answer:
+        """As `programs.ask`."""
+        if command[0] in self.forgets:
+            return programs.Answer("", "is not installed here")
+        text = self.lines.get(" ".join(command), "")
+        fault = "" if text or command[0] == "sacct" else "Invalid job id specified"
+        head = programs.DELIMITER.join(programs.FIELDS)
+        return programs.Answer(text or (head if command[0] == "sacct" else ""), fault)
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    cluster = Cluster(folder)
+    monkeypatch.setattr(programs, "ask", cluster.ask)
+    return cluster
+
+
+def number(name: str) -> str:
+    return str(RECORDED[name]["job"])
+
+
+def asked(name: str, *options: str) -> "CompletedProcess[str]":
+    return forensics("slurm", number(name), *options)
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_why_a_job_ended(name: str, slurm: Cluster) -> None:
+    done = asked(name, "-f", "json")
+    report = json.loads(done.stdout)
+    causes, words = FIRST[name]
+    assert report["verdict"] == ("crash" if causes else "no_crash")
+    assert report["causes"][0]["id"] in (causes or ("none.healthy",))
+    assert [w for w in words if w not in done.stdout] == []
+
+
+def test_slurms_word_stands_in_front_and_a_step_that_contradicts_it(slurm: Cluster) -> None:
+    done = asked("step_oom", "--exit-code")
+    assert done.returncode == 1
+    job, step, but = done.stdout.splitlines()[:3]
+    assert job.startswith("job 56 (step_oom) of alice: COMPLETED, exit status 0, 2026-11-22T")
+    assert step == "step 56.0 (python3): OUT_OF_MEMORY"
+    assert but == "Slurm calls job 56 COMPLETED because its script ended with 0; a step of it did not end well"
+    assert asked("step_oom", "--redact").stdout.startswith("A memory limit was hit")
+
+
+def test_one_step_one_task_one_component(slurm: Cluster) -> None:
+    job, array, het = number("step_fails"), number("array"), number("het")
+    assert "step 54.0" in forensics("slurm", f"{job}.0").stdout
+    rows = accounting.read(slurm.lines[" ".join(programs.sacct(array))], f"{array}_1")
+    assert [r.id for r in rows.jobs] == [f"{array}_1"]
+    assert not rows.went_wrong
+    rows = accounting.read(slurm.lines[" ".join(programs.sacct(het))], het)
+    assert [r.id for r in rows.jobs] == [f"{het}+0", f"{het}+1"]
+
+
+def test_an_array_tells_its_failed_task_and_reads_that_tasks_output_alone(slurm: Cluster) -> None:
+    names = [s["name"] for s in json.loads(asked("array", "-f", "json").stdout)["sources"]]
+    assert [n for n in names if n.endswith(".out")] == [str(slurm.folder / "slurm-53_2.out")]
+
+
+def test_without_the_controllers_memory_the_output_is_found_by_the_options_of_sbatch(slurm: Cluster) -> None:
+    slurm.forgets = {"scontrol"}
+    assert str(slurm.folder / "slurm-49.out") in asked("exception").stdout
+
+
+def test_without_accounting_the_controllers_word_is_taken(slurm: Cluster) -> None:
+    slurm.forgets = {"sacct"}
+    done = asked("exception", "-f", "json")
+    report = json.loads(done.stdout)
+    assert report["causes"][0]["id"] == "code.exception"
+    assert any("sacct: is not installed here" in m["why"] for m in report["missing"])
+
+
+def test_what_is_not_here_is_told_with_the_command_that_gets_it(slurm: Cluster) -> None:
+    (slurm.folder / "slurm-49.out").unlink()
+    missing = {m["what"]: m for m in json.loads(asked("exception", "-f", "json").stdout)["missing"]}
+    assert "there is no such file on this machine" in missing[f"the output of job 49, {slurm.folder}/slurm-49.out"]["why"]
+    assert missing["the kernel's log of n1"]["command"].startswith("ssh n1 journalctl -k --since '2026-11-22 ")
+
+
+@pytest.mark.parametrize("wrong", ["train", "47;reboot", "-1", "4711x", ""])
+def test_what_is_no_job_is_a_line_and_status_two(wrong: str, slurm: Cluster) -> None:
+    done = forensics("slurm", "--", wrong)
+    assert done.returncode == 2
+    assert "is no Slurm job" in done.stderr
+
+
+def test_a_job_that_nobody_knows_is_a_line_and_status_two(slurm: Cluster) -> None:
+    done = forensics("slurm", "99999")
+    assert done.returncode == 2
+    assert "nothing is known of job 99999 (sacct: no such job; scontrol: Invalid job id specified)" in done.stderr
+
+
+def test_without_slurm_it_says_so(tmp_path: Path) -> None:
+    done = forensics("slurm", "1", PATH=str(tmp_path))
+    assert done.returncode == 2
+    assert "sacct: is not installed here" in done.stderr
+
+
+def test_the_node_tells_only_of_this_job(slurm: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "slurmd-n1.log"
+    log.write_text(
+        "[2026-11-22T21:19:50.9] [56.0] error: Detected 1 oom-kill event(s) in StepId=56.0.\n"
+        "[2026-11-22T21:19:51.0] [560.0] done with job\n[2026-11-22T21:19:51.0] launch task StepId=156.0 request\n"
+    )
+    slurm.lines["scontrol show config"] = f"SlurmdLogFile           = {tmp_path}/slurmd-%n.log\nSlurmctldLogFile = /absent\n"
+    slurm.lines["scontrol show aliases"] = "n1 n2\n"
+    monkeypatch.setattr(
+        KernelLog,
+        "_ask",
+        lambda self: self._add("2026-11-22T21:19:50,534368+00:00 Memory cgroup out of memory") or setattr(self, "way", "dmesg"),
+    )
+    found = evidence.node_logs(accounting.read(slurm.lines[" ".join(programs.sacct("56"))], "56").concerned, [])
+    assert found["slurmd.log"] == log.read_text().splitlines()[:1]
+    assert found["kernel.log"][0].endswith(":50.534368 Memory cgroup out of memory")
+
+
+def test_a_captured_run_of_the_job_is_read(slurm: Cluster, tmp_path: Path) -> None:
+    for name, job in (("mine", "49"), ("other", "7")):
+        bundle = tmp_path / "state/forensics" / name
+        bundle.mkdir(parents=True)
+        (bundle / "run.json").write_text(json.dumps({"identity": {"slurm": {"SLURM_JOB_ID": job}}}))
+    assert evidence.bundles({"49"}) == [str(tmp_path / "state/forensics/mine")]
+
+
+def row(**fields: str) -> Row:
+    return Row(
+        {"JobID": "12_3", "JobIDRaw": "15", "JobName": "train", "User": "alice", "NodeList": "n1,n2", "WorkDir": "/work"} | fields
+    )
+
+
+@pytest.mark.parametrize(
+    ("submitted", "found"),
+    [
+        ("sbatch train.sh", ["/work/slurm-12_3.out"]),
+        ("sbatch -o logs/%x-%A_%3a.out train.sh", ["/work/logs/train-12_003.out"]),
+        ("sbatch --output=/data/%u/%j.log -e %N.err train.sh", ["/data/alice/15.log", "/work/n1.err"]),
+        ("sbatch -D /else -oout%%.txt train.sh", ["/else/out%.txt"]),
+        ("sbatch --wrap 'echo \"x'", ["/work/slurm-12_3.out"]),
+    ],
+)
+def test_where_output_lies_by_the_options_of_sbatch(submitted: str, found: list[str]) -> None:
+    assert outputs.paths(row(SubmitLine=submitted), {}) == found
+
+
+def test_the_scripts_own_options_count_where_the_command_line_has_none(tmp_path: Path) -> None:
+    (tmp_path / "train.sh").write_text("#!/bin/bash\n#SBATCH --output=from-script-%j.out   # a note\n#SBATCH -e errors.txt\n")
+    mine = row(WorkDir=str(tmp_path), SubmitLine="sbatch train.sh")
+    assert outputs.paths(mine, {}) == [f"{tmp_path}/from-script-15.out", f"{tmp_path}/errors.txt"]
+    mine = row(WorkDir=str(tmp_path), SubmitLine="sbatch -o won.out train.sh")
+    assert outputs.paths(mine, {})[0] == f"{tmp_path}/won.out"
+
+
+@pytest.mark.parametrize(
+    ("code", "state", "words"),
+    [("1:0", "FAILED", "exit status 1"), ("0:9", "FAILED", "signal 9 (SIGKILL)"), ("0:125", "OUT_OF_MEMORY", ""), ("0:0", "TIMEOUT", ""),
+     ("0:0", "COMPLETED", "exit status 0"), ("", "", ""), ("0:77", "FAILED", "signal 77 (unknown)")],
+)  # fmt: skip
+def test_exit_codes_in_words(code: str, state: str, words: str) -> None:
+    assert accounting.exit_words(code, state) == words
+
+
+def test_node_lists() -> None:
+    assert evidence.node_names("n[01-03,07],login") == ["n01", "n02", "n03", "n07", "login"]
+    assert len(evidence.node_names("n[1-99999]")) == 1000
+
+
+def test_an_empty_answer_is_no_job() -> None:
+    assert accounting.read("", "1") == Job((), (), ())
+    with pytest.raises(UsageError):
+        evidence.gather("one", Path())
