@@ -147,3 +147,13 @@ def test_files_and_functions_stay_small() -> None:
         functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)]
         large += [f"{name}: {f.name}" for f in functions if (f.end_lineno or 0) - f.lineno > 40]
     assert large == []
+
+
+def test_no_adapter_is_imported_by_another() -> None:
+    foreign = {
+        (str(path.relative_to(ROOT)), name)
+        for path in (ROOT / "adapters").rglob("*.py")
+        for name in imports(path)
+        if name.startswith("adapters.") and name.split(".")[1] != path.relative_to(ROOT / "adapters").parts[0]
+    }
+    assert not foreign

@@ -47,24 +47,14 @@ class Analysis(TypedDict):
     report: str
 
 
-def build(roots: Sequence[Path] = (), names: bool = False) -> MCPServer:
-    """The server. `roots`: only what lies below is read; `names`: hosts, users and addresses are shown as they are."""
-    server = MCPServer("forensics", version=VERSION, instructions=INSTRUCTIONS, log_level="ERROR")
-    bounds, hiding = Bounds(roots), Hiding(names)
+class Tools:
+    """The tools; the docstring of each is what the agent reads."""
 
-    def tool(function: Tool) -> Tool:
-        @wraps(function)
-        async def told(*args: Any, **given: Any) -> Any:
-            try:
-                return await function(*args, **given)
-            except ForensicsError as error:
-                raise ToolError(hiding.text(str(error))) from None
+    def __init__(self, bounds: Bounds, hiding: Hiding) -> None:
+        self.bounds, self.hiding = bounds, hiding
 
-        server.add_tool(told, annotations=READS)
-        return told
-
-    @tool
     async def analyze(
+        self,
         paths: Paths,
         job: Annotated[str, Field(description="Only this Slurm job, pod or container")] = "",
         pid: Annotated[int, Field(ge=0, description="Only what concerns this process")] = 0,
@@ -76,11 +66,11 @@ def build(roots: Sequence[Path] = (), names: bool = False) -> MCPServer:
     ) -> Analysis:
         """Say why the run died: verdict, cause, evidence line by line, what followed, what to do, what is not known."""
         options = [*_options(since=since, until=until, job=job, pid=str(pid or "")), *(["--last"] if last else [])]
-        options += [f"--baseline={path}" for path in (bounds.checked(baseline) if baseline else [])]
-        asked = ["analyze", "--format=json", *options, "--", *bounds.checked(paths)]
+        options += [f"--baseline={path}" for path in (self.bounds.checked(baseline) if baseline else [])]
+        asked = ["analyze", "--format=json", *options, "--", *self.bounds.checked(paths)]
         document, _ = await ask(asked, DOCUMENT_BYTES)
         report = Report.from_dict(json.loads(document))
-        hiding.report(report)
+        self.hiding.report(report)
         first = report.causes[0]
         return {
             "verdict": report.verdict,
@@ -88,11 +78,11 @@ def build(roots: Sequence[Path] = (), names: bool = False) -> MCPServer:
             "title": first.title,
             "probability": first.probability,
             "sources": len(report.sources),
-            "report": bounded(hiding.text(report.to_text()), max_chars),
+            "report": bounded(self.hiding.text(report.to_text()), max_chars),
         }
 
-    @tool
     async def explain(
+        self,
         what: Annotated[
             str,
             Field(
@@ -103,10 +93,10 @@ def build(roots: Sequence[Path] = (), names: bool = False) -> MCPServer:
     ) -> str:
         """Say what a code, a cause's id, lines of a log or words mean, which causes they speak for, and what to do."""
         text, _ = await ask(["explain", "--", what], 4 * MOST_CHARS, allowed=(0, 1))
-        return bounded(hiding.text(text), max_chars)
+        return bounded(self.hiding.text(text), max_chars)
 
-    @tool
     async def timeline(
+        self,
         paths: Paths,
         since: Since = "",
         until: Until = "",
@@ -116,32 +106,51 @@ def build(roots: Sequence[Path] = (), names: bool = False) -> MCPServer:
     ) -> str:
         """All lines of all logs merged on one clock, oldest first; `>` marks lines a cause is known by. Narrow it by time."""
         options = _options(since=since, until=until, level=level)
-        text, more = await ask(["timeline", *options, "--", *bounds.checked(paths)], 4 * MOST_CHARS)
+        text, more = await ask(["timeline", *options, "--", *self.bounds.checked(paths)], 4 * MOST_CHARS)
         shown = text.splitlines()
         kept = "\n".join(shown[:lines]) + (
             "\n… more lines: narrow since, until or level\n" if more or len(shown) > lines else "\n"
         )
-        return bounded(hiding.text(kept), max_chars)
+        return bounded(self.hiding.text(kept), max_chars)
 
-    @tool
     async def compare(
+        self,
         good: Annotated[str, Field(description="Log, folder or archive of a run that went well")],
         bad: Annotated[str, Field(description="The same of the run that did not")],
         most: Annotated[int, Field(ge=1, le=200, description="Most passages")] = 30,
         max_chars: Chars = USUAL_CHARS,
     ) -> str:
         """What the bad run says that the good one never did, in order; `>` marks alarming words."""
-        paths = [*bounds.checked([good]), *bounds.checked([bad])]
+        paths = [*self.bounds.checked([good]), *self.bounds.checked([bad])]
         text, _ = await ask(["compare", f"--most={most}", "--", *paths], 4 * MOST_CHARS)
-        return bounded(hiding.text(text), max_chars)
+        return bounded(self.hiding.text(text), max_chars)
 
-    @tool
-    async def series(paths: Paths, max_chars: Chars = USUAL_CHARS) -> str:
+    async def series(self, paths: Paths, max_chars: Chars = USUAL_CHARS) -> str:
         """The numbers that the logs print again and again - losses, step times, memory - and what they tell."""
-        text, _ = await ask(["series", "--", *bounds.checked(paths)], 4 * MOST_CHARS)
-        return bounded(hiding.text(text), max_chars)
+        text, _ = await ask(["series", "--", *self.bounds.checked(paths)], 4 * MOST_CHARS)
+        return bounded(self.hiding.text(text), max_chars)
 
+
+def build(roots: Sequence[Path] = (), names: bool = False) -> MCPServer:
+    """The server. `roots`: only what lies below is read; `names`: hosts, users and addresses are shown as they are."""
+    server = MCPServer("forensics", version=VERSION, instructions=INSTRUCTIONS, log_level="ERROR")
+    tools = Tools(Bounds(roots), Hiding(names))
+    for tool in (tools.analyze, tools.explain, tools.timeline, tools.compare, tools.series):
+        server.add_tool(_told(tool, tools.hiding), annotations=READS)
     return server
+
+
+def _told(tool: Tool, hiding: Hiding) -> Tool:
+    """`tool`, with trouble as an error in one line instead of a traceback."""
+
+    @wraps(tool)
+    async def told(*args: Any, **given: Any) -> Any:
+        try:
+            return await tool(*args, **given)
+        except ForensicsError as error:
+            raise ToolError(hiding.text(str(error))) from None
+
+    return told
 
 
 def bounded(text: str, most_chars: int) -> str:
