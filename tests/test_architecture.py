@@ -61,10 +61,9 @@ BELOW: dict[str, set[str]] = {
     "examine": {"advice", "config", "database", "detectors", "series", "errors", "lazy"},
     "explain": {"advice", "database", "detectors", "scan", "model"},
     "cli": {
-        *("adapters", "advice", "capture", "config", "context", "correlation", "database", "decision", "errors", "examine"),
-        *("explain", "fleet", "history", "limits", "model", "numbers", "outcome", "pipeline", "reading", "report", "scan", "series"),
-        *("sources", "templates", "text", "train"),
-        "version",
+        *("adapters", "advice", "capture", "config", "context", "correlation", "database", "decision", "errors"),
+        *("examine", "explain", "fleet", "history", "limits", "model", "numbers", "outcome", "pipeline"),
+        *("reading", "report", "scan", "series", "sources", "templates", "text", "train", "version"),
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "errors"},
     "adapters": {"api", "capture", "report", "model", "errors", "version"},
