@@ -86,7 +86,7 @@ def load(
 def read_folders(folders: Iterable[Path]) -> tuple[list[Cause], list["Fault"]]:
     """The causes of all `folders`, each over those before it, and every fault of their form."""
     from forensics.database.causefiles import read_causes
-    from forensics.database.merge import merged
+    from forensics.database.merge import merged, settled
 
     causes: list[Cause] = []
     faults: list[Fault] = []
@@ -94,7 +94,8 @@ def read_folders(folders: Iterable[Path]) -> tuple[list[Cause], list["Fault"]]:
         found, wrong = read_causes(folder, {c.id for c in causes})
         causes = merged(causes, found) if causes else found
         faults += wrong
-    return causes, faults
+    causes, wrong = settled(causes)
+    return causes, faults + wrong
 
 
 def _faultless(folders: list[Path]) -> list[Cause]:

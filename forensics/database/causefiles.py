@@ -51,7 +51,20 @@ CAUSE_KEYS = {
     "remedies",
     "missing",
 }
-SIGNATURE_KEYS = {"id", "weight", "ends", "scope", "message", "any_case", "pattern", "unless", "since", "source", "examples"}
+SIGNATURE_KEYS = {
+    "id",
+    "weight",
+    "ends",
+    "scope",
+    "message",
+    "any_case",
+    "pattern",
+    "unless",
+    "yields_to",
+    "since",
+    "source",
+    "examples",
+}
 REMEDY_KEYS = {"do", "who", "why", "commands", "when", "unless", "source"}
 MISSING_KEYS = {"what", "why", "command", "unless"}
 
@@ -180,6 +193,7 @@ class _Reader:
             ends=_ends(data, "nothing" if data["weight"] == "hint" else self.ends),
             scope=_scope(data, self.scope),
             unless=texts(data, "unless", MAX_PATTERN),
+            yields_to=texts(data, "yields_to"),
             since=str(data.get("since", "")),
             source=text(data, "source"),
             match=self.each(self.positive, examples, "match", True),

@@ -2,9 +2,9 @@
 
 host_memory.shm/no_space matches an example of storage.full/enospc: one of the two is careless, or the message speaks for both.
 
-A crossing between causes that know each other - one explains the other, both of one family, one an ending that yields to
-anything - only changes who is told first; so does a hint, which by its weight may be seen with others. The rest is a fault: two
-causes that exclude each other are both believed.
+A crossing between causes that know each other - one explains the other, or one is an ending that yields to anything - is decided,
+and so is one with a healthy message. The rest is a fault, hints and causes of one family included: two causes that exclude each
+other are both believed. `yields_to` decides it: the signature says nothing where the other one speaks.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -89,12 +89,8 @@ def _related(causes: Mapping[str, Cause], signature: Signature, owner: Signature
         return "it is silenced there"
     if one == HEALTHY:
         return "it silences no more than a hint" if owner.weight == "hint" else ""
-    if one.split(".")[0] == other.split(".")[0]:
-        return "both are of one family"
     if causes[one].leads_to(other) or causes[other].leads_to(one):
         return "one explains the other"
     if causes[one].fallback or causes[other].fallback:
         return "one is an ending that yields"
-    if signature.weight == "hint" or owner.weight == "hint":
-        return "one of them is a hint"
     return "a healthy message silences both" if silenced else ""

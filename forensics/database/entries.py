@@ -66,7 +66,8 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     `messages`: its wordings with holes, see `message`; none where the entry gives a pattern of its own. `pattern`: confirms the
     line (`regex` syntax, searched anywhere in it); named groups become fields. `anchors`: plain texts in lower case, one of which
     stands in every line that the pattern matches: the scanner's literals, see `anchors`.
-    `unless`: patterns that veto the hit when found in the same line. `ends`: what has come to its end where this line stands;
+    `unless`: patterns that veto the hit when found in the same line; `yields_to`: ids of signatures whose patterns do so, too,
+    see `merge.settled`. `ends`: what has come to its end where this line stands;
     `nothing` makes a notice of it, or a supporting line, and never a verdict. `scope`: the lanes it may speak for; elsewhere it
     is a notice. Both are the cause's where the entry does not say.
     """
@@ -80,6 +81,7 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     ends: Ends = "process"
     scope: tuple[Scope, ...] = ("any",)
     unless: tuple[str, ...] = ()
+    yields_to: tuple[str, ...] = ()
     since: str = ""
     source: str = ""
     match: tuple[Example, ...] = ()

@@ -8,11 +8,12 @@ A cause that is new is added. Of a cause that is known, a later file
   - replaces title, means and summary where it gives them, adds to `explains`, and may set `fallback`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.database.entries import Cause
+from forensics.database.entries import Cause, Signature
+from forensics.database.form import Fault
 
 
 def merged(base: Iterable[Cause], more: Iterable[Cause]) -> list[Cause]:
@@ -39,3 +40,27 @@ def _over(known: Cause, given: Cause) -> Cause:
         missing=(*given.missing, *(m for m in known.missing if m.what not in asked)),
         place=given.place if given.summary or given.explains else known.place,
     )
+
+
+def settled(causes: Sequence[Cause]) -> tuple[list[Cause], list[Fault]]:
+    """`causes` with the patterns that their signatures yield to among what vetoes them, and a fault for each id that is none.
+
+    Of two messages that may stand in one line, `yields_to` says which one the line is about.
+    """
+    known = {s.id: s.pattern for c in causes for s in c.signatures}
+    faults = [
+        Fault(s.place.path, s.place.line, f"yields_to {i}, which is no other signature")
+        for c in causes
+        for s in c.signatures
+        for i in s.yields_to
+        if i not in known or i == s.id
+    ]
+    made = [replace(c, signatures=tuple(_yielding(s, known) for s in c.signatures)) for c in causes]
+    return made, faults
+
+
+def _yielding(signature: Signature, patterns: Mapping[str, str]) -> Signature:
+    if not signature.yields_to:
+        return signature
+    vetoes = (patterns[i] for i in signature.yields_to if i in patterns and i != signature.id)
+    return replace(signature, unless=(*signature.unless, *vetoes))

@@ -94,7 +94,7 @@ def _files(folder: Path) -> Iterator[Path]:
         folders.sort()
         for name in sorted(names):
             path = Path(root, name)
-            if path.suffix not in BINARY and path.stat().st_size <= MAX_FILE_BYTES and not path.is_symlink():
+            if path.suffix not in BINARY and not path.is_symlink() and path.stat().st_size <= MAX_FILE_BYTES:
                 yield path
 
 

@@ -1,4 +1,4 @@
-"""A signature that takes another cause's message is told; between causes that know each other it is only noted."""
+"""A signature that takes another cause's message is told; between causes that know each other it is decided."""
 
 from pathlib import Path
 
@@ -32,13 +32,30 @@ def test_two_causes_that_take_one_message_are_told_both_ways(tmp_path: Path) -> 
         ("means:", "explains: [family.thing]\nmeans:", "one explains the other"),
         ("means:", "explains: [family.*]\nmeans:", "one explains the other"),
         ("means:", "fallback: true\nmeans:", "one is an ending that yields"),
-        ("weight: proof", "weight: hint", "one of them is a hint"),
     ],
 )
-def test_causes_that_know_each_other_are_only_noted(tmp_path: Path, old: str, new: str, why: str) -> None:
+def test_causes_that_know_each_other_are_decided(tmp_path: Path, old: str, new: str, why: str) -> None:
     found = crossing(tmp_path, (old, new))
     assert len(found) == 2
     assert all(line.endswith(why) for line in found)
+
+
+def test_a_hint_crosses_too(tmp_path: Path) -> None:
+    assert len(crossing(tmp_path, ("weight: proof", "weight: hint"))) == 2
+
+
+def test_a_signature_that_yields_crosses_nothing(tmp_path: Path) -> None:
+    given = ("weight: proof", "weight: hint\n    yields_to: [family.thing/one]")
+    assert crossing(tmp_path, given) == ["family.thing on other.thing: "]
+
+
+def test_a_signature_yields_to_one_that_there_is(tmp_path: Path) -> None:
+    (tmp_path / "family").mkdir()
+    (tmp_path / "family" / "thing.yaml").write_text(
+        GOOD.replace("weight: proof", "weight: proof\n    yields_to: [family.other/gone]")
+    )
+    _, faults = read_folders([tmp_path])
+    assert [f.what for f in faults] == ["yields_to family.other/gone, which is no other signature"]
 
 
 def test_a_pattern_that_keeps_to_its_own_message_crosses_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""What a launcher, scheduler or engine prints of a rank that failed is no root beside the error that the rank printed itself."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commandline import in_text
+
+ERRORS = {
+    "code.shape": """\
+Traceback (most recent call last):
+  File "/home/ana/fit.py", line 41, in <module>
+    loss = net(batch)
+  File "/home/ana/net.py", line 12, in forward
+    return self.head(x)
+RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x512 and 256x10)
+""",
+    "gpu_memory.capacity": """\
+Traceback (most recent call last):
+  File "/home/ana/fit.py", line 41, in <module>
+    loss = net(batch)
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 15.77 GiB of which \
+1.12 GiB is free. Process 4242 has 14.65 GiB memory in use. Of the allocated memory 13.10 GiB is allocated by PyTorch, and \
+512.00 MiB is reserved by PyTorch but unallocated.
+""",
+}
+ECHOES = {
+    "hydra": """\
+===================================================================================
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   PID 4242 RUNNING AT n7
+=   EXIT CODE: 1
+=   CLEANING UP REMAINING PROCESSES
+=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES
+===================================================================================
+""",
+    "mpirun": """\
+--------------------------------------------------------------------------
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+--------------------------------------------------------------------------
+--------------------------------------------------------------------------
+mpirun detected that one or more processes exited with non-zero status, thus causing
+the job to be terminated. The first process to do so was:
+
+  Process name: [[4242,1],3]
+  Exit code:    1
+--------------------------------------------------------------------------
+""",
+    "lsf": """\
+------------------------------------------------------------
+Sender: LSF System <lsfadmin@n7>
+Subject: Job 4242: <fit> in cluster <lab> Exited
+
+Exited with exit code 1.
+
+Resource usage summary:
+
+    CPU time :                                   412.00 sec.
+    Max Memory :                                 2048 MB
+""",
+    "engine": """\
+ERROR 03-04 10:00:01 [core_client.py:500] EngineCore encountered an issue
+vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.
+""",
+}
+
+
+def first_of(tmp_path: Path, text: str) -> tuple[str, str]:
+    log = tmp_path / "job.log"
+    log.write_text(text)
+    told = json.loads(in_text("analyze", log, "--format", "json").stdout)
+    return told["verdict"], told["causes"][0]["id"]
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+@pytest.mark.parametrize("cause", ERRORS)
+def test_the_error_of_the_rank_is_the_root(tmp_path: Path, cause: str, echo: str) -> None:
+    assert first_of(tmp_path, f"epoch 1 step 10 loss 0.71\n{ERRORS[cause]}{ECHOES[echo]}") == ("crash", cause)
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("AssertionError: Torch not compiled with CUDA enabled", "code.config"),
+        ("lightgbm.basic.LightGBMError: GPU Tree Learner was not enabled in this build.", "code.config"),
+        ("RuntimeError: No working C++ compiler found in torch._inductor.config.cpp.cxx: (None, 'g++')", "gpu_program.library"),
+        ("FileNotFoundError: data/train.csv not found", "data.missing"),
+        ("TypeError: Invalid dimensions for image data", "code.shape"),
+    ],
+)
+def test_an_exception_is_known_by_its_message(tmp_path: Path, line: str, cause: str) -> None:
+    text = f'Traceback (most recent call last):\n  File "/home/ana/fit.py", line 41, in <module>\n    main()\n{line}\n'
+    assert first_of(tmp_path, text) == ("crash", cause)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "usb 1-2: USB disconnect, device number 5",
+        "I tensorflow/core/kernels/data/shuffle_dataset_op.cc:390] Filling up shuffle buffer (this may take a while): 100 of 1000",
+        "WARNING:tensorflow:5 out of the last 5 calls to <function f at 0x7f> triggered tf.function retracing.",
+        "W tensorflow/core/framework/cpu_allocator_impl.cc:83] Allocation of 411041792 exceeds 10% of free system memory.",
+    ],
+)
+def test_what_a_working_machine_says_is_no_crash(tmp_path: Path, line: str) -> None:
+    assert first_of(tmp_path, f"epoch 1 loss 0.71\n{line}\nepoch 2 loss 0.52\n")[0] == "no_crash"
