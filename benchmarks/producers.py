@@ -102,7 +102,7 @@ PROGRAMS = (
     Program("PyTorch c10 and c10d", "pytorch", ("c10", "torch/csrc/distributed", "torch/csrc/cuda"), _RAISES, (Call(r"C10D_INFO|C10D_DEBUG", "[I105 10:11:12.345678901 socket.cpp:17] [c10d] {}"),)),
     Program("PyTorch aten", "pytorch", ("aten/src/ATen",), _RAISES),
     Program("JAX", "jax"),
-    Program("XLA", "xla", ("xla/service", "xla/pjrt", "xla/stream_executor", "xla/client", "xla/tsl"), _XLA, (Call(r"(?:V?LOG\((?:INFO|\d)\)\s*<<)", "2026-01-05 10:11:12.345678: I xla/service/service.cc:17] {}"),)),
+    Program("XLA", "xla", ("xla/service", "xla/pjrt", "xla/stream_executor", "xla/client", "xla/tsl"), _XLA, (Call(r"V?LOG\((?:INFO|\d)\)\s*<<", "2026-01-05 10:11:12.345678: I xla/service/service.cc:17] {}"),)),
     Program("TensorFlow", "tensorflow", ("tensorflow/python",)),
     Program("transformers", "transformers"),
     Program("accelerate", "accelerate"),
@@ -289,7 +289,7 @@ def _of_arguments(arguments: list[str]) -> str:
     texts = [
         i
         for i, a in enumerate(arguments)
-        if re.fullmatch(r'(?:\s|[A-Z]{2,}\w*|[a-zA-Z]?"(?:[^"\\\n]|\\.)*"|\\)+', a) and STRING.search(a)
+        if re.fullmatch(r'(?>\s++|[A-Z]{2,}\w*+|[a-zA-Z]?"(?:[^"\\\n]|\\.)*+"|\\)++', a) and STRING.search(a)
     ]
     if not texts:
         inner = [

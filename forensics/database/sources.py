@@ -3,8 +3,8 @@
 message: 'Killed process {pid} ({task:text}) total-vm:{vm_kb}kB'   ->   'Killed process ', found in linux/mm/oom_kill.c
 
 A folder of sources has one folder a program, which may hold a file VERSION with its version. A source breaks a text at the holes
-and at the ends of its lines, so what is looked for is the longest plain text of a wording; a text too short to be anybody's own
-says nothing.
+and at the ends of its lines, so what is looked for is the longest plain text of a wording. A text too short to be anybody's own
+says nothing, except in the file that the signature's `source` names: `refcount_t: underflow` in lib/refcount.c.
 """
 
 import csv
@@ -25,6 +25,10 @@ from forensics.database.message import parts
 FILE = "verified.csv"
 HEADER = ("signature", "text", "program", "version", "file")
 MIN_TEXT_CHARS = 12  # shorter ones stand in many programs by chance
+# In the file that the source names a shorter one is enough, and a still shorter one that is more than letters: "total_vm".
+MIN_NAMED_TEXT_CHARS, MIN_NAMED_SIGN_CHARS = 10, 7
+SIGN = lazy.regex(r"[^a-z ]")
+FILE_NAME = lazy.regex(r"[\w/-]+\.(?:cpp|cc|cuh|cu|c|h|py|pyx|go|ts|js|java|rs|txt|po)\b")
 TWO_WORDS = lazy.regex(r"\w[ _]\S|\S: \w")
 MAX_FILE_BYTES = 64 << 20
 JOINED = lazy.regex(rb"\"\s{0,200}\\?\n\s{0,200}[a-zA-Z]?\"")  # "a text" "that goes on in the next line"
@@ -57,6 +61,35 @@ def _longest(message: str) -> str:
     return max(pieces, key=len, default="").lower()
 
 
+def _short_texts(signature: Signature) -> list[str]:
+    """Every plain text of a signature that has some length, longest first: enough for a file that is its own."""
+    texts = [p for m in signature.messages for part in parts(m) for p in ([part] if isinstance(part, str) else part.choices)]
+    pieces = {t.strip().lower() for text in (*texts, *plain_texts(signature.pattern)) for t in SPLIT.split(text)}
+    enough = [p for p in pieces if len(p) >= (MIN_NAMED_SIGN_CHARS if SIGN.search(p) else MIN_NAMED_TEXT_CHARS)]
+    return sorted((p for p in enough if TWO_WORDS.search(p)), key=lambda p: (-len(p), p))
+
+
+def look_up_named(signatures: Iterable[Signature], folder: Path) -> list[Found]:
+    """One place for each signature of which a text stands in a file that its source names."""
+    wanted: dict[str, list[tuple[Signature, str, list[str]]]] = {}
+    for signature in signatures:
+        texts = _short_texts(signature)
+        for name in set(FILE_NAME.findall(signature.source)) if texts else ():
+            wanted.setdefault(name.rpartition("/")[2], []).append((signature, name, texts))
+    found: dict[str, Found] = {}
+    for program in sorted(p for p in folder.iterdir() if p.is_dir()):
+        for path in _files(program):
+            for signature, name, texts in wanted.get(path.name, ()):
+                if signature.id in found or not f"/{path.as_posix()}".endswith(f"/{name}"):
+                    continue
+                said = path.read_text(encoding="utf-8", errors="replace").lower()
+                text = next((t for t in texts if t in said), None)
+                if text:
+                    inside = path.relative_to(program).as_posix()
+                    found[signature.id] = Found(signature.id, text, program.name, _version(program), inside)
+    return sorted(found.values())
+
+
 def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found], list[tuple[Signature, str]]]:
     """What was found below `folder`, one file for each text and program, and the texts that no source holds."""
     owners: dict[str, list[Signature]] = {}
@@ -64,9 +97,9 @@ def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found],
         for text in texts_of(signature):
             owners.setdefault(text, []).append(signature)
     order = list(owners)
-    matcher = compile_literals([t.encode() for t in order], hyperscan.HS_FLAG_SINGLEMATCH)
+    matcher = compile_literals([t.encode() for t in order], hyperscan.HS_FLAG_SINGLEMATCH) if order else None
     places: dict[tuple[int, str], str] = {}
-    for program in sorted(p for p in folder.iterdir() if p.is_dir()):
+    for program in sorted(p for p in folder.iterdir() if p.is_dir()) if matcher else ():
         for path in _files(program):
             for i in _held(matcher, path):
                 places.setdefault((i, program.name), path.relative_to(program).as_posix())
@@ -76,7 +109,11 @@ def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found],
         for s in owners[order[i]]
     ]
     known = {i for i, _ in places}
-    return sorted(found), [(s, text) for i, text in enumerate(order) if i not in known for s in owners[text]]
+    verified = {f.signature for f in found}
+    found += look_up_named((s for s in signatures if s.id not in verified), folder)
+    verified.update(f.signature for f in found)
+    lacking = [(s, text) for i, text in enumerate(order) if i not in known for s in owners[text] if s.id not in verified]
+    return sorted(found), lacking
 
 
 def _held(matcher: object, path: Path) -> list[int]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from forensics.database import Database, builtin_folder
 from forensics.database.rates import CAUSE_PRIOR, FAILED_PRIOR, HEADER, STRENGTH, prior, read_rates, smoothed, written
+from scripts.rates_page import PAGE, page
 
 WEIGHTS = ("proof", "strong", "hint")
 COUNTS = st.floats(0, 1e5)
@@ -64,3 +65,8 @@ def test_the_built_in_table_reaches_the_database_and_is_what_it_says(knowledge: 
         assert min(float(healthy), float(own), float(other)) >= 0
         told = [smoothed(w, float(healthy), float(own), float(other)) for w in WEIGHTS]
         assert any(abs(r.failed - float(failed)) < 0.2 and abs(r.cause - float(cause)) < 0.2 for r in told), name
+
+
+def test_the_published_page_says_what_the_table_says(knowledge: Database) -> None:
+    """After a new table: python -m scripts.rates_page."""
+    assert PAGE.read_text(encoding="utf-8") == page(knowledge)

@@ -34,6 +34,17 @@ def test_a_wording_is_found_though_the_source_breaks_it(sources: Path) -> None:
     assert [(s.name, text) for s, text in lacking] == [("gone", "wobbles were never said")]
 
 
+def test_a_short_text_counts_in_the_file_that_the_source_names(sources: Path) -> None:
+    (sources / "zorb" / "src" / "disk.c").write_text('log("wob_err: wr %d", n);')
+    (sources / "zorb" / "disk.c").write_text('log("other");')
+    of_the_file = made("one", "wob_err: wr {int}", source="zorb 1.2 src/disk.c told()")
+    of_nothing = made("two", "wob_err: wr {int}", source="zorb")
+    assert texts_of(of_the_file) == []
+    assert [(f.signature.partition("/")[2], f.file) for f in look_up([of_the_file, of_nothing], sources)[0]] == [
+        ("one", "src/disk.c")
+    ]
+
+
 def test_of_a_pattern_its_plain_texts_are_looked_up() -> None:
     assert texts_of(made("one", pattern=r"(?:lost its long lease|\d+ short) at (?P<node>\S+) since midnight")) == [
         "lost its long lease",
