@@ -125,13 +125,13 @@ def analyze(
     well. `choice`: what of it all is asked about.
     """
     model, amiss = chosen()
-    seen = examine(given, knowledge, warnings, workers, choice)
+    seen = examine(given, knowledge, [*warnings, *([Warning("model", amiss)] if amiss else [])], workers, choice)
     noted, asked = seen.noted, seen.asked
-    noted += [Warning("model", amiss)] if amiss else []
     every = correlation.joined(seen.incidents)
-    decided, found, each = _decided(seen.incidents, every, asked, knowledge, model)
+    decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around = _surroundings(decided, seen)
     told = advice.findings(decided, knowledge, around)
+    found, each = summaries.in_order(seen.incidents, each, decided, told[0])
     answer = Answer(decided.verdict, told, advice.open_questions(decided, told, knowledge, around))
     answer = _doubted(answer, _disordered(seen.readings, noted), asked)
     answer = _unsettled(answer, correlation.unanswered(seen.kept, choice, seen.clocks))
@@ -146,7 +146,7 @@ def analyze(
         sources=seen.summaries,
         missing=answer.missing,
         warnings=(),  # see _beside
-        subject=summaries.subject(decided, asked),
+        subject=summaries.subject(decided, asked, first[0]),
         notices=decided.notices,
         earlier_attempts=summaries.earlier_attempts(decided, asked, first),
     )
@@ -161,34 +161,21 @@ def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
 
 def _decided(
     incidents: list[Incident], every: Incident, asked: Asked, knowledge: Database, model: Model
-) -> tuple[Diagnosis, list[Incident], list[Diagnosis]]:
-    """What is decided of all together; the incidents in the order of a report; and what is decided of each of the first ones."""
+) -> tuple[Diagnosis, list[Diagnosis]]:
+    """What is decided of all together, and of each of the first ones."""
     rules = precedence_of(knowledge)
     decided = decide(question_about(every, asked, knowledge), knowledge, model, rules)
     listed = incidents[: limits.current.incidents]
     each = [decided for _ in listed]
     if len(listed) > 1:
         each = [decide(question_about(i, asked, knowledge), knowledge, model, rules) for i in listed]
-    return decided, *_first_incident(incidents, each, decided)
+    return decided, each
 
 
 def question_about(incident: Incident, asked: Asked, knowledge: Database) -> Question:
     """What is decided about an incident of the subject."""
     own = owned(incident, asked, knowledge)
     return Question(own, asked.own_lanes(), asked.machine, asked.has_host_log, told_end(incident.events, asked.own, own))
-
-
-def _first_incident(found: list[Incident], each: list[Diagnosis], decided: Diagnosis) -> tuple[list[Incident], list[Diagnosis]]:
-    """First the incident that holds the first cause's evidence, told as the whole is; then those that ended badly."""
-    main = {o.observation.place for o in decided.candidates[0].owned}
-
-    def place(i: int) -> tuple[bool, bool, bool, int]:
-        holds = any(e.place in main and e.cause == decided.candidates[0].cause for e in found[i].events)
-        return not holds, each[i].verdict != "crash", each[i].verdict == "no_crash", i
-
-    order = sorted(range(len(each)), key=place)
-    told = [each[i] for i in order]
-    return [found[i] for i in order] + found[len(each) :], [decided, *told[1:]] if told else []
 
 
 def _lanes(readings: Sequence[Reading]) -> dict[str, tuple[Lane, ...]]:
@@ -207,7 +194,7 @@ class Answer(Struct, frozen=True):
 def _doubted(answer: Answer, disordered: set[str], asked: Asked) -> Answer:
     """The answer, less sure of what only disordered sources tell: nobody knows what came first there."""
     lost = bool(asked.own) and disordered >= set(asked.own)
-    doubt = [lost or (bool(f.proofs) and all(p.source in disordered for p in f.proofs)) for f in answer.findings]
+    doubt = [lost or (bool(f.evidence) and all(p.source in disordered for p in f.evidence)) for f in answer.findings]
     if not any(doubt):
         return answer
     both = zip(answer.findings, doubt, strict=True)

@@ -3,6 +3,7 @@
 Diagnosis, Incident, Reading, Clock -> SubjectSummary, IncidentSummary, Moment, SourceSummary
 """
 
+import re
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
 
@@ -26,16 +27,18 @@ from forensics.model.verdicts import Candidate, Diagnosis, Entity
 from forensics.ownership import Asked
 from forensics.reading import Reading
 
+JOB = re.compile(r"job (?P<number>\d+)")
 MOST_CAUSES = 3  # of an incident after the first, told in full
 MOST_ATTEMPTS = 20  # the last of them
 MOST_PROOFS = 5  # evidence lines of each of these
 
 
-def subject(decided: Diagnosis, asked: Asked) -> SubjectSummary:
-    """What the verdict speaks of, and how it ended."""
+def subject(decided: Diagnosis, asked: Asked, first: Finding) -> SubjectSummary:
+    """What the verdict speaks of, and how it ended. `first`: what is said of the first cause, which may name the job."""
     entity, lane = asked.entity(), asked.main_lane()
     if lane and entity.name == lane.source:
-        entity = Entity(entity.kind, _own_source(decided, asked) or entity.name)
+        job = JOB.fullmatch(advice.who(first.facts)) if entity.kind == "job" and decided.verdict != "no_crash" else None
+        entity = Entity(entity.kind, job["number"] if job else _own_source(decided, asked) or entity.name)
     attempts = len(lane.attempts) if lane and not asked.machine else 1
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
     ended = decided.outcome
@@ -90,6 +93,25 @@ def earlier_attempts(decided: Diagnosis, asked: Asked, told: tuple[Finding, ...]
     return tuple(found[-MOST_ATTEMPTS:])
 
 
+def in_order(
+    found: list[Incident], each: list[Diagnosis], decided: Diagnosis, first: Finding
+) -> tuple[list[Incident], list[Diagnosis]]:
+    """First the incident that holds the first cause's evidence, told as the whole is; then those that ended badly.
+
+    Of several that hold some, the one in which the process died that `first`, what is said of that cause, names.
+    """
+    main = {o.observation.place for o in decided.candidates[0].owned}
+
+    def place(i: int) -> tuple[bool, bool, bool, bool, int]:
+        own = [e for e in found[i].events if e.place in main and e.cause == first.id]
+        named = any(e.fields.get("pid") == first.facts.get("pid") for e in own)
+        return not own, not named, each[i].verdict != "crash", each[i].verdict == "no_crash", i
+
+    order = sorted(range(len(each)), key=place)
+    told = [each[i] for i in order]
+    return [found[i] for i in order] + found[len(each) :], [decided, *told[1:]] if told else []
+
+
 def incidents(
     found: list[Incident],
     decided: list[Diagnosis],
@@ -125,7 +147,7 @@ def _incident(incident: Incident, number: int, decision: Diagnosis, told: tuple[
 
 def _short(finding: Finding) -> Finding:
     """A finding of one incident among many: with its best evidence, and without the ledger."""
-    return replace(finding, proofs=finding.proofs[:MOST_PROOFS], ledger=())
+    return replace(finding, evidence=finding.evidence[:MOST_PROOFS], ledger=())
 
 
 def moments(found: list[Incident], decided: list[Diagnosis]) -> tuple[Moment, ...]:

@@ -126,5 +126,5 @@ def test_a_report_does_not_depend_on_who_decodes(tmp_path: Path, knowledge: Data
     here = pipeline.analyze_paths([tmp_path], "case", knowledge, workers=2)
     monkeypatch.setattr(ahead, "LARGE_BYTES", 1)
     there = pipeline.analyze_paths([tmp_path], "case", knowledge, workers=2)
-    assert here.causes[0].proofs[0].line == len(rows)
+    assert here.causes[0].evidence[0].line == len(rows)
     assert msgspec.json.encode(here) == msgspec.json.encode(there)

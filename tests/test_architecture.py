@@ -35,7 +35,7 @@ BELOW: dict[str, set[str]] = {
     "correlation": {"layouts", "model", "errors", "text", "lazy"},
     "outcome": {"layouts", "database", "model", "text", "lazy"},
     "ownership": {"outcome", "correlation", "layouts", "database", "model"},
-    "decision": {"outcome", "database", "model", "errors", "lazy"},
+    "decision": {"text", "outcome", "database", "model", "errors", "lazy"},
     # what to do, what to tell
     "advice": {"database", "model", "text", "lazy"},
     "context": {"series", "model", "lazy"},

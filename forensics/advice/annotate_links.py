@@ -18,14 +18,14 @@ TIME = "time"  # what nothing but time links
 
 def linked(findings: Sequence[Finding], incident: Incident | None) -> tuple[Finding, ...]:
     """`findings`, their evidence and that of their symptoms with what links it to the first line of the first one."""
-    if incident is None or not findings or not findings[0].proofs or not incident.links:
+    if incident is None or not findings or not findings[0].evidence or not incident.links:
         return tuple(findings)
-    main = findings[0].proofs[0]
+    main = findings[0].evidence[0]
     owners = {(p.source, p.line): e for e in reversed(incident.events) for p in e.proofs if e.cause}
-    roots = _events((p for p in findings[0].proofs if p.source == main.source), owners)
+    roots = _events((p for p in findings[0].evidence if p.source == main.source), owners)
     ways = _ways(incident.links, {e.place for e in roots})
     return tuple(
-        replace(f, proofs=tuple(_with_link(p, main, owners, ways) for p in f.proofs)) if i == 0 or f.role == "symptom" else f
+        replace(f, evidence=tuple(_with_link(p, main, owners, ways) for p in f.evidence)) if i == 0 or f.role == "symptom" else f
         for i, f in enumerate(findings)
     )
 
@@ -50,6 +50,6 @@ def _with_link(proof: Proof, main: Proof, owners: dict[Place, Observation], ways
         return proof
     own = ways.get(event.place)
     if own and not own.startswith(TIME):
-        return replace(proof, link=own)
+        return replace(proof, linked_by=own)
     sure = ((s, n, by) for (s, n), by in ways.items() if s == proof.source and not by.startswith(TIME))
-    return replace(proof, link=next((f"{by} in {s}:{n}, the same log" for s, n, by in sure), own))
+    return replace(proof, linked_by=next((f"{by} in {s}:{n}, the same log" for s, n, by in sure), own))

@@ -6,7 +6,7 @@
 
 import re
 
-from forensics.advice.wording import tell
+from forensics.advice.wording import fill, tell
 from forensics.model import Fields
 
 SLURM = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
@@ -35,8 +35,10 @@ def _ranks(facts: Fields) -> list[str]:
     host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in NOBODY), "")
     if "culprit_rank" in facts:
         told = f"rank {facts['culprit_rank']}"
+    elif "culprit_ranks" in facts:
+        told = f"ranks {facts['culprit_ranks']}"
     elif "missing_ranks" in facts:
-        return [_cut(f"rank {facts['missing_ranks']} did not arrive")]
+        return [_cut(str(fill("rank(s) {missing_ranks} did not arrive", facts)))]
     elif "rank" in facts:
         told = f"rank {facts['rank']}" + (" reports it" if "timeout_s" in facts else "")
     else:

@@ -8,6 +8,11 @@ from forensics.database.entries import FIELD
 from forensics.model import Fields, Value
 from forensics.text import shown, size
 
+# `{oom_kills} kill(s)`: one or several by the number; `rank(s) {missing_ranks}`: by how many are listed
+NUMBERED = re.compile(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
+LISTED = re.compile(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
+SEVERAL = re.compile(r"\d\D+\d")
+
 
 def seconds(count: float) -> str:
     """Seconds for people: `3 s`, `10 min`, `2 h`; whole units only where nothing is lost."""
@@ -37,7 +42,13 @@ def fill(template: str, facts: Fields) -> str | None:
     """The template with this case's facts; None when one is not known."""
     if any(name not in facts for name in fields_of(template)):
         return None
-    return FIELD.sub(lambda m: tell(m[1], facts[m[1]]), template)
+    return FIELD.sub(lambda m: tell(m[1], facts[m[1]]), _in_number(template, facts))
+
+
+def _in_number(template: str, facts: Fields) -> str:
+    """The template with its `(s)` beside a field settled: `1 kill`, `2 kills`, `rank 3`, `ranks 3, 4`."""
+    numbered = NUMBERED.sub(lambda m: f"{{{m['field']}}} {m['noun']}{'' if str(facts[m['field']]) == '1' else 's'}", template)
+    return LISTED.sub(lambda m: f"{m['noun']}{'s' if SEVERAL.search(str(facts[m['field']])) else ''} {{{m['field']}}}", numbered)
 
 
 def fill_command(template: str, facts: Fields) -> str:

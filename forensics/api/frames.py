@@ -39,8 +39,8 @@ def frame(report: Report, table: str) -> "pd.DataFrame":
 
 def _evidence(report: Report) -> Iterator[tuple[Any, ...]]:
     for f in report.causes:
-        for p in f.proofs:
-            place = (p.source, p.line, p.time, p.uncertainty_s, p.signature, p.weight, p.link, p.text)
+        for p in f.evidence:
+            place = (p.source, p.line, p.time, p.time_uncertainty_s, p.signature, p.weight, p.linked_by, p.text)
             yield (f.id, f.role, f.probability, *place)
 
 

@@ -68,7 +68,7 @@ def attach(
     """`report` with the context of its first cause, and with notices of what its evidence does not quote."""
     scans = list(scans)
     context = read(scans, report.causes[0], drawn)
-    quoted = {(p.source, p.line) for p in report.causes[0].proofs if p.signature != OUTCOME_LINE}
+    quoted = {(p.source, p.line) for p in report.causes[0].evidence if p.signature != OUTCOME_LINE}
     beside = tuple(n for n in notices(scans, observed, incidents) if (n.source, n.line) not in quoted)
     return replace(
         report,

@@ -23,9 +23,9 @@ MOST = 20
 
 def processes(scans: Iterable[Scan], first: Finding) -> tuple[ProcessMemory, ...]:
     """The rows of the report that the evidence of `first` quotes, the biggest first, at most MOST; none for another cause."""
-    if not first.id.startswith("host_memory.") or not first.proofs:
+    if not first.id.startswith("host_memory.") or not first.evidence:
         return ()
-    proof = first.proofs[0]
+    proof = first.evidence[0]
     for scan in scans:
         if scan.source.name != proof.source:
             continue

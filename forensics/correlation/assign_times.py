@@ -6,16 +6,18 @@ Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_alignment import located
 from forensics.correlation.timestamp_resolver import Placed
-from forensics.model import Observation
+from forensics.layouts import peel
+from forensics.model import Observation, Proof
 
 START = datetime.min.replace(tzinfo=UTC)
+FAR = timedelta(days=300)  # between two lines of one event: one of the years was guessed
 
 
 def place(events: list[Observation], clocks: dict[str, Clock]) -> list[Observation]:
@@ -46,5 +48,21 @@ def _with(event: Observation, placed: Placed) -> Observation:
     if placed.time is None:
         return replace(event, lane=placed.lane)
     off = placed.uncertainty_s
-    proofs = tuple(replace(p, time=placed.time, uncertainty_s=off) for p in event.proofs)
+    proofs = tuple(replace(p, time=_own_time(p, event, placed.time), time_uncertainty_s=off) for p in event.proofs)
     return replace(event, time=placed.time, uncertainty_s=off, lane=placed.lane, proofs=proofs)
+
+
+def _own_time(proof: Proof, event: Observation, time: datetime) -> datetime:
+    """The time of a line of `event`, which has `time`: as far from it as the two lines' own stamps are apart."""
+    if event.stamp is None or len(event.proofs) == 1:
+        return time
+    own, of_event = peel(proof.text).stamp, event.stamp
+    if own is None or own.lacks == "date" or own.lacks != of_event.lacks:
+        return time
+    if own.wall and of_event.wall and (own.wall.tzinfo is None) == (of_event.wall.tzinfo is None):
+        apart = own.wall - of_event.wall
+    elif own.mono is not None and of_event.mono is not None:
+        apart = timedelta(seconds=own.mono - of_event.mono)
+    else:
+        return time
+    return time + apart if abs(apart) < FAR else time

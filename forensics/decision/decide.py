@@ -22,6 +22,7 @@ from forensics.outcome import features as outcome_features
 from forensics.outcome import told_end
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, tier
 from forensics.outcome.told_end import ToldEnd
+from forensics.text import counted
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX = 0.89  # what nothing but time or place ties to the subject never reaches 0.9
@@ -157,7 +158,7 @@ def _state(question: Question, bad: float, first: Candidate, lane: Lane | None, 
 
 
 WHY: Mapping[OutcomeState, str] = {
-    "failed": "nothing shows that it went on behind the lines that tell of its end",
+    "failed": "nothing shows that it went on",
     "stalled": "it was alive, but nothing moved any more",
     "spoiled": "it ran on, but what it made is worthless",
     "stopped": "somebody or something outside ended it",
@@ -190,7 +191,7 @@ def _why(o: Owned, database: Database) -> str:
         return f"somebody else's: {o.link}"
     after = o.aftermath
     if after.again or after.progress:
-        return f"the program went on: {max(after.again, after.progress)} lines as before stand behind it"
+        return f"the program went on: {counted(max(after.again, after.progress), 'line')} as before behind it"
     if after.handled:
         return "the program says that it goes on"
     return "it ends nothing by itself" if tier(o, database) == NOTICE else "nothing shows that it ended anything"

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -13,6 +13,8 @@ from forensics.layouts import peel
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
 
 CONTEXT_LINES = 2
+READ_WHOLE = 200  # characters of a line that need no hint where to look
+MATCHED_CHARS = 200
 WORTH = ("proof", "strong", "hint")
 # Exceptions of the program's own making: that the file of a frame lies on a mount is no sign of trouble with the mount.
 NOT_OF_FILES = {
@@ -109,6 +111,7 @@ def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Observation:
         lines += [line for line in record.quote if line.number != hit.line]
     lines += [line for line in hit.also if line.number not in {x.number for x in lines}]
     neighbours = {line.number: line for line in hit.region.lines()}
+    spans = {hit.line: hit.span}
     return Observation(
         kind=hit.signature,
         cause=hit.cause,
@@ -116,7 +119,7 @@ def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Observation:
         source=scan.source.name,
         line=hit.line,
         last_line=hit.lines[-1].number,
-        proofs=tuple(_proof(scan, line, hit.signature, hit.weight, neighbours) for line in lines),
+        proofs=tuple(_proof(scan, line, hit.signature, hit.weight, neighbours, spans) for line in lines),
         fields=fields,
         count=hit.count,
         stamp=stamp,
@@ -135,6 +138,7 @@ def _from_record(scan: Scan, record: Record, standing: Standing, absorbed: Conta
     fields = dict(record.fields)
     for hit in mine:
         fields = {**typed(hit.fields), **fields}
+    spans = {h.line: h.span for h in sorted(inside, key=lambda h: (WORTH.index(h.weight), h.span[0]), reverse=True)}
     stamp, prefix = None, peel(record.quote[0].text) if record.quote else Prefix("")
     around = sorted(neighbours.values(), key=lambda x: (x.number > record.first, abs(x.number - record.first)))
     for line in (*record.quote, *around):  # an exception was printed by whoever wrote the line in front of it
@@ -146,15 +150,19 @@ def _from_record(scan: Scan, record: Record, standing: Standing, absorbed: Conta
         source=scan.source.name,
         line=record.first,
         last_line=max(last for _, last in record.spans),
-        proofs=tuple(_proof(scan, line, record.kind, record.weight, neighbours) for line in (*record.quote, *extra[:4])),
+        proofs=tuple(_proof(scan, line, record.kind, record.weight, neighbours, spans) for line in (*record.quote, *extra[:4])),
         fields={**_prefix_fields(prefix), **fields},
         count=record.count,
         stamp=stamp,
     )
 
 
-def _proof(scan: Scan, line: Line, signature: str, weight: str, neighbours: dict[int, Line]) -> Proof:
+def _proof(
+    scan: Scan, line: Line, signature: str, weight: str, neighbours: Mapping[int, Line], spans: Mapping[int, tuple[int, int]]
+) -> Proof:
+    """`spans`: by line, where in its text the message stands."""
     near = range(1, CONTEXT_LINES + 1)
+    first, last = spans.get(line.number, (0, 0)) if len(line.text) > READ_WHOLE else (0, 0)
     return Proof(
         source=scan.source.name,
         line=line.number,
@@ -163,6 +171,7 @@ def _proof(scan: Scan, line: Line, signature: str, weight: str, neighbours: dict
         weight=weight,  # type: ignore[arg-type]
         before=tuple(neighbours[line.number - i] for i in reversed(near) if line.number - i in neighbours),
         after=tuple(neighbours[line.number + i] for i in near if line.number + i in neighbours),
+        matched=line.text[first : min(last, first + MATCHED_CHARS)],
     )
 
 

@@ -48,8 +48,8 @@ def reduced(report: Report) -> Report:
     What the case is called is left out: redaction takes it for a job's name, and it may be a word that the log has for itself.
     """
     first = report.causes[0]
-    proofs = tuple(sorted(first.proofs, key=lambda p: ORDER[p.weight]))[:MOST_PROOFS]
-    slim = replace(first, proofs=tuple(replace(p, before=(), after=()) for p in proofs), ledger=(), advice=())
+    proofs = tuple(sorted(first.evidence, key=lambda p: ORDER[p.weight]))[:MOST_PROOFS]
+    slim = replace(first, evidence=tuple(replace(p, before=(), after=()) for p in proofs), ledger=(), remediations=())
     less = Report(
         tool=report.tool,
         case="",
@@ -80,7 +80,7 @@ def fingerprint_of(less: Report) -> Fingerprint:
 
 def decisive(finding: Finding) -> Proof | None:
     """The line that shows the cause best: the first of the greatest weight."""
-    return min(finding.proofs, key=lambda p: ORDER[p.weight], default=None)
+    return min(finding.evidence, key=lambda p: ORDER[p.weight], default=None)
 
 
 def masked(text: str) -> str:
@@ -90,7 +90,7 @@ def masked(text: str) -> str:
 
 def _signatures(finding: Finding) -> list[str]:
     """The signatures that prove it; where none does, that of the decisive line."""
-    proving = sorted({p.signature for p in finding.proofs if p.weight == "proof"})
+    proving = sorted({p.signature for p in finding.evidence if p.weight == "proof"})
     line = decisive(finding)
     return proving or ([line.signature] if line else [])
 

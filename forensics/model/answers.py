@@ -99,8 +99,8 @@ class Adjustment(Struct, frozen=True):
     line: int | None = None
 
 
-class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "remediations"}):
-    """One cause as it is reported, most probable first. Renamed in documents as the contract has it.
+class Finding(Struct, frozen=True):
+    """One cause as it is reported, most probable first.
 
     `where`: all that tells where it happened, in words: `rank 37 on node04, GPU 3, job 4711`; empty where nothing does.
     `ranks`: those whose lines tell it.
@@ -111,22 +111,12 @@ class Finding(Struct, frozen=True, rename={"proofs": "evidence", "advice": "reme
     role: Role
     probability: Annotated[float, Meta(ge=0, le=1)]
     summary: str
-    proofs: tuple[Proof, ...]
+    evidence: tuple[Proof, ...]
     facts: Fields
-    advice: tuple[Advice, ...]
+    remediations: tuple[Advice, ...]
     ledger: tuple[Adjustment, ...] = ()
     where: str = ""
     ranks: tuple[int, ...] = ()
-
-    @property
-    def evidence(self) -> tuple[Proof, ...]:
-        """The lines that show it, by the name that documents have."""
-        return self.proofs
-
-    @property
-    def remediations(self) -> tuple[Advice, ...]:
-        """What to do, by the name that documents have."""
-        return self.advice
 
 
 class IncidentCause(Struct, frozen=True):

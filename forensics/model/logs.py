@@ -194,10 +194,11 @@ class Prefix(Struct, frozen=True):
     level: str | None = None
 
 
-class Proof(Struct, frozen=True, rename={"uncertainty_s": "time_uncertainty_s", "link": "linked_by"}):
+class Proof(Struct, frozen=True):
     """One line of evidence, as it stood, with its neighbours for a reader.
 
-    `link`: what ties it to the first evidence line of a report, where that stands in another source: `pid 4711`.
+    `linked_by`: what ties it to the first evidence line of a report, where that stands in another source: `pid 4711`.
+    `matched`: of a long line, the piece that tells it; empty where the line is short enough to be read whole.
     """
 
     source: str
@@ -208,18 +209,9 @@ class Proof(Struct, frozen=True, rename={"uncertainty_s": "time_uncertainty_s", 
     before: tuple[Line, ...] = ()
     after: tuple[Line, ...] = ()
     time: Time | None = None
-    uncertainty_s: float | None = None
-    link: str | None = None
-
-    @property
-    def time_uncertainty_s(self) -> float | None:
-        """How far `time` may be off, in seconds, by the name that documents have."""
-        return self.uncertainty_s
-
-    @property
-    def linked_by(self) -> str | None:
-        """What ties it to the first evidence line, by the name that documents have."""
-        return self.link
+    time_uncertainty_s: float | None = None
+    linked_by: str | None = None
+    matched: str = ""
 
 
 class Observation(Struct, frozen=True):

@@ -34,26 +34,26 @@ def _apart(finding: Finding, cause: Finding) -> bool:
 
 def _comes_too_late(finding: Finding, cause: Finding) -> bool:
     """Is `finding` shown so long behind the last line that shows `cause` that something else may have come between?"""
-    last = max((p.time.timestamp() for p in cause.proofs if p.time), default=None)
-    shown = finding.proofs[0].time if finding.proofs else None
+    last = max((p.time.timestamp() for p in cause.evidence if p.time), default=None)
+    shown = finding.evidence[0].time if finding.evidence else None
     return last is not None and shown is not None and shown.timestamp() - last > FOLLOWS_WITHIN_S
 
 
 def stands_before(finding: Finding, cause: Finding) -> bool:
     """Is the line that `finding` is shown by before all that shows `cause`, further than their clocks may differ?"""
-    if not finding.proofs or not cause.proofs:
+    if not finding.evidence or not cause.evidence:
         return False
-    shown = finding.proofs[0]
-    first = min((p for p in cause.proofs if p.time), key=_time, default=None)
+    shown = finding.evidence[0]
+    first = min((p for p in cause.evidence if p.time), key=_time, default=None)
     if first and first.time and shown.time:
         return (shown.time - first.time).total_seconds() < -_doubt_s(shown, first)
-    lines = [p.line for p in cause.proofs if p.source == shown.source]
+    lines = [p.line for p in cause.evidence if p.source == shown.source]
     return bool(lines) and shown.line < min(lines)
 
 
 def later(finding: Finding, cause: Finding) -> str:
     """How long `finding` is shown behind `cause`, in words, where one clock tells; empty where it would not be behind."""
-    a, b = (f.proofs[0] if f.proofs else None for f in (cause, finding))
+    a, b = (f.evidence[0] if f.evidence else None for f in (cause, finding))
     if not a or not b or not a.time or not b.time:
         return ""
     gap, off = (b.time - a.time).total_seconds(), _doubt_s(a, b)
@@ -66,7 +66,7 @@ def later(finding: Finding, cause: Finding) -> str:
 
 
 def _doubt_s(a: Proof, b: Proof) -> float:
-    return max(p.uncertainty_s or 0.0 for p in (a, b)) if a.source != b.source else 0.0
+    return max(p.time_uncertainty_s or 0.0 for p in (a, b)) if a.source != b.source else 0.0
 
 
 def _time(proof: Proof) -> datetime:

@@ -70,7 +70,7 @@ def focused(report: Report, number: int) -> Report:
     if at == 0:
         return report
     first, chosen = report.incidents[0], report.incidents[at]
-    shown = tuple(replace(f, proofs=f.proofs[:SHORT_PROOFS], ledger=()) for f in report.causes[:3])
+    shown = tuple(replace(f, evidence=f.evidence[:SHORT_PROOFS], ledger=()) for f in report.causes[:3])
     former = replace(first, findings=shown if first.verdict != "no_crash" else ())
     rest = (former, *(i for i in report.incidents[1:] if i is not chosen))
     return replace(

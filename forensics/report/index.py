@@ -55,7 +55,7 @@ def row_of(report: Report, page: str) -> Row:
     first = report.causes[0]
     incident = report.incidents[0] if report.incidents else None
     time = incident.time or incident.start if incident else None
-    time = time or next((p.time for p in first.proofs if p.time), None)
+    time = time or next((p.time for p in first.evidence if p.time), None)
     jobs = dict.fromkeys(str(f.facts[name]) for f in report.causes for name in ("job", "job_id") if name in f.facts)
     return Row(
         case=report.case,

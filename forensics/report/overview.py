@@ -21,8 +21,9 @@ def where(report: Report) -> str:
     first = report.causes[0]
     own = first.facts.get("culprit_rank", first.facts.get("rank"))
     felt = {rank for f in (first, *symptoms(report)) for rank in f.ranks} - {own}
-    rank = "other rank" if own is not None else "rank"
-    others = f"{counted(len(felt), rank)} waited or failed with it" if felt else ""
+    if own is None and len(felt) == 1 and "rank" not in first.where:  # it is the one that it happened to
+        return ", ".join(filter(None, (f"rank {felt.pop()}", first.where)))
+    others = f"{counted(len(felt), 'other rank' if own is not None else 'rank')} waited or failed with it" if felt else ""
     return "; ".join(filter(None, (first.where, others)))
 
 
@@ -34,7 +35,7 @@ def since(report: Report) -> str:
 
 def cause_time(report: Report) -> tuple[datetime, str] | None:
     """The time of the first cause's earliest evidence, and the source that tells it."""
-    times = [(p.time, p.source) for p in report.causes[0].proofs if p.time]
+    times = [(p.time, p.source) for p in report.causes[0].evidence if p.time]
     return min(times, key=lambda t: t[0].timestamp(), default=None)
 
 
@@ -45,11 +46,11 @@ def clock_time(time: datetime, source: str, report: Report) -> str:
 
 
 def do_first(report: Report) -> str:
-    """The first remedy; where no cause is proven, what would settle it; empty where nothing ended badly."""
+    """The first remedy; where there is none, what would settle it; empty where nothing ended badly."""
     advised = remedies(report)
     if advised:
         return ("ask the administrator: " if advised[0].who == "admin" else "") + advised[0].action
-    if report.verdict == "undetermined" and report.missing:
+    if report.verdict != "no_crash" and report.missing:
         return f"collect {report.missing[0].what}: {report.missing[0].command}"
     return ""
 

@@ -20,7 +20,7 @@ class Paths(Struct, frozen=True):
     @classmethod
     def of(cls, report: Report) -> "Paths":
         """The folder that all sources of `report` share."""
-        return cls.among([s.name for s in report.sources] or [p.source for f in report.causes for p in f.proofs])
+        return cls.among([s.name for s in report.sources] or [p.source for f in report.causes for p in f.evidence])
 
     @classmethod
     def among(cls, names: Sequence[str]) -> "Paths":

@@ -26,6 +26,7 @@ GUESSED = (
     " well, the known causes whose logs use the most alike words, and what to collect."
 )
 SENTENCES = 4
+UNDRAWN = "\b\x7f \t\r\n"
 LIKELY = 0.03
 NO_CAUSE = "none."  # the family of what says that nothing ended badly: no cause that words could be like
 TIME = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
@@ -39,7 +40,7 @@ def percent(probability: float) -> str:
 
 def guessed(report: Report) -> bool:
     """Does nothing but the likeness of words speak for the causes? Lines that show how it ended name no cause."""
-    return report.verdict == "undetermined" and all(p.signature == OUTCOME_LINE for p in report.causes[0].proofs)
+    return report.verdict == "undetermined" and all(p.signature == OUTCOME_LINE for p in report.causes[0].evidence)
 
 
 def evidence_head(report: Report) -> str:
@@ -53,7 +54,7 @@ def evidence_worth(report: Report) -> str:
     """What the first cause's lines are worth; nothing where they only show how it ended."""
     if report.verdict == "no_crash":
         return "lines that tell of a good end, or look alarming and ended nothing"
-    return "" if guessed(report) or not report.causes[0].proofs else SURENESS[report.causes[0].proofs[0].weight]
+    return "" if guessed(report) or not report.causes[0].evidence else SURENESS[report.causes[0].evidence[0].weight]
 
 
 def headline(report: Report) -> str:
@@ -77,7 +78,7 @@ def what_happened(report: Report) -> str:
 
 def remedies(report: Report) -> tuple[Advice, ...]:
     """What to do; nothing where the cause is a guess."""
-    return () if guessed(report) else report.causes[0].advice
+    return () if guessed(report) else report.causes[0].remediations
 
 
 def symptoms(report: Report) -> list[Finding]:
@@ -89,10 +90,10 @@ def symptoms(report: Report) -> list[Finding]:
         return []
     told = [f for f in report.causes[1:] if f.role == "symptom"]
     kept: list[Finding] = []
-    lines = set(_places(report.causes[0].proofs))
+    lines = set(_places(report.causes[0].evidence))
     for finding in told:
-        places = set(_places(finding.proofs))
-        if places - lines or not finding.proofs or any(p.weight != "hint" for p in finding.proofs):
+        places = set(_places(finding.evidence))
+        if places - lines or not finding.evidence or any(p.weight != "hint" for p in finding.evidence):
             kept.append(finding)
             lines |= places
     return kept
@@ -107,7 +108,7 @@ def also_possible(report: Report) -> list[Finding]:
     """Other causes that may have a part in it; all of them where they are guesses, without the lines that name none."""
     if guessed(report):
         found = (f for f in report.causes if not f.id.startswith(NO_CAUSE))
-        others = [replace(f, proofs=tuple(p for p in f.proofs if p.signature != OUTCOME_LINE)) for f in found]
+        others = [replace(f, evidence=tuple(p for p in f.evidence if p.signature != OUTCOME_LINE)) for f in found]
     else:
         others = [f for f in report.causes[1:] if report.verdict != "crash" or not f.id.startswith(NO_CAUSE)]
     return [f for f in others if f.role != "symptom" and f.probability >= LIKELY]
@@ -125,16 +126,26 @@ def _places(proofs: Sequence[Proof]) -> list[tuple[str, int]]:
 def quoted(finding: Finding, most: int) -> list[Proof]:
     """The `most` best evidence lines as a reader wants them: by source in order of worth, inside a source by line."""
     best: dict[tuple[str, int], Proof] = {}
-    for proof in finding.proofs:
+    for proof in finding.evidence:
         best.setdefault((proof.source, proof.line), proof)
     chosen = list(best.values())[:most]
     sources = list(dict.fromkeys(p.source for p in chosen))
     return sorted(chosen, key=lambda p: (sources.index(p.source), p.line))
 
 
+def telling(proof: Proof, room: int) -> str:
+    """Its line, of which `room` characters are shown; from what matched on, where that would not be seen otherwise.
+
+    What a terminal does not draw at its end (the backspaces of a progress bar) is left out.
+    """
+    text = proof.text.rstrip(UNDRAWN)
+    at = text.find(proof.matched) if proof.matched else 0
+    return text if at < room // 4 or at + len(proof.matched) <= room else f"… {text[at:]}"
+
+
 def shares_context(finding: Finding) -> bool:
     """Do the lines around the evidence help? They do where it is a single line."""
-    return len({(p.source, p.line) for p in finding.proofs}) == 1
+    return len({(p.source, p.line) for p in finding.evidence}) == 1
 
 
 def linked(link: str) -> str:

@@ -36,7 +36,7 @@ def steps(report: Report) -> list[Step]:
         return []
     told = {f.id: f for f in (report.causes[0], *consequences(report))}
     first: dict[str, Moment] = {}
-    begin = min((p.time for p in report.causes[0].proofs if p.time), default=None)
+    begin = min((p.time for p in report.causes[0].evidence if p.time), default=None)
     for moment in _first_incident(report):
         too_early = moment.cause == report.causes[0].id and begin and moment.time and moment.time < begin
         if moment.cause in told and not too_early:  # the same happened to somebody else before

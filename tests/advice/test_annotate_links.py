@@ -25,7 +25,7 @@ TIME = Link(KILL.place, NEAR.place, "time, 0.7 s apart", "time")
 
 
 def links(found: tuple[Finding, ...]) -> list[list[str | None]]:
-    return [[p.link for p in f.proofs] for f in found]
+    return [[p.linked_by for p in f.evidence] for f in found]
 
 
 def test_a_line_is_tied_by_its_own_link_or_by_another_line_of_its_log() -> None:

@@ -17,7 +17,7 @@ NO_GRADIENT = TRACE + "ValueError: No gradients provided for any variable.\n"
 def advised(folder: Path, **files: str) -> tuple[Advice, ...]:
     for name, text in files.items():
         (folder / name.replace("_", ".")).write_text(text)
-    return analyze(folder).causes[0].advice
+    return analyze(folder).causes[0].remediations
 
 
 def test_the_batch_that_fits_stands_first_with_its_arithmetic(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def test_the_last_of_several_deaths_speaks(analyze: Callable[..., Report]) -> No
     for before in (500, 100):
         first = analyze(dmesg="\n".join([killed(before, 11), killed(900, 22), killed(901, 23)])).causes[0]
         assert first.facts["pid"] == 22
-        lines = [p.line for p in first.proofs]
+        lines = [p.line for p in first.evidence]
         assert lines[0] == 2
         assert 3 in lines
 

@@ -27,16 +27,16 @@ def test_the_first_is_the_root_and_what_it_explains_a_symptom(knowledge: Databas
 
 def test_only_the_first_cause_has_remedies_and_every_one_its_evidence(knowledge: Database) -> None:
     found = findings(decided(knowledge, question(seen(KILL, 50, "proof"), seen(DIED, 60))), knowledge)
-    assert [a.rank for a in found[0].advice] == list(range(1, len(found[0].advice) + 1))
-    assert found[0].advice
-    assert found[1].advice == ()
-    assert [[p.line for p in f.proofs] for f in found[:2]] == [[50], [60]]
+    assert [a.rank for a in found[0].remediations] == list(range(1, len(found[0].remediations) + 1))
+    assert found[0].remediations
+    assert found[1].remediations == ()
+    assert [[p.line for p in f.evidence] for f in found[:2]] == [[50], [60]]
 
 
 def test_a_log_that_ended_well_gets_no_advice_and_no_questions(knowledge: Database) -> None:
     diagnosis = decided(knowledge, question(), -4.0)
     found = findings(diagnosis, knowledge)
-    assert [(f.id, f.advice) for f in found] == [(HEALTHY, ())]
+    assert [(f.id, f.remediations) for f in found] == [(HEALTHY, ())]
     assert open_questions(diagnosis, found, knowledge) == ()
 
 
@@ -45,8 +45,8 @@ def test_where_nothing_is_proven_the_ending_is_shown_and_what_to_collect_is_aske
     diagnosis = decide(question(lanes=(lane(trouble=("error: flurb",)),)), knowledge, made, Precedence(()))
     found = findings(diagnosis, knowledge)
     assert diagnosis.verdict == "undetermined"
-    assert [(p.line, p.text) for p in found[0].proofs] == [(90, "error: flurb")]
-    assert found[1].proofs == ()
+    assert [(p.line, p.text) for p in found[0].evidence] == [(90, "error: flurb")]
+    assert found[1].evidence == ()
     assert open_questions(diagnosis, found, knowledge)[: len(UNPROVEN)] == UNPROVEN
 
 
@@ -62,4 +62,4 @@ def test_of_a_death_that_only_time_ties_it_is_asked_whose_it_was(knowledge: Data
 def test_the_subjects_own_lines_are_told_where_there_are_some(knowledge: Database, whose: str, lines: list[int]) -> None:
     second: Owned = replace(seen(KILL, 6, "proof"), whose=whose)
     found = findings(decided(knowledge, question(seen(KILL, 5, "proof"), second)), knowledge)
-    assert [p.line for p in found[0].proofs] == lines
+    assert [p.line for p in found[0].evidence] == lines

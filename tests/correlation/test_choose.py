@@ -66,7 +66,7 @@ def told(report: Report) -> str:
 def test_a_message_that_comes_again_days_later_is_two_incidents(about: Callable[..., Report]) -> None:
     report = about(asked(), train_log=TRAIN)
     assert [i.start.day for i in report.incidents if i.start] == [21, 18]
-    assert 4 in [p.line for p in report.causes[0].proofs]
+    assert 4 in [p.line for p in report.causes[0].evidence]
 
 
 def test_parts_keep_every_line_and_count() -> None:
@@ -115,7 +115,7 @@ def test_two_processes_killed_in_one_incident_are_told_apart(about: Callable[...
     for pid, job in ((100, "4711"), (200, "4712")):
         for choice in (asked(pid=pid), asked(job=job)):
             report = about(choice, dmesg_log=log)
-            assert {p.line for p in report.causes[0].proofs} == ({1, 2, 3} if pid == 100 else {4, 5, 6}), choice
+            assert {p.line for p in report.causes[0].evidence} == ({1, 2, 3} if pid == 100 else {4, 5, 6}), choice
 
 
 def test_a_time_in_which_the_log_tells_of_nothing_bad_is_no_crash(about: Callable[..., Report]) -> None:

@@ -260,9 +260,9 @@ def linked(report: Report) -> dict[str, str]:
     """Source -> how the first line quoted from it is linked, over the first cause and what followed from it."""
     found: dict[str, str] = {}
     for finding in report.causes:
-        for proof in finding.proofs:
-            if proof.link:
-                found.setdefault(Path(proof.source).name, proof.link)
+        for proof in finding.evidence:
+            if proof.linked_by:
+                found.setdefault(Path(proof.source).name, proof.linked_by)
     return found
 
 

@@ -56,7 +56,7 @@ def test_the_first_remedy_fits_and_what_is_ruled_out_is_absent(
     (tmp_path / "job.log").write_text(log + "\n")
     finding = analyze(tmp_path).causes[0]
     assert finding.id == cause
-    actions = [r.action for r in finding.advice]
+    actions = [r.action for r in finding.remediations]
     assert actions[0].startswith(first)
     assert [a for a in actions if absent.lower() in a.lower()] == []
 
@@ -70,12 +70,12 @@ def test_what_is_left_out_there_is_given_where_it_fits(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "job.log").write_text(log + "\n")
         finding = analyze(tmp_path / name).causes[0]
-        assert any(told in r.action for r in finding.advice), name
+        assert any(told in r.action for r in finding.remediations), name
 
 
 def test_frames_of_the_kernels_stack_are_the_last_evidence(tmp_path: Path) -> None:
     (tmp_path / "dmesg.log").write_text(KERNEL_OOM)
     finding = analyze(tmp_path).causes[0]
-    lines = [p.line for p in finding.proofs]
+    lines = [p.line for p in finding.evidence]
     assert {2, 3}.isdisjoint(lines[:5])
     assert finding.summary.count("/lab") == 1

@@ -24,7 +24,7 @@ def test_the_rank_that_is_behind_is_named_across_files(analyze: Callable[..., Re
     assert cause.id == "distributed.timeout"
     assert cause.facts["culprit_rank"] == 2
     assert "Look at rank 2 first" in cause.summary
-    assert {p.source for p in cause.proofs} == {"rank0.log", "rank1.log", "rank2.log"}
+    assert {p.source for p in cause.evidence} == {"rank0.log", "rank1.log", "rank2.log"}
 
 
 def test_a_rank_without_a_report_is_named_across_files(analyze: Callable[..., Report]) -> None:

@@ -35,4 +35,4 @@ def test_a_worker_that_vanished_is_explained_by_the_count(analyze: Callable[...,
     assert analyze(job_log=BROKEN).causes[0].id == "process.worker_died"
     report = analyze(job_log=BROKEN, memory_events=V2)
     assert report.causes[0].id == "host_memory.oom_cgroup"
-    assert report.causes[0].proofs[0].text == "oom_kill 2"
+    assert report.causes[0].evidence[0].text == "oom_kill 2"

@@ -49,7 +49,7 @@ def test_a_cgroup_report_is_read_whole(knowledge: Database) -> None:
     }
     assert {k: first.facts.get(k) for k in expected} == expected
     assert str(first.facts["biggest"]).startswith("python3 384 MiB")
-    assert first.proofs[0].line == 8
+    assert first.evidence[0].line == 8
 
 
 def test_the_invoker_is_not_taken_for_the_victim(knowledge: Database) -> None:

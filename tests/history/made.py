@@ -19,7 +19,7 @@ def report(
     when = START + timedelta(days=day)
     told = {"file": "/home/alice/proj/train.py", "function": "step", "line_no": 5, **facts}
     proof = Proof(
-        source="train.log", line=120 + day, text=text, time=when, uncertainty_s=1.0, signature="traceback", weight="strong"
+        source="train.log", line=120 + day, text=text, time=when, time_uncertainty_s=1.0, signature="traceback", weight="strong"
     )
     finding = Finding(cause, "A title", "root", 0.9, "It broke.", (proof,), told, ())
     hosts = (str(facts["host"]),) if "host" in facts else ()

@@ -52,7 +52,7 @@ def test_hardly_any_chunk_of_a_healthy_run_is_a_crash(knowledge: Database) -> No
         report = pipeline.analyze([text_source("run.log", text)], "case", knowledge)
         first = report.causes[0]
         if report.verdict == "crash":
-            wrong.append(f"{name}: {first.id} {first.probability:.2f} {[p.text[:200] for p in first.proofs[:2]]}")
+            wrong.append(f"{name}: {first.id} {first.probability:.2f} {[p.text[:200] for p in first.evidence[:2]]}")
     assert len(wrong) <= len(CHUNKS) / 15, "\n".join(wrong)
 
 
@@ -61,4 +61,4 @@ def test_hardly_any_chunk_of_a_healthy_run_is_a_crash(knowledge: Database) -> No
 def test_no_whole_healthy_run_is_a_crash(run: str, knowledge: Database) -> None:
     report = pipeline.analyze([text_source("run.log", (FOLDER / f"{run}.log").read_bytes())], "case", knowledge)
     first = report.causes[0]
-    assert report.verdict != "crash", f"{first.id} {first.probability:.2f} {[p.text[:200] for p in first.proofs[:3]]}"
+    assert report.verdict != "crash", f"{first.id} {first.probability:.2f} {[p.text[:200] for p in first.evidence[:3]]}"

@@ -52,7 +52,7 @@ def _possible(report: Report, plain: set[str]) -> None:
     if not report.causes or not all(0 <= c.probability <= 1 for c in report.causes):
         raise WrongError("no cause, or a probability beyond 0..1")
     lines = {s.name: s.lines for s in report.sources}
-    for e in (e for c in report.causes for e in c.proofs):
+    for e in (e for c in report.causes for e in c.evidence):
         if e.line < 1 or (e.source in plain and e.line > lines[e.source]):
             raise WrongError(f"evidence in line {e.line} of {lines.get(e.source)}")
     if any(m.time and m.time.year == 1970 for m in report.timeline):

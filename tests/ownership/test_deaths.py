@@ -193,8 +193,8 @@ def test_a_crash_of_another_pid_is_no_evidence(analyze: Callable[..., Report]) -
     crash = "[Fri Aug 22 03:40:40 2025] python[88000]: segfault at 20 ip 00007fa6 sp 00007fa6 error 4 in libc.so.6[156219]\n"
     log = steps(0, 40) + "2025-08-22 03:40:41,000 INFO distributed.nanny: Worker process 50117 was killed by signal 11\n"
     report = analyze(dmesg_txt=crash, train_log=log)
-    assert report.causes[0].proofs
-    assert not any(p.source.endswith("dmesg.txt") for p in report.causes[0].proofs)
+    assert report.causes[0].evidence
+    assert not any(p.source.endswith("dmesg.txt") for p in report.causes[0].evidence)
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,8 @@ def proof(text: str, line: int = 7, source: str = "logs/run/train.log", seconds:
         before=(Line(max(1, line - 1), text),),
         after=(Line(line + 1, text),),
         time=START + timedelta(seconds=seconds),
-        uncertainty_s=1.0,
-        link=link,
+        time_uncertainty_s=1.0,
+        linked_by=link,
     )
 
 

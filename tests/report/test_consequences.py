@@ -20,11 +20,11 @@ def shown(seconds: float | None, source: str = "logs/run/jupyter.log", line: int
     report = made.report("words")
     root, symptom = report.causes
     time = None if seconds is None else made.START + timedelta(seconds=seconds)
-    proof = replace(symptom.proofs[0], source=source, line=line, time=time, uncertainty_s=doubt, link=None)
+    proof = replace(symptom.evidence[0], source=source, line=line, time=time, time_uncertainty_s=doubt, linked_by=None)
     if seconds is None:
-        root = replace(root, proofs=tuple(replace(p, time=None) for p in root.proofs))
+        root = replace(root, evidence=tuple(replace(p, time=None) for p in root.evidence))
     moments = (report.timeline[0], replace(report.timeline[1], time=time, source=source, line=line), *report.timeline[2:])
-    return replace(report, causes=(root, replace(symptom, title=TITLE, proofs=(proof,))), timeline=moments)
+    return replace(report, causes=(root, replace(symptom, title=TITLE, evidence=(proof,))), timeline=moments)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_without_a_clock_the_lines_of_one_source_tell(source: str, line: int, be
 def test_a_line_behind_the_first_but_before_the_shown_one_of_the_cause_has_no_remark() -> None:
     report = shown(1.0, source="logs/run/train.log", line=8)
     root, symptom = report.causes
-    best = replace(root.proofs[0], line=9, time=made.START + timedelta(seconds=5))
-    root = replace(root, proofs=(best, root.proofs[0]))
+    best = replace(root.evidence[0], line=9, time=made.START + timedelta(seconds=5))
+    root = replace(root, evidence=(best, root.evidence[0]))
     assert [f.id for f in consequences(replace(report, causes=(root, symptom)))] == [symptom.id]
     assert later(symptom, root) == ""
 

@@ -66,11 +66,11 @@ def digest(report: Report, told: dict[str, str]) -> str:
         f"{report.case}: {first.title} ({first.id}, {report.verdict}, {percent(first.probability)})",
         f"  {ending(report)}",
         f"  {first.summary}",
-        f"  evidence {' '.join(f'{Path(p.source).name}:{p.line}' for p in first.proofs)}",
+        f"  evidence {' '.join(f'{Path(p.source).name}:{p.line}' for p in first.evidence)}",
         *(f"  followed {f.title} ({f.id})" for f in consequences(report)),
         *(f"  beside {f.title} ({f.id})" for f in told_beside(report)),
         *(f"  also {f.title} ({f.id}, {percent(f.probability)})" for f in also_possible(report)),
-        *(f"  {a.who}: {a.action}" for a in first.advice),
+        *(f"  {a.who}: {a.action}" for a in first.remediations),
         *(
             f"  {g.head.lower()} {' '.join(f'{Path(n.source).name}:{n.line}' for n, _ in g.shown)} +{g.more}"
             for g in groups(report)

@@ -89,8 +89,8 @@ def test_an_address_of_another_scheme_is_no_link() -> None:
 
     report = made.report()
     first = report.causes[0]
-    advice = replace(first.advice[0], reference="javascript:alert(1)")
-    page = render(replace(report, causes=(replace(first, advice=(advice,)),)), "html")
+    advice = replace(first.remediations[0], reference="javascript:alert(1)")
+    page = render(replace(report, causes=(replace(first, remediations=(advice,)),)), "html")
     assert "javascript:" not in json.dumps([a for t, a in Elements(page).found if t == "a"])
 
 

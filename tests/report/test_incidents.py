@@ -76,7 +76,7 @@ def test_another_incident_is_told_as_the_first() -> None:
     assert third.timeline[0] == report.timeline[2]
     assert sorted(i.id for i in third.incidents) == [1, 2, 3, 4, 5]
     back = focused(third, 1)
-    assert back.causes[0].proofs == report.causes[0].proofs
+    assert back.causes[0].evidence == report.causes[0].evidence
     assert back.timeline[0] == report.timeline[0]
     for form in ("text", "markdown", "html", "json"):
         assert render(third, form)

@@ -110,7 +110,7 @@ def test_what_a_log_says_stays_text(text: str) -> None:
 
 def test_evidence_keeps_its_place() -> None:
     report = made.report()
-    proof = report.causes[0].proofs[0]
+    proof = report.causes[0].evidence[0]
     result = sarif_run(render(report, "sarif"))["results"][0]
     where = result["locations"][0]["physicalLocation"]
     assert (where["artifactLocation"]["uri"], where["region"]["startLine"]) == (proof.source, proof.line)
@@ -139,6 +139,6 @@ def test_several_reports_are_one_document() -> None:
 def test_absolute_names_are_file_addresses() -> None:
     report = made.report()
     first = report.causes[0]
-    moved = replace(first, proofs=(replace(first.proofs[0], source="/var/log/my run#1.log"),))
+    moved = replace(first, evidence=(replace(first.evidence[0], source="/var/log/my run#1.log"),))
     result = sarif_run(render(replace(report, causes=(moved,)), "sarif"))["results"][0]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "file:///var/log/my%20run%231.log"

@@ -125,8 +125,8 @@ def test_the_environment_and_processes_are_tables() -> None:
 def test_a_reference_of_another_scheme_is_no_link() -> None:
     report = made.report()
     first = report.causes[0]
-    advice = replace(first.advice[0], reference="javascript:alert(1)")
-    text = render(replace(report, causes=(replace(first, advice=(advice,)),)), "markdown")
+    advice = replace(first.remediations[0], reference="javascript:alert(1)")
+    text = render(replace(report, causes=(replace(first, remediations=(advice,)),)), "markdown")
     assert not [t for t in tokens(text) if t.type == "link_open"]
 
 
@@ -166,7 +166,7 @@ def test_no_case_mentions_links_or_closes_anything(case: str, knowledge: Databas
     page = outside_code(rendered(case, "markdown", knowledge))
     words = re.sub(r"<a .*?</a>|<[^>]*>", " ", page)
     assert not re.search(r"(?<![\w/])@\w|#\d|\bGH-\d|\bwww\.|\b[0-9a-f]{12,40}\b", words)
-    ours = {a.reference for a in report.causes[0].advice}
+    ours = {a.reference for a in report.causes[0].remediations}
     assert {html.unescape(m) for m in re.findall(r'href="([^"]*)"', page)} <= ours
 
 

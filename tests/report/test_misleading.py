@@ -73,7 +73,7 @@ def test_a_number_of_bytes_is_the_same_in_curves_tables_and_sentences() -> None:
 def test_evidence_is_found_with_grep(case: str, knowledge: Database) -> None:
     """Quoted evidence that stands nowhere in the file."""
     report = sample(case, knowledge)
-    for proof in report.causes[0].proofs:
+    for proof in report.causes[0].evidence:
         path = ROOT / proof.source
         if path.is_file() and path.suffix not in (".ipynb", ".json", ".gz"):
             line = path.read_bytes().split(b"\n")[proof.line - 1].decode("utf-8", "replace")
@@ -118,14 +118,14 @@ def test_what_happened_to_another_before_is_not_when_it_began() -> None:
     root = report.causes[0]
     stranger = replace(report.timeline[0], time=made.START - timedelta(seconds=15), line=1)
     course = steps(replace(report, timeline=(stranger, *report.timeline), incidents=(replace(report.incidents[0], events=4),)))
-    assert course[0].time == root.proofs[0].time
+    assert course[0].time == root.evidence[0].time
 
 
 def test_what_comes_days_later_did_not_follow() -> None:
     """A network card that flapped, and a lockup two days later as its consequence."""
     report = made.report()
     root, symptom = report.causes
-    late = replace(symptom, proofs=(replace(symptom.proofs[0], time=made.START + timedelta(days=2)),))
+    late = replace(symptom, evidence=(replace(symptom.evidence[0], time=made.START + timedelta(days=2)),))
     assert consequences(report) == [symptom]
     moved = replace(report, causes=(root, late))
     assert (consequences(moved), told_beside(moved), steps(moved)) == ([], [late], [])

@@ -38,7 +38,7 @@ def test_the_key_turns_every_stand_in_back(both) -> None:  # type: ignore[no-unt
             "node0231.cluster.local",
         ]
     )
-    text = report.causes[0].proofs[0].text
+    text = report.causes[0].evidence[0].text
     for stand_in, name in sorted(key.items(), key=lambda kv: -len(kv[0])):
         text = text.replace(stand_in, name)
     assert text == LINE
@@ -46,7 +46,7 @@ def test_the_key_turns_every_stand_in_back(both) -> None:  # type: ignore[no-unt
 
 def test_stand_ins_are_stable_and_tell_the_kind(both) -> None:  # type: ignore[no-untyped-def]
     report, _ = both
-    line = report.causes[0].proofs[0].text
+    line = report.causes[0].evidence[0].text
     assert "/home/user-1/run/train.py" in line
     assert "user=user-1" in line
     assert " host-1 kernel:" in line
@@ -69,7 +69,7 @@ def test_words_addresses_of_this_machine_and_public_sites_stay() -> None:
     line = "kernel: user=root at localhost 127.0.0.1 0.0.0.0 https://pytorch.org/docs 08:23:04 0000:3b:00.0 torch 2.4.0"
     report, key = hidden(made.report(line, case="x"))
     assert key == {}
-    assert report.causes[0].proofs[0].text == line
+    assert report.causes[0].evidence[0].text == line
 
 
 def test_names_that_only_notices_or_the_ending_tell_are_hidden() -> None:

@@ -112,11 +112,11 @@ def test_lines_of_a_private_key_are_masked() -> None:
     body = next(s.secret for s in seeds(3) if s.kind == "private key on one line")
     report = made.report("x")
     proof = replace(
-        report.causes[0].proofs[0],
+        report.causes[0].evidence[0],
         text="-----BEGIN OPENSSH PRIVATE KEY-----",
         after=(Line(8, body[:70]), Line(9, body[70:140]), Line(10, body[140:150] + "==")),
     )
-    report = replace(report, causes=(replace(report.causes[0], proofs=(proof,)),))
+    report = replace(report, causes=(replace(report.causes[0], evidence=(proof,)),))
     text = render(report, "json")
     assert not any(part in text for part in (body[:70], body[70:140], body[140:150]))
 

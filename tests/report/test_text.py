@@ -41,7 +41,7 @@ def test_the_first_screen_answers_what_where_when_and_what_to_do(case: str, know
         assert told[:50] in screen
     if report.verdict != "no_crash":
         assert overview.since(report) in screen
-        if first.proofs and first.proofs[0].weight != "hint":
+        if first.evidence and first.evidence[0].weight != "hint":
             assert any(re.match(r"> \S+:\d+", row) for row in rows)
 
 
@@ -90,7 +90,9 @@ def test_nothing_from_a_log_moves_a_cursor(style: Style) -> None:
 def test_a_link_is_told_with_its_line_and_time_only_once(link: str, words: str) -> None:
     report = made.report()
     root, symptom = report.causes
-    text = render(replace(report, causes=(root, replace(symptom, proofs=(replace(symptom.proofs[0], link=link),)))), "text")
+    text = render(
+        replace(report, causes=(root, replace(symptom, evidence=(replace(symptom.evidence[0], linked_by=link),)))), "text"
+    )
     assert re.search(rf"^ +{re.escape(words)}$", text, re.MULTILINE)
 
 
@@ -160,8 +162,8 @@ def test_gaps_are_told_in_words() -> None:
 
 def test_lines_that_only_show_how_it_ended_prove_no_cause() -> None:
     report = made.report("words")
-    shown = replace(report.causes[0].proofs[0], signature=OUTCOME_LINE, weight="hint")
-    first = replace(report.causes[0], proofs=(shown,), probability=0.3)
+    shown = replace(report.causes[0].evidence[0], signature=OUTCOME_LINE, weight="hint")
+    first = replace(report.causes[0], evidence=(shown,), probability=0.3)
     healthy = replace(first, id="none.healthy", role="contributing", title="Nothing here crashed")
     for form, head in (("text", "how it ended"), ("markdown", "### How it ended"), ("html", ">How it ended")):
         said = render(replace(report, verdict="undetermined", causes=(first, healthy)), form)

@@ -19,7 +19,7 @@ LINE = next(i for i, x in enumerate(LOG.read_text().splitlines(), 1) if WORDS in
 
 def said(report: Report) -> tuple[str, bool]:
     first = report.causes[0]
-    return first.id, any(p.line == LINE and WORDS in p.text for p in first.proofs)
+    return first.id, any(p.line == LINE and WORDS in p.text for p in first.evidence)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -117,8 +117,8 @@ def test_every_format_shows_them_and_calls_no_guess_a_cause(report: Report, form
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_what_to_do_against_a_guess_is_not_shown(analyze: Callable[..., Report], form: str) -> None:
     guess = analyze(train_log=UNKNOWN + "flurbler: the partition server is lost\n")
-    assert guessed(guess) and guess.causes[0].advice
-    assert guess.causes[0].advice[0].action not in render(guess, form).split("<script")[0]
+    assert guessed(guess) and guess.causes[0].remediations
+    assert guess.causes[0].remediations[0].action not in render(guess, form).split("<script")[0]
 
 
 def test_they_come_back_from_a_saved_report(report: Report) -> None:

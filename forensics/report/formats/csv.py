@@ -38,7 +38,7 @@ def render_many(reports: Iterable[Report], _style: Style) -> str:
 
 def _row(report: Report, told: Told) -> list[object]:
     finding = told.finding
-    proof = finding.proofs[0] if finding.proofs else None
+    proof = finding.evidence[0] if finding.evidence else None
     return [
         report.case,
         told.id,
@@ -52,5 +52,5 @@ def _row(report: Report, told: Told) -> list[object]:
         proof.source if proof else "",
         proof.line if proof else "",
         proof.text if proof else "",
-        finding.advice[0].action if finding.advice else "",
+        finding.remediations[0].action if finding.remediations else "",
     ]

@@ -34,9 +34,9 @@ def render(report: Report, _style: Style) -> str:
 
 def _told(told: Told) -> str:
     finding = told.finding
-    proof = finding.proofs[0] if finding.proofs else None
+    proof = finding.evidence[0] if finding.evidence else None
     said = [finding.summary, f"Where: {finding.where}." if finding.where else "", f"Evidence: {proof.text}" if proof else ""]
-    said += [f"Do first: {finding.advice[0].action}" if finding.advice else ""]
+    said += [f"Do first: {finding.remediations[0].action}" if finding.remediations else ""]
     title = finding.title if told.verdict == "crash" else f"Not proven: {finding.title}"
     place = {"file": proof.source, "line": str(proof.line)} if proof else {}
     properties = {**place, "title": f"{title} ({percent(finding.probability)})"}

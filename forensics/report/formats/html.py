@@ -95,7 +95,7 @@ def _answer(report: Report) -> dict[str, Any]:
 def _evidence(report: Report) -> dict[str, Any]:
     """The lines, the timeline, and which line is which mark. `targets`: where a mark leads to; `marked`: the mark of a line."""
     proofs, drawn = quoted(report.causes[0], PROOFS), drawings(report)
-    best = None if guessed(report) or report.verdict == "no_crash" else next(iter(report.causes[0].proofs), None)
+    best = None if guessed(report) or report.verdict == "no_crash" else next(iter(report.causes[0].evidence), None)
     return {
         "evidence_head": evidence_head(report),
         "proofs": proofs,
@@ -117,7 +117,7 @@ def _marked(drawn: list[Drawing], finding: Finding) -> dict[tuple[str, int], int
     """The number of the mark for each line of a cause: its own one, or the first one of the cause in the same source."""
     marks = [m for d in drawn for m in d.marks if m.role != "noise"]
     found: dict[tuple[str, int], int] = {}
-    for proof in finding.proofs:
+    for proof in finding.evidence:
         near = [m for m in marks if m.moment.source == proof.source and m.moment.cause == finding.id]
         own = [m for m in marks if (m.moment.source, m.moment.line) == (proof.source, proof.line)]
         if own or near:

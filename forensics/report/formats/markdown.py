@@ -6,10 +6,9 @@ the reader is told.
 
 from collections.abc import Iterator
 
-from msgspec import Struct
-
-from forensics.model import Advice, Finding, Report
+from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import overview
+from forensics.report.blocks import Block, fitted
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.curves import bearing, course_of, sparkline
 from forensics.report.escape import address, cell, code, fenced, inside, plain, prose
@@ -30,6 +29,7 @@ from forensics.report.phrases import (
     quoted,
     remedies,
     shares_context,
+    telling,
     times,
     verdict,
     what_happened,
@@ -43,36 +43,11 @@ PROOFS = 8
 LINE_CHARS = 500
 ATTEMPTS = 5
 ROWS = 40  # of a table
-LEFT_OUT = "*Left out to fit: {}. `forensics analyze --format json` has all of it.*"
-
-
-class Block(Struct, frozen=True):
-    """Some lines of the document. `worth`: 0 stays whatever the limit is; the higher, the earlier it goes."""
-
-    name: str
-    worth: int
-    lines: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return sum(len(line) + 1 for line in self.lines)
 
 
 def render(report: Report, style: Style) -> str:
     """The whole document, at most `style.max_chars` characters, ending with a line end."""
-    blocks = [b for b in _blocks(report, style.every_incident) if b.lines]
-    gone: list[str] = []
-    room = style.max_chars
-    while sum(map(len, blocks)) + (len(LEFT_OUT) + sum(len(g) + 2 for g in gone) + 2 if gone else 0) > room:
-        worst = max(blocks, key=lambda b: b.worth)
-        if worst.worth == 0:
-            break
-        blocks.remove(worst)
-        gone.append(worst.name)
-    lines = [line for block in blocks for line in block.lines]
-    if gone:
-        lines += ["", LEFT_OUT.format(", ".join(dict.fromkeys(reversed(gone))))]
-    text = "\n".join(lines) + "\n"
-    return text if len(text) <= room else text[: room - 2].rstrip("\\\n") + "…\n"
+    return fitted([b for b in _blocks(report, style.every_incident) if b.lines], style.max_chars)
 
 
 def _blocks(report: Report, every: bool) -> Iterator[Block]:
@@ -161,8 +136,8 @@ def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:
         lines += [prose(finding.summary[:3000], logged)]
         lines += ["", f"Where: {code(finding.where)}"] if finding.where else []
         proofs = quoted(finding, PROOFS)
-        lines += ["", *fenced([f"{paths.place(p.source, p.line)}: {p.text[:LINE_CHARS]}" for p in proofs])] if proofs else []
-        lines += ["", f"Do first: {prose(finding.advice[0].action, logged)}"] if finding.advice else []
+        lines += ["", *fenced([_told(p, paths) for p in proofs])] if proofs else []
+        lines += ["", f"Do first: {prose(finding.remediations[0].action, logged)}"] if finding.remediations else []
         yield Block(f"incident {incident.id}", 13, tuple(lines))
 
 
@@ -200,18 +175,22 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
     for proof in proofs:
         around = shares_context(finding)
         lines += [f"{' ' * 4}{x.number}: {x.text[:LINE_CHARS]}" for x in (proof.before if around else ())]
-        lines.append(f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}")
+        lines.append(_told(proof, paths))
         lines += [f"{' ' * 4}{x.number}: {x.text[:LINE_CHARS]}" for x in (proof.after if around else ())]
     yield from ("", f"### {head}" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced(lines))
-    links = {p.source: p.link for p in reversed(proofs) if p.link}
+    links = {p.source: p.linked_by for p in reversed(proofs) if p.linked_by}
     if links:
         yield ""
     yield from (
         f"- {code(paths.short(source))} is linked by {code(paths.within(link))}" for source, link in reversed(links.items())
     )
-    rest = len({(p.source, p.line) for p in finding.proofs}) - len(proofs)
+    rest = len({(p.source, p.line) for p in finding.evidence}) - len(proofs)
     if rest > 0:
         yield from ("", f"and {counted(rest, 'more line')}")
+
+
+def _told(proof: Proof, paths: Paths) -> str:
+    return f"{paths.place(proof.source, proof.line)}: {telling(proof, LINE_CHARS)[:LINE_CHARS]}"
 
 
 def _unusual(report: Report, paths: Paths) -> Iterator[str]:
@@ -228,10 +207,13 @@ def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Ite
     for finding in findings:
         chance = f", {percent(finding.probability)}" if odds else ""
         yield f"- {plain(_title(finding, head))} ({code(finding.id)}{chance})"
-        for proof in finding.proofs[:1]:
-            yield from ("", *(f"  {x}" for x in fenced([f"{paths.place(proof.source, proof.line)}: {proof.text[:LINE_CHARS]}"])))
-            if proof.link:
-                yield from ("", f"  linked by {code(paths.within(proof.link))}")
+        for proof in finding.evidence[:1]:
+            yield from (
+                "",
+                *(f"  {x}" for x in fenced([_told(proof, paths)])),
+            )
+            if proof.linked_by:
+                yield from ("", f"  linked by {code(paths.within(proof.linked_by))}")
     yield from ("", "</details>")
 
 

@@ -62,10 +62,10 @@ def _rules(findings: list[Finding], notices: Iterable[Notice]) -> list[dict[str,
     rules: dict[str, dict[str, Any]] = {}
     for finding in findings:
         rule: dict[str, Any] = {"id": finding.id, "shortDescription": {"text": finding.title}}
-        if finding.advice:
-            text = "\n".join(f"{a.rank}. {shown(a.action)}" for a in finding.advice)
+        if finding.remediations:
+            text = "\n".join(f"{a.rank}. {shown(a.action)}" for a in finding.remediations)
             rule["help"] = {"text": text}
-            reference = finding.advice[0].reference
+            reference = finding.remediations[0].reference
             if reference and reference.startswith("https://"):
                 rule["helpUri"] = quote(reference, safe="/:?&=#%@+~,;!()'*-._")
         rules.setdefault(finding.id, rule)
@@ -77,15 +77,15 @@ def _rules(findings: list[Finding], notices: Iterable[Notice]) -> list[dict[str,
 def _result(told: Told, places: dict[str, int]) -> dict[str, Any]:
     finding = told.finding
     said = [shown(finding.summary) or finding.title, f"Where: {shown(finding.where)}." if finding.where else ""]
-    said += [f"Do first: {shown(finding.advice[0].action)}." if finding.advice else ""]
+    said += [f"Do first: {shown(finding.remediations[0].action)}." if finding.remediations else ""]
     result = {
         "ruleId": finding.id,
         "ruleIndex": places[finding.id],
         "level": LEVELS[told.verdict],
         "rank": round(100 * finding.probability, 1),
         "message": {"text": " ".join(filter(None, said))},
-        "locations": [_location(p) for p in finding.proofs[:1]],
-        "relatedLocations": [_location(p, i) for i, p in enumerate(finding.proofs[1:], 1)],
+        "locations": [_location(p) for p in finding.evidence[:1]],
+        "relatedLocations": [_location(p, i) for i, p in enumerate(finding.evidence[1:], 1)],
         "partialFingerprints": {"incident/v1": _fingerprint(told)},
         "properties": {"incident": told.id, "subject": shown(told.subject), "where": shown(finding.where), "role": finding.role},
     }
@@ -129,6 +129,6 @@ def _uri(name: str) -> str:
 
 def _fingerprint(told: Told) -> str:
     """The same for the same cause, subject and message in another log."""
-    text = told.finding.proofs[0].text if told.finding.proofs else ""
+    text = told.finding.evidence[0].text if told.finding.evidence else ""
     words = "".join(c for c in text if not c.isdigit())
     return hashlib.sha256("\0".join((told.finding.id, told.subject, words)).encode("utf-8", "replace")).hexdigest()[:32]

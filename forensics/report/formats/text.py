@@ -22,6 +22,7 @@ from forensics.report.phrases import (
     quoted,
     remedies,
     shares_context,
+    telling,
     times,
 )
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
@@ -79,7 +80,7 @@ class _Text:
         proofs = quoted(self.first, PROOFS)
         if not proofs:
             return
-        best = self.first.proofs[0]
+        best = self.first.evidence[0]
         main = best if best.weight != "hint" and self.report.verdict != "no_crash" else None
         folder = f"in {self.paths.shared}" if self.paths.shared else ""
         head, worth = evidence_head(self.report).lower(), evidence_worth(self.report)
@@ -94,10 +95,10 @@ class _Text:
         told: set[str] = set()
         for proof in sorted(proofs, key=lambda p: p != main):  # the one that decides, then the others as they stand
             yield from self._proof(proof, column, proof == main)
-            if proof.link and proof.source not in told:
-                yield from self._linked(f"linked by {proof.link}", column + 4)
+            if proof.linked_by and proof.source not in told:
+                yield from self._linked(f"linked by {proof.linked_by}", column + 4)
                 told.add(proof.source)
-        more = len({(p.source, p.line) for p in self.first.proofs}) - len(proofs)
+        more = len({(p.source, p.line) for p in self.first.evidence}) - len(proofs)
         if more > 0:
             yield Row((f"  and {counted(more, 'more line')}, all in --format json", "dim"))
 
@@ -109,12 +110,12 @@ class _Text:
         for line in proof.before if context else ():
             yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
         place = self._place(proof)
-        mark = "> " if main else "  "
+        mark, rows, room = "> " if main else "  ", 3 if main else 2, self.width - column - 4
         if len(place) > column:  # too long to stand beside its text
             yield Row((mark, "cause"), (place, "place"), link=proof.source)
-            yield from self._line("", proof.text, column, 3 if main else 2, "main" if main else "")
+            yield from self._line("", telling(proof, rows * room), column, rows, "main" if main else "")
         else:
-            lines = cut(proof.text, self.width - column - 4, 3 if main else 2)
+            lines = cut(telling(proof, rows * room), room, rows)
             yield Row(
                 (mark, "cause"), (place.ljust(column), "place"), ("  " + lines[0], "main" if main else ""), link=proof.source
             )
@@ -158,15 +159,16 @@ class _Text:
             yield Row((f"  {title}", "symptom"), (name + remark if beside else "", "dim"))
         if not beside:
             yield Row((f"  {remark}", "dim"))
-        for proof in finding.proofs[:1]:
+        for proof in finding.evidence[:1]:
+            room = self.width - len(self._place(proof)) - 6
             yield Row(
                 ("    ", ""),
                 (self._place(proof), "place"),
-                ("  " + cut(proof.text, self.width - len(self._place(proof)) - 6, 1)[0], ""),
+                ("  " + cut(telling(proof, room), room, 1)[0], ""),
                 link=proof.source,
             )
-            if finding.role == "symptom" and proof.link:
-                yield from self._linked(linked(proof.link), 6 + len(self._place(proof)))
+            if finding.role == "symptom" and proof.linked_by:
+                yield from self._linked(linked(proof.linked_by), 6 + len(self._place(proof)))
 
     def _unusual(self) -> Iterator[Row]:
         told = self.report.unusual
@@ -240,11 +242,11 @@ class _Text:
             time = incident.time or incident.start
             yield from labelled(self.width, "  where", first.where)
             yield from labelled(self.width, "  when", time.strftime("%Y-%m-%d %H:%M:%S") if time else "")
-            yield from labelled(self.width, "  do first", first.advice[0].action if first.advice else "")
+            yield from labelled(self.width, "  do first", first.remediations[0].action if first.remediations else "")
             proofs = quoted(first, PROOFS)
             column = min(PLACE_CHARS, max((len(self._place(p)) for p in proofs), default=0))
             for proof in proofs:
-                yield from self._proof(proof, column, proof == first.proofs[0] and proof.weight != "hint", context=False)
+                yield from self._proof(proof, column, proof == first.evidence[0] and proof.weight != "hint", context=False)
 
     def _notices(self) -> Iterator[Row]:
         for group in groups(self.report):

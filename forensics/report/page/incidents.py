@@ -37,7 +37,7 @@ def _row(report: Report, incident: IncidentSummary, is_first: bool) -> Row:
     findings = report.causes if is_first else incident.findings
     first = findings[0] if findings else incident.candidates[0] if incident.candidates else None
     cause = first.id if first else next(iter(incident.causes), "")
-    proofs = findings[0].proofs if findings else ()
+    proofs = findings[0].evidence if findings else ()
     return Row(
         incident.id,
         incident.time or incident.start,

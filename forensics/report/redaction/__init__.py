@@ -80,7 +80,7 @@ def _key_outcome_line(line: str) -> str:
 
 
 def _finding(finding: Finding) -> Finding:
-    return replace(finding, proofs=tuple(_proof(p) for p in finding.proofs))
+    return replace(finding, evidence=tuple(_proof(p) for p in finding.evidence))
 
 
 def _proof(proof: Proof) -> Proof:
@@ -91,7 +91,8 @@ def _proof(proof: Proof) -> Proof:
     def line(given: Any) -> Line:
         return Line(given.number, _key_line(given.text))
 
-    return replace(proof, text=_key_line(proof.text), before=tuple(map(line, proof.before)), after=tuple(map(line, proof.after)))
+    around = {"before": tuple(map(line, proof.before)), "after": tuple(map(line, proof.after))}
+    return replace(proof, text=_key_line(proof.text), matched="", **around)
 
 
 def _is_key(text: str) -> bool:

@@ -123,7 +123,7 @@ def _from_logs(report: Report) -> Iterator[str]:
     """The texts of `report` that come out of logs; its own sentences name only hosts that everybody may know."""
     yield report.case
     for finding in _findings(report):
-        yield from texts((finding.proofs, finding.facts))
+        yield from texts((finding.evidence, finding.facts))
     for incident in report.incidents:
         yield from texts((incident.hosts, incident.links, incident.subject))
     yield from texts((report.sources, report.warnings, report.environment, report.notices))

@@ -1,0 +1,37 @@
+"""A document made of blocks, each with its worth: what does not fit is left out from the least worthy on, and that is told.
+
+summary (0), evidence (1), what was read (11) in 2,000 characters -> summary, evidence, "Left out to fit: what was read."
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+LEFT_OUT = "*Left out to fit: {}. `forensics analyze --format json` has all of it.*"
+
+
+class Block(Struct, frozen=True):
+    """Some lines of the document. `worth`: 0 stays whatever the limit is; the higher, the earlier it goes."""
+
+    name: str
+    worth: int
+    lines: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return sum(len(line) + 1 for line in self.lines)
+
+
+def fitted(blocks: Iterable[Block], room: int) -> str:
+    """The lines of `blocks` in at most `room` characters, ending with a line end."""
+    kept, gone = list(blocks), list[str]()
+    while sum(map(len, kept)) + (len(LEFT_OUT) + sum(len(g) + 2 for g in gone) + 2 if gone else 0) > room:
+        worst = max(kept, key=lambda b: b.worth)
+        if worst.worth == 0:
+            break
+        kept.remove(worst)
+        gone.append(worst.name)
+    lines = [line for block in kept for line in block.lines]
+    if gone:
+        lines += ["", LEFT_OUT.format(", ".join(dict.fromkeys(reversed(gone))))]
+    text = "\n".join(lines) + "\n"
+    return text if len(text) <= room else text[: room - 2].rstrip("\\\n") + "…\n"
