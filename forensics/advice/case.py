@@ -4,6 +4,7 @@ Remark("kept_loss", "train.py", 14, "losses.append(loss)")   -> kept_loss "train
 Remark("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, batch_size_place "train.py:3"
 """
 
+import re
 from collections.abc import Iterable
 
 from forensics.advice.memory.case import FIELDS as MEMORY_FIELDS
@@ -11,6 +12,7 @@ from forensics.advice.memory.case import memory_facts
 from forensics.database.releases import is_older, release
 from forensics.model import HABITS, Fields, Remark, Surroundings, Value
 
+LOOP = re.compile(r"loop\d+(?:p\d+)?")
 DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_table")
 # Settings whose largest value counts where several are told: what needs most memory.
 NUMBERS = (
@@ -29,13 +31,35 @@ NUMBERS = (
 def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
     numbers = {n for name in NUMBERS for n in (name, f"{name}_place")}
-    return {*numbers, *MEMORY_FIELDS, *DRIVER_FIELDS, "optimizer", "mixed_precision", *HABITS, *(f"{h}_code" for h in HABITS)}
+    return {
+        *numbers,
+        *MEMORY_FIELDS,
+        *DRIVER_FIELDS,
+        "shm_space",
+        "loop_device",
+        "optimizer",
+        "mixed_precision",
+        *HABITS,
+        *(f"{h}_code" for h in HABITS),
+    }
 
 
 def case_facts(facts: Fields, around: Surroundings) -> dict[str, Value]:
     """`facts` of the evidence over those of what is `around` the job: evidence has the last word."""
     known = {**_settings(around), **_habits(around), **facts}
-    return {**memory_facts(known, around), **_driver(known, around), **known}
+    return {**memory_facts(known, around), **_driver(known, around), **_shm_space(around), **_loop_device(known), **known}
+
+
+def _loop_device(facts: Fields) -> dict[str, Value]:
+    """A device that is a file: it has no health record of its own."""
+    device = str(facts.get("device", ""))
+    return {"loop_device": device} if LOOP.fullmatch(device) else {}
+
+
+def _shm_space(around: Surroundings) -> dict[str, Value]:
+    """What `df` says of the file system for shared memory: size, used, free, share."""
+    told = [s.value for s in around.settings if s.name == "/dev/shm"]
+    return {"shm_space": told[-1]} if told else {}
 
 
 def _driver(facts: Fields, around: Surroundings) -> dict[str, Value]:

@@ -48,7 +48,7 @@ def open_questions(
     first = diagnosis.candidates[0]
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
-    asked = missing(database.causes[first.cause], found[0].facts, around.environment)
+    asked = missing(database.causes[first.cause], case_facts(found[0].facts, around), around.environment)
     if first.owned and all(o.whose == "unknown" for o in first.owned):
         asked = (UNTIED, *asked)
     return asked if first.owned else (*UNPROVEN, *asked)

@@ -38,6 +38,7 @@ TRIGGER = Trigger(
         "name: nvidia",
         "name: tesla",
         "gpu models and configuration",
+        "% /dev/shm",
     ),
 )
 VERSION = r"v?\d+(?:\.\d+){1,3}(?:[.+-]?(?:rc|post|dev|a|b|cu|rocm|git|cpu)[\w.+]*)?"
@@ -58,6 +59,7 @@ PATTERNS = (
     ("TensorFlow", lazy.regex(rf"(?<![\w-])tensorflow==({VERSION})|\bTensorFlow version:?\s*({VERSION})", re.I)),
     ("JAX", lazy.regex(rf"(?<![\w-])jax==({VERSION})|\bJAX version:?\s*({VERSION})", re.I)),
     ("Python", lazy.regex(r"\bPython version: (3\.\d+(?:\.\d+)?)")),
+    ("/dev/shm", lazy.regex(r"(?<!\S)([\d.]{1,20}[KMGT]?(?:\s{1,12}[\d.]{1,20}[KMGT]?){2}\s{1,8}\d{1,3}%) /dev/shm\b")),
     ("GPU", lazy.regex(r"\bGPU \d+: (\S[^\n]{1,60}?) \(UUID: GPU-")),
     ("GPU", lazy.regex(r"\bname: ((?:NVIDIA|Tesla|GeForce|Quadro)\b[^,\n]{1,50}), pci bus id")),
 )

@@ -145,7 +145,8 @@ def _state(question: Question, bad: float, first: Candidate, lane: Lane | None, 
     if bad >= ENDED_BADLY:
         traits = database.causes[first.cause].traits if first.cause in database.causes else ()
         named: Mapping[str, OutcomeState] = {"external_stop": "stopped", "worthless_result": "spoiled", "stalls": "stalled"}
-        return next((named[t] for t in traits if t in named), "failed")
+        state: OutcomeState = next((named[t] for t in traits if t in named), "failed")
+        return "failed" if state == "spoiled" and not any(map(_ran_on, first.owned)) else state
     if any(o.observation.weight != "hint" for o in first.owned):
         return "ended_well"
     if lane is None:
@@ -155,6 +156,11 @@ def _state(question: Question, bad: float, first: Candidate, lane: Lane | None, 
     if question.machine or lane.kind not in ("job", "notebook"):
         return "going_on"
     return "ended_well" if lane.kind == "notebook" else "cut_off" if lane.digest.progress >= 0 else "unknown"
+
+
+def _ran_on(o: Owned) -> bool:
+    """Is there work of the program behind it? A series is read to its end."""
+    return bool(o.aftermath.progress or o.aftermath.again) or o.observation.count > 1 or o.observation.kind.startswith("series/")
 
 
 WHY: Mapping[OutcomeState, str] = {

@@ -76,6 +76,10 @@ TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|
 THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
 THREADING = lazy.regex(r"[\\/]threading\.py\"")
 OF_TRACKER = lazy.regex(r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]')
+# The call that an interrupt found at work, where it is one that waits for others.
+WAITS = lazy.regex(
+    r"\s+(?P<call>[\w.]{0,60}?(?:lock|waiter|cond\w*|sem\w*|queue|event|barrier|not_empty|not_full)\.(?:acquire|wait|join|get)\([^)]{0,80}\))\s*"
+)
 RULE = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
@@ -99,6 +103,8 @@ def read(region: Region) -> Record | None:
     frame, frame_line = _own_frame(rows[:place])
     fields: dict[str, Value] = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()}
     fields |= frame
+    waited = WAITS.fullmatch(rows[place - 1].message) if place and fields["exc_type"] == "KeyboardInterrupt" else None
+    fields |= {"waited_in": waited["call"]} if waited else {}
     if str(fields.get("exc_message", "")).startswith(HEAD):
         fields["exc_message"] = _inner_message(rows[place + 1 :])
     if head.prefix.rank is not None:

@@ -76,3 +76,17 @@ def test_no_shell_text_of_a_log_gets_into_a_command(hostile: str) -> None:
 def test_braces_that_are_no_fields_stay() -> None:
     assert fill("echo ${HOME} {{.State}} {print $1}", {}) == "echo ${HOME} {{.State}} {print $1}"
     assert fill("{pid}", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("template", "facts", "said"),
+    [
+        ("It counted {kills} kill(s).", {"kills": 1}, "It counted 1 kill."),
+        ("It counted {kills} kill(s).", {"kills": 12}, "It counted 12 kills."),
+        ("Look at rank(s) {ranks} first.", {"ranks": "3"}, "Look at rank 3 first."),
+        ("Look at rank(s) {ranks} first.", {"ranks": "3, 4"}, "Look at ranks 3, 4 first."),
+        ("Rank(s) {ranks} did not join.", {"ranks": 11}, "Rank 11 did not join."),
+    ],
+)
+def test_a_noun_beside_a_number_is_in_its_form(template: str, facts: dict[str, int | str], said: str) -> None:
+    assert fill(template, facts) == said

@@ -89,6 +89,7 @@ def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
         (("analyze", ".", "--format", "yaml"), "unknown format"),
         (("batch", "/nowhere"), "no such folder"),
         (("frobnicate",), "No such command"),
+        (("analyze", ".", "--since", "soon"), "--since takes a time, and 'soon' is not one"),
     ],
 )
 def test_wrong_usage_is_one_clear_line_and_exit_2(args: tuple[str, ...], told: str) -> None:

@@ -72,8 +72,8 @@ def test_two_that_are_as_likely_are_undetermined(knowledge: Database) -> None:
 @pytest.mark.parametrize(
     ("after", "why"),
     [
-        ({"again": 3, "progress": 7}, "the program went on: 7 lines as before stand behind it"),
-        ({"again": 9}, "the program went on: 9 lines as before stand behind it"),
+        ({"again": 3, "progress": 7}, "the program went on: 7 lines as before behind it"),
+        ({"again": 9}, "the program went on: 9 lines as before behind it"),
         ({"handled": True}, "the program says that it goes on"),
         ({}, "nothing shows that it ended anything"),
     ],
@@ -107,7 +107,11 @@ def test_what_only_time_ties_never_outranks_the_subjects_own_exception(knowledge
     [("stopped.user", "stopped"), ("numerics.nan", "spoiled"), ("process.stalled", "stalled"), ("code.shape", "failed")],
 )
 def test_the_state_follows_from_the_causes_traits(knowledge: Database, cause: str, state: str) -> None:
-    assert decided(knowledge, question(seen(cause, 99))).outcome.state == state
+    assert decided(knowledge, question(seen(cause, 90, progress=9))).outcome.state == state
+
+
+def test_what_made_nothing_more_made_nothing_worthless(knowledge: Database) -> None:
+    assert decided(knowledge, question(seen("numerics.nan", 99))).outcome.state == "failed"
 
 
 @pytest.mark.parametrize(

@@ -261,7 +261,7 @@ def _processes(report: Report, paths: Paths) -> Iterator[str]:
         "",
         "<details><summary>Processes when memory ran out</summary>",
         "",
-        "| pid | process | resident | |",
+        "| pid | process | resident, with files | |",
         "|--:|---|--:|---|",
     )
     for row in report.processes:

@@ -1,0 +1,262 @@
+"""Logs about which reports once said what was not so, and what must not be said of them any more.
+
+Each was found by somebody who read a report on a log of that kind; the texts here are made after those, in the programs' own words.
+"""
+
+from typing import NamedTuple
+
+
+class Once(NamedTuple):
+    """`said`: the sentence. `logs`: file name to text. `never`: patterns no format may hold. `but`: what the text must say."""
+
+    said: str
+    logs: dict[str, str]
+    never: tuple[str, ...]
+    but: tuple[str, ...] = ()
+
+
+def steps(first: int, last: int, shape: str = "step {n} loss {loss:.4f}") -> str:
+    return "".join(shape.format(n=n, loss=2.0 / (1 + n)) + "\n" for n in range(first, last))
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "/home/ann/run/train.py", line {line}, in <module>\n    {code}\n'
+KILLED = (
+    "{at} node7 kernel: {task} invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"
+    "{at} node7 kernel: memory: usage {kib}kB, limit {kib}kB, failcnt 45\n"
+    "{at} node7 kernel: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg={group},task_memcg={group},task={task},pid={pid},uid=1000\n"
+    "{at} node7 kernel: Memory cgroup out of memory: Killed process {pid} ({task}) total-vm:1229208kB, anon-rss:326484kB, file-rss:20136kB, shmem-rss:0kB, UID:1000 pgtables:888kB oom_score_adj:0\n"
+)
+
+CASES = (
+    Once(
+        "Somebody or some script stopped it; nothing to repair (a server stopped hours after its kernel had died)",
+        {
+            "jupyter.log": "[I 2026-03-01 09:00:00.120 ServerApp] Kernel started: 4bb5b2f1-6c4e-4d70-a6cf-2f7ac9e5e0a1\n"
+            "[I 2026-03-01 09:20:11.120 ServerApp] Saving file at /train.ipynb\n"
+            "[I 2026-03-01 09:31:14.412 ServerApp] AsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports\n"
+            "[W 2026-03-01 09:31:14.413 ServerApp] kernel 4bb5b2f1-6c4e-4d70-a6cf-2f7ac9e5e0a1 restarted\n"
+            "[I 2026-03-01 13:05:40.001 ServerApp] Saving file at /train.ipynb\n"
+            "[C 2026-03-01 17:45:02.900 ServerApp] received signal 15, stopping\n"
+            "[I 2026-03-01 17:45:02.901 ServerApp] Shutting down 1 kernel\n"
+        },
+        (r"\ASomebody or some script stopped it", "nothing to repair"),
+        (r"\A(?:Not proven: )?The notebook kernel died",),
+    ),
+    Once(
+        "because /dev/shm was full (df in the same log shows 1 % used); not known: how large /dev/shm is",
+        {
+            "train.log": "Filesystem      Size  Used Avail Use% Mounted on\nshm              16G   96M   16G   1% /dev/shm\n"
+            + steps(1, 40)
+            + "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).\n"
+            + TRACEBACK.format(line=40, code="for batch in loader:")
+            + "RuntimeError: DataLoader worker (pid 412) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n"
+        },
+        ("was full", r"how large /dev/shm"),
+    ),
+    Once(
+        "The scheduler took job 9 to make room for another job. Nothing in the program failed (an OSError in its evidence)",
+        {
+            "slurm-9.out": steps(1, 60)
+            + TRACEBACK.format(line=18, code="torch.save(model.state_dict(), path)")
+            + "OSError: [Errno 28] No space left on device: '/scratch/ann/last.pt'\n"
+            + "srun: error: node-3: task 0: Exited with exit code 1\n",
+            "sacct.txt": "JobID|State|ExitCode|Start|End\n9|FAILED|1:0|2026-03-01T10:00:00|2026-03-01T11:00:00\n8|PREEMPTED|0:0|2026-03-01T08:00:00|2026-03-01T09:00:00\n",
+        },
+        ("took job 9", "Nothing in the program failed"),
+        ("disk or a quota was full",),
+    ),
+    Once(
+        "A GPU library could not be loaded (g++ was missing)",
+        {
+            "train.log": steps(1, 5)
+            + TRACEBACK.format(line=31, code="out = compiled(x)")
+            + "torch._inductor.exc.InductorError: InvalidCxxCompiler: No working C++ compiler found in torch._inductor.config.cpp.cxx: (None, 'g++')\n"
+        },
+        ("GPU library",),
+    ),
+    Once(
+        "Pure Python code does not do this; reinstall libpython (a recursion: the fault lies 8 below the stack pointer)",
+        {
+            "dmesg.txt": "2026-03-01T10:00:00,120000+00:00 python3[4711]: segfault at 7ffd1d4f8ff8 ip 00007f2b0a1c3b2d sp 00007ffd1d4f9000 error 6 in libpython3.11.so.1.0[7f2b0a0a0000+1c0000] likely on CPU 3 (core 3, socket 0)\n",
+            "train.log": "start pid 4711\nSegmentation fault (core dumped)\n",
+        },
+        ("Pure Python code does not do this", "[Rr]einstall libpython"),
+    ),
+    Once(
+        "The operation train_loss made NaN (the name of a metric)",
+        {"train.log": steps(1, 30, "Epoch {n} train_loss={loss:.4f}") + "".join(f"Epoch {n} train_loss=nan\n" for n in range(30, 60))},
+        ("operation train_loss",),
+    ),
+    Once(
+        "data-loader workers (of a multiprocessing.Pool)",
+        {
+            "prep.log": "reading 40 shards\n"
+            + TRACEBACK.format(line=12, code="pool.map(encode, shards)")
+            + "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while the future was running or pending.\n"
+        },
+        ("data-loader worker", "loader worker"),
+    ),
+    Once(
+        "the loss, a gradient ... became NaN; weights saved before it are of use (scikit-learn's check of its input)",
+        {
+            "fit.log": "reading features.csv\n"
+            + TRACEBACK.format(line=22, code="model.fit(x, y)")
+            + "ValueError: Input X contains NaN.\nRandomForestClassifier does not accept missing values encoded as NaN natively.\n"
+        },
+        (r"\b[Ll]oss\b", "gradient", "weights saved", "it ran on"),
+    ),
+    Once(
+        "died of a bus error 0.99 (a metric of the class bus)",
+        {"eval.log": steps(1, 30) + "***bus error@trans 0.412\n***car error@trans 0.311\n" + "finished evaluation\n"},
+        ("bus error\\)", "process.bus_error"),
+    ),
+    Once(
+        "a file is missing (pip install protobuf<4.21.3 in a shell)",
+        {"setup.log": "+ pip install protobuf<4.21.3\nbash: 4.21.3: No such file or directory\n+ python train.py\n" + steps(1, 60) + "training finished\n"},
+        (r"\A(?:Not proven: )?A file or directory is missing",),
+    ),
+    Once(
+        "The run made no progress any more (the status page of a web server)",
+        {
+            "status.json": "".join(
+                f'{{"time": "2026-03-01T10:{m:02}:00Z", "connections": {{"active": 2, "reading": 0, "writing": 1, "waiting": 1}}, "requests": 1200}}\n'
+                for m in range(50)
+            )
+        },
+        ("no progress",),
+        ("Nothing here crashed",),
+    ),
+    Once(
+        "6 lines, wrapped at 74 columns; evidence `(2x3 and 2x3)Epoch 1` (ten lines, none of them wrapped)",
+        {
+            "train.log": "Epoch 0: training on 2 devices with a batch of 32, learning rate 0.001 and\n"
+            "Epoch 0: validation of the model on the held-out split of the data, 12 it.\n"
+            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)\n"
+            "Epoch 1: training on 2 devices with a batch of 32, learning rate 0.001 and\n"
+            "Epoch 1: validation of the model on the held-out split of the data, 12 it.\n"
+            "Epoch 2: training on 2 devices with a batch of 32, learning rate 0.001 and\n"
+            "Epoch 2: validation of the model on the held-out split of the data, 12 it.\n"
+            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)\n"
+            "Epoch 3: training on 2 devices with a batch of 32, learning rate 0.001 and\n"
+            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)\n"
+        },
+        ("wrapped at", r"2x3\)Epoch"),
+        ("10 lines",),
+    ),
+    Once(
+        "kills of other units as evidence of this unit's limit; linked by the same log (of a whole host)",
+        {
+            "syslog": KILLED.format(at="2026-03-01T10:00:00+00:00", task="java", kib=1048576, group="/system.slice/solr.service", pid=100)
+            + KILLED.format(at="2026-03-01T10:20:00+00:00", task="python3", kib=409600, group="/system.slice/train.service", pid=200),
+            "train.log": "2026-03-01T10:19:50+00:00 pid 200 step 12 loss 0.2\nKilled\n",
+        },
+        (r"evidence(?:.|\n)*?process 100 (?:.|\n)*?\n\n", "the same log"),
+        ("train.service",),
+    ),
+    Once(
+        "(the last of three kills alone; a dmesg with an Xid 79, an NFS hang and an EXT4 error told one thing)",
+        {
+            "dmesg.txt": "2026-03-01T08:00:00,000000+00:00 NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
+            "2026-03-01T11:00:00,000000+00:00 nfs: server filer3 not responding, still trying\n"
+            "2026-03-01T14:30:00,000000+00:00 EXT4-fs error (device sda2): ext4_find_entry:1455: inode #1835009: comm python3: reading directory lblock 0\n"
+            + "".join(
+                KILLED.replace(" node7 kernel:", "").format(at=f"2026-03-01T{h}:00:00,000000+00:00", task="python3", kib=409600, group=f"/slurm/uid_1/job_{h}/step_0", pid=h)
+                for h in (18, 20, 22)
+            )
+        },
+        (),
+        ("fell off the bus|Xid|fallen off|off its bus", "NFS|network file system|file system", "disk", "job 18", "job 20", "job 22"),
+    ),
+    Once(
+        "(an early run's failure, where several runs are appended to one file)",
+        {
+            "nohup.out": "Epoch 1\n" + TRACEBACK.format(line=3, code="import apex") + "ModuleNotFoundError: No module named 'apex'\n"
+            + "Epoch 1\n" + steps(1, 40)
+            + TRACEBACK.format(line=40, code="loss.backward()")
+            + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.10 GiB is free. Process 4711 has 22.53 GiB memory in use. Of the allocated memory 21.90 GiB is allocated by PyTorch, and 120.00 MiB is reserved by PyTorch but unallocated.\n"
+        },
+        (r"\AA package is missing",),
+        (r"\AThe GPU's memory was too small",),
+    ),
+    Once(
+        "Nothing here crashed, 69 % (the loss was NaN to the end, and the result is worthless)",
+        {"train.log": steps(1, 12) + "".join(f"step {n} loss nan\n" for n in range(12, 23)) + "training finished\n"},
+        ("Nothing here crashed",),
+        ("became NaN",),
+    ),
+    Once(
+        "helm upgrade HUB, no sbatch --mem (for a Slurm job)",
+        {
+            "slurm-4711.out": steps(1, 50)
+            + "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=4711.0. Some of your processes may have been killed by the cgroup out-of-memory handler.\n"
+            + "srun: error: node-1: task 0: Out Of Memory\n"
+        },
+        ("helm",),
+        ("sbatch --mem",),
+    ),
+    Once(
+        "resize_token_embeddings (for a label 9 of 7 classes in Keras)",
+        {
+            "train.log": "Epoch 1/3\n"
+            + TRACEBACK.format(line=20, code="model.fit(x, y)")
+            + "tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\nReceived a label value of 9 which is outside the valid range of [0, 7).  Label values: 1 9 3\n"
+        },
+        ("resize_token_embeddings", r"\$ .*\btorch\."),
+    ),
+    Once(
+        'set_start_method("spawn") as the cure for the very call that failed; the main guard not mentioned',
+        {
+            "train.log": TRACEBACK.format(line=9, code='mp.set_start_method("spawn")')
+            + '  File "/usr/lib/python3.11/multiprocessing/spawn.py", line 140, in _check_not_importing_main\n    raise RuntimeError(\'\'\'\n'
+            + "RuntimeError: \n        An attempt has been made to start a new process before the\n        current process has finished its bootstrapping phase.\n\n"
+            + "        This probably means that you are not using fork to start your\n        child processes and you have forgotten to use the proper idiom\n        in the main module:\n\n            if __name__ == '__main__':\n                freeze_support()\n"
+        },
+        (r"\$ .*set_start_method\(.spawn",),
+        ("__main__|main guard",),
+    ),
+    Once(
+        "target.long() (for Float against BFloat16)",
+        {"train.log": steps(1, 3) + TRACEBACK.format(line=9, code="y = layer(x)") + "RuntimeError: expected mat1 and mat2 to have the same dtype, but got: float != c10::BFloat16\n"},
+        (r"target\.long",),
+    ),
+    Once(
+        "smartctl -a /dev/loop0 (a loop device is a file)",
+        {
+            "dmesg.txt": "".join(
+                f"2026-03-01T10:00:0{i},000000+00:00 I/O error, dev loop0, sector {40962 + i} op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2\n" for i in range(3)
+            ),
+        },
+        ("smartctl -a /dev/loop0",),
+    ),
+    Once(
+        "halve the batch (for a GPU that others hold)",
+        {
+            "train.log": steps(1, 3)
+            + TRACEBACK.format(line=40, code="model.cuda()")
+            + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 23.65 GiB of which 8.10 MiB is free. Process 999 has 22.10 GiB memory in use. Including non-PyTorch memory, this process has 1.50 GiB memory in use. Of the allocated memory 1.10 GiB is allocated by PyTorch, and 20.00 MiB is reserved by PyTorch but unallocated.\n"
+        },
+        (r"do first  .*(?:[Hh]alve|smaller batch)",),
+    ),
+    Once(
+        "copies of cuDNN (for LLVM ERROR: Unsupported rounding mode on an old GPU)",
+        {"train.log": steps(1, 3) + "LLVM ERROR: Unsupported rounding mode for intrinsic\nAborted (core dumped)\n"},
+        ("cuDNN", "cudnn"),
+    ),
+    Once(
+        "stopped by the user, nothing to repair (Ctrl-C while all threads waited for locks)",
+        {
+            "train.log": steps(1, 9)
+            + TRACEBACK.format(line=31, code="batch = ready.get()")
+            + '  File "/usr/lib/python3.11/queue.py", line 171, in get\n    self.not_empty.wait()\n'
+            + '  File "/usr/lib/python3.11/threading.py", line 327, in wait\n    waiter.acquire()\nKeyboardInterrupt\n'
+        },
+        ("nothing to repair",),
+        ("waited in", "stacks of all threads"),
+    ),
+    Once(
+        "reinstall packages (a build of PyTorch without CUDA was asked for a GPU)",
+        {"train.log": "loading\n" + TRACEBACK.format(line=9, code="model.cuda()") + "AssertionError: Torch not compiled with CUDA enabled\n"},
+        (r"do first  Reinstall the driver",),
+        ("built for the CPU|without CUDA|no CUDA",),
+    ),
+)  # fmt: skip
