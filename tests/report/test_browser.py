@@ -6,6 +6,7 @@ import subprocess
 import tarfile
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,7 @@ def pages() -> dict[str, str]:
 @pytest.mark.parametrize("name", ["report", "healthy", "index"])
 def test_axe_finds_no_violation(browser: Any, tmp_path: Path, axe: str, name: str) -> None:
     page = pages()[name]
-    for size, scheme, medium in ((SIZES[0], "light", ""), (SIZES[1], "dark", ""), (SIZES[0], "light", "print")):
+    for size, scheme, medium in product(SIZES, ("light", "dark"), ("", "print")):
         opened(browser, tmp_path / "r.html", page, size, scheme)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": medium, "features": features})

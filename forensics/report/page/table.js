@@ -3,10 +3,11 @@
 for (const table of document.querySelectorAll("table[data-rows]")) {
   const name = table.dataset.rows, body = table.tBodies[0], rows = [...body.rows];
   const of = what => [...document.querySelectorAll(`[data-${what}="${name}"]`)];
-  const texts = new Map(rows.map(row => [row, row.textContent.toLowerCase()]));
+  let texts; // made at the first search
   const told = of("count")[0];
   const show = () => {
     const words = of("search").flatMap(e => e.value.toLowerCase().split(/\s+/)).filter(Boolean);
+    if (words.length) texts ??= new Map(rows.map(row => [row, row.textContent.toLowerCase()]));
     const chosen = of("select").filter(e => e.value).map(e => [e.dataset.field || "cause", e.value]);
     const from = of("from")[0]?.value || "", to = of("to")[0]?.value || "";
     let shown = 0;
