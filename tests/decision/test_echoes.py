@@ -85,7 +85,7 @@ def test_the_error_of_the_rank_is_the_root(tmp_path: Path, cause: str, echo: str
     [
         ("AssertionError: Torch not compiled with CUDA enabled", "code.config"),
         ("lightgbm.basic.LightGBMError: GPU Tree Learner was not enabled in this build.", "code.config"),
-        ("RuntimeError: No working C++ compiler found in torch._inductor.config.cpp.cxx: (None, 'g++')", "gpu_program.library"),
+        ("RuntimeError: No working C++ compiler found in torch._inductor.config.cpp.cxx: (None, 'g++')", "code.import"),
         ("FileNotFoundError: data/train.csv not found", "data.missing"),
         ("TypeError: Invalid dimensions for image data", "code.shape"),
     ],
