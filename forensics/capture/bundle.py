@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SCHEMA = "forensics-run/1"
 MAX_KEPT_BUNDLES = 50  # of the state folder; older ones are removed
 MARK = "run.json"
+REPORT, REPORT_HEAD = "report.txt", "forensics report on this run\n"  # by its first line it is known, and is no evidence
 
 
 def state_folder() -> str:
@@ -43,6 +44,15 @@ def latest(folder: str = "") -> str:
     except OSError:
         return ""
     return max(found, key=lambda p: os.stat(os.path.join(p, MARK)).st_mtime, default="")
+
+
+def report_text(folder: str) -> str:
+    """The report that lies in a bundle, without the line by which it is known; empty where there is none."""
+    try:
+        with open(os.path.join(folder, REPORT), encoding="utf-8") as file:
+            return file.read().removeprefix(REPORT_HEAD)
+    except OSError:
+        return ""
 
 
 class Bundle:

@@ -115,9 +115,9 @@ class Collector:
 
     def deaths(self) -> None:
         """Some process ended: keep how, and what the groups count at that moment."""
-        ends = self.tree.ended_now()
         for pid, parent, status in self.connector.read():
             self.tree.connector(pid, parent, status)
+        ends = self.tree.ended_now()
         if any(e.get("signal") for e in ends) or self.tree.ended_now():
             self._measure_places()
             self.groups.update()

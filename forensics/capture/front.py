@@ -20,6 +20,7 @@ import time
 import tty
 
 from forensics.capture import proc
+from forensics.capture.bundle import report_text
 from forensics.capture.keeper import Keeper
 from forensics.capture.streams import Streams
 
@@ -215,9 +216,7 @@ class Front:
         folder = (self.done or {}).get("done", "")
         if not folder or self.options.quiet:
             return
-        text = ""
-        with contextlib.suppress(OSError), open(os.path.join(folder, "report.txt"), encoding="utf-8") as file:
-            text = file.read()
+        text = report_text(folder)
         with contextlib.suppress(OSError):
             if text and (self.done or {}).get("died"):
                 os.write(2, f"\n{text.rstrip()}\n".encode("utf-8", "replace"))

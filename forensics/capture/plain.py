@@ -14,7 +14,7 @@ import time
 
 from forensics.capture import identity
 from forensics.capture.account import HEAD, signal_name
-from forensics.capture.bundle import Bundle
+from forensics.capture.bundle import Bundle, report_text
 from forensics.capture.joblog import JobLog
 from forensics.capture.times import span, stamp
 
@@ -110,11 +110,9 @@ def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: i
 def _show(bundle: Bundle, options: Options) -> None:
     if options.quiet:
         return
-    try:
-        with open(bundle.path("report.txt"), encoding="utf-8") as file:
-            print(file.read(), file=sys.stderr)
-    except OSError:
+    if not (text := report_text(bundle.folder)):
         return
+    print(text, file=sys.stderr)
     print(f"forensics: captured in {bundle.folder}; not taken on {sys.platform}: {', '.join(NOT_TAKEN)}", file=sys.stderr)
 
 

@@ -9,6 +9,8 @@ import shlex
 import subprocess
 import sys
 
+from forensics.capture.bundle import REPORT_HEAD
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from forensics.capture.options import Options
@@ -50,7 +52,7 @@ def afterwards(folder: str, options: Options) -> None:
                 open(os.path.join(folder, "report.short.txt"), "rb") as report,
                 open(options.termination_file, "wb") as file,
             ):
-                file.write(report.read(MESSAGE_BYTES))
+                file.write(report.read().removeprefix(REPORT_HEAD.encode())[:MESSAGE_BYTES])
     if options.on_crash:
         with contextlib.suppress(OSError):
             subprocess.Popen(

@@ -27,6 +27,8 @@ LINE = re.compile(
     r"^\s*(?P<comm>.+)-(?P<pid>\d+)\s+\[\d+\]\s+\S+\s+(?P<time>\d+\.\d+): signal_generate: "
     r"sig=(?P<sig>\d+) errno=-?\d+ code=(?P<code>-?\d+) comm=(?P<to_comm>.*) pid=(?P<to>\d+) grp=(?P<grp>\d+)"
 )
+# System calls of Linux 5.2, the same number on every kind of machine; FSCONFIG_CMD_CREATE of include/uapi/linux/mount.h.
+FSOPEN, FSCONFIG, FSMOUNT, CREATE = 430, 431, 432, 6
 MAX_SENT = 2000
 PREFIX = "forensics-"
 
@@ -37,27 +39,31 @@ class Senders:
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
         self.closed = ""
-        self._folder, self._fd, self._rest = "", -1, ""
-        root = next((r for r in ROOTS if os.path.isdir(f"{r}/instances")), "")
-        if not root:
-            self.closed = "the kernel's tracing is not mounted, or may not be looked at"
-            return
+        self._top, self._folder, self._fd, self._rest = -1, "", -1, ""
         try:
-            self._open(root)
+            self._top = _opened()
+            self._open()
         except OSError as error:
             self.closed = f"tracing: {error.strerror}"
             self.close()
 
-    def _open(self, root: str) -> None:
-        _clear_left_over(root)
-        folder = f"{root}/instances/{PREFIX}{os.getpid()}"
-        os.mkdir(folder)
+    def _open(self) -> None:
+        _clear_left_over(self._top)
+        folder = f"instances/{PREFIX}{os.getpid()}"
+        os.mkdir(folder, dir_fd=self._top)
         self._folder = folder
-        _write(f"{folder}/buffer_size_kb", "64")
-        _write(f"{folder}/trace_clock", "mono")
-        _write(f"{folder}/events/signal/signal_generate/filter", FILTER)
-        _write(f"{folder}/events/signal/signal_generate/enable", "1")
-        self._fd = os.open(f"{folder}/trace_pipe", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._write("buffer_size_kb", "64")
+        self._write("trace_clock", "mono")
+        self._write("events/signal/signal_generate/filter", FILTER)
+        self._write("events/signal/signal_generate/enable", "1")
+        self._fd = os.open(f"{folder}/trace_pipe", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._top)
+
+    def _write(self, name: str, text: str) -> None:
+        fd = os.open(f"{self._folder}/{name}", os.O_WRONLY | os.O_CLOEXEC, dir_fd=self._top)
+        try:
+            os.write(fd, text.encode())
+        finally:
+            os.close(fd)
 
     def read(self) -> None:
         """Take what was sent since the last call."""
@@ -76,15 +82,18 @@ class Senders:
                     self.sent.append(_sent(found))
 
     def close(self) -> None:
-        """Remove the instance."""
+        """Remove the instance, and with it the last trace of ours."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
         if self._folder:
             with contextlib.suppress(OSError):
-                _write(f"{self._folder}/events/signal/signal_generate/enable", "0")
-                os.rmdir(self._folder)
+                self._write("events/signal/signal_generate/enable", "0")
+                os.rmdir(self._folder, dir_fd=self._top)
             self._folder = ""
+        if self._top >= 0:
+            os.close(self._top)
+            self._top = -1
 
 
 def _sent(found: re.Match[str]) -> dict[str, Any]:
@@ -96,18 +105,42 @@ def _sent(found: re.Match[str]) -> dict[str, Any]:
     return told | ({"from_command": command} if command else {})
 
 
-def _write(path: str, text: str) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+def _opened() -> int:
+    """The top folder of tracefs; where it is mounted nowhere, through a mount of our own that nobody else sees.
+
+    Raises OSError where neither is allowed. The second way needs Linux 5.2 and CAP_SYS_ADMIN; it ends with the last file that is
+    open in it (fsopen(2), fsmount(2): a mount that is attached to no folder).
+    """
+    for root in ROOTS:
+        if os.path.isdir(f"{root}/instances"):
+            return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    import ctypes
+
+    call = ctypes.CDLL(None, use_errno=True).syscall
+
+    def made(*arguments: object) -> int:
+        done = int(call(*arguments))
+        if done < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"not mounted, and may not be: {os.strerror(number)}")
+        return done
+
+    wish = made(FSOPEN, b"tracefs", 1)
     try:
-        os.write(fd, text.encode())
+        made(FSCONFIG, wish, CREATE, None, None, 0)
+        return made(FSMOUNT, wish, 1, 0)
     finally:
-        os.close(fd)
+        os.close(wish)
 
 
-def _clear_left_over(root: str) -> None:
+def _clear_left_over(top: int) -> None:
     """Remove the instances of captures that were killed."""
-    for name in os.listdir(f"{root}/instances"):
-        pid = name[len(PREFIX) :]
-        if name.startswith(PREFIX) and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
-            with contextlib.suppress(OSError):
-                os.rmdir(f"{root}/instances/{name}")
+    folder = os.open("instances", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=top)
+    try:
+        for name in os.listdir(folder):
+            pid = name[len(PREFIX) :]
+            if name.startswith(PREFIX) and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
+                with contextlib.suppress(OSError):
+                    os.rmdir(name, dir_fd=folder)
+    finally:
+        os.close(folder)

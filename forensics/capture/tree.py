@@ -186,8 +186,16 @@ class Tree:
             if process.zombie is None:
                 process.zombie, process.seen = status, time.time()
                 self.ways.add("connector")
+        elif (known := self._vanished(pid)) is not None:
+            known |= {"how": "connector", **decoded(status)}
+            self.ways.add("connector")
         elif parent in self.living and pid not in self.foreign and time.time() - self._ended.get(pid, 0) > SAME_S:
             self._keep({"pid": pid, "ppid": parent, "how": "connector", "end": time.time(), **decoded(status)})
+
+    def _vanished(self, pid: int) -> dict[str, Any] | None:
+        """The end of `pid`, where it was seen a moment ago and nothing told how."""
+        recent = (e for e in reversed(self.ends) if e["pid"] == pid and time.time() - e["end"] < SAME_S)
+        return next((e for e in recent if e["how"] == "vanished"), None)
 
     def _gone(self, process: Process, now: float) -> None:
         status = proc.exit_status(process.pidfd) if process.pidfd >= 0 else None

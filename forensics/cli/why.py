@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from forensics.capture.bundle import REPORT, REPORT_HEAD
 from forensics.cli.common import Format, Redact, capture_settings, check_format, write
 from forensics.errors import UsageError
 
-REPORT_NAMES = ("report.txt", "report.json", "report.short.txt")
+REPORT_NAMES = (REPORT, "report.json", "report.short.txt")
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +36,7 @@ def register(app: typer.Typer) -> None:
         folder = bundle or _latest()
         kept = folder / ("report.json" if form == "json" else "report.txt")
         if not again and not redact and form in ("text", "json") and kept.is_file():
-            write(kept.read_text(encoding="utf-8"), None)
+            write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), None)
             return
         write(report_on(folder, form, redact, keep=again), None)
 
@@ -68,7 +69,8 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool) -> str:
         texts = (render(report, form if form in ("text", "markdown", "html") else "text"), render(report, "json"), short(report))
         for name, text in zip(REPORT_NAMES, texts, strict=True):
             try:
-                (folder / name).write_text(text, encoding="utf-8")
+                head = "" if name.endswith(".json") else REPORT_HEAD
+                (folder / name).write_text(head + text, encoding="utf-8")
             except OSError as error:
                 print(f"forensics: {name} could not be written: {error.strerror}", file=sys.stderr)
     return render(report, form)

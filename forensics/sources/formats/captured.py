@@ -25,7 +25,9 @@ OPEN = re.compile(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,9}"complete": 
 HEAD_BYTES = 4096
 TIMES = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
 STACKS = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")
-REPORT = lazy.regex(r"\A[A-Z][^\n]{3,90}? {3}[a-z_]+\.[a-z_]+ {2,}\d+ %\n")
+REPORT = lazy.regex(  # a title too long for its line has the name of the cause below it
+    r"\A(?:forensics report on this run\n|[A-Z][^\n]{3,110}? {3}(?:[a-z_]+\.[a-z_]+ {2,}\d+ %|\s*\d+ %\n[a-z_]+\.[a-z_]+)\n)"
+)
 
 
 def _recognises(pattern: re.Pattern[str]) -> Callable[[Head], bool]:
@@ -60,5 +62,5 @@ FORMATS = (
     _format("samples", SAMPLES, b'{"time": "2026-08-22T03:00:07.120000+00:00", "monotonic_s": 12.5, "processes": 3}\n'),
     _format("times", TIMES, b"[81920, 1911.906]\n"),
     _format("stacks", STACKS, b"forensics run: stacks of pid 4711 (python3)\nProcess 4711: python3\n"),
-    _format("report", REPORT, b"A memory limit was hit   host_memory.oom_cgroup              97 %\n"),
+    _format("report", REPORT, b"forensics report on this run\nA memory limit was hit   host_memory.oom_cgroup   97 %\n"),
 )

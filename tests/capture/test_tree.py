@@ -1,0 +1,67 @@
+"""How the end of a process is learned where the kernel does not tell it through a pidfd."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from forensics.capture import proc
+from forensics.capture.tree import Tree
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+KILLED = 9
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> tuple[Tree, subprocess.Popen[bytes]]:
+    """A tree that holds a process, on a kernel before Linux 6.15."""
+    monkeypatch.setattr(proc, "exit_status", lambda _pidfd: None)
+    running = subprocess.Popen(["/bin/sleep", "20"])
+    return Tree([running.pid], False), running
+
+
+def test_of_a_process_that_was_reaped_unseen_it_is_said_that_nothing_told_how(held: tuple[Tree, subprocess.Popen[bytes]]) -> None:
+    watched, running = held
+    running.kill()
+    running.wait()
+    watched.look()
+    assert [e["how"] for e in watched.ends] == ["vanished"]
+    assert "signal" not in watched.ends[0]
+
+
+def test_process_events_tell_it_before_and_after_it_is_gone(held: tuple[Tree, subprocess.Popen[bytes]]) -> None:
+    watched, running = held
+    running.kill()
+    running.wait()
+    watched.look()
+    watched.connector(running.pid, 0, KILLED)
+    assert [(e["how"], e["signal"]) for e in watched.ends] == [("connector", 9)]
+    watched.connector(running.pid, 0, KILLED)
+    assert len(watched.ends) == 1
+
+
+def test_a_zombie_tells_its_status(held: tuple[Tree, subprocess.Popen[bytes]]) -> None:
+    watched, running = held
+    running.kill()
+    until = time.monotonic() + 5
+    while not watched.living[running.pid].zombie and time.monotonic() < until:
+        watched.ended_now()
+        time.sleep(0.01)
+    running.wait()
+    watched.look()
+    assert [(e["how"], e["signal"]) for e in watched.ends] == [("zombie", 9)]
+
+
+def test_a_shell_that_became_another_program_is_called_by_its_last_name() -> None:
+    running = subprocess.Popen(["/bin/sh", "-c", "read x; exec sleep 20"], stdin=subprocess.PIPE)
+    watched = Tree([running.pid], False)
+    assert running.stdin is not None
+    running.stdin.write(b"\n")
+    running.stdin.flush()
+    until = time.monotonic() + 5
+    while watched.living[running.pid].comm != "sleep" and time.monotonic() < until:
+        watched.name(running.pid)
+    running.kill()
+    running.wait()
+    assert watched.living[running.pid].comm == "sleep"
