@@ -35,6 +35,36 @@ BEFORE_LIMIT_S = 45.0  # stacks are taken so long before a known time limit
 LEAST_SILENCE_S = 60.0  # shorter ones are not worth a word
 
 
+class Thread:
+    """A thread that is started early and told later what to do."""
+
+    def __init__(self) -> None:
+        self._work: Callable[[], object] | None = None
+        self._told = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Begin to wait. Raises RuntimeError where there is no room for one more thread."""
+        self._thread.start()
+
+    def do(self, work: Callable[[], object]) -> None:
+        """Do `work` now."""
+        self._work = work
+        self._told.set()
+        if self._thread.ident is None:
+            self.start()
+
+    def join(self, most_s: float) -> None:
+        """Wait for the end of it, `most_s` at most."""
+        if self._told.is_set() and self._thread.ident is not None:
+            self._thread.join(most_s)
+
+    def _run(self) -> None:
+        self._told.wait()
+        if self._work:
+            self._work()
+
+
 class Collector:
     """Watches the processes below `root`. `adopts`: this process is its parent's stand-in. `say`: one line for the user."""
 
@@ -62,7 +92,7 @@ class Collector:
         self._spare(self._first)
         self._stop, self._taken_for, self._warned, self._limit_taken = threading.Event(), -1.0, False, False
         self._wake = os.pipe()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread = Thread()
         self._looks = 0
 
     def _first(self) -> None:
@@ -78,10 +108,11 @@ class Collector:
             if why_not:
                 self.closed.append({"what": what, "why": why_not, "command": command})
 
-    def start(self) -> None:
-        """Begin to watch."""
+    def start(self, thread: Thread | None = None) -> None:
+        """Begin to watch, in `thread` where one waits already."""
+        self._thread = thread or self._thread
         self.bundle.write_run(self.told(False))
-        self._thread.start()
+        self._thread.do(self._run)
 
     def _spare(self, work: Callable[[], object]) -> None:
         try:

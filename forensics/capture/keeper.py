@@ -19,7 +19,7 @@ import time
 from forensics.capture import proc
 from forensics.capture.account import account
 from forensics.capture.bundle import Bundle
-from forensics.capture.collector import Collector
+from forensics.capture.collector import Collector, Thread
 from forensics.capture.joblog import JobLog
 from forensics.capture.prepare import environment, linked_folders
 from forensics.capture.reporting import afterwards, analyse, says_nothing_crashed
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from forensics.capture.options import Options
 
+CAPTURED, PLAIN = b"c", b"p"  # words to the job's process: begin, with our streams or with those of `run`
 DRAIN_S = 0.5  # after the end the output of processes left behind is waited for so long
 GROUP_S = 0.005  # a signal to a group is put to its members one after the other
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells answer (POSIX, 2.8.2)
@@ -47,6 +48,7 @@ class Keeper:
         self.bundle: Bundle | None = None
         self.log: JobLog | None = None
         self.collector: Collector | None = None
+        self.signals: list[dict[str, Any]] = []  # those that `run` received
 
     def tell(self, **message: object) -> None:
         """A message to `run`, if it is still there."""
@@ -61,28 +63,48 @@ class Keeper:
         """Start the job, hold it to its end; never returns."""
         signal.pthread_sigmask(signal.SIG_BLOCK, self.forwarded | {signal.SIGTTOU, signal.SIGTTIN, signal.SIGPIPE})
         self._open_bundle()
-        self.job = self._start()
+        go, heard = self._fork()
+        collects = Thread()
+        try:
+            collects = self._threads()
+            word = CAPTURED
+        except RuntimeError as error:  # no room for one more thread: the job has its own streams
+            self.say(f"nothing is captured: {error}")
+            word, self.bundle = PLAIN, None
+        os.write(go, word)
+        os.close(go)
+        self.refused = os.read(heard, 4096).decode("utf-8", "replace")  # ends when the program has begun
+        os.close(heard)
         self.streams.opened()
-        if self.streams.pty:
+        if self.streams.pty and word == CAPTURED:
             self.streams.give_terminal(self.job)
         adopt_orphans()
         proc.protect_from_memory_killer()
         self.tell(started=self.job)
         if self.bundle:
-            self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
-        self.streams.relay(self.log)
-        if self.bundle:
             try:
                 self.collector = Collector(self.options, self.bundle, self.job, True, self.log, self.say)
-                self.collector.refused = self.refused
-                self.collector.start()
+                self.collector.refused, self.collector.signals = self.refused, self.signals
+                self.collector.start(collects)
             except Exception as error:  # whatever it is: the job goes on
                 self.say(f"nothing is captured but the output: {type(error).__name__}: {error}")
-        threading.Thread(target=self._listen, daemon=True).start()
         status = self._wait()
         self._close(status)
         self.streams.drained(None)
         os._exit(0)
+
+    def _threads(self) -> Thread:
+        """Start all threads that are needed later, when the job may have filled its limit of processes.
+
+        Raises RuntimeError where it is full already.
+        """
+        threading.Thread(target=self._listen, daemon=True).start()
+        collects = Thread()
+        collects.start()
+        if self.bundle:
+            self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
+        self.streams.relay(self.log)
+        return collects
 
     def _open_bundle(self) -> None:
         name = self.options.command[0] if self.options.command else "run"
@@ -92,23 +114,26 @@ class Keeper:
         except OSError as error:
             self.say(f"nothing is captured: {error.filename}: {error.strerror}")
 
-    def _start(self) -> int:
-        """Start the job; its pid."""
+    def _fork(self) -> tuple[int, int]:
+        """Make the process that becomes the job: it waits for a word. Where to write it, and where its answer comes from."""
         env = dict(os.environ)
         if self.bundle:
             env |= environment(env, self.options, self.bundle.folder)
         heard, said = os.pipe()
-        pid = os.fork()
-        if pid:
+        waits, go = os.pipe()
+        self.job = os.fork()
+        if self.job:
             if self.streams.pty:
                 with contextlib.suppress(OSError):
-                    os.setpgid(pid, pid)
+                    os.setpgid(self.job, self.job)
             os.close(said)
-            self.refused = os.read(heard, 4096).decode("utf-8", "replace")  # ends when the program has begun
-            os.close(heard)
-            return pid
+            os.close(waits)
+            return go, heard
         try:
-            self.streams.in_job()
+            os.close(go)
+            if os.read(waits, 1) == CAPTURED:
+                self.streams.in_job()
+            os.close(waits)
             restore_signals(self.forwarded)
             os.execvpe(self.options.command[0], self.options.command, env)
         except OSError as error:
@@ -162,11 +187,11 @@ class Keeper:
                 os.killpg(self.job, message["signal"])
             elif self.streams.pty or not self._went_to_all(message["signal"]):
                 os.kill(self.job, message["signal"])
-        if self.collector and message["signal"] not in (signal.SIGWINCH, signal.SIGCONT, signal.SIGTSTP):
+        if message["signal"] not in (signal.SIGWINCH, signal.SIGCONT, signal.SIGTSTP):
             told = {"time": time.time(), "signal": message["signal"], "to": self.job, "to_comm": "the command"}
             told |= {"from": message["pid"], "from_comm": message.get("comm", ""), "uid": message["uid"], "code": message["code"]}
             told |= {"from_command": message["command"]} if message.get("command") else {}
-            self.collector.signals.append(told)
+            self.signals.append(told)
 
     def _went_to_all(self, number: int) -> bool:
         """Did this signal go to the whole group of `run` and the job? Then it waits here, where it is blocked, too."""

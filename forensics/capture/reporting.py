@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 
 from forensics.capture.bundle import REPORT_HEAD
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from forensics.capture.options import Options
 
 REPORT_S = 60.0
+NO_ROOM = ("can't start new thread", "Resource temporarily unavailable")
+ROOM_S = 10.0  # processes left behind by a job end, or are ended, within so long
 MESSAGE_BYTES = 4096  # more of a container's termination message Kubernetes cuts
 
 
@@ -23,13 +26,7 @@ def analyse(folder: str, options: Options) -> None:
     """Have the bundle analysed by a process of its own; the report lies in it afterwards."""
     command = [sys.executable, "-P", "-m", "forensics", "why", folder, "--again", "--format", options.form]
     command += ["--redact"] if options.redact else []
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=REPORT_S, check=False, start_new_session=True
-        )
-        wrong = done.stderr.decode("utf-8", "replace").strip() if done.returncode else ""
-    except (OSError, subprocess.SubprocessError) as error:
-        wrong = str(error)
+    wrong = _analysed(command)
     if wrong:
         with contextlib.suppress(OSError), open(os.path.join(folder, "report.failed"), "w", encoding="utf-8") as file:
             file.write(wrong + "\n")
@@ -42,6 +39,26 @@ def says_nothing_crashed(folder: str) -> bool:
             return bool(json.load(file).get("verdict") == "no_crash")
     except (OSError, ValueError, AttributeError):
         return False
+
+
+def _analysed(command: list[str]) -> str:
+    """Run the analysis; what went wrong, empty for nothing. What is left of a job that filled its limit of processes may leave
+    no room for one more: then it is tried again."""
+    until = time.monotonic() + ROOM_S
+    while True:
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=REPORT_S, check=False, start_new_session=True
+            )
+            wrong = done.stderr.decode("utf-8", "replace").strip() if done.returncode else ""
+            no_room = any(word in wrong for word in NO_ROOM)
+        except BlockingIOError as error:
+            wrong, no_room = str(error), True
+        except (OSError, subprocess.SubprocessError) as error:
+            return str(error)
+        if not no_room or time.monotonic() > until:
+            return wrong
+        time.sleep(ROOM_S / 20)
 
 
 def afterwards(folder: str, options: Options) -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,34 @@ def test_the_end_of_a_grandchild_is_known(tmp_path: Path) -> None:
     exits = [json.loads(line) for line in (tmp_path / "b" / "exits.jsonl").read_text().splitlines()]
     assert [e["signal"] for e in exits if "signal" in e] == [9]
     assert "was ended by signal 9 (SIGKILL)" in (tmp_path / "b" / "job.log").read_text()
+
+
+PIDS = Path("/sys/fs/cgroup/pids")
+BOMB = "import os, time\nfor i in range(200):\n    if os.fork() == 0:\n        time.sleep(1)\n        os._exit(0)"
+
+
+@pytest.fixture
+def few_processes() -> Iterator[Path]:
+    folder = PIDS / f"forensics-test-{os.getpid()}"
+    try:
+        folder.mkdir()
+        (folder / "pids.max").write_text("30")
+    except OSError:
+        pytest.skip("needs a group of version 1 that limits processes and may be made")
+    yield folder
+    until = time.monotonic() + 10
+    while folder.exists() and time.monotonic() < until:
+        try:
+            folder.rmdir()
+        except OSError:
+            time.sleep(0.1)
+
+
+def test_a_job_that_fills_its_limit_of_processes_is_captured_to_its_end(few_processes: Path, tmp_path: Path) -> None:
+    join = f'echo $$ > {few_processes}/cgroup.procs; exec "$@"'
+    line = ["/bin/sh", "-c", join, "sh", *captured([sys.executable, "-c", BOMB], tmp_path / "b")]
+    done = subprocess.run(line, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"BlockingIOError" in done.stderr
+    assert told(tmp_path / "b")["complete"] is True
+    assert "ended with exit status 1" in (tmp_path / "b" / "job.log").read_text().splitlines()[-1]
