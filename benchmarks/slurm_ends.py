@@ -158,11 +158,9 @@ def judge(name: str, asked: str) -> tuple[bool, str]:
         return False, asked.strip()[-300:]
     first = report["causes"][0]
     said = json.dumps(report, ensure_ascii=False)
-    right = (
-        first["id"] in causes
-        if causes
-        else report["verdict"] == "no_crash" or (name == "dependency" and report["verdict"] != "crash")
-    )
+    named = first["id"] if report["verdict"] == "crash" else ""  # what is told without proof is no answer
+    silent = ("no_crash", "undetermined") if name == "dependency" else ("no_crash",)
+    right = named in causes if causes else report["verdict"] in silent
     missing = [w for w in words if w not in said]
     return (
         right and not missing,

@@ -12,18 +12,21 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 from msgspec import Struct
 
 from forensics.adapters.slurm.programs import DELIMITER
 
 GOOD, WAITING, LIVE, REQUEUED = ("COMPLETED",), ("PENDING",), ("RUNNING", "COMPLETING", "SUSPENDED"), ("REQUEUED",)
+CRASHES = {signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV}
 MEMORY_MARK = 125  # in place of a signal
 SHOWN = (
     *("JobID", "JobName", "User", "State", "ExitCode", "DerivedExitCode", "Reason", "NodeList", "ReqMem", "MaxRSS"),
     *("Timelimit", "Elapsed", "Start", "End"),  # times stand last, where a reader of the table looks for them
 )
 MOST_ROWS = 2000
+REQUEUED_WITHIN = timedelta(minutes=10)  # of its end a requeued job is submitted again
 
 
 class Row(Struct, frozen=True):
@@ -66,6 +69,12 @@ class Row(Struct, frozen=True):
         return self["Start"][:1].isdigit() and (self.state not in WAITING)
 
     @property
+    def crashed(self) -> bool:
+        """Did a signal of a crash end it, or something in it, as exit status too: `0:11`, `139:0`, `11:0`?"""
+        codes = {int(n) for field in ("ExitCode", "DerivedExitCode") for n in self[field].split(":") if n.isdigit()}
+        return any(n in CRASHES or n - 128 in CRASHES for n in codes)
+
+    @property
     def end_known(self) -> bool:
         """Does the accounting know of its end, or that there will be none?"""
         return self.state not in LIVE and (not self.started or self["End"][:1].isdigit())
@@ -102,21 +111,34 @@ class Job(Struct, frozen=True):
 
 
 def read(text: str, asked: str) -> Job:
-    """The answer of sacct; `asked`: 4711, 4711_2, 4711+1, or a step of these, 4711.0."""
+    """The answer of sacct; `asked`: 4711, 4711_2, 4711+1, or a step of these, 4711.0.
+
+    sacct finds a number in two places, as that of a job and, for a task of an array, as its number of its own; and numbers come
+    again after years. The job of that name counts, its last use, and attempts that were requeued into it.
+    """
     head, *lines = text.splitlines() or [""]
     names = head.split(DELIMITER)
     rows = [Row(dict(zip(names, line.split(DELIMITER), strict=False))) for line in lines[:MOST_ROWS]]
     wanted, _, step = asked.partition(".")
     jobs = [r for r in rows if not r.is_step]
+    named = [r for r in jobs if r.id == wanted or re.split(r"[_+]", r.id)[0] == wanted]
+    jobs = named or [r for r in jobs if r["JobIDRaw"] == wanted]
     last = {r.id: r for r in jobs}
-    earlier = [r for r in jobs if last[r.id] is not r]
-    steps = [r for r in rows if r.is_step and last.get(r.job, r)["Start"] <= r["Start"]]
-    if step:
-        steps = [r for r in steps if r.id.partition(".")[2] == step]
-    if "+" in wanted or "_" in wanted:
-        last = {name: r for name, r in last.items() if name == wanted} or last
-        steps, earlier = [s for s in steps if s.job in last], [r for r in earlier if r.id in last]
-    return Job(tuple(last.values()), tuple(steps), tuple(earlier))
+    earlier = [r for r in jobs if last[r.id] is not r and _requeued_into(r, jobs)]
+    steps = [r for r in rows if r.is_step and r.job in last and last[r.job]["Start"] <= r["Start"]]
+    return Job(tuple(last.values()), tuple(s for s in steps if not step or s.id.partition(".")[2] == step), tuple(earlier))
+
+
+def _requeued_into(row: Row, jobs: list[Row]) -> bool:
+    """Was one of the jobs submitted again when this one ended?"""
+    try:
+        end = datetime.fromisoformat(row["End"])
+        again = [
+            datetime.fromisoformat(j["Submit"]) for j in jobs if j.id == row.id and j is not row and j["Submit"] > row["Submit"]
+        ]
+    except ValueError:
+        return False
+    return any(abs(moment - end) <= REQUEUED_WITHIN for moment in again)
 
 
 def control_fields(text: str) -> dict[str, str]:

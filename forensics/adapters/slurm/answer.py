@@ -37,9 +37,7 @@ def on_evidence(asked: str, found: Evidence, folder: Path) -> Answer:
     if not found.paths:
         raise UsageError(f"nothing of job {asked} can be read", advice="ask on a machine where its output lies")
     with contextlib.chdir(folder):  # so that the report calls the table sacct.txt, and no folder that is gone
-        # Only the kernel's log tells of other jobs, too; a good end is not told of by lines that name the job.
-        only = found.raw if found.job.went_wrong and "kernel.log" in found.paths else None
-        report = analyze(found.paths, job=only or None)
+        report = analyze(found.paths)
     said = tuple(told(found.job, found.control))
     notices = tuple(_notices(found.job, said)) + report.notices
     missing = (*report.missing, *map(_unknown, found.missing))

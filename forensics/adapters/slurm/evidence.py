@@ -29,6 +29,10 @@ ASKED = re.compile(r"(?P<job>\d{1,10})(?:_\d{1,7}|\+\d{1,3})?(?:\.(?:\d{1,10}|ba
 MOST_OUTPUTS = 20
 MOST_BUNDLES = 16
 LOG_BYTES = 64 << 20  # of a daemon's log, from its end
+OF_A_GROUP = re.compile(r"CONSTRAINT_MEMCG|Memory cgroup out of memory|killed as a result of limit of")
+CRASH = re.compile(r"\[(?P<pid>\d+)\]:? (?:segfault at|general protection|trap |bad frame)")
+KILLED = re.compile(r"(?:Killed process|oom_reaper: (?:reaped|unable to reap)[\w ]*?) (?:pid:)?(?P<pid>\d+)")
+OUTPUT_END_BYTES = 1 << 20
 REPORT_BYTES = 64 << 10  # at the end of an output: an epilog's report is shorter
 AROUND = timedelta(minutes=2)  # the kernel's words on a kill may come behind the end that Slurm notes
 DAEMONS = {"slurmd.log": "SlurmdLogFile", "slurmctld.log": "SlurmctldLogFile"}
@@ -46,13 +50,12 @@ class Missing(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """`paths`: what is to be analysed, files of `folder` by their bare names. `raw`: the one job in question, or empty."""
+    """`paths`: what is to be analysed, files of `folder` by their bare names. `missing`: what could not be had."""
 
     job: Job
     control: dict[str, str]
     paths: list[str]
     missing: list[Missing]
-    raw: str
 
 
 def gather(asked: str, folder: Path, logs: bool = True) -> Evidence:
@@ -79,12 +82,12 @@ def gather(asked: str, folder: Path, logs: bool = True) -> Evidence:
     for row in concerned[:MOST_OUTPUTS]:
         if row.started:
             _outputs(row, control, folder, paths, missing)
-    raw = concerned[0]["JobIDRaw"] if len(concerned) == 1 else ""
     paths += bundles({r["JobIDRaw"] for r in job.jobs})
     if logs:
         write(folder, node_logs(concerned, missing))
+    _leave_out_crashes(folder, (*concerned, *job.steps), [p for p in paths if "/" in p])
     paths += [name for name in LOGS if (folder / name).is_file()]
-    return Evidence(job, control, list(dict.fromkeys(paths)), missing, raw)
+    return Evidence(job, control, list(dict.fromkeys(paths)), missing)
 
 
 def _known_to_controller(control: dict[str, str]) -> Job:
@@ -229,7 +232,62 @@ def kernel_log(ran: list[Row]) -> tuple[list[str], str]:
     log.follow_no_longer()
     lines = log.finish()
     last = max(end, start) + AROUND
-    return [text for text, moment in map(_local, lines) if moment is None or moment <= last], "" if log.way else log.closed
+    lines = [text for text, moment in map(_local, lines) if moment is None or moment <= last]
+    return without_others(lines, {r["JobIDRaw"] for r in ran}), "" if log.way else log.closed
+
+
+def without_others(lines: list[str], raws: set[str]) -> list[str]:
+    """The kernel's lines without its reports on memory limits of other groups than these jobs': they tell nothing of the job, and
+    list the processes of others."""
+    ours = re.compile(rf"/job_(?:{'|'.join(map(re.escape, sorted(raws)))})(?!\d)")
+    kept: list[str] = []
+    report: list[str] = []
+    theirs: set[str] = set()
+    for line in lines:
+        if "invoked oom-killer" in line:
+            kept += report
+            report = [line]
+        elif report:
+            report.append(line)
+            if killed := KILLED.search(line):
+                text = "\n".join(report)
+                if OF_A_GROUP.search(text) and not ours.search(text):
+                    theirs.add(killed["pid"])
+                else:
+                    kept += report
+                report = []
+        elif not ((killed := KILLED.search(line)) and killed["pid"] in theirs):
+            kept.append(line)
+    return kept + report
+
+
+def _leave_out_crashes(folder: Path, rows: tuple[Row, ...], outputs_of_it: list[str]) -> None:
+    """Take the crashes of other jobs' processes out of kernel.log.
+
+    The kernel names a process and no job. Slurm says of each step whether a signal ended it: where none of a crash did, a crash
+    counts only where the job's own output has its process's number.
+    """
+    path = folder / "kernel.log"
+    if not path.is_file() or any(row.crashed for row in rows):
+        return
+    lines = path.read_text(encoding="utf-8").splitlines()
+    last = [_end_of(p) for p in outputs_of_it] if any(map(CRASH.search, lines)) else []
+
+    def ours(line: str) -> bool:
+        found = CRASH.search(line)
+        return found is None or any(re.search(rf"(?<!\d){found['pid']}(?!\d)", text) for text in last)
+
+    path.unlink()
+    write(folder, {"kernel.log": [line for line in lines if ours(line)]})
+
+
+def _end_of(path: str) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - OUTPUT_END_BYTES))
+            return file.read(OUTPUT_END_BYTES).decode("utf-8", "replace")
+    except OSError:  # a folder: a bundle has a kernel's log of its own
+        return ""
 
 
 def _moment(text: str) -> datetime:

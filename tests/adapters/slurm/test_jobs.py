@@ -168,6 +168,71 @@ def test_the_node_tells_only_of_this_job(slurm: Cluster, tmp_path: Path, monkeyp
     assert found["kernel.log"][0].endswith(":50.534368 Memory cgroup out of memory")
 
 
+@pytest.mark.parametrize(("job", "kills"), [("1", 1), ("2", 0)])
+def test_kills_of_other_jobs_are_left_out_of_the_kernels_log(job: str, kills: int) -> None:
+    lines = (Path(__file__).parents[3] / "sample_logs/slurm_oom_of_another_job/dmesg.log").read_text().splitlines()
+    reaped = "[Sat Nov 21 12:29:05 2026] oom_reaper: reaped process 24881 (python), now anon-rss:0kB, file-rss:0kB, shmem-rss:0kB"
+    kept = evidence.without_others([*lines, reaped, "[Sat Nov 21] NVRM: Xid (PCI:0000:3b:00): 79"], {job})
+    assert sum("Killed process" in line for line in kept) == sum("oom_reaper" in line for line in kept) == kills
+    assert kept[-1].endswith(": 79")
+    whole_host = [line.replace("CONSTRAINT_MEMCG", "CONSTRAINT_NONE").replace("Memory cgroup out", "Out") for line in lines]
+    assert evidence.without_others(whole_host, {job}) == whole_host
+
+
+def test_a_crash_in_the_kernels_log_is_the_jobs_where_slurm_or_its_output_says_so(
+    slurm: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A neighbour crashes in the same second; the kernel names processes and no jobs."""
+    crash = (
+        "2026-11-22T21:53:15.504233 python3[17552]: segfault at 0 ip 00007f5c92c35ad8 sp 00007ffe521eb0c8 error 4 in libc.so.6"
+    )
+    monkeypatch.setattr(evidence, "node_logs", lambda *_: {"kernel.log": [crash]})
+    output = slurm.folder / "slurm-49.out"
+    assert json.loads(asked("exception", "-f", "json").stdout)["causes"][0]["id"] == "code.exception"
+    assert crash not in asked("exception", "-f", "json").stdout
+    assert crash[27:60] in asked("segfault", "-f", "json").stdout
+    output.write_text(output.read_text() + "DataLoader worker (pid 17552) is killed by signal: Segmentation fault.\n")
+    assert crash[27:60] in asked("exception", "-f", "json").stdout
+
+
+def accounted(*rows: dict[str, str]) -> str:
+    lines = [programs.DELIMITER.join({"JobIDRaw": r["JobID"], **r}.get(f, "") for f in programs.FIELDS) for r in rows]
+    return "\n".join([programs.DELIMITER.join(programs.FIELDS), *lines])
+
+
+def test_a_number_that_is_also_an_arrays_task_or_was_used_years_ago_is_one_job() -> None:
+    old = {
+        "JobID": "287",
+        "State": "FAILED",
+        "Submit": "2021-01-01T00:00:00",
+        "Start": "2021-01-01T00:00:05",
+        "End": "2021-01-01T01:00:00",
+    }
+    task = {
+        "JobID": "268_19",
+        "JobIDRaw": "287",
+        "State": "FAILED",
+        "Submit": "2026-11-22T22:00:00",
+        "Start": "2026-11-22T22:00:05",
+    }
+    mine = {
+        "JobID": "287",
+        "State": "COMPLETED",
+        "Submit": "2026-11-22T22:30:00",
+        "Start": "2026-11-22T22:30:05",
+        "End": "2026-11-22T22:31:00",
+    }
+    step = {"JobID": "287.0", "State": "FAILED", "Start": "2021-01-01T00:00:06"}
+    text = accounted(old, step, task, mine, {**step, "Start": "2026-11-22T22:30:06", "State": "COMPLETED"})
+    found = accounting.read(text, "287")
+    assert [(r.id, r.state) for r in (*found.jobs, *found.steps, *found.earlier)] == [
+        ("287", "COMPLETED"),
+        ("287.0", "COMPLETED"),
+    ]
+    assert [r.id for r in accounting.read(accounted(task), "287").jobs] == ["268_19"]
+    assert [r.id for r in accounting.read(text, "268_19").jobs] == ["268_19"]
+
+
 def test_a_captured_run_of_the_job_is_read(slurm: Cluster, tmp_path: Path) -> None:
     for name, job in (("mine", "49"), ("other", "7")):
         bundle = tmp_path / "state/forensics" / name
