@@ -32,6 +32,7 @@ LOG_BYTES = 64 << 20  # of a daemon's log, from its end
 OF_A_GROUP = re.compile(r"CONSTRAINT_MEMCG|Memory cgroup out of memory|killed as a result of limit of")
 CRASH = re.compile(r"\[(?P<pid>\d+)\]:? (?:segfault at|general protection|trap |bad frame)")
 KILLED = re.compile(r"(?:Killed process|oom_reaper: (?:reaped|unable to reap)[\w ]*?) (?:pid:)?(?P<pid>\d+)")
+MOST_REPORT_LINES = 300  # of one kill: the tasks of a large group
 OUTPUT_END_BYTES = 1 << 20
 REPORT_BYTES = 64 << 10  # at the end of an output: an epilog's report is shorter
 AROUND = timedelta(minutes=2)  # the kernel's words on a kill may come behind the end that Slurm notes
@@ -238,26 +239,28 @@ def kernel_log(ran: list[Row]) -> tuple[list[str], str]:
 
 def without_others(lines: list[str], raws: set[str]) -> list[str]:
     """The kernel's lines without its reports on memory limits of other groups than these jobs': they tell nothing of the job, and
-    list the processes of others."""
+    list the processes of others. Of a report whose head the kernel has overwritten the lines that are left count as one."""
     ours = re.compile(rf"/job_(?:{'|'.join(map(re.escape, sorted(raws)))})(?!\d)")
     kept: list[str] = []
     report: list[str] = []
-    theirs: set[str] = set()
-    for line in lines:
+    inside, first, theirs = False, True, set[str]()
+    for number, line in enumerate(lines):
+        killed = KILLED.search(line)
         if "invoked oom-killer" in line:
             kept += report
-            report = [line]
-        elif report:
+            report, inside, first = [line], True, False
+        elif inside or (first and number < MOST_REPORT_LINES):  # the log may begin in the middle of a report
             report.append(line)
-            if killed := KILLED.search(line):
+            if killed:
                 text = "\n".join(report)
                 if OF_A_GROUP.search(text) and not ours.search(text):
                     theirs.add(killed["pid"])
                 else:
                     kept += report
-                report = []
-        elif not ((killed := KILLED.search(line)) and killed["pid"] in theirs):
-            kept.append(line)
+                report, inside, first = [], False, False
+        elif not (killed and killed["pid"] in theirs):
+            kept += [*report, line]
+            report = []
     return kept + report
 
 
