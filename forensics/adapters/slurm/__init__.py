@@ -3,6 +3,7 @@
     programs     asks sacct and scontrol
     accounting   their answers as rows: the job, its steps, earlier attempts; in words
     outputs      where the job's output lies: by scontrol, else by the options it was submitted with
+    node         what the logs of its node say of this job, and of no other
     evidence     a folder with all that can be had, for the analysis
     answer       the report, with what Slurm itself says of the job
     epilog       the same at a job's end, detached, for slurmd and slurmctld

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forensics.adapters.slurm.accounting import Job, table, told
-from forensics.adapters.slurm.evidence import Evidence, Missing, gather
+from forensics.adapters.slurm.evidence import Evidence, gather
+from forensics.adapters.slurm.node import Missing
 from forensics.api import Report, analyze
 from forensics.errors import UsageError
 from forensics.model import Notice, Unknown

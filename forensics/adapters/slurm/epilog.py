@@ -141,14 +141,14 @@ def _tell(job: str, options: Options, env: Mapping[str, str]) -> None:
     import tempfile
     from pathlib import Path
 
-    from forensics.adapters.slurm import evidence
+    from forensics.adapters.slurm import evidence, node
 
     rows = _accounted(job)
     uid = int(env.get("SLURM_JOB_UID") or os.getuid())
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         ours = Path(folder)
         mine = tuple(j for j in rows.jobs if j["JobIDRaw"] == job) or rows.concerned  # of an array the task that ended here
-        evidence.write(ours, evidence.node_logs(mine, []))
+        evidence.write(ours, node.node_logs(mine, []))
         if os.getuid() == 0:
             for path in (ours, *ours.iterdir()):
                 os.chown(path, uid, -1)

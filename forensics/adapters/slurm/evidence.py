@@ -12,42 +12,21 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 from forensics.adapters.slurm import outputs, programs
 from forensics.adapters.slurm.accounting import Job, Row, control_fields, read, table
+from forensics.adapters.slurm.node import LOGS, Missing, leave_out_crashes, node_logs
 from forensics.capture.bundle import MARK as RUN_FILE
 from forensics.capture.bundle import state_folder
-from forensics.capture.kernel import KernelLog
 from forensics.errors import UsageError
 
 MARK = "forensics: why this job ended"  # the first line of what an epilog adds to a job's output
 ASKED = re.compile(r"(?P<job>\d{1,10})(?:_\d{1,7}|\+\d{1,3})?(?:\.(?:\d{1,10}|batch|extern|interactive))?")
 MOST_OUTPUTS = 20
 MOST_BUNDLES = 16
-LOG_BYTES = 64 << 20  # of a daemon's log, from its end
-OF_A_GROUP = re.compile(r"CONSTRAINT_MEMCG|Memory cgroup out of memory|killed as a result of limit of")
-CRASH = re.compile(r"\[(?P<pid>\d+)\]:? (?:segfault at|general protection|trap |bad frame)")
-KILLED = re.compile(r"(?:Killed process|oom_reaper: (?:reaped|unable to reap)[\w ]*?) (?:pid:)?(?P<pid>\d+)")
-MOST_REPORT_LINES = 300  # of one kill: the tasks of a large group
-OUTPUT_END_BYTES = 1 << 20
 REPORT_BYTES = 64 << 10  # at the end of an output: an epilog's report is shorter
-AROUND = timedelta(minutes=2)  # the kernel's words on a kill may come behind the end that Slurm notes
-DAEMONS = {"slurmd.log": "SlurmdLogFile", "slurmctld.log": "SlurmctldLogFile"}
-
-
-LOGS = (*DAEMONS, "kernel.log")
-
-
-class Missing(NamedTuple):
-    """What could not be had, why, and a command that gives it."""
-
-    what: str
-    why: str
-    command: str
 
 
 class Evidence(NamedTuple):
@@ -86,7 +65,7 @@ def gather(asked: str, folder: Path, logs: bool = True) -> Evidence:
     paths += bundles({r["JobIDRaw"] for r in job.jobs})
     if logs:
         write(folder, node_logs(concerned, missing))
-    _leave_out_crashes(folder, (*concerned, *job.steps), [p for p in paths if "/" in p])
+    leave_out_crashes(folder, (*concerned, *job.steps), [p for p in paths if "/" in p])
     paths += [name for name in LOGS if (folder / name).is_file()]
     return Evidence(job, control, list(dict.fromkeys(paths)), missing)
 
@@ -166,146 +145,3 @@ def bundles(raws: set[str]) -> list[str]:
         if slurm.get("SLURM_JOB_ID") in raws:
             found.append(entry.path)
     return found[:MOST_BUNDLES]
-
-
-def node_logs(concerned: tuple[Row, ...], missing: list[Missing]) -> dict[str, list[str]]:
-    """What the daemons and the kernel of this machine say of jobs that ran on it, as far as it may be read."""
-    ran = [row for row in concerned if row.started]
-    config = dict(re.findall(r"(?m)^(\w+)\s*= (.*?)\s*$", programs.ask(["scontrol", "show", "config"]).text))
-    here = local_nodes()
-    nodes = [n for n in here if any(n in node_names(row["NodeList"]) for row in ran)]
-    found: dict[str, list[str]] = {}
-    for name, key in DAEMONS.items():
-        patterns = [config.get(key, "")] if name == "slurmctld.log" else [_for_node(config.get(key, ""), n) for n in nodes]
-        lines = [line for path in dict.fromkeys(patterns) for line in _naming(path, {r["JobIDRaw"] for r in concerned})]
-        found[name] = lines
-    if ran and nodes:
-        lines, why = kernel_log(ran)
-        found["kernel.log"] = lines
-        if why:
-            missing.append(Missing("the kernel's log of the node", why, "sudo journalctl -k --since ... --until ..."))
-    elif ran and (first := node_names(ran[0]["NodeList"])):
-        span = f"--since '{ran[0]['Start'].replace('T', ' ')}'"
-        command = f"ssh {first[0]} journalctl -k {span} > kernel.log   # then: forensics analyze kernel.log and the job's output"
-        missing.append(Missing(f"the kernel's log of {first[0]}", "this is another machine", command))
-    return found
-
-
-def local_nodes() -> list[str]:
-    """What Slurm and the system call this machine."""
-    aliases = programs.ask(["scontrol", "show", "aliases"]).text.split()
-    host = socket.gethostname()
-    return list(dict.fromkeys([*aliases, host, host.partition(".")[0]]))
-
-
-def node_names(listed: str) -> list[str]:
-    """`n[1-3,7],login` -> n1, n2, n3, n7, login; at most a thousand."""
-    names: list[str] = []
-    for found in re.finditer(r"(?P<head>[\w.-]+)(?:\[(?P<numbers>[\d,-]+)\])?", listed):
-        for part in (found["numbers"] or "").split(","):
-            low, _, high = part.partition("-")
-            count = range(int(low), min(int(high or low), int(low) + 999) + 1) if low else [None]
-            names += [found["head"] + ("" if n is None else f"{n:0{len(low)}d}") for n in count]
-    return names[:1000]
-
-
-def _for_node(pattern: str, node: str) -> str:
-    return pattern.replace("%n", node).replace("%h", socket.gethostname().partition(".")[0])
-
-
-def _naming(path: str, raws: set[str]) -> list[str]:
-    """The lines of a daemon's log that name one of the jobs; none where it may not be read."""
-    try:
-        with Path(path).open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - LOG_BYTES))
-            lines = file.read(LOG_BYTES).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    named = re.compile(rf"(?:(?:Job|Step)Id=|\[|(?i:job|step) )(?:{'|'.join(map(re.escape, sorted(raws)))})(?!\d)")
-    return [line for line in lines if named.search(line)]
-
-
-def kernel_log(ran: list[Row]) -> tuple[list[str], str]:
-    """The kernel's lines from the first start to AROUND behind the last end, and why there are none."""
-    start, end = _moment(ran[0]["Start"]), _moment(ran[-1]["End"])
-    log = KernelLog()
-    log.started = min(_moment(r["Start"]) for r in ran).timestamp() if start else log.started
-    log.follow_no_longer()
-    lines = log.finish()
-    last = max(end, start) + AROUND
-    lines = [text for text, moment in map(_local, lines) if moment is None or moment <= last]
-    return without_others(lines, {r["JobIDRaw"] for r in ran}), "" if log.way else log.closed
-
-
-def without_others(lines: list[str], raws: set[str]) -> list[str]:
-    """The kernel's lines without its reports on memory limits of other groups than these jobs': they tell nothing of the job, and
-    list the processes of others. Of a report whose head the kernel has overwritten the lines that are left count as one."""
-    ours = re.compile(rf"/job_(?:{'|'.join(map(re.escape, sorted(raws)))})(?!\d)")
-    kept: list[str] = []
-    report: list[str] = []
-    inside, first, theirs = False, True, set[str]()
-    for number, line in enumerate(lines):
-        killed = KILLED.search(line)
-        if "invoked oom-killer" in line:
-            kept += report
-            report, inside, first = [line], True, False
-        elif inside or (first and number < MOST_REPORT_LINES):  # the log may begin in the middle of a report
-            report.append(line)
-            if killed:
-                text = "\n".join(report)
-                if OF_A_GROUP.search(text) and not ours.search(text):
-                    theirs.add(killed["pid"])
-                else:
-                    kept += report
-                report, inside, first = [], False, False
-        elif not (killed and killed["pid"] in theirs):
-            kept += [*report, line]
-            report = []
-    return kept + report
-
-
-def _leave_out_crashes(folder: Path, rows: tuple[Row, ...], outputs_of_it: list[str]) -> None:
-    """Take the crashes of other jobs' processes out of kernel.log.
-
-    The kernel names a process and no job. Slurm says of each step whether a signal ended it: where none of a crash did, a crash
-    counts only where the job's own output has its process's number.
-    """
-    path = folder / "kernel.log"
-    if not path.is_file() or any(row.crashed for row in rows):
-        return
-    lines = path.read_text(encoding="utf-8").splitlines()
-    last = [_end_of(p) for p in outputs_of_it] if any(map(CRASH.search, lines)) else []
-
-    def ours(line: str) -> bool:
-        found = CRASH.search(line)
-        return found is None or any(re.search(rf"(?<!\d){found['pid']}(?!\d)", text) for text in last)
-
-    path.unlink()
-    write(folder, {"kernel.log": [line for line in lines if ours(line)]})
-
-
-def _end_of(path: str) -> str:
-    try:
-        with Path(path).open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - OUTPUT_END_BYTES))
-            return file.read(OUTPUT_END_BYTES).decode("utf-8", "replace")
-    except OSError:  # a folder: a bundle has a kernel's log of its own
-        return ""
-
-
-def _moment(text: str) -> datetime:
-    """A time of Slurm, which is local; now where it is not known yet."""
-    try:
-        return datetime.fromisoformat(text).astimezone()
-    except ValueError:
-        return datetime.now().astimezone()
-
-
-def _local(line: str) -> tuple[str, datetime | None]:
-    """A line in the clock of this machine without its zone, as Slurm's own times are, so that both stay on one clock."""
-    stamp, _, text = line.partition(" ")
-    try:
-        moment = datetime.fromisoformat(stamp.replace(",", ".")).astimezone()
-    except ValueError:
-        return line, None
-    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')} {text}", moment

@@ -6,7 +6,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from forensics.adapters.slurm import accounting, evidence, outputs, programs
+from forensics.adapters.slurm import accounting, evidence, node, outputs, programs
 from forensics.adapters.slurm.accounting import Job, Row
 from forensics.capture.kernel import KernelLog
 from forensics.errors import UsageError
@@ -163,7 +163,7 @@ def test_the_node_tells_only_of_this_job(slurm: Cluster, tmp_path: Path, monkeyp
         "_ask",
         lambda self: self._add("2026-11-22T21:19:50,534368+00:00 Memory cgroup out of memory") or setattr(self, "way", "dmesg"),
     )
-    found = evidence.node_logs(accounting.read(slurm.lines[" ".join(programs.sacct("56"))], "56").concerned, [])
+    found = node.node_logs(accounting.read(slurm.lines[" ".join(programs.sacct("56"))], "56").concerned, [])
     assert found["slurmd.log"] == log.read_text().splitlines()[:1]
     assert found["kernel.log"][0].endswith(":50.534368 Memory cgroup out of memory")
 
@@ -172,13 +172,13 @@ def test_the_node_tells_only_of_this_job(slurm: Cluster, tmp_path: Path, monkeyp
 def test_kills_of_other_jobs_are_left_out_of_the_kernels_log(job: str, kills: int) -> None:
     lines = (Path(__file__).parents[3] / "sample_logs/slurm_oom_of_another_job/dmesg.log").read_text().splitlines()
     reaped = "[Sat Nov 21 12:29:05 2026] oom_reaper: reaped process 24881 (python), now anon-rss:0kB, file-rss:0kB, shmem-rss:0kB"
-    kept = evidence.without_others([*lines, reaped, "[Sat Nov 21] NVRM: Xid (PCI:0000:3b:00): 79"], {job})
+    kept = node.without_others([*lines, reaped, "[Sat Nov 21] NVRM: Xid (PCI:0000:3b:00): 79"], {job})
     assert sum("Killed process" in line for line in kept) == sum("oom_reaper" in line for line in kept) == kills
     assert kept[-1].endswith(": 79")
     tail = [*lines[40:], reaped]  # the kernel has overwritten the first lines
-    assert evidence.without_others(tail, {job}) == (tail if kills else [])
+    assert node.without_others(tail, {job}) == (tail if kills else [])
     whole_host = [line.replace("CONSTRAINT_MEMCG", "CONSTRAINT_NONE").replace("Memory cgroup out", "Out") for line in lines]
-    assert evidence.without_others(whole_host, {job}) == whole_host
+    assert node.without_others(whole_host, {job}) == whole_host
 
 
 def test_a_crash_in_the_kernels_log_is_the_jobs_where_slurm_or_its_output_says_so(
@@ -281,8 +281,8 @@ def test_exit_codes_in_words(code: str, state: str, words: str) -> None:
 
 
 def test_node_lists() -> None:
-    assert evidence.node_names("n[01-03,07],login") == ["n01", "n02", "n03", "n07", "login"]
-    assert len(evidence.node_names("n[1-99999]")) == 1000
+    assert node.node_names("n[01-03,07],login") == ["n01", "n02", "n03", "n07", "login"]
+    assert len(node.node_names("n[1-99999]")) == 1000
 
 
 def test_an_empty_answer_is_no_job() -> None:
