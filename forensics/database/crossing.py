@@ -17,6 +17,7 @@ from forensics.database.entries import HEALTHY, Cause, Example, Place, Signature
 from forensics.text import fold
 
 Asked = Callable[[str], list[Signature]]
+BEGIN = 3  # letters, of which every anchor has as many
 
 
 class Crossing(Struct, frozen=True):
@@ -43,17 +44,21 @@ class Lines:
 
     def __init__(self, signatures: Iterable[Signature]) -> None:
         self.confirmers = [Confirmer(s) for s in signatures]
+        self.by_begin: dict[str, list[tuple[str, int]]] = {}  # the first letters of an anchor -> the anchor, whom it calls for
+        for i, confirmer in enumerate(self.confirmers):
+            for anchor in confirmer.anchors:
+                self.by_begin.setdefault(anchor[:BEGIN], []).append((anchor, i))
 
     def matches(self, line: str) -> list[Signature]:
         """The signatures that `line` speaks for."""
         folded, found = fold(line), []
-        for confirmer in self.confirmers:
-            if any(a in folded for a in confirmer.anchors):
-                try:
-                    spoke = confirmer.search(line) is not None
-                except TimeoutError:  # it says nothing in an analysis either
-                    continue
-                found += [confirmer.signature] * spoke
+        begins = {folded[at : at + BEGIN] for at in range(len(folded))} & self.by_begin.keys()
+        for i in sorted({i for begin in begins for anchor, i in self.by_begin[begin] if anchor in folded}):
+            try:
+                spoke = self.confirmers[i].search(line) is not None
+            except TimeoutError:  # it says nothing in an analysis either
+                continue
+            found += [self.confirmers[i].signature] * spoke
         return found
 
 
