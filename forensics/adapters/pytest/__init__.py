@@ -1,0 +1,51 @@
+"""`pytest --forensics` says why a worker of pytest-xdist crashed, or why the whole session was killed.
+
+    watched    one pytest process, session or worker, is watched from beside; what is told of its death
+    results    what a session notes of its tests, and `junit`, the report that is made of it
+    survivor   the parent that outlives a killed session, and writes its summary and its JUnit report
+    workers    what the controller of pytest-xdist does when a worker is down
+
+pytest imports this module at each start, with the option or without: so it imports nothing that pytest did not import already.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+BUNDLE = "forensics_bundle"  # in a worker's input: the folder that its watch fills
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option `--forensics`."""
+    group = parser.getgroup("forensics", "why a worker or the session died")
+    group.addoption("--forensics", action="store_true", help="say why a crashed worker or a killed session died")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
+    """The session goes on in a child, and this process waits for its end; nothing of the user's was imported yet."""
+    options = early_config.known_args_namespace
+    if options.forensics and hasattr(os, "pidfd_open") and "PYTEST_XDIST_WORKER" not in os.environ:
+        from forensics.adapters.pytest.survivor import outlive
+
+        outlive(early_config)
+    return (yield)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A worker is watched; the controller is told of its workers."""
+    worker = getattr(config, "workerinput", None)
+    if worker is not None and BUNDLE in worker:
+        from forensics.adapters.pytest.watched import Watched
+
+        config.pluginmanager.register(Watched(config, worker[BUNDLE]), "forensics-watched")
+    elif worker is None and config.getoption("forensics") and hasattr(os, "pidfd_open"):
+        from forensics.adapters.pytest.workers import Workers
+
+        config.pluginmanager.register(Workers(), "forensics-workers")

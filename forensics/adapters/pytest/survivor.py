@@ -1,0 +1,71 @@
+"""The process that outlives a killed session, and writes what the session can write no more.
+
+It forks before anything of the user's is imported: the child is the session, and the parent waits, passes signals on, and ends
+with the same status. Only where the child died it has something to say.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensics.adapters.pytest.junit import write
+from forensics.adapters.pytest.results import read
+from forensics.adapters.pytest.watched import Watched, death_of, new_bundle
+
+if TYPE_CHECKING:
+    import pytest
+
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+
+
+def outlive(config: pytest.Config) -> None:
+    """Fork. Returns in the child, which is watched; the parent raises SystemExit when the child has ended."""
+    bundle, results, began = new_bundle("session"), tempfile.TemporaryFile(), time.time()  # noqa: SIM115  both processes need it
+    sys.stdout.flush()
+    sys.stderr.flush()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (*PASSED_ON, signal.SIGCHLD))
+    pid = os.fork()
+    if pid == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        config.pluginmanager.register(Watched(config, bundle, results), "forensics-watched")
+        return
+    status = os.waitstatus_to_exitcode(_end_of(pid))
+    tests = read(results)
+    if not tests.finished:
+        how = _described(status, tests.running)
+        death = death_of(bundle, how)
+        print("\n".join(["", " forensics ".center(shutil.get_terminal_size().columns, "="), *death.lines]), flush=True)
+        path = config.known_args_namespace.xmlpath
+        if path:
+            write(Path(os.path.expanduser(os.path.expandvars(path))), death, tests, began)  # noqa: PTH111  as pytest does
+    raise SystemExit(status if status >= 0 else 128 - status)
+
+
+def _end_of(pid: int) -> int:
+    """The status of the child, when it has ended. A terminal sends its signals to both of us; others are passed on."""
+    while True:
+        found = signal.sigwaitinfo((*PASSED_ON, signal.SIGCHLD))
+        if found.si_signo != signal.SIGCHLD:
+            if found.si_code <= 0:  # SI_USER: a process sent it, and the child did not get it
+                os.kill(pid, found.si_signo)
+            continue
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return status
+
+
+def _described(status: int, running: list[str]) -> str:
+    if status >= 0:
+        how = f"ended with exit status {status} before it was finished"
+    else:
+        known = signal.Signals(-status).name if -status in set(signal.Signals) else "unknown"
+        how = f"was ended by signal {-status} ({known})"
+    while_ = f" while {', '.join(running[:4])} ran" if running else ""
+    return f"the test session {how}{while_}"

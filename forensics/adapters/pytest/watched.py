@@ -1,0 +1,118 @@
+"""One pytest process that is watched from beside, and what is told of its death."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from forensics.capture.bundle import MARK, state_folder
+from forensics.capture.guard import Guard
+
+if TYPE_CHECKING:
+    import pytest
+
+REPORT_S = 60.0  # a report takes a second or two on a quiet machine
+STACKS = "faulthandler.log"
+MOST_STACK_LINES = 12
+MOST_TEXT_CHARS = 20_000  # of a failure, in the results that a killed session leaves
+
+
+class Death(NamedTuple):
+    """What is told of a process that died. `lines`: for people; `properties`: for JUnit, name and value."""
+
+    lines: list[str]
+    properties: list[tuple[str, str]]
+
+
+class Watched:
+    """This process, from now to the end of `config`. `results`: where a session notes each test, for the one that outlives it."""
+
+    def __init__(self, config: pytest.Config, bundle: str, results: IO[bytes] | None = None) -> None:
+        self.results = results
+        self.guard = Guard(bundle, name=f"pytest {config.rootpath}", tell=False).__enter__()
+        self._stacks: IO[bytes] | None = None
+        config.add_cleanup(self.finish)
+
+    def pytest_sessionstart(self) -> None:
+        """The stacks of a crash go into the bundle, and from there to the terminal; pytest has them on stderr until now."""
+        if self.guard.bundle and faulthandler.is_enabled():
+            self._stacks = Path(self.guard.bundle, STACKS).open("wb")  # noqa: SIM115  closed by finish
+            faulthandler.enable(self._stacks)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note which test runs."""
+        self._note(start=nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what became of it."""
+        text = report.longreprtext[:MOST_TEXT_CHARS] if report.failed else ""
+        self._note(test=report.nodeid, when=report.when, outcome=report.outcome, seconds=report.duration, text=text)
+
+    def finish(self) -> None:
+        """The process ends as it should, whatever the tests said."""
+        self._note(finished=True)
+        self.guard.__exit__(None, None, None)
+        if self._stacks is not None and not self._stacks.closed:
+            faulthandler.disable()
+            self._stacks.close()
+
+    def _note(self, **facts: Any) -> None:
+        if self.results is not None:
+            os.write(self.results.fileno(), json.dumps(facts).encode() + b"\n")
+
+
+def new_bundle(name: str) -> str:
+    """A folder that a watch will fill: 20261122-174701-pytest-gw0-4711-1"""
+    place = Path(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-pytest-{name}-{os.getpid()}")
+    return str(place)
+
+
+def reap(bundle: str) -> None:
+    """Take the exit status of the child that `bundle` is about: only then its watch learns of it, too."""
+    pid = json.loads(_text(Path(bundle, MARK)) or "{}").get("command", {}).get("pid", 0)
+    if pid:
+        with contextlib.suppress(ChildProcessError):  # it is on another machine, or somebody took it already
+            os.waitpid(pid, 0)
+
+
+def death_of(bundle: str, how: str, within_s: float = REPORT_S) -> Death:
+    """What the report on `bundle` says, which may take `within_s` to come. `how`: "worker gw0 was ended by signal 9"."""
+    report = _report(Path(bundle), within_s)
+    lines, properties = [how], [("forensics.bundle", bundle)]
+    if report.get("verdict") == "crash":
+        cause = report["causes"][0]
+        lines += [f"{cause['title']} ({cause['id']}, {cause['probability']:.0%})", cause["summary"]]
+        lines += [f"what to do: {found['action']}" for found in cause["remediations"][:1]]
+        told = {"cause": cause["id"], "title": cause["title"], "probability": f"{cause['probability']:.2f}"}
+        properties += [(f"forensics.{name}", str(value)) for name, value in (told | {"summary": cause["summary"]}).items()]
+    else:
+        lines.append("Nothing that was captured says why." if report else "What was captured could not be analysed in time.")
+    stacks = _text(Path(bundle, STACKS)).splitlines()
+    lines += [f"  {line}" for line in stacks[:MOST_STACK_LINES]]
+    lines += [f"  and {len(stacks) - MOST_STACK_LINES} more lines"] if len(stacks) > MOST_STACK_LINES else []
+    return Death([*lines, f"the full report: forensics why {bundle}"], properties)
+
+
+def _report(bundle: Path, within_s: float) -> dict[str, Any]:
+    """The report as soon as it is complete; empty where there will be none."""
+    until = time.monotonic() + within_s
+    while time.monotonic() < until and bundle.is_dir():
+        if json.loads(_text(bundle / MARK) or "{}").get("complete"):
+            if found := _text(bundle / "report.json"):
+                return dict(json.loads(found))
+            if (bundle / "report.failed").is_file():
+                break
+        time.sleep(0.05)
+    return {}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,56 @@
+"""What the controller of pytest-xdist does: each worker is given a folder, and of one that crashes the reason is told.
+
+worker 'gw0' crashed while running 'tests/test_a.py::test_b'    ->  the test's properties in JUnit, and the summary
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from forensics.adapters.pytest import BUNDLE
+from forensics.adapters.pytest.watched import Death, death_of, new_bundle, reap
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+
+class Workers:
+    """Hooks of the controller; those of pytest-xdist are never called where it is not installed."""
+
+    def __init__(self) -> None:
+        self.deaths: dict[str, Death] = {}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """A worker is about to start."""
+        node.workerinput[BUNDLE] = new_bundle(node.gateway.id)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
+        """A worker crashed while it ran `crashitem`; JUnit reads the report's properties next."""
+        death = self._death(report.node, f"worker {report.node.gateway.id} crashed while {crashitem} ran")
+        report.user_properties += death.properties
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """A worker is down; `error` where it did not say goodbye. Of its test pytest-xdist tells next."""
+        if error and not getattr(node, "shutting_down", False) and BUNDLE in node.workerinput:
+            self.deaths.setdefault(node.workerinput[BUNDLE], Death([f"worker {node.gateway.id} crashed between two tests"], []))
+
+    def _death(self, node: Any, how: str) -> Death:
+        bundle = node.workerinput[BUNDLE]
+        reap(bundle)
+        self.deaths[bundle] = death_of(bundle, how)
+        return self.deaths[bundle]
+
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
+        """Tell of each death."""
+        for bundle, death in self.deaths.items():
+            if not death.properties:
+                reap(bundle)
+            told = death if death.properties else death_of(bundle, death.lines[0])
+            terminalreporter.section("forensics", red=True)
+            for line in told.lines:
+                terminalreporter.line(line)
