@@ -48,4 +48,4 @@ def pytest_configure(config: pytest.Config) -> None:
     elif worker is None and config.getoption("forensics") and hasattr(os, "pidfd_open"):
         from forensics.adapters.pytest.workers import Workers
 
-        config.pluginmanager.register(Workers(), "forensics-workers")
+        config.pluginmanager.register(Workers(config), "forensics-workers")

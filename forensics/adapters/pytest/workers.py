@@ -5,6 +5,7 @@ worker 'gw0' crashed while running 'tests/test_a.py::test_b'    ->  the test's p
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 class Workers:
     """Hooks of the controller; those of pytest-xdist are never called where it is not installed."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
         self.deaths: dict[str, Death] = {}
 
     @pytest.hookimpl(optionalhook=True)
@@ -29,9 +31,19 @@ class Workers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
-        """A worker crashed while it ran `crashitem`; JUnit reads the report's properties next."""
+        """A worker crashed while it ran `crashitem`."""
         death = self._death(report.node, f"worker {report.node.gateway.id} crashed while {crashitem} ran")
         report.user_properties += death.properties
+        self._into_junit(report, death)
+
+    def _into_junit(self, report: Any, death: Death) -> None:
+        """pytest takes a report's properties at its teardown, which there is none of; so does its fixture record_property."""
+        with contextlib.suppress(ImportError, AttributeError):
+            from _pytest.junitxml import xml_key
+
+            if (xml := self.config.stash.get(xml_key, None)) is not None:
+                for name, value in death.properties:
+                    xml.node_reporter(report).add_property(name, value)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:

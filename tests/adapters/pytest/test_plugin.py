@@ -66,7 +66,7 @@ def test_a_crashed_worker_is_explained_in_the_summary_and_in_its_tests_propertie
     assert "signal 9" in told
     cases = ElementTree.parse(tmp_path / "out.xml").getroot().iter("testcase")
     properties = {case.get("name"): {p.get("name"): p.get("value") for p in case.iter("property")} for case in cases}
-    assert properties["test_crash"]["forensics.cause"] == "process.stopped"
+    assert properties["test_crash"]["forensics.cause"] == "stopped.user"
     assert properties["test_after"] == {}
     assert [p.name for p in bundles(tmp_path)] == [Path(properties["test_crash"]["forensics.bundle"]).name]
 
