@@ -27,6 +27,7 @@ MAX_SIGNALS = 40
 MIB = 1 << 20
 TIMERS = ("timeout",)
 NEAR_LIMIT = 0.9  # share of a limit of processor time that a sample, seconds before the end, had seen used
+TICKS_OFF_S = 0.25  # the kernel counts by ticks for the limit, and exactly for what it tells; seen: 0.14 s of one second
 NEAR_END_S = 5.0  # a scheduler ends a job at its limit or later
 STALL_END_S = 30.0  # what is ended may still write how it goes down
 FULL_SHARE = 0.01
@@ -151,7 +152,7 @@ def _limits(collector: Collector, end: float, root: dict[str, Any] | None) -> li
         told.append(f"the scheduler's time limit was at {stamp(limit)}")
     for found in [*_worth_telling(collector), *([root] if root else [])]:
         seconds = found.get("cpu_limit_s", 0)
-        if seconds and (found.get("signal") == SIGXCPU or found["cpu_s"] >= NEAR_LIMIT * seconds):
+        if seconds and (found.get("signal") == SIGXCPU or found["cpu_s"] >= min(NEAR_LIMIT * seconds, seconds - TICKS_OFF_S)):
             told.append(f"pid {found['pid']} ({found.get('comm', '')}) had used its limit of {seconds} s of processor time")
     return told
 
