@@ -36,7 +36,7 @@ PIDS = Path("/sys/fs/cgroup/pids")
 ROOT = Path(__file__).parents[1]
 PYTHON = "/usr/bin/python3"  # nobody may not read everybody's environment
 NOBODY = 65534
-TOO_LONG_S = 90
+TOO_LONG_S = 240
 RESTRICT = Path("/proc/sys/kernel/dmesg_restrict")
 HEAD = re.compile(r"^.*\] forensics run: .*\n?", re.MULTILINE)
 
@@ -226,6 +226,8 @@ def main() -> None:
     asked.add_argument("--keep", type=Path)
     asked.add_argument("--json", type=Path)
     given = asked.parse_args()
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):  # a shell's background job, and nohup, ignore them
+        signal.signal(number, signal.SIG_DFL)
     folder = given.keep or Path(tempfile.mkdtemp(prefix="forensics-deaths-"))
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
