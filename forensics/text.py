@@ -84,7 +84,7 @@ def size(count: float) -> str:
     while round(abs(number)) >= 1024 and unit < len(UNITS) - 1:
         number, unit = number / 1024, unit + 1
     text = f"{number:.0f}" if abs(number) >= 100 or unit == 0 else f"{number:.3g}"
-    return f"{text} {UNITS[unit]}"
+    return "1 byte" if (text, unit) == ("1", 0) else f"{text} {UNITS[unit]}"
 
 
 def counted(count: int, thing: str, things: str = "") -> str:
