@@ -25,7 +25,8 @@ SHOWN = (
     *("JobID", "JobName", "User", "State", "ExitCode", "DerivedExitCode", "Reason", "NodeList", "ReqMem", "MaxRSS"),
     *("Timelimit", "Elapsed", "Start", "End"),  # times stand last, where a reader of the table looks for them
 )
-MOST_ROWS = 2000
+MOST_ROWS = 200_000  # of an array with its steps
+MOST_SHOWN = 50  # jobs of it whose rows are analysed
 REQUEUED_WITHIN = timedelta(minutes=10)  # of its end a requeued job is submitted again
 
 
@@ -172,9 +173,8 @@ def _signal_name(number: int) -> str:
 
 def table(job: Job) -> list[str]:
     """The rows that concern the question as sacct prints them with -P: the head, then jobs with their steps below them."""
-    concerned = job.concerned
     lines = ["|".join(SHOWN)]
-    for one in concerned:
+    for one in job.concerned[:MOST_SHOWN]:
         lines += [_line(row) for row in (one, *(s for s in job.steps if s.job == one.id))]
     return lines
 

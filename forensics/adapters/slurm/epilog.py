@@ -30,6 +30,7 @@ WITHIN_S = 300  # of processor and of clock: then the kernel or the alarm ends u
 MEMORY_BYTES = 4 << 30  # of address space
 ACCOUNTED_S = 30.0  # the accounting knows the end of a job so soon; else what it knows is taken
 COMMENT_CHARS = 200
+FAULT = "\1"  # in front of what a child could not do
 APPENDED_BYTES = 8192
 HELP = """usage: forensics slurm epilog [--append] [--folder DIR] [--comment] [--script]
 
@@ -106,6 +107,7 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
     """What is done in the background. The bounds hold for children, too."""
     import signal
 
+    signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(WITHIN_S)
     for what, most in ((resource.RLIMIT_CPU, WITHIN_S), (resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError):
@@ -122,6 +124,10 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
     except Exception as error:
         _note(options.folder, job, f"{type(error).__name__}: {error}")
     return 0
+
+
+def _too_long(_number: int, _frame: object) -> None:
+    raise TimeoutError(f"not done within {WITHIN_S} s")
 
 
 def _turn() -> int:
@@ -179,7 +185,7 @@ def _accounted(job: str) -> Job:
 
 
 def _as_user(uid: int, work: Callable[[], str]) -> str:
-    """What `work` returns in a process that has become the user `uid` for good."""
+    """What `work` returns in a process that has become the user `uid` for good; raises RuntimeError where it fails."""
     import signal
 
     heard, said = os.pipe()
@@ -189,16 +195,20 @@ def _as_user(uid: int, work: Callable[[], str]) -> str:
         signal.alarm(WITHIN_S)
         try:
             become(uid)
-            with os.fdopen(said, "w", encoding="utf-8", errors="replace") as out:
-                out.write(work())
+            told = work()
         except BaseException as error:
-            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+            told = f"{FAULT}{type(error).__name__}: {error}"
+        try:
+            with os.fdopen(said, "w", encoding="utf-8", errors="replace") as out:
+                out.write(told)
         finally:
             os._exit(0)
     os.close(said)
     with os.fdopen(heard, encoding="utf-8", errors="replace") as answered:
         text = answered.read()
     os.waitpid(pid, 0)
+    if text.startswith(FAULT):
+        raise RuntimeError(text.removeprefix(FAULT))
     return text
 
 

@@ -21,6 +21,8 @@ from forensics.capture.kernel import KernelLog
 LOG_BYTES = 64 << 20  # of a daemon's log, from its end
 AROUND = timedelta(minutes=2)  # the kernel's words on a kill may come behind the end that Slurm notes
 CRASH = re.compile(r"\[(?P<pid>\d+)\]:? (?:segfault at|general protection|trap |bad frame)")
+WHOLE_HOST = "Out of memory: Killed process"
+GROUP = re.compile(r"\bcgroups?\b.*\s/[\w.-]+")  # cgroup: fork rejected by pids controller in /system.slice/other.service
 KILLED = re.compile(r"(?:Killed process|oom_reaper: (?:reaped|unable to reap)[\w ]*?) (?:pid:)?(?P<pid>\d+)")
 OF_A_GROUP = re.compile(r"CONSTRAINT_MEMCG|Memory cgroup out of memory|killed as a result of limit of")
 MOST_REPORT_LINES = 300  # of one kill: the tasks of a large group
@@ -107,8 +109,11 @@ def kernel_log(ran: list[Row]) -> tuple[list[str], str]:
 
 
 def without_others(lines: list[str], raws: set[str]) -> list[str]:
-    """The kernel's lines without its reports on memory limits of other groups than these jobs': they tell nothing of the job, and
-    list the processes of others. Of a report whose head the kernel has overwritten the lines that are left count as one."""
+    """The kernel's lines without those on control groups of others than these jobs, its reports on their memory limits above all:
+    they tell nothing of the job, and list the processes of others.
+
+    What is left of a report whose head the kernel has overwritten counts as one, of somebody else unless it says otherwise.
+    """
     ours = re.compile(rf"/job_(?:{'|'.join(map(re.escape, sorted(raws)))})(?!\d)")
     kept: list[str] = []
     report: list[str] = []
@@ -122,12 +127,13 @@ def without_others(lines: list[str], raws: set[str]) -> list[str]:
             report.append(line)
             if killed:
                 text = "\n".join(report)
-                if OF_A_GROUP.search(text) and not ours.search(text):
+                group = OF_A_GROUP.search(text) or (first and WHOLE_HOST not in text)
+                if group and not ours.search(text):
                     theirs.add(killed["pid"])
                 else:
                     kept += report
                 report, inside, first = [], False, False
-        elif not (killed and killed["pid"] in theirs):
+        elif not (killed and killed["pid"] in theirs) and (not GROUP.search(line) or ours.search(line)):
             kept += [*report, line]
             report = []
     return kept + report

@@ -101,6 +101,17 @@ def test_a_good_end_leaves_nothing(slurm: Cluster) -> None:
     assert output.read_text() == before
 
 
+def test_a_fault_of_ours_is_told_in_the_folder_alone(slurm: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> str:
+        raise ValueError("something is wrong")
+
+    monkeypatch.setattr(epilog, "_answered", fails)
+    with pytest.raises(RuntimeError, match="ValueError: something is wrong"):
+        told("step_oom", slurm)
+    epilog._note(str(slurm.folder), "56", "RuntimeError: ValueError: something is wrong")
+    assert (slurm.folder / "56.fault").read_text() == "RuntimeError: ValueError: something is wrong\n"
+
+
 def test_only_a_plain_file_is_added_to(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -175,6 +175,12 @@ def test_kills_of_other_jobs_are_left_out_of_the_kernels_log(job: str, kills: in
     kept = node.without_others([*lines, reaped, "[Sat Nov 21] NVRM: Xid (PCI:0000:3b:00): 79"], {job})
     assert sum("Killed process" in line for line in kept) == sum("oom_reaper" in line for line in kept) == kills
     assert kept[-1].endswith(": 79")
+    forks = [
+        f"[Sat Nov 21] cgroup: fork rejected by pids controller in {g}"
+        for g in ("/user.slice", f"/slurm_n1/uid_1/job_{job}/step_0")
+    ]
+    assert node.without_others([lines[0], *lines, *forks], {job})[-1:] == forks[1:]
+    assert node.without_others([reaped, forks[1]], {job}) == forks[1:]
     tail = [*lines[40:], reaped]  # the kernel has overwritten the first lines
     assert node.without_others(tail, {job}) == (tail if kills else [])
     whole_host = [line.replace("CONSTRAINT_MEMCG", "CONSTRAINT_NONE").replace("Memory cgroup out", "Out") for line in lines]
@@ -233,6 +239,19 @@ def test_a_number_that_is_also_an_arrays_task_or_was_used_years_ago_is_one_job()
     ]
     assert [r.id for r in accounting.read(accounted(task), "287").jobs] == ["268_19"]
     assert [r.id for r in accounting.read(text, "268_19").jobs] == ["268_19"]
+
+
+def test_an_array_of_two_thousand_is_read_in_a_moment() -> None:
+    rows = [
+        {"JobID": f"9_{i}", "JobIDRaw": str(i), "State": "FAILED" if i % 2 else "COMPLETED", "Start": "2026-11-22T22:00:05"}
+        for i in range(2_000)
+    ]
+    steps = [{**r, "JobID": f"{r['JobID']}.batch"} for r in rows]
+    found = accounting.read(accounted(*rows, *steps), "9")
+    assert len(found.jobs) == 2_000
+    assert len(found.concerned) == 1_000
+    assert len(accounting.table(found)) == 1 + 2 * accounting.MOST_SHOWN
+    assert next(accounting.told(found, {}))[0] == "2000 parts of one job: 1000 COMPLETED, 1000 FAILED"
 
 
 def test_a_captured_run_of_the_job_is_read(slurm: Cluster, tmp_path: Path) -> None:
