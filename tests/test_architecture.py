@@ -55,6 +55,7 @@ BELOW: dict[str, set[str]] = {
     "capture": set(),
     # again
     "history": {"report", "templates", "model", "errors", "text", "lazy"},
+    "remembering": {"config", "history", "model", "errors"},
     "fleet": {"history", "pipeline", "database", "report", "model", "errors"},
     # who asks
     "train": {"pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "errors", "lazy"},
@@ -63,10 +64,10 @@ BELOW: dict[str, set[str]] = {
     "cli": {
         *("adapters", "advice", "capture", "config", "context", "correlation", "database", "decision", "errors"),
         *("examine", "explain", "fleet", "history", "limits", "model", "numbers", "outcome", "pipeline"),
-        *("reading", "report", "scan", "series", "sources", "templates", "text", "train", "version"),
+        *("reading", "remembering", "report", "scan", "series", "sources", "templates", "text", "train", "version"),
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "errors"},
-    "adapters": {"api", "capture", "report", "model", "errors", "version"},
+    "adapters": {"api", "capture", "remembering", "report", "model", "errors", "version"},
     "__init__": {"api", "capture", "errors", "version"},
     "__main__": {"cli"},
 }

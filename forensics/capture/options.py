@@ -25,6 +25,7 @@ DEFAULTS: Mapping[str, Any] = {
     "warn": False,
     "report": True,
     "redact": False,
+    "remember": None,  # keep the report in the history: None as the configuration says
     "on_crash": "",  # a command to run after a death; {bundle} stands for the folder
     "termination_file": "",  # where a short report goes, as /dev/termination-log of Kubernetes
     "detach": False,  # what watches is no child of what is watched: for pools that end a worker's children with it
@@ -51,6 +52,7 @@ class Options:
     warn: bool
     report: bool
     redact: bool
+    remember: bool | None
     on_crash: str
     termination_file: str
     detach: bool

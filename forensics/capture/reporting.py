@@ -26,6 +26,7 @@ def analyse(folder: str, options: Options) -> None:
     """Have the bundle analysed by a process of its own; the report lies in it afterwards."""
     command = [sys.executable, "-P", "-m", "forensics", "why", folder, "--again", "--format", options.form]
     command += ["--redact"] if options.redact else []
+    command += [] if options.remember is None else ["--remember" if options.remember else "--no-remember"]
     wrong = _analysed(command)
     if wrong:
         with contextlib.suppress(OSError), open(os.path.join(folder, "report.failed"), "w", encoding="utf-8") as file:

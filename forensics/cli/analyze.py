@@ -34,7 +34,8 @@ from forensics.cli.common import (
     finish,
     opened,
 )
-from forensics.cli.remembering import Remember, remembered
+from forensics.cli.remembering import Remember
+from forensics.remembering import remembered
 
 if TYPE_CHECKING:
     from forensics.correlation import Choice

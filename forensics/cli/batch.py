@@ -28,8 +28,9 @@ from forensics.cli.common import (
     told_together,
     write,
 )
-from forensics.cli.remembering import Remember, remembered
+from forensics.cli.remembering import Remember
 from forensics.errors import SourceError, UsageError
+from forensics.remembering import remembered
 
 if TYPE_CHECKING:
     from forensics.correlation import Choice

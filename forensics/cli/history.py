@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.cli.common import Output, write
-from forensics.cli.remembering import history_place
 from forensics.errors import UsageError
+from forensics.remembering import history_place
 
 if TYPE_CHECKING:
     from forensics.history.lemons import Lemons

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from forensics.cli.common import Redact, capture_settings, check_format
+from forensics.cli.remembering import Remember
 from forensics.config import KEEP, seconds
 from forensics.errors import UsageError
 
@@ -54,6 +55,7 @@ def register(app: typer.Typer) -> None:
         termination_file: Termination = Path("/dev/termination-log"),
         on_crash: OnCrash = "",
         redact: Redact = False,
+        remember: Remember = None,
         quiet: Quiet = False,
         verbose: Verbose = False,
     ) -> None:
@@ -73,7 +75,7 @@ def register(app: typer.Typer) -> None:
         given: dict[str, object] = {"command": command, "folder": str(output.absolute()) if output else "", "form": form}
         given |= {"keep": keep, "every_s": seconds(every), "stall_s": seconds(stall), "environment": env, "warn": warn}
         given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}
-        given |= {"redact": redact, "quiet": quiet, "verbose": verbose}
+        given |= {"redact": redact, "remember": remember, "quiet": quiet, "verbose": verbose}
         _become(given | _settings(_typed(context)))
 
 

@@ -8,6 +8,7 @@ import typer
 
 from forensics.capture.bundle import REPORT, REPORT_HEAD
 from forensics.cli.common import Format, Redact, capture_settings, check_format, write
+from forensics.cli.remembering import Remember
 from forensics.errors import UsageError
 
 REPORT_NAMES = (REPORT, "report.json", "report.short.txt")
@@ -24,6 +25,7 @@ def register(app: typer.Typer) -> None:
         form: Format = "text",
         again: Annotated[bool, typer.Option("--again", help="Analyse it anew and keep that report in the folder.")] = False,
         redact: Redact = False,
+        remember: Remember = None,
     ) -> None:
         """Show why the last captured run died.
 
@@ -35,10 +37,10 @@ def register(app: typer.Typer) -> None:
         check_format(form)
         folder = bundle or _latest()
         kept = folder / ("report.json" if form == "json" else "report.txt")
-        if not again and not redact and form in ("text", "json") and kept.is_file():
+        if not (again or redact or remember) and form in ("text", "json") and kept.is_file():
             write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), None)
             return
-        write(report_on(folder, form, redact, keep=again), None)
+        write(report_on(folder, form, redact, again, remember if again or remember else False), None)
 
 
 def _latest() -> Path:
@@ -51,10 +53,14 @@ def _latest() -> Path:
     return Path(found)
 
 
-def report_on(folder: Path, form: str, redact: bool, keep: bool) -> str:
+def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool | None = False) -> str:
     """The report on a bundle in `form`; with `keep` report.txt, report.json and, for a container's termination message,
-    report.short.txt are written into it as well."""
+    report.short.txt are written into it as well.
+
+    `remember`: whether it goes into the history; None as the configuration says.
+    """
     from forensics import pipeline
+    from forensics.remembering import remembered
     from forensics.report import hidden, render
     from forensics.report.short import short
 
@@ -63,6 +69,7 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool) -> str:
     for name in REPORT_NAMES:  # an older report is no evidence
         (folder / name).unlink(missing_ok=True) if keep else None
     report = pipeline.analyze_paths([folder], folder.resolve().name, pipeline.database())
+    report = remembered(report, remember)
     if redact:
         report, _ = hidden(report)
     if keep:

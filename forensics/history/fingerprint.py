@@ -1,8 +1,11 @@
 """A Report to its fingerprints: which other failures are this one again.
 
-exact    cause, signatures that prove it, template of the decisive line, innermost function of the program's own code
-similar  cause and template of the decisive line
+exact    cause, signatures that prove it, template of the decisive line, innermost function of the program's own code and its file
+similar  cause, template of the decisive line, name of that function
 cause    the cause's id
+
+The function is in both because many lines are of the runtime alone: `RecursionError: maximum recursion depth exceeded` and
+`Fatal Python error: Segmentation fault` are the same of every program that dies so, whatever its fault.
 
     Memory cgroup out of memory: Killed process 4711 (python) total-vm:9GB ...   pid, sizes, host, time are masked
     Memory cgroup out of memory: Killed process <n> (python) total-vm:<n>GB ...  -> similar 5f0c...
@@ -74,8 +77,10 @@ def fingerprint_of(less: Report) -> Fingerprint:
     first = less.causes[0]
     line = decisive(first)
     told = masked(line.text) if line else ""
-    similar = _hash(first.id, told)
-    return Fingerprint(_hash(similar, *_signatures(first), _own_function(first)), similar, first.id, told)
+    file, function = _own_function(first)
+    where = f"{file}:{function}" if file else ""
+    similar = _hash(first.id, told, where if function.startswith("<") else function)
+    return Fingerprint(_hash(_hash(first.id, told), *_signatures(first), where), similar, first.id, told)
 
 
 def decisive(finding: Finding) -> Proof | None:
@@ -95,14 +100,13 @@ def _signatures(finding: Finding) -> list[str]:
     return proving or ([line.signature] if line else [])
 
 
-def _own_function(finding: Finding) -> str:
-    """`train.py:step`: the innermost function of the program's own code, without the number of a line."""
+def _own_function(finding: Finding) -> tuple[str, str]:
+    """`train.py`, `step`: file and name of the innermost function of the program's own code; `<module>` outside of any."""
     for file, function in (("file", "function"), ("python_file", "python_function")):
         path = str(finding.facts.get(file, ""))
         if path and not OTHERS_CODE.search(path):
-            name = re.split(r"[/\\]", path)[-1]
-            return f"{DIGITS.sub('<n>', name)}:{finding.facts.get(function, '')}"
-    return ""
+            return DIGITS.sub("<n>", re.split(r"[/\\]", path)[-1]), str(finding.facts.get(function, ""))
+    return "", ""
 
 
 def _hash(*parts: str) -> str:

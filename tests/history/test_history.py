@@ -59,15 +59,17 @@ def test_what_differs_from_run_to_run_is_not_in_a_fingerprint() -> None:
 
 
 def test_another_message_function_or_cause_is_another_failure() -> None:
-    base, message, function, cause = (
+    base, message, function, file, cause = (
         report(),
         report("ValueError: momentum outside"),
         report(function="load"),
+        report(file="/home/alice/proj/finetune.py"),
         report(cause="data.corrupt"),
     )
-    prints = [fingerprint(r) for r in (base, message, function, cause)]
-    assert len({p.exact for p in prints}) == 4
-    assert prints[2].similar == prints[0].similar != prints[1].similar
+    prints = [fingerprint(r) for r in (base, message, function, file, cause)]
+    assert len({p.exact for p in prints}) == 5
+    assert len({p.similar for p in prints}) == 4
+    assert prints[3].similar == prints[0].similar
     assert fingerprint(report("KeyError: 'labels'")).similar != fingerprint(report("KeyError: 'image'")).similar
 
 
@@ -127,7 +129,7 @@ def test_the_sentence(store: Store) -> None:
     noted = replace(told, history=seen_before(store, asked))
     for form in ("text", "markdown", "html", "json"):
         assert "lower the rate" in render(noted, form)
-    other = seen_before(store, incident_of(report(function="load"), 0, store.salt))
+    other = seen_before(store, incident_of(report(file="/home/alice/proj/finetune.py"), 0, store.salt))
     assert (other.level, other.seen) == ("similar", 8)
     assert sentence(replace(told, verdict="no_crash")) == ""
 
