@@ -12,6 +12,11 @@ from forensics.errors import UsageError
 from forensics.fleet.cases import INSTALL, Case
 from forensics.fleet.worker import Analysed, Limits, analysed, failed
 
+QUIET = {  # of a cluster of this machine: its workers wait for a helper, and there is nothing to sample a hundred times a second
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "1s",
+}
 AHEAD = 4  # tasks given for each thread: the next one is there when one is done
 
 
@@ -38,6 +43,9 @@ def _cluster(distributed: Any, scheduler: str, workers: int | None) -> Any:
     if "://" in scheduler:
         return None
     if scheduler == "local":
+        import dask
+
+        dask.config.set(QUIET)
         return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0)
     try:
         if scheduler == "slurm":

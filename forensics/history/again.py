@@ -4,6 +4,7 @@ seen 7 times since 3 Oct 2026, on 2 nodes; 5 of them on gpu-0412; after --mem 64
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,26 +44,25 @@ def seen_before(store: "Store", incident: Incident) -> History:
         for level in levels:
             alike = and_(C.similar == incident.similar, C.id != (own or -1))
             alike = and_(alike, C.exact == incident.exact) if level == "exact" else alike
-            found = connection.execute(select(func.count(), func.min(C.time), func.max(C.time)).where(alike)).one()
-            if found[0]:
+            asked = select(C.node, func.count(), func.min(C.time), func.max(C.time)).where(alike).group_by(C.node)
+            if found := connection.execute(asked).all():
                 return _told(connection, incident, level, alike, found)
         return History(incident.exact, incident.similar, note=_note(connection, incident))
 
 
-def _told(connection: "Connection", incident: Incident, level: Level, alike: Any, found: Any) -> History:
-    count = func.count()
-    on = select(C.node, count).where(alike, C.node != "").group_by(C.node).order_by(count.desc(), C.node)
-    nodes = connection.execute(on).all()
+def _told(connection: "Connection", incident: Incident, level: Level, alike: Any, found: Sequence[Any]) -> History:
+    """`found`: node, count, first and last time, a row a node."""
+    nodes = sorted((SeenOn(node, seen) for node, seen, _, _ in found if node), key=lambda n: (-n.seen, n.name))
     latest = select(C.job).where(alike, C.job != "").order_by(C.time.desc()).limit(5 * MOST_JOBS)
     return History(
         fingerprint=incident.exact,
         similar=incident.similar,
         level=level,
-        seen=found[0],
-        first=datetime.fromtimestamp(found[1], UTC),
-        last=datetime.fromtimestamp(found[2], UTC),
+        seen=sum(row[1] for row in found),
+        first=datetime.fromtimestamp(min(row[2] for row in found), UTC),
+        last=datetime.fromtimestamp(max(row[3] for row in found), UTC),
         node_count=len(nodes),
-        nodes=tuple(SeenOn(name, seen) for name, seen in nodes[:MOST_NODES]),
+        nodes=tuple(nodes[:MOST_NODES]),
         jobs=tuple(dict.fromkeys(connection.execute(latest).scalars()))[:MOST_JOBS],
         outcome=what_helped(following(connection, incident, alike)),
         note=_note(connection, incident),

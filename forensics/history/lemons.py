@@ -31,11 +31,14 @@ LEAST_JOBS = 3  # two may be one story: a job and its restart
 LEVEL = 0.90  # of the interval of a rate
 ROUNDS = 10  # the rate of the rest stands after two or three
 PER_HOURS = 1000
+MOST_TOLD = 500  # units whose causes are told
 C = INCIDENTS.c
 
 
 class Unit(Struct, frozen=True):
-    """One unit. `jobs`: separate ones that its fault ended. `causes`: the most frequent first. The rest needs exposure.
+    """One unit. `jobs`: separate ones that its fault ended. `causes`: the most frequent first, of the first MOST_TOLD units.
+
+    The rest needs exposure.
 
     `rate`, `low`, `high`: per 1,000 hours, shrunken. `p`: of so many or more by chance; `q`: over all units (Benjamini-Hochberg).
     """
@@ -70,31 +73,46 @@ def lemons(
     """The units of that kind. `machine_causes`: ids of the causes that are the machine's own. `exposure`: hours by unit."""
     if unit not in UNITS:
         raise UsageError(f"no unit {unit!r}", "history nodes", f"choose one of {', '.join(UNITS)}")
-    found = _counted(store, machine_causes, unit, since)
+    causes = sorted(machine_causes)
+    found = _counted(store, causes, unit, since)
     if not exposure:
         note = (
             "exposure is unknown: how much each worked was not given, so counts are told and no rate; give --exposure sacct.csv"
         )
-        return Lemons(unit, tuple(sorted(found.values(), key=lambda u: (-u.jobs, u.name))), None, note)
-    return tested(found, exposure, unit)
+        made = Lemons(unit, tuple(sorted(found.values(), key=lambda u: (-u.jobs, u.name))), None, note)
+    else:
+        made = tested(found, exposure, unit)
+    return _with_causes(store, made, causes, since)
 
 
 def _counted(store: "Store", machine_causes: Iterable[str], unit: str, since: int) -> dict[str, Unit]:
     """Separate jobs by unit; an incident without a job's number is a job of its own."""
-    column, names = C[unit], sorted(machine_causes)
-    asked = select(column, C.cause, C.job, func.count()).where(C.cause.in_(names), C.verdict == "crash", column != "")
-    asked = asked.where(C.time >= since) if since else asked
+    name, count = C[unit], func.count()
+    counted = [C.cause.in_(sorted(machine_causes)), C.verdict == "crash", name != "", *([C.time >= since] if since else [])]
+    separate = select(name.label("name"), C.job).where(*counted, C.job != "").distinct().subquery()
+    each = (
+        select(separate.c.name, count).group_by(separate.c.name),
+        select(name, count).where(*counted, C.job == "").group_by(name),
+    )
     jobs: dict[str, int] = {}
-    causes: dict[str, dict[str, int]] = {}
-    seen: set[tuple[str, str]] = set()
     with store.engine.connect() as connection:
-        for name, cause, job, count in connection.execute(asked.group_by(C.cause, column, C.job)):
-            new = count if not job else int((name, job) not in seen)
-            seen.add((name, job))
-            jobs[name] = jobs.get(name, 0) + new
-            of_unit = causes.setdefault(name, {})
-            of_unit[cause] = of_unit.get(cause, 0) + count
-    return {n: Unit(n, k, tuple(sorted(causes[n], key=lambda c: -causes[n][c]))) for n, k in jobs.items()}
+        for asked in each:
+            for unit_name, found in connection.execute(asked):
+                jobs[unit_name] = jobs.get(unit_name, 0) + found
+    return {n: Unit(n, k, ()) for n, k in jobs.items()}
+
+
+def _with_causes(store: "Store", found: Lemons, machine_causes: Iterable[str], since: int) -> Lemons:
+    """The causes of those that may be told: to look for all would take longer than everything else."""
+    told = {u.name for u in found.units[:MOST_TOLD]}
+    name, count = C[found.unit], func.count()
+    asked = select(name, C.cause).where(name.in_(sorted(told)), C.cause.in_(sorted(machine_causes)), C.verdict == "crash")
+    asked = (asked.where(C.time >= since) if since else asked).group_by(name, C.cause).order_by(count.desc(), C.cause)
+    causes: dict[str, list[str]] = {}
+    with store.engine.connect() as connection:
+        for unit_name, cause in connection.execute(asked):
+            causes.setdefault(unit_name, []).append(cause)
+    return replace(found, units=tuple(replace(u, causes=tuple(causes.get(u.name, ()))) for u in found.units))
 
 
 def tested(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: str = "node") -> Lemons:

@@ -2,9 +2,9 @@
 
 Indexes hold every column that their question needs, so that a million incidents are answered without reading the rows:
 
-    same     similar, exact -> time, node, job
-    lemons   cause -> node, job
-    trend    month -> cause, node, user
+    same     similar -> node, time; the latest of them, time first
+    lemons   node, job -> cause
+    trend    month -> cause; node or user -> month, so that only the months of those that are told are looked at
 """
 
 from sqlalchemy import (
@@ -80,11 +80,13 @@ RESOLUTIONS = Table(
     Column("time", BigInteger, nullable=False),
 )
 C = INCIDENTS.c
-Index("incidents_same", C.similar, C.exact, C.time, C.node, C.job, C.verdict)
-Index("incidents_cause", C.cause, C.node, C.job, C.verdict, C.time)
+Index("incidents_same", C.similar, C.node, C.exact, C.time)
+Index("incidents_latest", C.similar, C.time, C.exact, C.job, C.run, C.user)
+Index("incidents_units", C.node, C.job, C.cause, C.verdict, C.time)
+Index("incidents_cause", C.cause, C.verdict, C.time)
 Index("incidents_trend", C.month, C.verdict, C.cause, C.gpu_hours)
-Index("incidents_nodes", C.month, C.verdict, C.node, C.gpu_hours)
-Index("incidents_users", C.month, C.verdict, C.user, C.gpu_hours)
+Index("incidents_nodes", C.node, C.verdict, C.month, C.gpu_hours)
+Index("incidents_users", C.user, C.verdict, C.month, C.gpu_hours)
 Index("incidents_run", C.run, C.time)
 Index("incidents_job", C.job)
 Index("jobs_run", JOBS.c.run, JOBS.c.user, JOBS.c.start)
