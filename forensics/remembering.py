@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 from forensics.errors import ForensicsError, unexpected
 
 if TYPE_CHECKING:
-    from forensics.history.incident import Known
     from forensics.model import Report
 
 R = TypeVar("R", bound="Report")
@@ -29,17 +28,17 @@ def history_place(named: str | None = None, signatures: Sequence[Path] = ()) -> 
     return named or config(signatures).history or default_place()
 
 
-def remembered(report: R, remember: bool | None = None, known: "Known | None" = None) -> R:
+def remembered(report: R, remember: bool | None = None, job: str = "") -> R:
     """`report` with what is remembered of others like it; itself is remembered, too. As it was where nobody asked for it.
 
-    `remember`: None as the configuration says. `known`: what is known of the run beside its logs: node, job, its name, user.
+    `remember`: None as the configuration says. `job`: its number, where the logs may not tell it.
     """
     try:
         from forensics.config import config
 
         if remember is False or not (remember or config().history):
             return report
-        return _remembered(report, history_place(), known)
+        return _remembered(report, history_place(), job)
     except ForensicsError as error:
         print(f"forensics: not remembered: {error}", file=sys.stderr)
     except Exception as error:
@@ -47,15 +46,16 @@ def remembered(report: R, remember: bool | None = None, known: "Known | None" = 
     return report
 
 
-def _remembered(report: R, place: str, known: "Known | None") -> R:
+def _remembered(report: R, place: str, job: str) -> R:
     from msgspec.structs import replace
 
     from forensics.history import incident_of, open_store
     from forensics.history.again import seen_before
+    from forensics.history.incident import Known
 
     store = open_store(place)
     try:
-        incident = incident_of(report, int(time.time()), store.salt, known)
+        incident = incident_of(report, int(time.time()), store.salt, Known(job=job))
         store.add([incident])
         return replace(report, history=seen_before(store, incident))
     finally:

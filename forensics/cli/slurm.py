@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from forensics.cli.common import ExitCode, Format, Output, Redact, Telling, check_format, told, write
+from forensics.cli.remembering import Remember
 
 
 def register(app: typer.Typer) -> None:
@@ -17,6 +18,7 @@ def register(app: typer.Typer) -> None:
         output: Output = None,
         exit_code: ExitCode = False,
         redact: Redact = False,
+        remember: Remember = None,
     ) -> None:
         """Say why a Slurm job ended, or why it never started.
 
@@ -30,11 +32,12 @@ def register(app: typer.Typer) -> None:
         logs as far as they may be read. Exit status: 0 analysed, 2 nothing is known of the job; with --exit-code 1 for a crash.
         """
         from forensics.adapters.slurm.answer import answer
+        from forensics.remembering import remembered
 
         check_format(form)
         found = answer(job)
         telling = Telling(form, output, exit_code, redact)
-        text = told(found.report, telling)
+        text = told(remembered(found.report, remember, job=job.partition(".")[0]), telling)
         head = "".join(f"{line}\n" for line in found.said) if form == "text" and not redact else ""
         write(f"{head}\n{text}" if head else text, output)
         if exit_code and found.report.verdict == "crash":

@@ -17,6 +17,7 @@ from typing import Any
 from forensics.adapters.jupyter.message import compose
 from forensics.api import Knowledge, Report, analyze
 from forensics.errors import ForensicsError
+from forensics.remembering import remembered
 
 FORMS = {"report.json": Report.to_json, "report.txt": Report.to_text, "report.html": Report.to_html}
 
@@ -24,7 +25,7 @@ FORMS = {"report.json": Report.to_json, "report.txt": Report.to_text, "report.ht
 def answer(facts: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
     """The message on one death; its report is written into the bundle."""
     try:
-        report = analyze(facts["bundle"], knowledge=knowledge, workers=1)
+        report = remembered(analyze(facts["bundle"], knowledge=knowledge, workers=1))
         for name, write in FORMS.items():
             Path(facts["bundle"], name).write_text(write(report), encoding="utf-8")
     except (ForensicsError, OSError) as error:
