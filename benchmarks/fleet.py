@@ -86,9 +86,7 @@ def _watch(process: "subprocess.Popen[bytes]", most: dict[int, tuple[str, int, f
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
             except (OSError, StopIteration, IndexError):
                 continue
-            what = next(
-                (w for w in words if "helper" in w or "resource_tracker" in w), "worker" if "-c" in words else "client"
-            )
+            what = next((w for w in words if "helper" in w or "resource_tracker" in w), "worker" if "-c" in words else "client")
             most[pid] = (what, max(held, most.get(pid, ("", 0, 0.0))[1]), _processor(pid))
         time.sleep(LOOK_S)
 
