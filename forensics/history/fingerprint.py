@@ -46,19 +46,23 @@ class Fingerprint(Struct, frozen=True):
 
 
 def reduced(report: Report) -> Report:
-    """`report` with its first cause, its best lines and its first incident alone, without secrets; names hidden.
+    """`report` with its first cause, its decisive line and its first incident alone, without secrets; names hidden.
+
+    All else is left out because to look through it would take most of the time that a row takes.
 
     What the case is called is left out: redaction takes it for a job's name, and it may be a word that the log has for itself.
     """
     first = report.causes[0]
     proofs = tuple(sorted(first.evidence, key=lambda p: ORDER[p.weight]))[:MOST_PROOFS]
-    slim = replace(first, evidence=tuple(replace(p, before=(), after=()) for p in proofs), ledger=(), remediations=())
+    line = decisive(first)
+    bare = tuple(replace(p, text=p.text if p is line else "", source="", before=(), after=(), link=None) for p in proofs)
+    slim = replace(first, title="", summary="", evidence=bare, ledger=(), remediations=())
     less = Report(
-        tool=report.tool,
+        tool={},
         case="",
         verdict=report.verdict,
         causes=(slim,),
-        incidents=tuple(replace(i, findings=(), links=(), candidates=()) for i in report.incidents[:1]),
+        incidents=tuple(replace(i, findings=(), links=(), candidates=(), causes=()) for i in report.incidents[:1]),
         timeline=(),
         sources=(),
         missing=(),
