@@ -55,7 +55,7 @@ def reduced(report: Report) -> Report:
     first = report.causes[0]
     proofs = tuple(sorted(first.evidence, key=lambda p: ORDER[p.weight]))[:MOST_PROOFS]
     line = decisive(first)
-    bare = tuple(replace(p, text=p.text if p is line else "", source="", before=(), after=(), link=None) for p in proofs)
+    bare = tuple(replace(p, text=p.text if p is line else "", source="", before=(), after=(), linked_by=None) for p in proofs)
     slim = replace(first, title="", summary="", evidence=bare, ledger=(), remediations=())
     less = Report(
         tool={},
