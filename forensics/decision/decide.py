@@ -20,6 +20,7 @@ from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, Outcome, OutcomeState, Owned
 from forensics.outcome import features as outcome_features
 from forensics.outcome import told_end
+from forensics.outcome.ending_words import EndingWords, rows_of
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, tier
 from forensics.outcome.told_end import ToldEnd
 from forensics.text import counted
@@ -42,9 +43,15 @@ class Question:
         self.owned, self.lanes, self.machine, self.host_log = tuple(owned), tuple(lanes), machine, host_log
         self.end = end
 
-    def outcome_features(self, database: Database, rates: outcome_features.Rates | None = None) -> list[float]:
-        """The input of the outcome's model. `rates`: in place of the database's."""
-        return outcome_features.features(self.owned, self.lanes, self.machine, self.host_log, database, rates)
+    def outcome_features(
+        self, database: Database, ending: EndingWords, rates: outcome_features.Rates | None = None
+    ) -> list[float]:
+        """The input of the outcome's model. `ending`: what was learned of last words. `rates`: in place of the database's."""
+        return outcome_features.features(self.owned, self.lanes, self.machine, self.host_log, database, ending, rates)
+
+    def ending_rows(self, database: Database) -> tuple[int, ...]:
+        """The rows of the words that the subject's log ends with, see EndingWords."""
+        return rows_of(outcome_features.telling_lane(self.owned, self.lanes, database))
 
     def words(self) -> set[str]:
         """The words of its lines of trouble."""
@@ -61,7 +68,7 @@ def decide(
     rates = database.rates if rates is None else rates
     silent = outcome_features.is_silent(question.owned, question.lanes)
     terminal = outcome_features.is_terminal_by_nature(question.owned, question.lanes, question.machine, database)
-    shown = model.outcome.probability(question.outcome_features(database, rates), terminal, silent)
+    shown = model.outcome.probability(question.outcome_features(database, model.ending, rates), terminal, silent)
     bad = question.end.ended_badly(shown) if question.end else shown
     of_shown = bad * told_end.shown_share(shown) if question.end else bad
     offered = candidates(question.owned, model.text(question.words()), database, rates)

@@ -2,13 +2,14 @@
 
     {"shutting down", "killed", ...} -> {"process.worker_died": 0.61, "host_memory.oom_global": 0.2, ...}
 
-Three parts. `outcome`: boosted trees over the features of outcome/. `text`: multinomial over the words of the lines of trouble,
-weighed by their rareness (TF-IDF without counts, length 1), as scikit-learn's LogisticRegression computes it. `weigh`: one
-utility for each candidate, the same weights for all causes, and their shares (a conditional logit). The weights are a file of
-numbers and words, no code:
+Four parts. `outcome`: boosted trees over the features of outcome/. `ending`: what the last words of a log say of its end.
+`text`: multinomial over the words of the lines of trouble, weighed by their rareness (TF-IDF without counts, length 1), as
+scikit-learn's LogisticRegression computes it. `weigh`: one utility for each candidate, the same weights for all causes, and
+their shares (a conditional logit). The weights are a file of numbers and words, no code:
 
     one line of JSON (form, causes, vocabulary, names and values of the features' weights, the trees, sha256 of the rest), then
-    32-bit little-endian floats: rareness [words], intercepts [causes], coefficients [words][causes]
+    32-bit little-endian floats: rareness [words], intercepts [causes], coefficients [words][causes], then of the ending its
+    intercept and its weights [ROWS]
 
 Nothing but the standard library is needed to read it: importing numpy would take longer than the whole decision.
 """
@@ -29,9 +30,10 @@ from msgspec.json import decode
 from forensics.decision.candidates import NAMES
 from forensics.errors import UsageError
 from forensics.outcome import features as outcome_features
+from forensics.outcome.ending_words import NOTHING_LEARNED, ROWS, EndingWords
 from forensics.outcome.trees import Trees
 
-FORM = "forensics-model/2"
+FORM = "forensics-model/3"
 BUILT_IN = Path(__file__).parent / "model.weights"
 MAX_BYTES = 64 << 20
 
@@ -43,7 +45,8 @@ class ForeignModelError(ValueError):
 class Model(Struct, frozen=True):
     """`vocabulary`: word -> its row. `rareness` [words], `intercepts` [causes], `coefficients` [words * causes], row by row.
 
-    `values`: the weight of each feature, in the order of candidates.NAMES. `outcome`: see Trees. `hash`: sha256 of the file.
+    `values`: the weight of each feature, in the order of candidates.NAMES. `outcome`: see Trees. `ending`: see EndingWords.
+    `hash`: sha256 of the file.
     """
 
     causes: tuple[str, ...]
@@ -53,6 +56,7 @@ class Model(Struct, frozen=True):
     coefficients: Sequence[float]
     values: tuple[float, ...]
     outcome: Trees
+    ending: EndingWords = NOTHING_LEARNED
     hash: str = ""
 
     def text(self, words: Collection[str]) -> dict[str, float]:
@@ -82,7 +86,7 @@ def shares(utilities: Sequence[float]) -> list[float]:
 
 def dump(model: Model) -> bytes:
     """The file of `model`."""
-    body = _floats([*model.rareness, *model.intercepts, *model.coefficients])
+    body = _floats([*model.rareness, *model.intercepts, *model.coefficients, model.ending.intercept, *model.ending.weights])
     head = {
         "form": FORM,
         "sha256": hashlib.sha256(body).hexdigest(),
@@ -119,7 +123,7 @@ def restore(data: bytes) -> Model:
     if form != FORM or list(weights) != list(NAMES) or outcome.names != outcome_features.NAMES:
         raise ForeignModelError("made for another version")
     wide, tall = len(causes), len(words)
-    if hashlib.sha256(body).hexdigest() != digest or len(body) != 4 * (tall + wide + tall * wide):
+    if hashlib.sha256(body).hexdigest() != digest or len(body) != 4 * (tall + wide + tall * wide + 1 + ROWS):
         raise ForeignModelError("damaged: its numbers are not those that were written")
     if not causes or len(set(causes)) < wide or len(set(words)) < tall or not all(map(isfinite, weights.values())):
         raise ForeignModelError("damaged: a name stands in it twice, or a weight is no number")
@@ -131,9 +135,10 @@ def restore(data: bytes) -> Model:
         vocabulary={w: i for i, w in enumerate(words)},
         rareness=numbers[:tall],
         intercepts=numbers[tall : tall + wide],
-        coefficients=numbers[tall + wide :],
+        coefficients=numbers[tall + wide : -1 - ROWS],
         values=tuple(weights.values()),
         outcome=outcome,
+        ending=EndingWords(numbers[-ROWS:], numbers[-1 - ROWS]),
         hash=hashlib.sha256(data).hexdigest(),
     )
 

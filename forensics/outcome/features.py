@@ -3,9 +3,9 @@
     train.log: 4,000 lines, a traceback 3 lines before the end, nothing repeats behind it
     -> strong.count 0.69, strong.behind 1.1, strong.again 0, lane.traceback 1.4, lane.good -1, ...
 
-Counts and distances are logarithms, ln(1 + n), in lines; -1 stands for what does not occur. Four groups: `proof`, `strong`,
+Counts and distances are logarithms, ln(1 + n), in lines; -1 stands for what does not occur. Groups: `proof`, `strong`,
 `hint`, `notice` (the subject's observations by what they say about an end, see tiers), `trait` (of the causes they name), `lane`
-(how its lines go to the end, whatever they say), `setting` (what kind of logs these are).
+(how its lines go to the end, whatever they say), `setting` (what kind of logs these are); and `ending`, what the last words say.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +16,7 @@ from msgspec.structs import astuple
 from forensics.database import HEALTHY, Database
 from forensics.database.rates import prior
 from forensics.model.verdicts import Lane, LaneDigest, Owned
+from forensics.outcome.ending_words import EndingWords, rows_of
 from forensics.outcome.tiers import NOTICE, TIER_NAMES, ends_of, tier
 
 ABSENT = -1.0
@@ -57,6 +58,7 @@ HEALTHY_TOLD = ("healthy.told", "healthy.behind", "healthy.trouble behind")
 UNKNOWN = ("unknown.count", "unknown.least seconds before", "unknown.most severe")
 SETTING = ("setting.machine", "setting.host log beside", "setting.own lanes", "setting.attempts", "setting.lines per lane")
 
+ENDING = "ending.words"  # log odds by the words that it ends with
 OTHERS = ("lanes.best good", "lanes.best progress", "lanes.with traceback", "lanes.own end good")
 
 NAMES: tuple[str, ...] = (
@@ -72,15 +74,22 @@ NAMES: tuple[str, ...] = (
     *(f"lane.is {k}" for k in KINDS),
     *SETTING,
     *OTHERS,
+    ENDING,
 )
 
 
 def features(
-    owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, host_log: bool, database: Database, rates: Rates | None = None
+    owned: Sequence[Owned],
+    lanes: Sequence[Lane],
+    machine: bool,
+    host_log: bool,
+    database: Database,
+    ending: EndingWords,
+    rates: Rates | None = None,
 ) -> list[float]:
     """The numbers in the order of NAMES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies beside its own.
 
-    `rates`: see Database.rates, which is the default.
+    `ending`: what was learned of last words. `rates`: see Database.rates, which is the default.
     """
     rates = database.rates if rates is None else rates
     mine = [o for o in owned if o.whose == "mine" and o.observation.cause != HEALTHY]
@@ -90,6 +99,7 @@ def features(
         found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in mine if tiers[id(o)] == number], rates).items()}
     loud = [o for o in mine if tiers[id(o)] < TIER_NAMES.index("hint")]
     lanes = _of_telling_sources(lanes, loud)
+    found[ENDING] = ending.log_odds(rows_of(worst_lane(lanes)))
     for trait in TRAITS:
         heard = mine if trait == "worthless_result" else loud  # a figure that is none is never told louder than as a hint
         found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in heard))
@@ -109,6 +119,12 @@ def features(
     total = sum(lane.digest.lines for lane in lanes)
     found["setting.lines per lane"] = log1p(total / max(1, len(lanes)))
     return [found[name] for name in NAMES]
+
+
+def telling_lane(owned: Sequence[Owned], lanes: Sequence[Lane], database: Database) -> Lane | None:
+    """The lane by which it is told how the subject ended."""
+    mine = (o for o in owned if o.whose == "mine" and o.observation.cause != HEALTHY)
+    return worst_lane(_of_telling_sources(lanes, [o for o in mine if tier(o, database) < TIER_NAMES.index("hint")]))
 
 
 def _of_telling_sources(lanes: Sequence[Lane], loud: Sequence[Owned]) -> Sequence[Lane]:

@@ -130,7 +130,7 @@ def without(case: Case, unknown: Callable[[Observation], bool]) -> Case:
     """`case` as if no signature knew the observations that are `unknown`; their lines no longer count as evidence."""
     asked = case.question
     kept = [o for o in asked.owned if not unknown(o.observation)]
-    return replace(case, question=Question(kept, asked.lanes, asked.machine, asked.host_log))
+    return replace(case, question=Question(kept, asked.lanes, asked.machine, asked.host_log, asked.end))
 
 
 def without_its_cause(case: Case) -> Case:

@@ -12,6 +12,7 @@ from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import NAMES, candidates
 from forensics.decision.model import Model
 from forensics.errors import UsageError
+from forensics.outcome.ending_words import EndingWords
 from forensics.outcome.features import Rates
 from forensics.outcome.trees import Trees
 from forensics.train import outcome_fit, text, weights
@@ -33,18 +34,20 @@ def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS, emphas
     """
     fold = folds_of(cases, folds)
     rates = rates_without(cases)
-    rows = outcome_fit.matrix(cases, rates, knowledge)
     bad, weight = [not c.healthy for c in cases], outcome_fit.weights(cases, emphasis)
+    words = [c.question.ending_rows(knowledge) for c in cases]
+    rows = outcome_fit.matrix(cases, rates, _blind_endings(words, bad, weight, fold), knowledge)
     blind_trees = _blind_trees(rows, bad, weight, fold)
     raw = [blind_trees[f].raw(row) for f, row in zip(fold, rows.tolist(), strict=True)]
     outcome = outcome_fit.calibrated(outcome_fit.fit_trees(rows, bad, weight), raw, bad, weight)
+    ending = outcome_fit.fit_ending(words, bad, weight)
     outcome = outcome_fit.bounded(outcome, cases, weight, knowledge)
     failed = [i for i, c in enumerate(cases) if c.right[0] != HEALTHY and c.cause_known]
     named, theirs, shares = [cases[i] for i in failed], [rates[i] for i in failed], [weight[i] for i in failed]
     examples = text.examples()
     blind = text_models(named, examples, folds_of(named, folds))
     made = text.fit([*map(text.document_of, named), *examples])
-    return replace(made, values=weights.fit(choices(named, blind, theirs, shares, knowledge)), outcome=outcome)
+    return replace(made, values=weights.fit(choices(named, blind, theirs, shares, knowledge)), outcome=outcome, ending=ending)
 
 
 def rates_without(cases: Sequence[Case]) -> list[Rates]:
@@ -72,6 +75,17 @@ def _blind_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float], fold: 
         kept = [i for i, f in enumerate(fold) if f != number]
         made[number] = outcome_fit.fit_trees(rows[kept], [bad[i] for i in kept], [weight[i] for i in kept])
     return made
+
+
+def _blind_endings(
+    words: Sequence[Sequence[int]], bad: Sequence[bool], weight: Sequence[float], fold: Sequence[int]
+) -> list[EndingWords]:
+    """For each case, what was learned of endings without those of its origin."""
+    made: dict[int, EndingWords] = {}
+    for number in set(fold):
+        kept = [i for i, f in enumerate(fold) if f != number]
+        made[number] = outcome_fit.fit_ending([words[i] for i in kept], [bad[i] for i in kept], [weight[i] for i in kept])
+    return [made[f] for f in fold]
 
 
 def text_models(cases: Sequence[Case], known: Sequence[text.Document], fold: Sequence[int]) -> list[Model]:

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from forensics.database import Database
+from forensics.outcome.ending_words import ROWS, EndingWords
 from forensics.outcome.features import NAMES, Rates, is_terminal_by_nature
 from forensics.outcome.trees import Node, Trees
 from forensics.train.cases import Case
@@ -23,6 +24,7 @@ LEAVES = 16
 LEAST_IN_LEAF = 8  # cases; of fewer than twenty times as many a twentieth
 FEATURES_A_SPLIT = 0.2
 ENSEMBLES = 2
+ENDING_STRENGTH = 30.0  # scikit-learn's C, the inverse of the penalty: the words of an ending
 
 
 def weights(cases: Sequence[Case], emphasis: Mapping[str, float] | None = None) -> list[float]:
@@ -44,11 +46,32 @@ def bounded(trees: Trees, cases: Sequence[Case], weight: Sequence[float], knowle
     return replace(trees, terminal=share_log_odds(cases, terminal, weight))
 
 
-def matrix(cases: Sequence[Case], rates: Sequence[Rates], knowledge: Database) -> Any:
-    """The features [cases, NAMES] as an array. `rates`: for each case, those without what its own origin told."""
+def matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[EndingWords], knowledge: Database) -> Any:
+    """The features [cases, NAMES] as an array. `rates`, `endings`: for each case, those that its own origin told nothing to."""
     import numpy as np
 
-    return np.array([c.question.outcome_features(knowledge, r) for c, r in zip(cases, rates, strict=True)])
+    return np.array([c.question.outcome_features(knowledge, e, r) for c, e, r in zip(cases, endings, rates, strict=True)])
+
+
+def fit_ending(rows: Sequence[Sequence[int]], bad: Sequence[bool], weight: Sequence[float]) -> EndingWords:
+    """What `rows` of words, of each case those it ends with, say of its end."""
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+
+    learner = LogisticRegression(C=ENDING_STRENGTH, max_iter=300)
+    learner.fit(_words_matrix(rows), np.array(bad), sample_weight=np.array(weight))
+    numbers = np.append(learner.coef_[0], learner.intercept_).astype(np.float32).astype(float).tolist()  # as they are stored
+    return EndingWords(numbers[:-1], numbers[-1])
+
+
+def _words_matrix(rows: Sequence[Sequence[int]]) -> Any:
+    """[cases, ROWS], each row of length 1, sparse."""
+    import numpy as np
+    from scipy.sparse import csr_matrix
+
+    counts = np.array([len(r) for r in rows])
+    values = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
+    return csr_matrix((values, np.concatenate([*rows, []]).astype(int), np.append(0, np.cumsum(counts))), (len(rows), ROWS))
 
 
 def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:

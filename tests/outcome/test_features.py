@@ -6,6 +6,7 @@ from math import log1p
 from forensics.database import HEALTHY, Database
 from forensics.model import Weight
 from forensics.model.verdicts import Lane, Owned, Whose
+from forensics.outcome.ending_words import NOTHING_LEARNED
 from forensics.outcome.features import ABSENT, NAMES, features, worst_lane
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, tier
 from tests.outcome.made import lanes_of, seen_at
@@ -23,7 +24,7 @@ def owned(
 
 
 def told(o: Owned, lane: Lane, knowledge: Database) -> Mapping[str, float]:
-    return dict(zip(NAMES, features([o], [lane], False, False, knowledge), strict=True))
+    return dict(zip(NAMES, features([o], [lane], False, False, knowledge, NOTHING_LEARNED), strict=True))
 
 
 def test_names_stand_once() -> None:
@@ -31,7 +32,7 @@ def test_names_stand_once() -> None:
 
 
 def test_nothing_is_known_of_nothing(knowledge: Database) -> None:
-    found = dict(zip(NAMES, features([], [], False, False, knowledge), strict=True))
+    found = dict(zip(NAMES, features([], [], False, False, knowledge, NOTHING_LEARNED), strict=True))
     assert found["strong.count"] == 0
     assert found["strong.behind"] == found["lane.trouble"] == ABSENT
 
@@ -60,8 +61,8 @@ def test_a_good_end_that_a_signature_knows_is_a_feature_of_its_own(knowledge: Da
 def test_rates_may_be_given_in_place_of_the_databases(knowledge: Database) -> None:
     o, lane = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
     place = NAMES.index("strong.rate")
-    assert features([o], [lane], False, False, knowledge, {o.observation.kind: (-2.5, 0.0)})[place] == -2.5
-    assert features([o], [lane], False, False, knowledge, {})[place] > 0, "the promise of its weight"
+    assert features([o], [lane], False, False, knowledge, NOTHING_LEARNED, {o.observation.kind: (-2.5, 0.0)})[place] == -2.5
+    assert features([o], [lane], False, False, knowledge, NOTHING_LEARNED, {})[place] > 0, "the promise of its weight"
 
 
 def test_the_lane_that_ends_with_trouble_is_looked_at(knowledge: Database) -> None:

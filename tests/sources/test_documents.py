@@ -50,8 +50,10 @@ LINES = [
     "Cell In[3], line 1",
     "----> 1 train()",
     "RuntimeError: CUDA out of memory",
+    "In [3]: ended with RuntimeError",
     "In [4]:",
     "KeyError: 'x'",
+    "In [4]: ended with KeyError",
 ]
 
 
@@ -68,6 +70,12 @@ def test_a_notebook_gives_its_outputs_where_they_stand() -> None:
     assert "In [4]" in found.warnings[0].message
 
 
+def test_an_error_that_a_cells_tags_allow_ends_nothing() -> None:
+    allowed = {"cells": [cell(3, [ERROR], tags=["raises-exception"]), cell(4, [STREAM])], "nbformat": 4}
+    found = read_bytes(json.dumps(allowed).encode())
+    assert "In [3]: raised, as its tags allow, RuntimeError" in found.lines
+
+
 def test_a_notebook_on_one_line() -> None:
     found = read_bytes(json.dumps(NOTEBOOK).encode())
     assert (found.lines, set(found.numbers)) == (LINES, {1})
@@ -76,7 +84,7 @@ def test_a_notebook_on_one_line() -> None:
 def test_a_notebook_that_is_cut_short() -> None:
     text = json.dumps(NOTEBOOK, indent=1)
     found = read_bytes(text[: text.index("----> 1 train")].encode())
-    assert found.lines == [*LINES[:7], ""]
+    assert found.lines == [*LINES[:7], "", "In [3]: ended with RuntimeError"]
 
 
 def test_an_old_notebook_with_texts_as_single_strings() -> None:

@@ -6,7 +6,8 @@
 
 Texts are strings or lists of strings, in which a line may go on in the next; an error's traceback holds terminal colours. What
 the cells' code says is left out: nothing in it happened. (nbformat 3 and 4.) Where the front end recorded when a cell ran, its
-heading begins with that time. A cell that ran without an output has its heading alone: the notebook went on there.
+heading begins with that time. A cell that ran without an output has its heading alone: the notebook went on there. One that an
+error ended says so in a last line of its own, `In [3]: ended with KeyError`, unless its tags allow the error.
 
 The cell that ran last is last, not the one that stands last: cells are told by their execution counts, where no count stands
 twice (as it does where the kernel was started anew; then they are told as they stand).
@@ -33,7 +34,8 @@ def _recognises(head: Head) -> bool:
 
 
 class _Cell(Struct):
-    """One code cell while it is read. `said`: has its heading been printed? `failed`: did an error end it?"""
+    """One code cell while it is read. `said`: has its heading been printed? `failed`: the name of the error that ended
+    it. `may_fail`: its tags allow an error."""
 
     at: Path
     line: int
@@ -45,7 +47,9 @@ class _Cell(Struct):
     error: list[str] = field(default_factory=list)
     part: str = ""
     part_line: int = 0
-    failed: bool = False
+    failed: str = ""
+    failed_line: int = 0
+    may_fail: bool = False
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -125,6 +129,8 @@ def _about(cell: _Cell, rest: Path, value: Any) -> None:
         cell.number = value
     elif rest == ("cell_type",):
         cell.code = value == "code"
+    elif rest[:2] == ("metadata", "tags"):
+        cell.may_fail = cell.may_fail or value == "raises-exception"
     elif rest[:1] == ("metadata",) and rest[-1] in STARTED:
         cell.started = cell.started or from_value(value)
 
@@ -133,7 +139,8 @@ def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
     """Lines of one value of an output."""
     name = rest[0] if rest else ""
     cell.outputs = True
-    cell.failed = cell.failed or name in ("ename", "traceback")
+    if name in ("ename", "traceback"):
+        cell.failed, cell.failed_line = str(value) if name == "ename" else cell.failed or "an error", line
     if name in ("ename", "evalue"):
         cell.error.append(str(value))
     elif name == "traceback":
@@ -154,6 +161,9 @@ def _end(cell: _Cell) -> Iterator[Piece]:
     yield from _rest(cell)
     if cell.code and isinstance(cell.number, int):
         yield from _said(cell, cell.line)
+    if cell.failed:
+        how = "raised, as its tags allow," if cell.may_fail else "ended with"
+        yield cell.failed_line, 0, _bytes(f"{_heading(cell)} {how} {cell.failed}")
 
 
 def _rest(cell: _Cell) -> Iterator[Piece]:
@@ -170,8 +180,11 @@ def _rest(cell: _Cell) -> Iterator[Piece]:
 def _said(cell: _Cell, line: int) -> Iterator[Piece]:
     if not cell.said:
         cell.said = True
-        number = cell.number if isinstance(cell.number, int) else " "
-        yield line, 0, _bytes(f"{cell.started + ' ' if cell.started else ''}In [{number}]:")
+        yield line, 0, _bytes(f"{cell.started + ' ' if cell.started else ''}{_heading(cell)}")
+
+
+def _heading(cell: _Cell) -> str:
+    return f"In [{cell.number if isinstance(cell.number, int) else ' '}]:"
 
 
 class _Ends:
