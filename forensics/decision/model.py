@@ -2,14 +2,14 @@
 
     {"shutting down", "killed", ...} -> {"process.worker_died": 0.61, "host_memory.oom_global": 0.2, ...}
 
-Four parts. `outcome`: boosted trees over the features of outcome/. `ending`: what the last words of a log say of its end.
+Four parts. `outcome`: decision trees over the features of outcome/. `ending`: what the last words of a log say of its end.
 `text`: multinomial over the words of the lines of trouble, weighed by their rareness (TF-IDF without counts, length 1), as
 scikit-learn's LogisticRegression computes it. `weigh`: one utility for each candidate, the same weights for all causes, and
 their shares (a conditional logit). The weights are a file of numbers and words, no code:
 
-    one line of JSON (form, causes, vocabulary, names and values of the features' weights, the trees, sha256 of the rest), then
-    32-bit little-endian floats: rareness [words], intercepts [causes], coefficients [words][causes], then of the ending its
-    intercept and its weights [ROWS]
+    one line of JSON (form, causes, vocabulary, names and values of the features' weights, calibration and sizes of the trees,
+    sha256 of the rest), then 32-bit little-endian numbers: rareness [words], intercepts [causes], coefficients [words][causes],
+    intercept and weights [ROWS] of the ending; of the boosted and of the random trees roots, features, right children, numbers
 
 Nothing but the standard library is needed to read it: importing numpy would take longer than the whole decision.
 """
@@ -21,17 +21,19 @@ import os
 import sys
 from array import array
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from math import exp, isfinite, sqrt
 from pathlib import Path
+from typing import Any
 
-from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec import DecodeError, Struct
 from msgspec.json import decode
 
 from forensics.decision.candidates import NAMES
 from forensics.errors import UsageError
 from forensics.outcome import features as outcome_features
 from forensics.outcome.ending_words import NOTHING_LEARNED, ROWS, EndingWords
-from forensics.outcome.trees import Trees
+from forensics.outcome.trees import Forest, Trees
 
 FORM = "forensics-model/3"
 BUILT_IN = Path(__file__).parent / "model.weights"
@@ -86,14 +88,20 @@ def shares(utilities: Sequence[float]) -> list[float]:
 
 def dump(model: Model) -> bytes:
     """The file of `model`."""
-    body = _floats([*model.rareness, *model.intercepts, *model.coefficients, model.ending.intercept, *model.ending.weights])
+    ending, outcome = model.ending, model.outcome
+    floats = [*model.rareness, *model.intercepts, *model.coefficients, ending.intercept, *ending.weights]
+    body = _bytes("f", floats) + _of_forest(outcome.boosted) + _of_forest(outcome.random)
     head = {
         "form": FORM,
         "sha256": hashlib.sha256(body).hexdigest(),
         "features": dict(zip(NAMES, model.values, strict=True)),
         "causes": model.causes,
         "vocabulary": sorted(model.vocabulary, key=lambda w: model.vocabulary[w]),
-        "outcome": to_builtins(model.outcome),
+        "outcome": {
+            "names": outcome.names,
+            "numbers": (outcome.base, outcome.slope, outcome.shift, outcome.terminal),
+            "trees": [(len(f.roots), len(f.feature)) for f in (outcome.boosted, outcome.random)],
+        },
     }
     return json.dumps(head, ensure_ascii=True).encode() + b"\n" + body
 
@@ -113,41 +121,76 @@ def restore(data: bytes) -> Model:
     """The Model of what `dump` made; raises ForeignModelError for anything else."""
     line, _, body = data.partition(b"\n")
     try:
-        head = decode(line)
-        form, digest = head["form"], head["sha256"]
-        causes, words = tuple(map(str, head["causes"])), list(map(str, head["vocabulary"]))
-        weights = {str(n): float(v) for n, v in head["features"].items()}
-        outcome = convert(head["outcome"], Trees)
-    except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
+        head = decode(line, type=_Head)
+    except DecodeError as error:
         raise ForeignModelError("no model file") from error
-    if form != FORM or list(weights) != list(NAMES) or outcome.names != outcome_features.NAMES:
+    causes, words, outcome = head.causes, head.vocabulary, head.outcome
+    if head.form != FORM or tuple(head.features) != NAMES or outcome.names != outcome_features.NAMES:
         raise ForeignModelError("made for another version")
     wide, tall = len(causes), len(words)
-    if hashlib.sha256(body).hexdigest() != digest or len(body) != 4 * (tall + wide + tall * wide + 1 + ROWS):
+    floats = tall + wide + tall * wide + 1 + ROWS
+    size = floats + sum(trees + 3 * nodes for trees, nodes in outcome.trees)
+    if hashlib.sha256(body).hexdigest() != head.sha256 or len(body) != 4 * size:
         raise ForeignModelError("damaged: its numbers are not those that were written")
-    if not causes or len(set(causes)) < wide or len(set(words)) < tall or not all(map(isfinite, weights.values())):
+    if not causes or len(set(causes)) < wide or len(set(words)) < tall or not all(map(isfinite, head.features.values())):
         raise ForeignModelError("damaged: a name stands in it twice, or a weight is no number")
-    numbers = array("f", body)
-    if sys.byteorder == "big":
-        numbers.byteswap()
+    numbers = _numbers("f", body[: 4 * floats])
+    boosted, rest = _forest(outcome.trees[0], body[4 * floats :])
+    random, _ = _forest(outcome.trees[1], rest)
+    base, slope, shift, terminal = outcome.numbers
     return Model(
         causes=causes,
         vocabulary={w: i for i, w in enumerate(words)},
         rareness=numbers[:tall],
         intercepts=numbers[tall : tall + wide],
         coefficients=numbers[tall + wide : -1 - ROWS],
-        values=tuple(weights.values()),
-        outcome=outcome,
+        values=tuple(head.features.values()),
+        outcome=Trees(outcome.names, base, boosted, random, slope, shift, terminal),
         ending=EndingWords(numbers[-ROWS:], numbers[-1 - ROWS]),
         hash=hashlib.sha256(data).hexdigest(),
     )
 
 
-def _floats(values: Sequence[float]) -> bytes:
-    numbers = array("f", values)
+class _HeadOfTrees(Struct):
+    names: tuple[str, ...]
+    numbers: tuple[float, float, float, float]
+    trees: tuple[tuple[int, int], tuple[int, int]]
+
+
+class _Head(Struct):
+    form: str
+    sha256: str
+    features: dict[str, float]
+    causes: tuple[str, ...]
+    vocabulary: list[str]
+    outcome: _HeadOfTrees
+
+
+def _of_forest(forest: Forest) -> bytes:
+    whole = (forest.roots, forest.feature, forest.right)
+    return b"".join(_bytes("i", part) for part in whole) + _bytes("f", forest.number)
+
+
+def _forest(sizes: tuple[int, int], body: bytes) -> tuple[Forest, bytes]:
+    """The forest at the start of `body`, and what follows it."""
+    trees, nodes = 4 * sizes[0], 4 * sizes[1]
+    ends = (0, trees, trees + nodes, trees + 2 * nodes, trees + 3 * nodes)
+    roots, feature, right = (_numbers("i", body[a:b]) for a, b in pairwise(ends[:-1]))
+    return Forest(roots, feature, right, _numbers("f", body[ends[-2] : ends[-1]])), body[ends[-1] :]
+
+
+def _bytes(kind: str, values: Sequence[float]) -> bytes:
+    numbers = array(kind, values)
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers.tobytes()
+
+
+def _numbers(kind: str, data: bytes) -> Any:
+    numbers = array(kind, data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
 
 
 def chosen() -> tuple[Model, str]:

@@ -1,27 +1,52 @@
-"""Boosted trees as plain numbers: features -> log odds that the subject ended badly. No numpy: 10,000 comparisons take 1 ms.
+"""Decision trees as plain numbers: features -> log odds that the subject ended badly. No numpy: 10,000 comparisons take 1 ms.
 
-A tree is a list of nodes in depth-first order: (feature, threshold, left, right, value); a leaf has the feature -1. A feature
-that is at most the threshold goes left. The learner is scikit-learn's HistGradientBoostingClassifier (see train/).
+Two kinds of trees answer, and the mean of both counts: boosted ones, whose values add up to log odds, and random ones, whose
+leaves hold the share of bad ends. The first are sharp where cases are many, the second careful where they are few. The learners
+are scikit-learn's HistGradientBoostingClassifier and ExtraTreesClassifier (see train/).
 """
 
 from collections.abc import Sequence
-from math import exp
+from math import exp, log
 
 from msgspec import Struct
 
 SILENT_MAX = -0.2  # log odds, 0.45: where nothing speaks of trouble no alarm is raised, however the log breaks off
-Node = tuple[int, float, int, int, float]
+LEAST_SHARE = 1e-3  # of the random trees: a few hundred cases in their leaves cannot tell more
+LEAF = -1
+
+
+class Forest(Struct, frozen=True):
+    """The nodes of several trees, each depth-first: the left child of a node follows it.
+
+    `roots`: where each tree begins. Of each node: `feature`, LEAF for a leaf; `number`, the greatest value of the feature that
+    goes left, or what a leaf says; `right`, the node for greater ones.
+    """
+
+    roots: Sequence[int] = ()
+    feature: Sequence[int] = ()
+    right: Sequence[int] = ()
+    number: Sequence[float] = ()
+
+    def total(self, features: Sequence[float]) -> float:
+        """The sum of what all trees say."""
+        return sum(self._leaf(at, features) for at in self.roots)
+
+    def _leaf(self, at: int, features: Sequence[float]) -> float:
+        tests, rights, numbers = self.feature, self.right, self.number
+        while (test := tests[at]) != LEAF:
+            at = at + 1 if features[test] <= numbers[at] else rights[at]
+        return numbers[at]
 
 
 class Trees(Struct, frozen=True):
-    """`base`: log odds before the first tree. `rate`: what each tree's value counts. `slope`, `shift`: the calibration, by which
-    the sum of all becomes log odds that are true on logs that were not learned from. `terminal`: log odds of what is terminal by
+    """`boosted`: log odds but for `base`. `random`: shares of bad ends; there may be none. `slope`, `shift`: the calibration, by
+    which the sum becomes log odds that are true on logs that were not learned from. `terminal`: log odds of what is terminal by
     nature, measured: the least that is said of it."""
 
     names: tuple[str, ...]
     base: float
-    rate: float
-    trees: tuple[tuple[Node, ...], ...]
+    boosted: Forest = Forest()
+    random: Forest = Forest()
     slope: float = 1.0
     shift: float = 0.0
     terminal: float = -30.0
@@ -31,8 +56,13 @@ class Trees(Struct, frozen=True):
         return self.slope * self.raw(features) + self.shift
 
     def raw(self, features: Sequence[float]) -> float:
-        """The sum of the trees, before calibration."""
-        return self.base + self.rate * sum(_leaf(tree, features) for tree in self.trees)
+        """What the trees say, before calibration."""
+        boosted = self.base + self.boosted.total(features)
+        if not self.random.roots:
+            return boosted
+        share = self.random.total(features) / len(self.random.roots)
+        share = max(LEAST_SHARE, min(1 - LEAST_SHARE, share))
+        return (boosted + log(share / (1 - share))) / 2
 
     def probability(self, features: Sequence[float], terminal: bool = False, silent: bool = False) -> float:
         """The probability that the subject ended badly.
@@ -41,12 +71,3 @@ class Trees(Struct, frozen=True):
         """
         least, most = self.terminal if terminal else -30.0, SILENT_MAX if silent else 30.0
         return 1.0 / (1.0 + exp(-max(least, min(most, self.log_odds(features)))))
-
-
-def _leaf(tree: Sequence[Node], features: Sequence[float]) -> float:
-    at = 0
-    while True:
-        feature, threshold, left, right, value = tree[at]
-        if feature < 0:
-            return value
-        at = left if features[feature] <= threshold else right

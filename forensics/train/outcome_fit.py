@@ -1,9 +1,10 @@
-"""Cases to the boosted trees that say whether a subject ended badly: scikit-learn learns, plain numbers are kept.
+"""Cases to the trees that say whether a subject ended badly: scikit-learn learns, plain numbers are kept.
 
 Weights: all cases of one origin together weigh as much as LARGEST_ORIGIN cases at most, so that a repository with a thousand logs
 of one program does not decide. The calibration is fitted on what trees say that never saw a case's origin.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from forensics.database import Database
 from forensics.outcome.ending_words import ROWS, EndingWords
 from forensics.outcome.features import NAMES, Rates, is_terminal_by_nature
-from forensics.outcome.trees import Node, Trees
+from forensics.outcome.trees import LEAF, Forest, Trees
 from forensics.train.cases import Case
 
 LARGEST_ORIGIN = 12.0
@@ -24,6 +25,9 @@ LEAVES = 16
 LEAST_IN_LEAF = 8  # cases; of fewer than twenty times as many a twentieth
 FEATURES_A_SPLIT = 0.2
 ENSEMBLES = 2
+RANDOM_TREES = 80
+LEAST_IN_RANDOM_LEAF = 6
+RANDOM_FEATURES_A_SPLIT = 0.3
 ENDING_STRENGTH = 30.0  # scikit-learn's C, the inverse of the penalty: the words of an ending
 
 
@@ -75,12 +79,12 @@ def _words_matrix(rows: Sequence[Sequence[int]]) -> Any:
 
 
 def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:
-    """Trees without calibration: the mean of several ensembles, in which each split chooses among other features."""
+    """Trees without calibration: boosted ones, in which each split chooses among other features, and random ones."""
     import numpy as np
-    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 
     failed, share = np.array(bad), np.array(weight)
-    grown: list[tuple[Node, ...]] = []
+    boosted: list[list[_Node]] = []
     base = 0.0
     for seed in range(ENSEMBLES):
         learner = HistGradientBoostingClassifier(
@@ -94,19 +98,61 @@ def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:
             random_state=seed,
         )
         learner.fit(rows, failed, sample_weight=share)
-        grown += [_nodes(stage[0].nodes) for stage in learner._predictors]
+        boosted += [_of_boosted(stage[0].nodes, 1 / ENSEMBLES) for stage in learner._predictors]
         base += float(learner._baseline_prediction[0, 0]) / ENSEMBLES
-    return Trees(NAMES, base, 1 / ENSEMBLES, tuple(grown))
-
-
-def _nodes(tree: Any) -> tuple[Node, ...]:
-    """One grown tree: an array with a row for each node. Its values hold the learning rate already."""
-    return tuple(
-        (-1, 0.0, -1, -1, round(float(n["value"]), 6))
-        if n["is_leaf"]
-        else (int(n["feature_idx"]), round(float(n["num_threshold"]), 6), int(n["left"]), int(n["right"]), 0.0)
-        for n in tree
+    voters = ExtraTreesClassifier(
+        RANDOM_TREES, min_samples_leaf=LEAST_IN_RANDOM_LEAF, max_features=RANDOM_FEATURES_A_SPLIT, random_state=0
     )
+    voters.fit(rows, failed, sample_weight=share)
+    bad_class = list(voters.classes_).index(True)
+    return Trees(NAMES, base, forest(boosted), forest([_of_random(e.tree_, bad_class) for e in voters.estimators_]))
+
+
+# One node: its feature or LEAF, the number of a Forest, and its children.
+_Node = tuple[int, float, int, int]
+
+
+def _of_boosted(tree: Any, scale: float) -> list[_Node]:
+    """One grown tree: an array with a row for each node. Its values hold the learning rate already."""
+    return [
+        (LEAF, float(n["value"]) * scale, 0, 0)
+        if n["is_leaf"]
+        else (int(n["feature_idx"]), float(n["num_threshold"]), int(n["left"]), int(n["right"]))
+        for n in tree
+    ]
+
+
+def _of_random(tree: Any, bad_class: int) -> list[_Node]:
+    return [
+        (LEAF, float(share[0][bad_class]), 0, 0) if left < 0 else (int(feature), float(threshold), int(left), int(right))
+        for feature, threshold, left, right, share in zip(
+            tree.feature, tree.threshold, tree.children_left, tree.children_right, tree.value, strict=True
+        )
+    ]
+
+
+def forest(trees: Sequence[Sequence[_Node]]) -> Forest:
+    """The nodes of `trees`, depth-first, their numbers as they are stored."""
+    roots: list[int] = []
+    features: list[int] = []
+    rights: list[int] = []
+    numbers: list[float] = []
+
+    def add(tree: Sequence[_Node], at: int) -> None:
+        feature, number, left, right = tree[at]
+        place = len(features)
+        features.append(feature)
+        numbers.append(number)
+        rights.append(place)
+        if feature != LEAF:
+            add(tree, left)
+            rights[place] = len(features)
+            add(tree, right)
+
+    for tree in trees:
+        roots.append(len(features))
+        add(tree, 0)
+    return Forest(roots, features, rights, array("f", numbers))
 
 
 def calibrated(trees: Trees, raw: Sequence[float], bad: Sequence[bool], weight: Sequence[float]) -> Trees:

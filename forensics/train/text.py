@@ -81,7 +81,7 @@ def fit(documents: Sequence[Document]) -> Model:
         intercepts=_single(intercepts),
         coefficients=_single(np.ascontiguousarray(rows.T).ravel()),
         values=(0.0,) * len(NAMES),
-        outcome=Trees((), 0.0, 0.0, ()),
+        outcome=Trees((), 0.0),
     )
 
 

@@ -1,4 +1,4 @@
-"""Boosted trees as plain numbers: by hand, and as scikit-learn computes them."""
+"""Trees as plain numbers: by hand, and as scikit-learn computes them."""
 
 import random
 from typing import Any
@@ -8,27 +8,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.outcome.features import NAMES
-from forensics.outcome.trees import Trees
+from forensics.outcome.trees import LEAF, LEAST_SHARE, Forest, Trees
 
-STUMP = ((0, 1.5, 1, 2, 0.0), (-1, 0.0, -1, -1, -2.0), (-1, 0.0, -1, -1, 4.0))
+STUMP = Forest((0,), (0, LEAF, LEAF), (2, 1, 2), (1.5, -1.0, 2.0))
+TWICE = Forest((0, 3), (0, LEAF, LEAF) * 2, (2, 1, 2, 5, 4, 5), (1.5, -1.0, 2.0) * 2)
+HALF = Forest((0,), (0, LEAF, LEAF), (2, 1, 2), (1.5, 0.5, 1.0))
 
 
 def test_a_feature_at_its_threshold_goes_left() -> None:
-    trees = Trees(("a",), 1.0, 0.5, (STUMP,))
+    trees = Trees(("a",), 1.0, STUMP)
     assert trees.raw([1.5]) == 0.0
     assert trees.raw([1.6]) == 3.0
 
 
 def test_trees_add_up_and_are_calibrated() -> None:
-    trees = Trees(("a",), 1.0, 0.5, (STUMP, STUMP), slope=2.0, shift=-1.0)
+    trees = Trees(("a",), 1.0, TWICE, slope=2.0, shift=-1.0)
     assert trees.raw([9.0]) == 5.0
     assert trees.log_odds([9.0]) == 9.0
-    assert Trees((), 0.0, 1.0, ()).probability([]) == 0.5
+    assert Trees((), 0.0).probability([]) == 0.5
+
+
+def test_of_both_kinds_of_trees_the_mean_counts_and_no_share_is_certain() -> None:
+    trees = Trees(("a",), 1.0, STUMP, HALF)
+    assert trees.raw([1.0]) == 0.0, "log odds 0 by the boosted ones, a half by the others"
+    assert 4.0 < trees.raw([2.0]) < 6.0
 
 
 @given(st.floats(-1e9, 1e9))
 def test_a_probability_is_one(base: float) -> None:
-    assert 0.0 <= Trees((), base, 1.0, ()).probability([]) <= 1.0
+    assert 0.0 <= Trees((), base).probability([]) <= 1.0
 
 
 def test_they_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,12 +52,20 @@ def test_they_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> Non
             learners.append(self)
             return super().fit(*given, **named)
 
+    class Voters(ensemble.ExtraTreesClassifier):  # type: ignore[misc]
+        def fit(self, *given: object, **named: object) -> Any:
+            learners.append(self)
+            return super().fit(*given, **named)
+
     monkeypatch.setattr(ensemble, "HistGradientBoostingClassifier", Kept)
+    monkeypatch.setattr(ensemble, "ExtraTreesClassifier", Voters)
     chance = random.Random(3)
     rows = np.array([[float(chance.randrange(40)) for _ in NAMES] for _ in range(160)])
     bad = [bool(row[0] + row[1] > 40) for row in rows]
     made = outcome_fit.fit_trees(rows, bad, [1.0] * len(bad))
-    expected = np.mean([learner.decision_function(rows) for learner in learners], axis=0)
+    *boosted, voters = learners
+    shares = np.clip(voters.predict_proba(rows)[:, 1], LEAST_SHARE, 1 - LEAST_SHARE)
+    expected = np.mean([learner.decision_function(rows) for learner in boosted], axis=0) / 2 + np.log(shares / (1 - shares)) / 2
     assert [made.raw(row) for row in rows.tolist()] == pytest.approx(list(expected), abs=0.01)
     assert sum((made.raw(row) > 0) == truth for row, truth in zip(rows.tolist(), bad, strict=True)) > 150
 
@@ -59,5 +75,5 @@ def test_calibration_makes_blind_answers_true() -> None:
 
     raw = [4.0] * 100 + [-4.0] * 100  # too sure: of the first, 75 are bad, of the others 25
     bad = [True] * 75 + [False] * 25 + [True] * 25 + [False] * 75
-    made = outcome_fit.calibrated(Trees(("a",), 4.0, 1.0, ()), raw, bad, [1.0] * 200)
+    made = outcome_fit.calibrated(Trees(("a",), 4.0), raw, bad, [1.0] * 200)
     assert made.probability([0.0]) == pytest.approx(0.75, abs=0.01)
