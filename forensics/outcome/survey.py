@@ -62,11 +62,15 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
         by_key[_key_for(observation, of_lane)].append(observation)
     known: dict[bytes, int] = {}
     cells = scan.source.format == "notebook"
+    launcher: _LaneRows | None = None
     made: list[Lane] = []
-    for key in dict.fromkeys([*of_lane, *by_key]):
+    for key in sorted(dict.fromkeys([*of_lane, *by_key]), key=lambda k: k != OWN):
         total = 0 if whole or len(of_lane) > 1 else scan.lines
         alone = LAST_ROWS if len(of_lane) <= FEW_LANES else LAST_ROWS_OF_MANY
         own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, cells)
+        launcher = own if key == OWN else launcher
+        if key[0] == "rank" and launcher:
+            own.started_by(launcher)
         made.append(
             Lane(
                 source=scan.source.name,
@@ -159,6 +163,10 @@ class _LaneRows:
     def _last(self, holds: Callable[[int], bool], at: int) -> int:
         return next((self.numbers[i] for i in range(len(self.rows) - 1, at - 1, -1) if holds(i)), 0)
 
+    def started_by(self, launcher: "_LaneRows") -> None:
+        """Take the attempts of `launcher` for its own, too: a rank is started anew by it, and says nothing of that itself."""
+        self._starts = sorted({*self.starts(), *(s for s in launcher.starts() if self.numbers and s > self.numbers[0])})
+
     def starts(self) -> list[int]:
         """Numbers of the lines at which a further attempt begins."""
         if self._starts is None:
@@ -190,7 +198,7 @@ class _LaneRows:
         """The attempts of the lane, in order; one where it has no rows."""
         if not self.rows:
             return (Attempt(1, 0, 0),)
-        first = [self.numbers[0], *(s for s in self.starts() if s > self.numbers[0])]
+        first = [self.numbers[0], *(s for s in self.starts() if self.numbers[0] < s <= self.numbers[-1])]
         last = [*(n - 1 for n in first[1:]), self.numbers[-1]]
         return tuple(Attempt(i, a, b) for i, (a, b) in enumerate(zip(first, last, strict=True), 1))
 

@@ -60,7 +60,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = read(tmp_path / "m")
     assert (found.causes, found.vocabulary, found.values) == (("a", "b"), {"x": 0, "y": 1}, tiny().values)
     assert found.text({"x", "y"}) == tiny().text({"x", "y"})
-    assert found.outcome == tiny().outcome
+    assert (found.outcome.base, list(found.outcome.boosted.roots)) == (tiny().outcome.base, [])
     assert len(found.hash) == 64
 
 

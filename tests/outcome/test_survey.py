@@ -47,6 +47,16 @@ def test_another_programs_lines_are_not_behind_it(knowledge: Database) -> None:
     assert (after.behind, after.again, after.progress) == (0, 0, 0)
 
 
+def test_a_launcher_that_starts_its_ranks_anew_starts_each_of_them(knowledge: Database) -> None:
+    raised = "[rank1]: RuntimeError: the object store answered 503"
+    text = log(*STEPS[:9], raised, "W1121 api.py:900] restarting worker group, torchelastic restart 1 of 3", *STEPS[9:])
+    seen = seen_at(text, 10)
+    after = lanes_of(text, knowledge, [seen])["rank 1"].aftermath[10, seen.kind]
+    assert (after.behind, after.starts) == (0, 1)
+    without = log(*STEPS[:9], raised, *STEPS[9:])
+    assert lanes_of(without, knowledge, [seen_at(without, 10)])["rank 1"].aftermath[10, seen.kind].starts == 0
+
+
 def test_what_says_that_it_goes_on_or_stands_next_to_such_a_line_is_handled(knowledge: Database) -> None:
     said = log(*STEPS[:9], "WARNING could not read shard 7, retrying in 1 s", *STEPS[9:])
     assert behind(said, 10, knowledge).handled_line == 10
