@@ -101,7 +101,8 @@ class Lane(Struct, frozen=True):
 
     `attempts`: in order, one at least. `digest`: how it ends. `trouble_lines`: its last lines with a word of trouble that nothing
     takes back. `last_lines`: its last lines that are not blank. `good_lines`: its last lines that
-    tell of a good end. `aftermath`: by line and kind of an observation in it.
+    tell of a good end. `aftermath`: by line and kind of an observation in it. `superseded`: its launcher began a further attempt
+    behind its last line, and it has not spoken since.
     """
 
     source: str
@@ -113,6 +114,7 @@ class Lane(Struct, frozen=True):
     last_lines: tuple[Line, ...] = ()
     good_lines: tuple[Line, ...] = ()
     aftermath: Mapping[tuple[int, str], Aftermath] = field(default_factory=dict)
+    superseded: bool = False
 
 
 class Fact(Struct, frozen=True):

@@ -136,10 +136,15 @@ def _of_telling_sources(lanes: Sequence[Lane], loud: Sequence[Owned]) -> Sequenc
 def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
     """The lane that ends with most trouble: of several ranks or processes the one to look at."""
 
-    def badness(lane: Lane) -> tuple[bool, float, int]:
+    def badness(lane: Lane) -> tuple[bool, bool, float, int]:
         d = lane.digest
         near = min((x for x in (d.traceback, d.trouble) if x >= 0), default=-1)
-        return near >= 0 and near - min(d.again_after_trouble, near) < 50, -float(near if near >= 0 else 1 << 40), d.lines
+        return (
+            not lane.superseded,
+            near >= 0 and near - min(d.again_after_trouble, near) < 50,
+            -float(near if near >= 0 else 1 << 40),
+            d.lines,
+        )
 
     return max(lanes, key=badness, default=None)
 

@@ -82,6 +82,7 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
                 last_lines=own.last_lines(),
                 good_lines=own.good_lines(),
                 aftermath={(o.line, o.kind): own.aftermath(o) for o in by_key.get(key, ())},
+                superseded=any(s > own.numbers[-1] for s in own.starts()) if own.numbers else False,
             )
         )
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines))

@@ -51,8 +51,9 @@ def test_a_launcher_that_starts_its_ranks_anew_starts_each_of_them(knowledge: Da
     raised = "[rank1]: RuntimeError: the object store answered 503"
     text = log(*STEPS[:9], raised, "W1121 api.py:900] restarting worker group, torchelastic restart 1 of 3", *STEPS[9:])
     seen = seen_at(text, 10)
-    after = lanes_of(text, knowledge, [seen])["rank 1"].aftermath[10, seen.kind]
-    assert (after.behind, after.starts) == (0, 1)
+    lane = lanes_of(text, knowledge, [seen])["rank 1"]
+    assert (lane.aftermath[10, seen.kind].behind, lane.aftermath[10, seen.kind].starts) == (0, 1)
+    assert lane.superseded
     without = log(*STEPS[:9], raised, *STEPS[9:])
     assert lanes_of(without, knowledge, [seen_at(without, 10)])["rank 1"].aftermath[10, seen.kind].starts == 0
 
