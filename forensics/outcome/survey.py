@@ -120,6 +120,7 @@ class _LaneRows:
                 known.setdefault(row.form, bits)
             self.bits.append(bits)
         self._starts: list[int] | None = None
+        self.told_starts: list[int] = []  # by a phrase, or by steps that count from the beginning again
         self.forms = [r.form for r in own]
         self.cells = cells
         loud = TROUBLE | FRAME | SHUT_DOWN
@@ -165,8 +166,9 @@ class _LaneRows:
         return next((self.numbers[i] for i in range(len(self.rows) - 1, at - 1, -1) if holds(i)), 0)
 
     def started_by(self, launcher: "_LaneRows") -> None:
-        """Take the attempts of `launcher` for its own, too: a rank is started anew by it, and says nothing of that itself."""
-        self._starts = sorted({*self.starts(), *(s for s in launcher.starts() if self.numbers and s > self.numbers[0])})
+        """Take the attempts that `launcher` tells of for its own: a rank is started anew by it, and says nothing of that itself."""
+        launcher.starts()
+        self._starts = sorted({*self.starts(), *(s for s in launcher.told_starts if self.numbers and s > self.numbers[0])})
 
     def starts(self) -> list[int]:
         """Numbers of the lines at which a further attempt begins."""
@@ -188,11 +190,13 @@ class _LaneRows:
             count = int(counted[1]) if counted else highest
             fell = counted is not None and count <= 1 and highest > 2
             highest = count if counted else highest
-            begins = (bits & START and not bits & TROUBLE) or row.form in banners or fell
+            told = bool(bits & START and not bits & TROUBLE) or fell
+            begins = told or row.form in banners
             if self.cells:
                 begins = CELL.match(row.raw) is not None
             if begins and (self.cells or not found or row.number - found[-1] > BANNER_ROWS):
                 found.append(row.number)
+                self.told_starts += [row.number] if told else []
         return found
 
     def attempts(self) -> tuple[Attempt, ...]:
