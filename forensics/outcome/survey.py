@@ -166,7 +166,7 @@ class _LaneRows:
         return next((self.numbers[i] for i in range(len(self.rows) - 1, at - 1, -1) if holds(i)), 0)
 
     def started_by(self, launcher: "_LaneRows") -> None:
-        """Take the attempts that `launcher` tells of for its own: a rank is started anew by it, and says nothing of that itself."""
+        """Take the attempts that `launcher` tells of for its own: it starts a rank anew, which says nothing of that itself."""
         launcher.starts()
         self._starts = sorted({*self.starts(), *(s for s in launcher.told_starts if self.numbers and s > self.numbers[0])})
 
