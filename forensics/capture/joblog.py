@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_PART_BYTES = 1 << 16  # of a line whose end has not come yet
 MAX_WAITING_BYTES = 4 << 20  # of output that waits for the disk
 WAKE_BYTES = 1 << 19
-WRITE_S = 0.1  # what comes within so long is written together
+WRITE_S = 0.25  # what comes within so long is written together
 WAIT_S = 1.0  # a slow disk holds the job up for so long, once; then its lines are left out
 INDEX_S = 0.1
 FLUSH_S = 1.0  # what was written longer ago is on disk, whatever happens to us

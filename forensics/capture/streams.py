@@ -22,7 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from forensics.capture.joblog import JobLog
 
-BLOCK_BYTES = 1 << 18
+BLOCK_BYTES = 1 << 18  # of a job that writes faster than it is read
+LINES_BYTES = 1 << 13  # of one that writes lines: room for a large block is made and given back at each read
 PIPE_BYTES = 1 << 20
 F_SETPIPE_SZ = 1031
 
@@ -120,13 +121,15 @@ class Streams:
 
     def _copy(self, ours: int, to: int, log: JobLog | None) -> None:
         name = "terminal" if ours == self.master else str(to)
+        size = LINES_BYTES
         while True:
             try:
-                data = os.read(ours, BLOCK_BYTES)
+                data = os.read(ours, size)
             except OSError:  # a pty whose last user has left
                 break
             if not data:
                 break
+            size = BLOCK_BYTES if len(data) == size else LINES_BYTES
             self._busy[ours] = time.monotonic()
             if log is not None:
                 log.add(name, data.replace(b"\r\n", b"\n") if ours == self.master else data)
