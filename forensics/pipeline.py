@@ -156,7 +156,8 @@ def analyze(
 def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
     """Where and how the job ran; not looked for where there is nothing to advise."""
     scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.readings]
-    return spared(lambda: context.surroundings(scans), Surroundings(), "where it ran", None, seen.noted.append)
+    drawn = [curve for r in seen.readings for curve in r.curves]
+    return spared(lambda: context.surroundings(scans, drawn), Surroundings(), "where it ran", None, seen.noted.append)
 
 
 def _decided(

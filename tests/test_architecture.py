@@ -38,7 +38,7 @@ BELOW: dict[str, set[str]] = {
     "decision": {"text", "outcome", "database", "model", "errors", "lazy"},
     # what to do, what to tell
     "advice": {"database", "model", "text", "lazy"},
-    "context": {"series", "model", "lazy"},
+    "context": {"series", "model", "text", "lazy"},
     "templates": {"layouts", "model", "text", "lazy"},
     "report": {"model", "errors", "text", "lazy"},
     # the stages in order

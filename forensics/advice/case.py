@@ -28,25 +28,26 @@ NUMBERS = (
 )
 
 
+SAID = "said"  # the text of the evidence lines
+UNEXPLAINED = "unexplained"  # of a first cause that no other one explains: "nothing given says why"
+
+
 def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
     numbers = {n for name in NUMBERS for n in (name, f"{name}_place")}
-    return {
-        *numbers,
-        *MEMORY_FIELDS,
-        *DRIVER_FIELDS,
-        "shm_space",
-        "loop_device",
-        "optimizer",
-        "mixed_precision",
-        *HABITS,
-        *(f"{h}_code" for h in HABITS),
-    }
+    own = {SAID, UNEXPLAINED, "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "mixed_precision"}
+    own |= {"shm_space", "loop_device"}
+    return {*own, *numbers, *MEMORY_FIELDS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
 def case_facts(facts: Fields, around: Surroundings) -> dict[str, Value]:
     """`facts` of the evidence over those of what is `around` the job: evidence has the last word."""
     known = {**_settings(around), **_habits(around), **facts}
+    if around.last_reading:
+        known["long_run"] = around.last_reading.place
+    if around.profiled:
+        known |= {"profiled": around.profiled.place, "profiled_code": around.profiled.text}
+        known["profiled_bytes"] = int(around.profiled.value or 0)
     return {**memory_facts(known, around), **_driver(known, around), **_shm_space(around), **_loop_device(known), **known}
 
 

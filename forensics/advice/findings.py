@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from forensics.advice.case import case_facts
+from forensics.advice.case import SAID, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.remedies import advice, missing
 from forensics.advice.whereabouts import where
 from forensics.advice.wording import summary
 from forensics.database import HEALTHY, Cause, Database
-from forensics.model import Advice, Fields, Finding, Observation, Proof, Role, Surroundings, Unknown
+from forensics.model import Advice, Fields, Finding, Observation, Proof, Role, Surroundings, Unknown, Value
 from forensics.model.answers import OUTCOME_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
@@ -69,14 +69,19 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
         title=cause.title,
         role=_role(candidate, first),
         probability=candidate.probability,
-        summary=summary(cause, facts),
+        summary=summary(cause, facts | _silence(candidate, first)),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, facts, around) if first and cause.id != HEALTHY else (),
+        remediations=_advice(cause, facts | said(proofs), around) if first and cause.id != HEALTHY else (),
         ledger=candidate.ledger,
         where=where(facts),
         ranks=_ranks(observations),
     )
+
+
+def said(proofs: Sequence[Proof]) -> dict[str, Value]:
+    """The evidence lines as they stand: for conditions of remedies alone, not to be told."""
+    return {SAID: "\n".join(p.text for p in proofs)}
 
 
 def _advice(cause: Cause, facts: Fields, around: Surroundings) -> tuple[Advice, ...]:
@@ -102,6 +107,11 @@ def _told(candidate: Candidate, of_the_machine: bool) -> list[Observation]:
     """Its observations; those of the subject only, where some are, unless it is a fault `of_the_machine`, which all feel."""
     mine = [o.observation for o in candidate.owned if o.whose == "mine" or of_the_machine]
     return mine or [o.observation for o in candidate.owned]
+
+
+def _silence(candidate: Candidate, first: bool) -> dict[str, Value]:
+    """That nothing given explains the first cause: a sentence that says so names this fact, and is not told of consequences."""
+    return {UNEXPLAINED: "nothing given says why"} if first and not candidate.explained_by else {}
 
 
 def _role(candidate: Candidate, first: bool) -> Role:

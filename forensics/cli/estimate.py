@@ -88,7 +88,7 @@ def _read(path: Path, heads: int) -> "Need":
     if found is None or not found.parameters:
         raise UsageError("no summary of a model in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
     framework = kind_of(" ".join(layer.kind for layer in found.layers))
-    sample = sample_of(found.layers, framework, heads)
+    sample = sample_of(found.layers, framework, heads, found.weighted_outputs)
     return Need(found.parameters, found.trainable, sample, 1, runtime=RUNTIME_BYTES[framework])
 
 

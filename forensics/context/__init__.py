@@ -14,12 +14,14 @@ from msgspec.structs import replace
 
 from forensics.context.architecture import TRIGGER as ARCHITECTURE
 from forensics.context.architecture import architecture
-from forensics.context.curves import Ranked, curves, longest
+from forensics.context.curves import Ranked, curves, last_reading, longest
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
 from forensics.context.notices import TRIGGER as MACHINE_LOAD
 from forensics.context.notices import notices
 from forensics.context.processes import processes
+from forensics.context.profiled import TRIGGER as PROFILED
+from forensics.context.profiled import profiled
 from forensics.context.run_settings import TRIGGER as RUN_SETTINGS
 from forensics.context.run_settings import run_settings
 from forensics.model import Curve, Finding, Incident, Observation, ProcessMemory, Report, Scan, Setting, Surroundings, Trigger
@@ -38,18 +40,21 @@ class Context(Struct, frozen=True):
 
 def triggers() -> tuple[Trigger, ...]:
     """The lines that may carry any of it."""
-    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD)
+    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED)
 
 
-def surroundings(scans: Sequence[Scan]) -> Surroundings:
-    """Where and how the job ran: what remedies are chosen and worded by."""
+def surroundings(scans: Sequence[Scan], drawn: Iterable[Ranked] = ()) -> Surroundings:
+    """Where and how the job ran: what remedies are chosen and worded by. `drawn`: as for `read`."""
     if not scans:
         return Surroundings()
     from forensics.context.programs import programs  # these two are needed only where there is something to advise
     from forensics.context.signs import signs
 
     beside = programs(scans)
-    return Surroundings(signs(scans, beside), settings(scans), run_settings(scans), beside, architecture(scans))
+    run = run_settings(scans)
+    return Surroundings(
+        signs(scans, beside), settings(scans), run, beside, architecture(scans), last_reading(drawn), profiled(scans)
+    )
 
 
 def read(scans: Iterable[Scan], first: Finding, drawn: Iterable[Ranked] = ()) -> Context:

@@ -4,6 +4,8 @@
      Total params: 2,660,000 (10.15 MB)                           -> parameters 2660000
     ├─Conv2d: 1-1       [32, 64, 224, 224]      1,792             -> Layer("Conv2d: 1-1", "Conv2d", 1792, 3211264), batch 32
 
+    Forward/backward pass size (MB): 1.97                        -> weighted_outputs 123,125: float32, its gradient, batch of 2
+
 Rows that only hold others (a Sequential, an encoder) are left out: their output is that of their last row.
 """
 
@@ -18,13 +20,16 @@ from forensics import lazy
 from forensics.model import Architecture, Layer, Line, Scan, Trigger
 
 REACH = 400  # rows of a summary
-TRIGGER = Trigger("architecture", ("total params:",), before=REACH, after=8)
+TRIGGER = Trigger("architecture", ("total params:",), before=REACH, after=12)
 TOTAL = lazy.regex(r"(?i)\btotal params:\s*([\d,]+)")
 TRAINABLE = lazy.regex(r"(?i)(?<!non-)(?<!non)\btrainable params:\s*([\d,]+)")
 SHAPE = lazy.regex(r"[\[(]+((?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+(?:[\s│┃|]*([\d,]+|--|\?)(?=[\s│┃|]|$))?")
+PASS_SIZE = lazy.regex(r"Forward/backward pass size \(MB\): ([\d.]+)")
 CLASS = lazy.regex(r"\(([A-Za-z]\w*)…?\)?")
 PREFIX = " │┃|├└─┡┩\t"
 MAX_SUMMARIES = 4
+PASS_BYTES = 8  # that torchinfo counts for each number: float32, and its gradient
+SEQUENCE_SIZES = 3  # samples, sequence, width
 
 
 class Row(Struct, frozen=True):
@@ -56,7 +61,10 @@ def read_summary(lines: Sequence[Line], source: str = "", origin: Callable[[int]
     leaves = [r for r, after in zip_longest(rows, rows[1:]) if after is None or after.depth <= r.depth]
     batches = {r.batch for r in rows}
     batch = batches.pop() if len(batches) == 1 else None
-    return Architecture(source, origin(lines[last].number), total, trainable, tuple(r.layer for r in leaves), batch)
+    layers = tuple(r.layer for r in leaves)
+    passed = next((float(m[1]) for x in lines[last : last + 12] if (m := PASS_SIZE.search(x.text))), 0.0)
+    weighted = int(passed * 1e6 / PASS_BYTES / max(1, batch or 1))
+    return Architecture(source, origin(lines[last].number), total, trainable, layers, batch, weighted)
 
 
 def _rows(texts: Sequence[str]) -> list[Row]:
@@ -78,7 +86,8 @@ def _row(text: str, after: str) -> Row | None:
     outputs = math.prod(n or 1 for n in sizes[1:]) if len(sizes) > 1 else 0
     parameters = int(found[2].replace(",", "")) if found[2] and found[2][0].isdigit() else 0  # a narrow screen cuts them off
     depth = len(head) - len(head.lstrip(PREFIX)) if ":" in name else 0
-    return Row(Layer(CLASS.sub("", name).strip(), kind, parameters, outputs), depth, sizes[0])
+    width = sizes[-1] or 0 if len(sizes) == SEQUENCE_SIZES else 0
+    return Row(Layer(CLASS.sub("", name).strip(), kind, parameters, outputs, width), depth, sizes[0])
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int | None:

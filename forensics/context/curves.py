@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Literal
 
 from forensics import lazy
-from forensics.model import Curve, Source
+from forensics.model import Curve, Remark, Source
 from forensics.series import Series
 
 KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
@@ -24,6 +24,7 @@ KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
 }
 RANK = lazy.regex(r"rank (\d{1,6})")
 FEWEST = 8
+MANY = 20  # readings of the loss: by then every kind of step has been seen, a validation too
 MOST_POINTS = 160
 MOST_CURVES = 12
 
@@ -41,6 +42,15 @@ def curves(source: Source, found: Iterable[Series]) -> tuple[Ranked, ...]:
 def longest(found: Iterable[Ranked]) -> tuple[Curve, ...]:
     """Of the curves of all sources those that are shown: the longest first, at most MOST_CURVES."""
     return tuple(curve for _, curve in heapq.nsmallest(MOST_CURVES, found, key=itemgetter(0)))
+
+
+def last_reading(found: Iterable[Ranked]) -> Remark | None:
+    """Of a run that reported its loss MANY times or more: where it last did; `value` is how often, MOST_POINTS at most."""
+    losses = [curve for _, curve in found if curve.kind == "loss" and len(curve.points) >= MANY]
+    longest = max(losses, key=lambda c: len(c.points), default=None)
+    if longest is None:
+        return None
+    return Remark("last_reading", longest.source, longest.points[-1][0], longest.name, float(len(longest.points)))
 
 
 def _order(series: Series, source: Source) -> Order:

@@ -13,7 +13,10 @@ polymorphic_function. Nothing here takes part in the decision.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from forensics import lazy
+from forensics.context.profiled import TRIGGER as PROFILED
+from forensics.context.profiled import largest_row
 from forensics.model import Incident, Notice, Observation, Region, Scan, Trigger
+from forensics.text import size
 
 TRIGGER = Trigger(
     "machine_load", ("swap: ", "---swap--", "full avg10=", "pswpin/s", "%swpused", "triggered tf.function retracing"), after=60
@@ -42,7 +45,7 @@ Made = tuple[int, str, str]  # line, its text, why it is worth knowing
 
 def notices(scans: Iterable[Scan], observed: Sequence[Observation], incidents: Sequence[Incident]) -> tuple[Notice, ...]:
     """What is worth knowing beside the causes, at most MOST of each kind."""
-    found = [n for scan in scans for n in _of_machine(scan)][:MOST]
+    found = [n for scan in scans for n in (*_of_machine(scan), *_of_profile(scan))][:MOST]
     return (*found, *_of_pace(observed), *_in_common(incidents))
 
 
@@ -54,6 +57,16 @@ def _of_machine(scan: Scan) -> Iterator[Notice]:
                 line, text, why = made
                 yield Notice(scan.source.name, origin(line), text, None, NO_OWNER, why)
                 break
+
+
+def _of_profile(scan: Scan) -> Iterator[Notice]:
+    """The line to which a table of memory_profiler gives most."""
+    origin = scan.source.origin or int
+    for region in scan.regions.get(PROFILED.kind, ()):
+        if (most := largest_row(region, scan.source.name)) is not None:
+            row = next(x for x in region.lines_after() if most.text in x.text and x.text.split()[:1] == [str(most.line)])
+            why = f"{most.place} took {size(int(most.value or 0))}, more than any other line of this profile"
+            yield Notice(scan.source.name, origin(row.number), row.text, None, NO_OWNER, why)
 
 
 def _free(region: Region) -> Made | None:

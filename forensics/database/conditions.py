@@ -2,6 +2,7 @@
 
     when: [limit_bytes, scheduler=slurm]         the limit is known, and the job ran under Slurm
     unless: [framework=keras|tensorflow]         not where Keras or TensorFlow speaks
+    when: ['said~divisible|multiple of']         a fact, here the evidence lines, has such words in it
     sbatch --mem=SIZE job.sh                     a command of Slurm: tables/tools.csv says so, no remedy has to
 
 A condition over the environment has three answers: it holds, it is excluded (the fact is known and is something else), or nothing
@@ -15,6 +16,7 @@ from collections.abc import Collection, Mapping
 from msgspec import Struct
 
 from forensics.database.tables import read_rows
+from forensics.model import Fields
 
 # What the logs may tell of where a job ran, and the values that each fact can have.
 ENVIRONMENT: Mapping[str, frozenset[str]] = {
@@ -52,6 +54,12 @@ def tools() -> tuple[Tool, ...]:
 
 def fault(condition: str) -> str | None:
     """What is wrong with a condition over the environment; None for a sound one and for the name of a field."""
+    if "~" in condition:
+        try:
+            words(condition.partition("~")[2])
+        except re.error as error:
+            return f"{condition!r} does not compile: {error}"
+        return None
     fact, equals, values = condition.partition("=")
     if not equals:
         return None
@@ -62,8 +70,23 @@ def fault(condition: str) -> str | None:
     return None
 
 
-def holds(condition: str, known: Collection[str], environment: Environment) -> bool | None:
-    """Does it hold? `known`: names of the fields of the case. None: a fact of the environment that nothing tells."""
+@functools.cache
+def words(pattern: str) -> re.Pattern[str]:
+    """What a condition looks for in a fact, in any case."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def field_of(condition: str) -> str | None:
+    """The field of the case that a condition asks for; None for a fact of the environment."""
+    field, about, _ = condition.partition("~")
+    return field if about or "=" not in condition else None
+
+
+def holds(condition: str, known: Fields, environment: Environment) -> bool | None:
+    """Does it hold? `known`: the fields of the case. None: a fact of the environment that nothing tells."""
+    field, about, pattern = condition.partition("~")
+    if about:
+        return bool(words(pattern).search(str(known.get(field, ""))))
     fact, equals, values = condition.partition("=")
     if not equals:
         return fact in known
@@ -78,8 +101,8 @@ def fit_of(text: str, environment: Environment) -> bool | None:
     for tool in tools():
         if not tool.pattern.search(text):
             continue
-        fits = holds(tool.when, (), environment) if tool.when else True
-        if fits is False or any(holds(c, (), environment) for c in tool.unless):
+        fits = holds(tool.when, {}, environment) if tool.when else True
+        if fits is False or any(holds(c, {}, environment) for c in tool.unless):
             return False
         if fits is None and tool.hidden:
             answer = None
@@ -88,4 +111,4 @@ def fit_of(text: str, environment: Environment) -> bool | None:
 
 def is_confirmed(text: str, environment: Environment) -> bool:
     """Does `text` name a tool that this environment is known to have?"""
-    return any(t.when and t.pattern.search(text) and holds(t.when, (), environment) for t in tools())
+    return any(t.when and t.pattern.search(text) and holds(t.when, {}, environment) for t in tools())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 import regex
 
-from forensics.database.conditions import fault
+from forensics.database.conditions import fault, field_of
 from forensics.database.entries import FIELD, Cause, Place, Signature
 from forensics.database.form import Fault
 
@@ -28,7 +28,7 @@ def unfilled(cause: Cause, given: Collection[str], facts: Callable[[Iterable[str
     found |= {
         (place, f"{name} under when or unless: {fault(name) or f'no signature of {cause.id} and no record gives it'}")
         for place, name in _conditions(cause)
-        if fault(name) or ("=" not in name and name not in known)
+        if fault(name) or ((field := field_of(name)) is not None and field not in known)
     }
     return sorted(Fault(p.path, p.line, what) for p, what in found)
 

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics import detectors
-from forensics.advice.case import case_fields
+from forensics.advice.case import SAID, case_fields
+from forensics.advice.findings import said
 from forensics.advice.remedies import advice
 from forensics.advice.wording import summary
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, asked, told
+from forensics.database.conditions import field_of
 from forensics.database.entries import FIELD
 from forensics.database.nvlink5 import decode_line
 from forensics.explain.words import Term, codes_in, terms_in
@@ -158,8 +160,8 @@ def _of_events(events: Iterable[Observation], database: Database) -> tuple[Told,
     for event in sorted(events, key=lambda e: ("proof", "strong", "hint").index(e.weight)):
         if event.cause in database.causes:
             best.setdefault(event.cause or "", event)
-    causes = [(database.causes[name], event.fields) for name, event in best.items()]
-    return tuple(Told(c, summary(c, facts), advice(c, facts)) for c, facts in causes)
+    causes = [(database.causes[name], event) for name, event in best.items()]
+    return tuple(Told(c, summary(c, e.fields), advice(c, {**e.fields, **said(e.proofs)})) for c, e in causes)
 
 
 def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[Told]:
@@ -169,10 +171,11 @@ def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[Told]:
 
 def _in_general(cause: Cause) -> Told:
     """A cause without a case: its remedies, fields as `<name>`, but for those that a program's own lines or numbers call for."""
-    own = case_fields()
+    own: set[str | None] = {*case_fields()}
+    own.discard(SAID)
     remedies = (
         Advice(i, r.who, _open(r.do), _open(r.why), tuple(map(_open, r.commands)), r.source or None)
-        for i, r in enumerate((r for r in cause.remedies if own.isdisjoint(r.when)), 1)
+        for i, r in enumerate((r for r in cause.remedies if own.isdisjoint(map(field_of, r.when))), 1)
     )
     return Told(cause, "", tuple(remedies))
 

@@ -24,6 +24,11 @@ HABITS = {
     "read_at_once": "a file is read whole into memory",
     "eager": "each step runs eagerly, without a graph",
     "left_the_tape": "a value is made a NumPy array while the tape records, so that no gradient goes through it",
+    "crossed_locks": "two functions take the same locks in opposite orders, so that each can wait for the other",
+    "growing_batch": "a generator fills a list that it never empties, so that each batch holds all before it",
+    "read_each_sample": "a file is read whole for every sample",
+    "unguarded_log": "a loss takes the logarithm or root of what can be 0",
+    "stateful_layer": "a layer carries its state from batch to batch, so that all batches must have one size",
 }
 
 
@@ -56,16 +61,24 @@ class Program(Struct, frozen=True):
 
 
 class Layer(Struct, frozen=True):
-    """One row of a model's summary: its class (`Conv2D`), parameters, and numbers in the output of one sample (0: not told)."""
+    """One row of a model's summary: its class (`Conv2D`), parameters, and numbers in the output of one sample (0: not told).
+
+    `width`: of an output that is a sequence (samples, sequence, width), its last size; else 0.
+    """
 
     name: str
     kind: str
     parameters: int
     outputs: int
+    width: int = 0
 
 
 class Architecture(Struct, frozen=True):
-    """A model as a summary of Keras or torchinfo prints it. `batch`: that of the shapes, None where they are of any batch."""
+    """A model as a summary of Keras or torchinfo prints it. `batch`: that of the shapes, None where they are of any batch.
+
+    `weighted_outputs`: numbers that all layers with parameters make of one sample, those that no row shows included (torchinfo's
+    `Forward/backward pass size`); 0 where it is not told.
+    """
 
     source: str
     line: int
@@ -73,13 +86,16 @@ class Architecture(Struct, frozen=True):
     trainable: int
     layers: tuple[Layer, ...] = ()
     batch: int | None = None
+    weighted_outputs: int = 0
 
 
 class Surroundings(Struct, frozen=True):
     """Where and how the job ran, as far as the logs and the files beside them tell.
 
     `signs`: framework, scheduler, container and so on; `settings`: versions and devices; `run`: batch size and the like that the
-    logs print; `programs`: what lies beside them; `architecture`: the model, where a summary of it was printed.
+    logs print; `programs`: what lies beside them; `architecture`: the model, where a summary of it was printed; `last_reading`:
+    of a run that reported its loss many times, where it last did; `profiled`: the line of a program to which a memory profile gives
+    most.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -87,6 +103,8 @@ class Surroundings(Struct, frozen=True):
     run: tuple[Remark, ...] = ()
     programs: tuple[Program, ...] = ()
     architecture: Architecture | None = None
+    last_reading: Remark | None = None
+    profiled: Remark | None = None
 
     @property
     def environment(self) -> dict[str, set[str]]:

@@ -19,6 +19,15 @@ if __name__ == "__main__":
     for x in loader:
         loss = model(x).mean()
 """
+LOCKS = """\
+def f():
+    with {0}:
+        with {1}:
+            pass
+def g():
+    with b_lock:
+        with a_lock:
+            pass"""
 
 
 def read(folder: Path, text: str, name: str = "train.py") -> Program:
@@ -57,6 +66,16 @@ def test_settings_are_followed_through_names(tmp_path: Path) -> None:
         ("d = pd.read_csv('x')", "read_at_once"),
         ("model.compile(run_eagerly=True)", "eager"),
         ("with tf.GradientTape() as t:\n    y = loss.numpy()", "left_the_tape"),
+        (LOCKS.format("a_lock", "b_lock"), "crossed_locks"),
+        (
+            "def f():\n    a_lock.acquire()\n    b_lock.acquire()\ndef g():\n    with b_lock, a_lock:\n        pass",
+            "crossed_locks",
+        ),
+        ("def batches():\n    xs = []\n    while True:\n        xs.append(read())\n        yield np.array(xs)", "growing_batch"),
+        ("class D:\n    def __getitem__(self, i):\n        return pd.read_parquet(self.path).iloc[i]", "read_each_sample"),
+        ("def my_loss(y, p):\n    return -y * tf.math.log(p)", "unguarded_log"),
+        ("class FocalLoss(nn.Module):\n    def forward(self, p):\n        return torch.sqrt(p).mean()", "unguarded_log"),
+        ("x = LSTM(8, stateful=True)(x)", "stateful_layer"),
     ],
 )
 def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:

@@ -25,8 +25,19 @@ DROPOUT = lazy.regex(r"(?i)dropout")
 ATTENTION = lazy.regex(r"(?i)attenti|attn")
 RECURRENT = lazy.regex(r"(?i)lstm|gru|\brnn")
 MAX_POOL = lazy.regex(r"(?i)max.?pool")
+FRAMEWORK_ATTENTION = lazy.regex(r"(?i)multi_?head_?attention")
+TRANSFORMER = lazy.regex(r"(?i)^transformer.*(?:layer|block)|(?:encoder|decoder)_?layer")
+EMBEDDING = lazy.regex(r"(?i)embedding")
+SCALING = lazy.regex(r"(?i)^(?:normalization|rescaling|p?relu|scale|bias)")
+# What a transformer layer of PyTorch keeps for each token beside dropout's masks, by its width (input, queries, keys and values,
+# scaled queries and keys, what attention gave, norms) and by the width of its feed-forward part (ReLU, what dropout made of it).
+TOKEN_WIDTHS = 10.0
+TOKEN_INNER = 2.0
+SQUARES = 2.0  # of the sequence for each head: the softmax, and what dropout made of it
+OWN_SQUARES = 1.0  # between what a program's own softmax keeps and the fused operation, which keeps none
+SEQUENCE_SHARE = 1.5  # of what hidden layers make on each token: an activation function beside each wide dense layer
 HEAD_WIDTH = 64  # of most transformers, where nothing tells how many heads there are
-MASK_SHARE = 0.25  # one byte of each four
+MASK_SHARE = 0.25  # a truth value takes one byte where a number takes four
 # What the libraries' work space and allocators add to what is counted: the middle of what trainings on CPUs needed beyond it.
 WORK_SHARE = {"torch": 1.15, "keras": 1.2}
 WEIGHTED = lazy.regex(r"(?i)conv|dense|linear")
@@ -43,12 +54,18 @@ class Sample(Struct, frozen=True):
     input: int = 0
 
 
-def sample_of(layers: Sequence[Layer], framework: str = "", heads: int = 0) -> Sample:
-    """The cost of one sample in float32. `framework`: `torch` or `keras`; `heads`: of attention, 0 where nothing tells."""
+def sample_of(
+    layers: Sequence[Layer], framework: str = "", heads: int = 0, weighted_outputs: int = 0, gpu: bool = False
+) -> Sample:
+    """The cost of one sample in float32. `framework`: `torch` or `keras`; `heads`: of attention, 0 where nothing tells.
+    `weighted_outputs`: what all layers with parameters make, those inside of rows that hold others included. `gpu`: not a CPU,
+    on which PyTorch's dropout keeps its mask as floating-point numbers."""
+    mask = 1.0 if framework == "torch" and not gpu else MASK_SHARE
     kept = [0.0] * len(layers)
     made = [_made(layers, i) for i in range(len(layers))]
+    hidden = hidden_inside(layers, weighted_outputs)
     for i, layer in enumerate(layers):
-        inner = _inside(layer, framework, heads)
+        inner = _inside(layer, framework, heads, mask) + hidden.get(i, 0.0)
         after = layers[i + 1].kind if i + 1 < len(layers) else ""
         if framework == "keras" and WEIGHTED.search(layer.kind) and after and not SEPARATE.search(after):
             inner += made[i]  # its activation is inside it, and what goes into that is held beside what comes out
@@ -78,19 +95,52 @@ def _made(layers: Sequence[Layer], i: int) -> float:
     return 0.0 if ALIAS.search(layers[i].kind) else float(layers[i].outputs)
 
 
-def _inside(layer: Layer, framework: str, heads: int) -> float:
-    """Numbers that a layer keeps beside its input and output."""
-    if ATTENTION.search(layer.kind) and layer.parameters:
-        width = max(1.0, math.sqrt(layer.parameters / 4))  # four square matrices: queries, keys, values, output
+def _inside(layer: Layer, framework: str, heads: int, mask: float) -> float:
+    """Numbers that a layer keeps beside its input and output. `mask`: what dropout's takes, in floating-point numbers."""
+    if TRANSFORMER.search(layer.kind) and layer.width and layer.parameters:
+        tokens, inner = layer.outputs / layer.width, max(0.0, layer.parameters - 4 * layer.width**2) / (2 * layer.width)
+        values = (TOKEN_WIDTHS + 2 * mask) * layer.width + (TOKEN_INNER + mask) * inner
+        return tokens * values + (SQUARES + mask) * _heads(layer.width, heads) * tokens**2
+    if ATTENTION.search(layer.kind) and (layer.parameters or layer.width):
+        width = layer.width or max(1.0, math.sqrt(layer.parameters / 4))  # queries, keys, values, output: four square matrices
         sequence = layer.outputs / width
-        count = heads or max(1, round(width / HEAD_WIDTH))
-        squares = {"torch": 1.0 + 1.0 + MASK_SHARE, "keras": 2.0}.get(framework, 2.0)
-        return 4 * layer.outputs + squares * count * sequence**2
+        squares = SQUARES + (mask if framework == "torch" else 0.0) if FRAMEWORK_ATTENTION.search(layer.kind) else OWN_SQUARES
+        return 4 * layer.outputs + squares * _heads(width, heads) * sequence**2
     if RECURRENT.search(layer.kind):
         return 4.0 * layer.outputs  # the gates
     if MAX_POOL.search(layer.kind):
         return INDEX_SHARE * layer.outputs if framework == "torch" else 0.0
-    return MASK_SHARE * layer.outputs if DROPOUT.search(layer.kind) else 0.0
+    return mask * layer.outputs if DROPOUT.search(layer.kind) else 0.0
+
+
+def _heads(width: float, heads: int) -> int:
+    return heads or max(1, round(width / HEAD_WIDTH))
+
+
+def opaque(layer: Layer) -> bool:
+    """Does this row hold layers that the summary does not show, of a sort that is not known?"""
+    known = (READS_INPUT, READS_OUTPUT, EMBEDDING, TRANSFORMER, SCALING)
+    return bool(layer.parameters and layer.outputs) and not any(k.search(layer.kind) for k in known)
+
+
+def hidden_inside(layers: Sequence[Layer], weighted_outputs: int) -> dict[int, float]:
+    """What is kept inside of each opaque row, by its place: what no row shows of `weighted_outputs`, by their outputs."""
+    rows = {i: layer for i, layer in enumerate(layers) if opaque(layer)}
+    shown = sum(_weighted(layer) for i, layer in enumerate(layers) if i not in rows)
+    whole = sum(layer.outputs for layer in rows.values())
+    left = max(0.0, weighted_outputs - shown)
+    return {i: left * x.outputs / whole * (SEQUENCE_SHARE if x.width else 1.0) for i, x in rows.items()}
+
+
+def _weighted(layer: Layer) -> float:
+    """What the layers with parameters of this row make, as torchinfo counts it; PyTorch's attention calls none of its own."""
+    if not layer.parameters:
+        return 0.0
+    if TRANSFORMER.search(layer.kind) and layer.width:
+        inner = max(0.0, layer.parameters - 4 * layer.width**2) / (2 * layer.width)
+        return layer.outputs / layer.width * (3 * layer.width + inner)
+    own_attention = ATTENTION.search(layer.kind) and not FRAMEWORK_ATTENTION.search(layer.kind)
+    return layer.outputs * (4.0 if own_attention else 1.0)
 
 
 def kind_of(text: str) -> str:

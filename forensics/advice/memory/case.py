@@ -61,7 +61,7 @@ def need_of(model: Architecture, batch: int, facts: Fields, around: Surroundings
     return Need(
         parameters=model.parameters,
         trainable=model.trainable,
-        sample=sample_of(model.layers, kinds, int(facts.get("heads", 0))),
+        sample=sample_of(model.layers, kinds, int(facts.get("heads", 0)), model.weighted_outputs, gpu="total_bytes" in facts),
         batch=batch,
         optimizer=optimizer if optimizer in STATE_BYTES else "adam",
         precision="mixed" if "mixed_precision" in facts else "fp32",

@@ -15,6 +15,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from forensics import lazy
+from forensics.context.programs.functions import function_habits
 from forensics.context.programs.tree import Code, calls, dotted, keyword, loops, number
 from forensics.model import Remark
 
@@ -37,6 +38,7 @@ def habits(codes: Sequence[Code]) -> list[Remark]:
     for code in codes:
         found += [*_kept(code), *_grown(code), *_figures(code, named), *_rebuilt(code), *_cached(code)]
         found += [*_started(code), *_forked(code), *_copied_lists(code), *_shared(code, named), *_fed(code), *_taped(code)]
+        found += [*function_habits(code), *_stateful(code)]
     return found
 
 
@@ -211,3 +213,8 @@ def _taped(code: Code) -> Marks:
             for name, call in calls(node):
                 if name.split(".")[-1] == "numpy" or name in ("np.array", "np.mean", "np.sum", "numpy.array", "float"):
                     yield code.remark("left_the_tape", call)
+
+
+def _stateful(code: Code) -> Marks:
+    """Recurrent layers that carry their state from batch to batch: all batches must have one size, and the state be reset."""
+    yield from (code.remark("stateful_layer", call) for _, call in calls(code.tree) if _is_true(keyword(call, "stateful")))

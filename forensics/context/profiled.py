@@ -1,0 +1,47 @@
+"""The table of memory_profiler, to the line of the program that took most memory.
+
+    Filename: train.py
+
+    Line #    Mem usage    Increment  Occurrences   Line Contents
+    =============================================================
+         7     45.2 MiB     45.2 MiB           1   @profile
+         9   1571.3 MiB   1526.0 MiB           1       x = np.zeros((20000, 10000))     -> train.py:9 added 1526.0 MiB
+
+The first row tells what was there before. Column names as memory_profiler 0.5x and 0.61 print them.
+"""
+
+from collections.abc import Iterable
+
+from forensics import lazy
+from forensics.model import Region, Remark, Scan, Trigger
+
+TRIGGER = Trigger("memory_profiler", ("line #    mem usage    increment",), before=4, after=400)
+FILE = lazy.regex(r"^\s*Filename:\s*(\S.{0,300}?)\s*$")
+ROW = lazy.regex(r"^\s*(\d{1,7})\s+([\d.]{1,15}) MiB\s+(-?[\d.]{1,15}) MiB(?:\s+(\d{1,12}))?\s{1,12}(\S.{0,300})?$")
+LEAST_MIB = 50.0  # less is what imports and buffers take
+
+
+def profiled(scans: Iterable[Scan]) -> Remark | None:
+    """The line that took most memory in all tables of these logs; `value` in bytes."""
+    found = [
+        made
+        for scan in scans
+        for region in scan.regions.get(TRIGGER.kind, ())
+        if (made := largest_row(region, scan.source.name)) is not None
+    ]
+    return max(found, key=lambda r: r.value or 0.0, default=None)
+
+
+def largest_row(region: Region, source: str = "") -> Remark | None:
+    """The row with the largest increment after the first, if that is LEAST_MIB or more: line of the program, its text, bytes."""
+    named = next((m for line in reversed(region.lines_before()) if (m := FILE.match(line.text))), None)
+    rows = []
+    for line in region.lines_after():
+        if found := ROW.match(line.text):
+            rows.append(found)
+        elif rows and not line.text.strip():
+            break
+    most = max(rows[1:], key=lambda r: float(r[3]), default=None)
+    if most is None or float(most[3]) < LEAST_MIB:
+        return None
+    return Remark("profiled", named[1] if named else source, int(most[1]), (most[5] or "").strip(), float(most[3]) * (1 << 20))

@@ -1,0 +1,117 @@
+"""Habits that show only where a whole function, or two of them, is read: locks in two orders, batches that are never emptied.
+
+with a: with b: ... in one function, with b: with a: ... in another    crossed_locks    each waits for the other
+xs.append(x); yield np.array(xs)       and xs is never emptied         growing_batch    each batch holds all before it
+def __getitem__(self, i): rows = pd.read_csv(self.path)                read_each_sample the file is read again for every sample
+def my_loss(y, p): return -y * tf.math.log(p)                          unguarded_log    log(0) is minus infinity
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from forensics import lazy
+from forensics.context.programs.tree import Code, calls, dotted
+from forensics.model import Remark
+
+LOCK = lazy.regex(r"(?i)lock|mutex|semaphore|condition")
+LOSS = lazy.regex(r"(?i)loss|entropy|divergence|likelihood|_nll|focal")
+UNGUARDED = {"log", "sqrt", "log2", "log10"}
+MATH = {"tf", "tf.math", "torch", "np", "numpy", "K", "keras.backend", "jnp", "ops", "keras.ops", "math"}
+GUARD = lazy.regex(r"(?i)eps|clamp|clip|maximum|max\(|1e-|softplus|softmax|exp\(|\b[12](?:\.0*)? \+|\+ [12](?:\.0*)?\b|abs")
+READERS = {"read_csv", "read_parquet", "read_json", "read_excel", "read_hdf", "read_pickle", "loadtxt", "genfromtxt"}
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Marks = Iterator[Remark]
+
+
+def function_habits(code: Code) -> Marks:
+    """The habits of the functions of one part of a file."""
+    functions = [n for n in ast.walk(code.tree) if isinstance(n, Function)]
+    yield from _crossed(code, functions)
+    losses = {id(f) for c in ast.walk(code.tree) if isinstance(c, ast.ClassDef) and LOSS.search(c.name) for f in c.body}
+    for function in functions:
+        yield from _growing(code, function)
+        if function.name == "__getitem__":
+            yield from _read_each(code, function)
+        if LOSS.search(function.name) or id(function) in losses:
+            yield from _unguarded(code, function)
+
+
+def _crossed(code: Code, functions: Sequence[Function]) -> Marks:
+    """The first two locks that one function takes in one order and another in the other."""
+    taken: dict[tuple[str, str], tuple[Function, ast.AST]] = {}
+    for function in functions:
+        for first, second, node in _pairs(function.body, ()):
+            taken.setdefault((first, second), (function, node))
+    for (first, second), (function, node) in taken.items():
+        if first < second and (second, first) in taken:
+            other, there = taken[second, first]
+            told = code.remark("crossed_locks", node)
+            lines = f"{first} then {second} in {function.name} (line {told.line}), {second} then {first} in {other.name}"
+            yield Remark(told.kind, told.source, told.line, f"{lines} (line {code.line(there)})")
+
+
+def _pairs(body: Sequence[ast.stmt], held: tuple[str, ...]) -> Iterator[tuple[str, str, ast.AST]]:
+    """(lock that is held, lock that is taken then, where), by `with` and by `acquire` statements in a row."""
+    for statement in body:
+        if isinstance(statement, Function | ast.ClassDef):
+            continue
+        now = held
+        if isinstance(statement, ast.With | ast.AsyncWith):
+            for item in statement.items:
+                name = dotted(item.context_expr)
+                if LOCK.search(name):
+                    yield from ((before, name, item.context_expr) for before in now if before != name)
+                    now = (*now, name)
+        elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
+            name, _, what = dotted(call.func).rpartition(".")
+            if LOCK.search(name) and what == "acquire":
+                yield from ((before, name, call) for before in held if before != name)
+                held = (*held, name)
+            elif what == "release":
+                held = tuple(n for n in held if n != name)
+        for inner in ("body", "orelse", "finalbody"):
+            yield from _pairs(getattr(statement, inner, []), now)
+
+
+def _growing(code: Code, function: Function) -> Marks:
+    """A list that is filled and yielded in a loop and never emptied in it."""
+    for loop in (n for n in function.body if isinstance(n, ast.For | ast.While)):
+        given = {dotted(n) for y in ast.walk(loop) if isinstance(y, ast.Yield) and y.value for n in ast.walk(y.value)}
+        emptied = {dotted(t) for n in ast.walk(loop) if isinstance(n, ast.Assign | ast.Delete) for t in _names(n.targets)}
+        emptied |= {name.rpartition(".")[0] for name, _ in calls(loop) if name.endswith((".clear", ".pop", ".popleft"))}
+        for name, call in calls(loop):
+            filled, _, what = name.rpartition(".")
+            if what in ("append", "extend") and filled in given - emptied:
+                yield code.remark("growing_batch", call)
+                return
+
+
+def _names(targets: Sequence[ast.expr]) -> Iterator[ast.expr]:
+    for target in targets:
+        yield from _names(target.elts) if isinstance(target, ast.Tuple | ast.List) else (target,)
+
+
+def _read_each(code: Code, function: Function) -> Marks:
+    """A file that is read whole for every sample: what is read does not depend on the sample's number."""
+    asked = {a.arg for a in function.args.args[1:]}
+    for node in ast.walk(function):  # statements in order of the file, near enough for names that are made in a row
+        if isinstance(node, ast.Assign) and asked & {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}:
+            asked |= {t.id for t in _names(node.targets) if isinstance(t, ast.Name)}
+    for name, call in calls(function):
+        used = {n.id for a in (*call.args, *(k.value for k in call.keywords)) for n in ast.walk(a) if isinstance(n, ast.Name)}
+        whole = name.rpartition(".")[2] in READERS or name in ("np.load", "numpy.load", "torch.load", "json.load", "pickle.load")
+        if whole and not used & asked and call.args:
+            yield code.remark("read_each_sample", call)
+
+
+def _unguarded(code: Code, function: Function) -> Marks:
+    for name, call in calls(function):
+        where, _, what = name.rpartition(".")
+        given = call.args[0] if call.args and where in MATH else None
+        if (
+            what in UNGUARDED
+            and given is not None
+            and not isinstance(given, ast.Constant)
+            and not GUARD.search(ast.unparse(given))
+        ):
+            yield code.remark("unguarded_log", call)
