@@ -1,19 +1,21 @@
-"""Small trainings on a CPU, real ones: model, data loader, optimizer, three steps. What memory_limits.py runs.
+"""Small trainings on a CPU, real ones: model, data loader, optimizer, two steps. What memory_limits.py runs.
 
     python trainings.py torch cnn-64-16-3 adam 32      trains; prints the peak of its resident memory in bytes
     python trainings.py keras tr-128-64-2-4 sgd 0      prints the summary of the model, as torchinfo or Keras do
+    python trainings.py torch serve                    reads such trainings from its input, each in a process of its own
 
 A model is a family and its sizes: plain, cnn, res, sep, unet: resolution, width, depth; point: points, width, depth; mlp: inputs,
 width, depth; tr, enc: sequence, width, layers, heads. `keras_torch` is Keras with PyTorch behind it.
 """
 
+import importlib
 import itertools
 import os
 import resource
 import sys
 from typing import Any
 
-STEPS, CLASSES, WORDS = 3, 10, 1000
+STEPS, CLASSES, WORDS = 2, 10, 1000
 
 
 def train_torch(family: str, sizes: list[int], optimizer: str, batch: int) -> None:
@@ -237,10 +239,35 @@ def train_keras(family: str, sizes: list[int], optimizer: str, batch: int) -> No
     net.fit(batches(), steps_per_epoch=STEPS, epochs=1, verbose=0)
 
 
-if __name__ == "__main__":
-    backend, name, chosen, number = sys.argv[1:5]
-    os.environ |= {"KERAS_BACKEND": "torch" if backend == "keras_torch" else "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3"}
+def run(backend: str, name: str, optimizer: str, batch: int) -> None:
+    """One training, or the summary of its model where `batch` is 0."""
     kind, *rest = name.split("-")
-    (train_torch if backend == "torch" else train_keras)(kind, [int(n) for n in rest], chosen, int(number))
-    if int(number):
+    (train_torch if backend == "torch" else train_keras)(kind, [int(n) for n in rest], optimizer, batch)
+
+
+def serve(backend: str) -> None:
+    """Imports once, then forks for each line `MODEL OPTIMIZER BATCH` and tells the child's status and peak."""
+    importlib.import_module("torch" if backend == "torch" else "keras")
+    print("ready", flush=True)
+    for line in sys.stdin:
+        name, optimizer, batch = line.split()
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                run(backend, name, optimizer, int(batch))
+                sys.stdout.flush()
+                status = 0
+            finally:
+                os._exit(status)
+        _, status, used = os.wait4(child, 0)
+        print("ended", os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024, flush=True)
+
+
+if __name__ == "__main__":
+    os.environ |= {"KERAS_BACKEND": "torch" if sys.argv[1] == "keras_torch" else "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    if sys.argv[2] == "serve":
+        serve(sys.argv[1])
+    else:
+        run(*sys.argv[1:4], int(sys.argv[4]))  # type: ignore[call-arg]
         print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)

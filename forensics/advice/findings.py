@@ -69,7 +69,7 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
         title=cause.title,
         role=_role(candidate, first),
         probability=candidate.probability,
-        summary=summary(cause, facts | _silence(candidate, first)),
+        summary=summary(cause, facts | _silence(first)),
         evidence=proofs,
         facts=facts,
         remediations=_advice(cause, facts | said(proofs), around) if first and cause.id != HEALTHY else (),
@@ -109,9 +109,9 @@ def _told(candidate: Candidate, of_the_machine: bool) -> list[Observation]:
     return mine or [o.observation for o in candidate.owned]
 
 
-def _silence(candidate: Candidate, first: bool) -> dict[str, Value]:
+def _silence(first: bool) -> dict[str, Value]:
     """That nothing given explains the first cause: a sentence that says so names this fact, and is not told of consequences."""
-    return {UNEXPLAINED: "nothing given says why"} if first and not candidate.explained_by else {}
+    return {UNEXPLAINED: "nothing given says why"} if first else {}
 
 
 def _role(candidate: Candidate, first: bool) -> Role:

@@ -76,7 +76,7 @@ def _read(path: Path, heads: int) -> "Need":
     """What a model's summary in a file tells."""
     from forensics.advice.memory import Need, sample_of
     from forensics.advice.memory.activations import kind_of
-    from forensics.advice.memory.estimate import RUNTIME_BYTES
+    from forensics.advice.memory.estimate import HOST_MARGIN, RUNTIME_BYTES
     from forensics.context.architecture import read_summary
     from forensics.model import Line
 
@@ -89,7 +89,7 @@ def _read(path: Path, heads: int) -> "Need":
         raise UsageError("no summary of a model in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
     framework = kind_of(" ".join(layer.kind for layer in found.layers))
     sample = sample_of(found.layers, framework, heads, found.weighted_outputs)
-    return Need(found.parameters, found.trainable, sample, 1, runtime=RUNTIME_BYTES[framework])
+    return Need(found.parameters, found.trainable, sample, 1, runtime=RUNTIME_BYTES[framework], margin=HOST_MARGIN)
 
 
 def _given(parameters: str | None, sequence: int, width: int, layers: int, heads: int, vocabulary: int, flash: bool) -> "Need":
@@ -128,7 +128,7 @@ def _size(text: str) -> int:
 def as_text(need: "Need", limit: int | None) -> str:
     """The parts as a table, the batch that fits, and what would save how much."""
     from forensics.advice.memory import estimate, largest_batch, savings
-    from forensics.advice.memory.fit import MARGIN, accumulated
+    from forensics.advice.memory.fit import accumulated
     from forensics.text import size
 
     made = estimate(need)
@@ -140,7 +140,7 @@ def as_text(need: "Need", limit: int | None) -> str:
     fitting = largest_batch(need, limit)
     lines.append("")
     if made.per_sample and fitting:
-        lines.append(f"{fitting} samples fit into {size(limit)} and leave {MARGIN:.0%} of it free.")
+        lines.append(f"{fitting} samples fit into {size(limit)} and leave {need.margin:.0%} of it free.")
         if fitting < need.batch:
             step, times = accumulated(need.batch, fitting)
             lines.append(f"{times} steps of {step} samples, added up, make a batch of {step * times}.")

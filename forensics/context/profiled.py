@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from forensics import lazy
 from forensics.model import Region, Remark, Scan, Trigger
 
-TRIGGER = Trigger("memory_profiler", ("line #    mem usage    increment",), before=4, after=400)
+TRIGGER = Trigger("profile_table", ("line #    mem usage    increment",), before=4, after=400)
 FILE = lazy.regex(r"^\s*Filename:\s*(\S.{0,300}?)\s*$")
 ROW = lazy.regex(r"^\s*(\d{1,7})\s+([\d.]{1,15}) MiB\s+(-?[\d.]{1,15}) MiB(?:\s+(\d{1,12}))?\s{1,12}(\S.{0,300})?$")
 LEAST_MIB = 50.0  # less is what imports and buffers take

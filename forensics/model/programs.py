@@ -93,9 +93,9 @@ class Surroundings(Struct, frozen=True):
     """Where and how the job ran, as far as the logs and the files beside them tell.
 
     `signs`: framework, scheduler, container and so on; `settings`: versions and devices; `run`: batch size and the like that the
-    logs print; `programs`: what lies beside them; `architecture`: the model, where a summary of it was printed; `last_reading`:
-    of a run that reported its loss many times, where it last did; `profiled`: the line of a program to which a memory profile gives
-    most.
+    logs print; `programs`: what lies beside them; `architecture`: the model, where a summary of it was printed.
+    `last_reading`: of a run that reported its loss many times, where it last did. `profiled`: the line of a program to which a
+    memory profile gives most.
     """
 
     signs: tuple[Setting, ...] = ()

@@ -76,6 +76,63 @@ def test_a_kill_names_the_programs_line(tmp_path: Path, program: str, action: st
     assert [a for a in found if action in a.action and why in a.why]
 
 
+PROFILE = """\
+Filename: /home/user/run/train.py
+
+Line #    Mem usage    Increment  Occurrences   Line Contents
+=============================================================
+     4     22.0 MiB     22.0 MiB           1   @profile
+     5                                         def load(rows):
+     6     29.2 MiB      7.2 MiB      100003       names = [str(n) for n in range(rows)]
+     7    229.2 MiB    200.0 MiB           1       table = bytearray(200 << 20)
+     8    429.2 MiB    200.0 MiB           1       copy = bytes(table)
+     9    229.2 MiB   -200.0 MiB           1       del table
+    10    229.2 MiB      0.0 MiB           1       return names, copy
+
+"""
+
+
+def test_the_line_that_a_memory_profile_puts_first_is_named(tmp_path: Path) -> None:
+    """The table as memory_profiler 0.61 printed it; folders are renamed."""
+    found = advised(tmp_path, kern_log=KILL, profile_log=PROFILE + "Killed\n")
+    assert [a for a in found if a.action == "Start with train.py:7, which took 200 MiB in the memory profile"]
+
+
+def test_of_a_profile_alone_the_largest_line_is_worth_knowing(tmp_path: Path) -> None:
+    (tmp_path / "profile.log").write_text(PROFILE)
+    (found,) = [n for n in analyze(tmp_path).notices if "of this profile" in n.why]
+    assert (found.line, found.why[:23]) == (8, "train.py:7 took 200 MiB")
+
+
+def test_a_kill_after_many_good_steps_is_no_batch_that_is_too_large(tmp_path: Path) -> None:
+    epochs = "".join(f"Epoch {i}/100\n{i} loss: {1 / i:.4f} - 5s 4ms/step\n" for i in range(1, 28))
+    found = advised(tmp_path, kern_log=KILL, train_log=epochs + "Killed\n")
+    (grown,) = [a for a in found if a.action.startswith("Look for what grows")]
+    assert "train.log:54" in grown.action
+    assert not [a for a in advised(tmp_path, train_log=epochs[:90] + "Killed\n") if a.action.startswith("Look for what grows")]
+
+
+@pytest.mark.parametrize(
+    ("program", "action"),
+    [
+        (
+            "def b():\n    xs = []\n    while True:\n        xs.append(read())\n        yield np.array(xs)\n",
+            "Empty the list of train.py:4",
+        ),
+        ("class D:\n    def __getitem__(self, i):\n        return pd.read_csv(self.path)\n", "Read the file of train.py:3 once"),
+    ],
+)
+def test_a_bad_generator_or_loader_is_named(tmp_path: Path, program: str, action: str) -> None:
+    found = advised(tmp_path, kern_log=KILL, train_log="Epoch 1\nKilled\n", train_py=program)
+    assert [a for a in found if a.action.startswith(action)]
+
+
+def test_a_loss_without_a_guard_comes_first_where_nan_came(tmp_path: Path) -> None:
+    log = "".join(f"step {i} loss {0.5 if i < 9 else float('nan')}\n" for i in range(40))
+    program = "import tensorflow as tf\ndef my_loss(y, p):\n    return -y * tf.math.log(p)\n"
+    assert advised(tmp_path, train_log=log, train_py=program)[0].action == "Guard the logarithm or root at train.py:3"
+
+
 def test_without_a_program_no_line_of_one_is_named(tmp_path: Path) -> None:
     assert not [a for a in advised(tmp_path, kern_log=KILL, train_log="Epoch 1\nKilled\n") if ".py:" in a.action]
 

@@ -74,9 +74,8 @@ def test_every_clause_names_what_allows_it(pytestconfig: pytest.Config) -> None:
 def test_that_nothing_says_why_is_told_of_the_first_cause_alone(knowledge: Database) -> None:
     cause = knowledge.causes["notebook.kernel_died"]
     first = Candidate(cause.id, (), {}, 0.9)
-    explained = Candidate(cause.id, (), {}, 0.9, explained_by="host_memory.oom_cgroup")
-    diagnosis = Diagnosis("crash", Outcome("failed", 0.9, ""), (first, explained, first), ())
-    assert ["nothing given" in f.summary for f in findings(diagnosis, knowledge)] == [True, False, False]
+    diagnosis = Diagnosis("crash", Outcome("failed", 0.9, ""), (first, first), ())
+    assert ["nothing given" in f.summary for f in findings(diagnosis, knowledge)] == [True, False]
 
 
 def test_only_the_fact_that_stands_for_it_says_that_nothing_is_given(knowledge: Database) -> None:

@@ -100,6 +100,12 @@ def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
         "d = tf.data.Dataset.from_tensors(x)\nd = d.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
         "d = pd.read_csv('x', chunksize=1000)",
         "x = list(map(f, y))",
+        LOCKS.format("b_lock", "a_lock"),
+        "def batches():\n    while True:\n        xs = []\n        xs.append(read())\n        yield np.array(xs)",
+        "class D:\n    def __getitem__(self, i):\n        name = self.files[i]\n        return pd.read_parquet(name)",
+        "def my_loss(y, p):\n    return -y * tf.math.log(p + 1e-8) - torch.log(p.clamp(min=1e-6))",
+        "def accuracy(y, p):\n    return tf.math.log(p)",
+        "x = LSTM(8, stateful=False)(x)",
     ],
 )
 def test_what_does_no_harm_is_no_habit(tmp_path: Path, line: str) -> None:

@@ -9,14 +9,23 @@ The summary is counted, the libraries and activations are estimated; a message o
 from collections.abc import Mapping
 
 from forensics.advice.memory.activations import kind_of, sample_of
-from forensics.advice.memory.estimate import CONTEXT_BYTES, RUNTIME_BYTES, STATE_BYTES, Estimate, Need, estimate
+from forensics.advice.memory.estimate import (
+    CONTEXT_BYTES,
+    HOST_MARGIN,
+    MARGIN,
+    RUNTIME_BYTES,
+    STATE_BYTES,
+    Estimate,
+    Need,
+    estimate,
+)
 from forensics.advice.memory.fit import accumulated, largest_batch, savings
 from forensics.model import Architecture, Fields, Surroundings, Value
 from forensics.text import size
 
 FIELDS = (
     "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_told", "needed_at_least_bytes", "savings_told",
-    "state_told", "shuffle_bytes", "shuffle_told", "sample_bytes",
+    "state_told", "margin_told", "shuffle_bytes", "shuffle_told", "sample_bytes",
 )  # fmt: skip
 MAX_SAVINGS = 3
 FLOAT_BYTES = 4
@@ -40,7 +49,11 @@ def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, around
     if made.total <= limit or not made.per_sample:
         return {}  # the arithmetic does not explain the death: nothing is advised by it
     fitting = largest_batch(need, limit)
-    told: dict[str, Value] = {"memory_told": f"{_sum(made)} for {batch} samples, and the limit is {size(limit)}"}
+    free = f"{need.margin:.0%} of it stays free"
+    told: dict[str, Value] = {
+        "margin_told": free,
+        "memory_told": f"{_sum(made)} for {batch} samples, and the limit is {size(limit)}",
+    }
     told["savings_told"] = "; ".join(
         f"{s.name} would save {size(s.bytes)} and make room for {s.batch} samples ({s.cost})"
         for s in savings(need, limit)[:MAX_SAVINGS]
@@ -66,6 +79,7 @@ def need_of(model: Architecture, batch: int, facts: Fields, around: Surroundings
         optimizer=optimizer if optimizer in STATE_BYTES else "adam",
         precision="mixed" if "mixed_precision" in facts else "fp32",
         runtime=runtime,
+        margin=MARGIN if "total_bytes" in facts else HOST_MARGIN,
     )
 
 

@@ -8,8 +8,6 @@ from msgspec.structs import replace
 
 from forensics.advice.memory.estimate import Need, estimate
 
-MARGIN = 0.1  # of the limit that stays free: blocks are rounded, and libraries take work space of their own
-
 
 class Saving(Struct, frozen=True):
     """A way to need less: what it saves at the same batch (bytes), the batch that would fit then, and what it costs."""
@@ -20,10 +18,10 @@ class Saving(Struct, frozen=True):
     cost: str
 
 
-def largest_batch(need: Need, limit_bytes: int, margin: float = MARGIN) -> int:
-    """The largest batch whose estimate leaves `margin` of the limit free; 0 where not even one sample fits."""
+def largest_batch(need: Need, limit_bytes: int) -> int:
+    """The largest batch whose estimate leaves the margin of the limit free; 0 where not even one sample fits."""
     made = estimate(need)
-    room = limit_bytes * (1 - margin) - made.fixed
+    room = limit_bytes * (1 - need.margin) - made.fixed
     if room <= 0 or not made.per_sample:
         return 0
     return int(room // made.per_sample)

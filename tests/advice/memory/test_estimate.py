@@ -94,10 +94,10 @@ def run(*arguments: str, text: str | None = None) -> tuple[int, str]:
 
 
 def test_a_summary_that_is_pasted_is_estimated() -> None:
-    status, told = run("-", "--batch", "64", "--memory", "700MiB", text=KERAS)
+    status, told = run("-", "--batch", "64", "--memory", "1GiB", text=KERAS)
     assert status == 0
     assert "4 B x 308,490 trainable parameters" in told
-    assert "fit into 700 MiB" in told
+    assert "fit into 1 GiB" in told
 
 
 def test_json_tells_bytes() -> None:
