@@ -114,6 +114,6 @@ def test_the_order_of_the_locks_comes_first(tmp_path: Path) -> None:
     first = analyze(tmp_path).causes[0]
     assert first.id == "process.stalled"
     assert "stats_lock at /home/user/run/train.py:11" in first.summary
-    assert first.advice[0].action == "Take the locks of train.py:19 in one order everywhere"
+    assert first.remediations[0].action == "Take the locks of train.py:19 in one order everywhere"
     told = "stats_lock then weights_lock in report (line 19), weights_lock then stats_lock in update (line 11)"
-    assert told in first.advice[0].why
+    assert told in first.remediations[0].why
