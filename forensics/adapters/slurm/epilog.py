@@ -165,8 +165,11 @@ def _tell(job: str, options: Options, env: Mapping[str, str]) -> None:
             target = Path(options.folder)
             target.mkdir(parents=True, exist_ok=True)
             for name, content in ((f"{job}.txt", text), (f"{job}.json", document)):
-                (target / f".{name}").write_text(content, encoding="utf-8")
-                (target / f".{name}").replace(target / name)
+                handle, new = tempfile.mkstemp(dir=target, prefix=".forensics-")  # no name that a user may have taken before
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(content)
+                os.chmod(new, 0o644)  # noqa: PTH101
+                Path(new).replace(target / name)
         if line and options.comment:
             _comment(job, line)
 
