@@ -17,7 +17,11 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+
+from forensics.fleet import Case, engine
+from forensics.fleet.worker import Analysed, Limits
 
 MIB = 1 << 20
 DISTINCT, FILLER_BYTES = 200, 5_000_000
@@ -104,9 +108,6 @@ def _below(pid: int) -> list[int]:
 
 def scheduler(workers: str, tasks: str, times: str) -> None:
     """A real scheduler, real workers that share a few processes, and the client's own loop; each task sleeps."""
-    from forensics.fleet import Case, engine
-    from forensics.fleet.worker import Limits
-
     took = [float(t) for t in Path(times).read_text().split()]
     many, count = int(workers), int(tasks)
     with tempfile.TemporaryDirectory() as place:
@@ -123,7 +124,7 @@ def scheduler(workers: str, tasks: str, times: str) -> None:
                 idle = _processor(server.pid)
                 time.sleep(10)
                 idle = (_processor(server.pid) - idle) / 10
-                engine.analysed = _Sleeping(took)  # type: ignore[assignment]
+                engine.analysed = _sleeping(took)  # type: ignore[assignment]
                 cases = (Case(str(n), (f"incidents/{n}",), "/data") for n in range(count))
                 start = time.perf_counter(), _processor(server.pid), time.process_time()
                 done = sum(1 for _ in engine.reports(client, cases, Limits()))
@@ -153,20 +154,16 @@ def _processor(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class _Sleeping:
+def _sleeping(took: list[float]) -> Callable[[Case, Limits], Awaitable[Analysed]]:
     """What a worker does instead of an analysis; it holds the worker's one thread slot and no thread."""
+    made, size = Analysed, REPORT_BYTES
 
-    __name__ = "analysed"
+    async def analysed(case: Case, _limits: Limits) -> Analysed:
+        seconds = took[int(case.name) % len(took)]
+        await asyncio.sleep(seconds)
+        return made(case.name, b"x" * size, "", seconds)
 
-    def __init__(self, took: list[float]) -> None:
-        self.took = took
-
-    async def __call__(self, case: object, _limits: object) -> object:
-        from forensics.fleet.worker import Analysed
-
-        took = self.took[int(case.name) % len(self.took)]  # type: ignore[attr-defined]
-        await asyncio.sleep(took)
-        return Analysed(case.name, b"x" * REPORT_BYTES, "", took)  # type: ignore[attr-defined]
+    return analysed
 
 
 def serve(file: str) -> None:
