@@ -6,6 +6,7 @@ mine/host_memory/oom_cgroup.yaml:14: host_memory.oom_cgroup/hub: does not match 
 import ast
 import functools
 from collections.abc import Iterable, Iterator
+from math import comb
 from pathlib import Path
 
 from msgspec import Struct
@@ -27,7 +28,7 @@ from forensics.database.templates import unfilled
 from forensics.detectors.units import typed
 from forensics.errors import UsageError
 
-MIN_HEALTHY_LOGS = 2.0  # less may be a single log
+BY_CHANCE_MAX = 0.1  # of a signature that fires as often in both: how likely it is that healthy logs lead by so much
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP = lazy.regex(r"\(\?P<(\w+)>")
 
@@ -79,15 +80,21 @@ def examine(own: Path | None = None, alone: bool = False) -> Examination:
 
 
 def _said_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
-    """Signatures that fired in healthy logs more than in failed ones, and still speak for an end."""
+    """Signatures that fired in healthy logs more than in failed ones, more than chance tells, and still speak for an end."""
     fired = fired_in(builtin_folder())
     for cause in causes:
         for s in cause.signatures if cause.id != HEALTHY else ():
             healthy, own, other = fired.get(s.id, (0.0, 0.0, 0.0))
-            if healthy >= MIN_HEALTHY_LOGS and healthy > own + other and s.ends != "nothing":
+            if s.ends != "nothing" and _by_chance(round(healthy), round(own + other)) <= BY_CHANCE_MAX:
                 told = f"it fired in {healthy:g} healthy logs and {own + other:g} failed ones"
                 advice = "narrow it, or let it say `ends: nothing`"
                 yield Fault(s.place.path, s.place.line, f"{s.id}: {told}: {advice}")
+
+
+def _by_chance(healthy: int, failed: int) -> float:
+    """How likely `healthy` or more of all logs are healthy ones where both kinds are as likely (sign test)."""
+    both = healthy + failed
+    return sum(comb(both, k) for k in range(healthy, both + 1)) / 2**both
 
 
 def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:
