@@ -94,7 +94,7 @@ def _said_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
 def _by_chance(healthy: int, failed: int) -> float:
     """How likely `healthy` or more of all logs are healthy ones where both kinds are as likely (sign test)."""
     both = healthy + failed
-    return sum(comb(both, k) for k in range(healthy, both + 1)) / 2**both
+    return float(sum(comb(both, k) for k in range(healthy, both + 1)) / 2**both)
 
 
 def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:
