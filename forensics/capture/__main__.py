@@ -26,4 +26,5 @@ def main() -> None:
     watch(text)
 
 
-main()
+if __name__ == "__main__":
+    main()
