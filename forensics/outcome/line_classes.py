@@ -4,7 +4,6 @@
 "Epoch 3/10 loss 0.41"            ->  PROGRESS                   "Traceback (most recent call last):"  ->  TROUBLE | TRACEBACK
 """
 
-import re
 from collections.abc import Callable, Mapping
 
 from forensics import lazy
@@ -40,10 +39,10 @@ class LineClasses:
     def __init__(self, phrases: Mapping[str, tuple[tuple[str, ...], str]]) -> None:
         none: tuple[tuple[str, ...], str] = ((), NEVER)
         self.trouble_words, trouble = phrases.get("trouble", none)
-        self.trouble = re.compile(trouble)
-        self.no_trouble = re.compile(phrases.get("no_trouble", none)[1])
+        self.trouble = lazy.regex(trouble)
+        self.no_trouble = lazy.regex(phrases.get("no_trouble", none)[1])
         told = [(bit, *phrases.get(name, none)) for name, bit in CLASSES.items()]
-        self.others = [(bit, words, re.compile(pattern)) for bit, words, pattern in told]
+        self.others = [(bit, words, lazy.regex(pattern)) for bit, words, pattern in told]
 
     def of(self, text: str) -> int:
         """The classes of one line, its terminal colours removed."""
