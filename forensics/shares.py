@@ -35,7 +35,7 @@ def read_shares(sources: Sequence[Source], read: Callable[[Source], T], processe
     if processes < 2 or len(sources) < MANY or sys.platform != "linux":
         yield from map(read, sources)
         return
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
     def read_here(share: slice) -> list[T]:
@@ -47,7 +47,7 @@ def read_shares(sources: Sequence[Source], read: Callable[[Source], T], processe
     pool = ProcessPoolExecutor(min(processes, len(shares), MOST), get_context("fork"), _begin, (read_here,))
     try:
         coming = [pool.submit(_read, share) for share in shares]  # the first one forks
-    except OSError:  # no more processes to be had, as in a container that bounds them
+    except (OSError, BrokenExecutor):  # no more processes to be had, as in a bounded container; or one was killed at once
         for process in set(active_children()) - others:
             process.terminate()
         yield from map(read, sources)
