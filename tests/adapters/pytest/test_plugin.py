@@ -36,9 +36,9 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, *argumen
 def bundles(tmp_path: Path) -> list[Path]:
     """Those that are kept: what watches needs a moment to remove one behind a good end."""
     folder, until = tmp_path / "state" / "forensics", time.monotonic() + 20
-    while list(folder.glob("*/run.json")) and not list(folder.glob("*/report.json")) and time.monotonic() < until:
+    while any(not (kept / "report.json").exists() for kept in folder.glob("*")) and time.monotonic() < until:
         time.sleep(0.05)
-    return list(folder.iterdir()) if folder.is_dir() else []
+    return list(folder.glob("*"))
 
 
 def test_a_killed_session_is_explained_in_the_terminal_and_in_junit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
