@@ -1,7 +1,9 @@
 """The words a log ends with, and what they say of its end: learned, for the endings that no phrase names.
 
-    error: aborting due to 2 previous errors  ->  last:error last:aborting last:previous last:errors last:N ... -> +3.1
-    All done in 12.4 s                        ->  last:all last:done ...                                        -> -2.8
+    error: aborting due to 2 previous errors  ->  last:error, last:aborting, last:N, last:previous errors ...  ->  1.75
+    All done in 12.4 s                        ->  last:all, last:done, last:all done ...                       -> -8.16
+
+The log odds are those of the shipped weights for a log of that one line.
 
 Read are the last lines of the lane that ends with most trouble, and its last lines of trouble. Paths, addresses, dates and times
 are left out; of a number only whether it is 0, 1 or more. The words fall into ROWS rows by a checksum, so that the model keeps

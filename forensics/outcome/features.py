@@ -99,7 +99,8 @@ def features(
         found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in mine if tiers[id(o)] == number], rates).items()}
     loud = [o for o in mine if tiers[id(o)] < TIER_NAMES.index("hint")]
     lanes = _of_telling_sources(lanes, loud)
-    found[ENDING] = ending.log_odds(rows_of(worst_lane(lanes)))
+    worst = worst_lane(lanes)
+    found[ENDING] = ending.log_odds(rows_of(worst))
     for trait in TRAITS:
         heard = mine if trait == "worthless_result" else loud  # a figure that is none is never told louder than as a hint
         found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in heard))
@@ -110,7 +111,6 @@ def features(
     strangers = [] if well else [o for o in owned if o.whose == "unknown" and tiers[id(o)] < NOTICE]
     found |= _unknown(strangers, tiers)
     found |= _others(lanes, well)
-    worst = worst_lane(lanes)
     found |= _of_lane(worst.digest if worst else None)
     found |= {f"lane.is {k}": float(worst is not None and worst.kind == k) for k in KINDS}
     found["setting.machine"], found["setting.host log beside"] = float(machine), float(host_log)

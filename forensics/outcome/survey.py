@@ -16,14 +16,12 @@ from forensics import lazy
 from forensics.layouts import peel
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
-from forensics.outcome.digest import digest
+from forensics.outcome.digest import LOUD, MIN_FORM_CHARS, digest
 from forensics.outcome.lanes import OWN, Key, Row, entity_of, key_of, lane_kind, rows, text_of
 from forensics.outcome.line_classes import (
-    FRAME,
     GOES_ON,
     GOOD,
     PROGRESS,
-    SHUT_DOWN,
     START,
     TAKES_BACK,
     TRACEBACK,
@@ -34,7 +32,6 @@ from forensics.outcome.line_classes import (
 LAST_ROWS = 60  # classified one by one; of the others one for each form
 FEW_LANES = 8
 LAST_ROWS_OF_MANY = 5  # where a source has more lanes: a host has hundreds of services
-MIN_FORM_CHARS = 3
 NEVER_SEEN = 1 << 62
 MAX_FORMS = 4000  # of a source; further ones are taken for neutral
 SHOWN_TROUBLE = 20
@@ -120,12 +117,11 @@ class _LaneRows:
                 known.setdefault(row.form, bits)
             self.bits.append(bits)
         self._starts: list[int] | None = None
-        self.told_starts: list[int] = []  # by a phrase, or by steps that count from the beginning again
+        self._told_starts: list[int] = []
         self.forms = [r.form for r in own]
         self.cells = cells
-        loud = TROUBLE | FRAME | SHUT_DOWN
         self.seen_from = [
-            self.first_seen[r.form] if not b & loud and len(r.form) > MIN_FORM_CHARS else NEVER_SEEN
+            self.first_seen[r.form] if not b & LOUD and len(r.form) > MIN_FORM_CHARS else NEVER_SEEN
             for r, b in zip(own, self.bits, strict=True)
         ]
         self.progress = _counts_behind([bool(b & PROGRESS) and not b & TROUBLE for b in self.bits])
@@ -167,8 +163,13 @@ class _LaneRows:
 
     def started_by(self, launcher: "_LaneRows") -> None:
         """Take the attempts that `launcher` tells of for its own: it starts a rank anew, which says nothing of that itself."""
-        launcher.starts()
-        self._starts = sorted({*self.starts(), *(s for s in launcher.told_starts if self.numbers and s > self.numbers[0])})
+        told = launcher.told_starts()
+        self._starts = sorted({*self.starts(), *(s for s in told if self.numbers and s > self.numbers[0])})
+
+    def told_starts(self) -> list[int]:
+        """Those of starts() that a phrase tells, or steps that count from the beginning again: no banner that is seen twice."""
+        self.starts()
+        return self._told_starts
 
     def starts(self) -> list[int]:
         """Numbers of the lines at which a further attempt begins."""
@@ -196,7 +197,7 @@ class _LaneRows:
                 begins = CELL.match(row.raw) is not None
             if begins and (self.cells or not found or row.number - found[-1] > BANNER_ROWS):
                 found.append(row.number)
-                self.told_starts += [row.number] if told else []
+                self._told_starts += [row.number] if told else []
         return found
 
     def attempts(self) -> tuple[Attempt, ...]:
