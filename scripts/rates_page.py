@@ -24,16 +24,16 @@ HEAD = """# How often each signature is right
 
 | material | logs | MB | its end is known from |
 | --- | ---: | ---: | --- |
-| training logs of public repositories of benchmark results | 2,627 | 571 | the log's own word (`run_stop`, a status) |
-| other whole logs of public repositories: batch jobs, notebooks, CI, services | 924 | 267 | an exit status, a scheduler's state, an exception as the last act |
-| kernel logs of public mailing lists and repositories | 738 | 79 | the kernel's own markers |
-| whole logs of small public repositories, healthy and failed | 337 | 93 | reading |
+| training logs of public repositories of benchmark results | 2,627 | 555 | the log's own word (`run_stop`, a status) |
+| other whole logs of public repositories: batch jobs, notebooks, CI, services | 924 | 259 | an exit status, a scheduler's state, an exception as the last act |
+| kernel logs of public mailing lists and repositories | 644 | 79 | the kernel's own markers |
+| whole logs of small public repositories, healthy and failed | 567 | 133 | reading |
 | whole logs of public repositories, healthy (half of them loud) and failed | 260 | 60 | reading |
-| further logs and fragments of CI jobs, services and batch jobs | 266 | 12 | reading |
-| logs cut short or joined to others by script | 661 | 47 | that of the log they are made from |
-| pieces of 200 lines of healthy service logs | 166 | 4 | that of the whole log |
-| excerpts of threads about failures | 609 | 5 | reading |
-| crashes and healthy twins caused on purpose | 86 | 1.4 | what was done |
+| further logs and fragments of CI jobs, services and batch jobs | 264 | 13 | reading |
+| logs cut short or joined to others by script | 420 | 47 | that of the log they are made from |
+| pieces of 200 lines of healthy service logs | 166 | 5 | that of the whole log |
+| excerpts of threads about failures | 609 | 4 | reading |
+| crashes and healthy twins caused on purpose | 226 | under 10 | what was done |
 
 `benchmarks/public_logs.csv` lists the public ones with repository, path and commit; none of their text is part of the project. A log
 counts with the weight of its origin, so that a repository with a thousand logs counts as a few: the counts below are therefore no whole
