@@ -1,6 +1,6 @@
 """The version and the name of the distribution, in a module of their own so that any other may tell them."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 DISTRIBUTION = "training-forensics"  # the import is `forensics`; a project of that name brings an import `forensics`, too
 
 
