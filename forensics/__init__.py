@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from forensics.api.captured import Ran, run
     from forensics.api.ipython import load_ipython_extension as load_ipython_extension
     from forensics.capture.guard import guard, watch
-    from forensics.errors import ForensicsError
+    from forensics.core.errors import ForensicsError
 
 __version__ = VERSION
 __all__ = ["ForensicsError", "Knowledge", "Ran", "Report", "__version__", "analyze", "guard", "run", "watch"]
 
 _HOMES = {  # public name -> the module that it comes from
-    "ForensicsError": "forensics.errors",
+    "ForensicsError": "forensics.core.errors",
     "Knowledge": "forensics.api",
     "Ran": "forensics.api.captured",
     "Report": "forensics.api",

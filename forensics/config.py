@@ -19,8 +19,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from forensics.errors import UsageError
-from forensics.limits import SIZE, UNITS, Limits, changed, names
+from forensics.core.errors import UsageError
+from forensics.core.limits import SIZE, UNITS, Limits, changed, names
 
 MAX_BYTES = 64 << 10
 KEYS = {"signatures", "cache", "limits", "history", "capture"}

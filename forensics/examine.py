@@ -11,9 +11,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forensics import detectors, lazy, series
+from forensics import detectors, series
 from forensics.advice.case import case_fields
 from forensics.config import config
+from forensics.core import lazy
+from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
 from forensics.database.check import check
 from forensics.database.crossing import crossings
@@ -26,7 +28,6 @@ from forensics.database.slow import slowness
 from forensics.database.sources import Found, chosen, look_up, read_verified
 from forensics.database.templates import unfilled
 from forensics.detectors.units import typed
-from forensics.errors import UsageError
 
 BY_CHANCE_MAX = 0.1  # of a signature that fires as often in both: how likely it is that healthy logs lead by so much
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line

@@ -8,13 +8,14 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import advice, context, correlation, detectors, limits, series, sources, summaries
+from forensics import advice, context, correlation, detectors, series, sources, summaries
 from forensics.config import config
+from forensics.core import limits
+from forensics.core.errors import SourceError
 from forensics.database import Database, load
 from forensics.decision.decide import ENDED_BADLY, Question, decide
 from forensics.decision.model import Model, chosen
 from forensics.decision.precedence import precedence_of
-from forensics.errors import SourceError
 from forensics.model import (
     Finding,
     Incident,

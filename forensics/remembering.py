@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from forensics.errors import ForensicsError, unexpected
+from forensics.core.errors import ForensicsError, unexpected
 
 if TYPE_CHECKING:
     from forensics.model import Report

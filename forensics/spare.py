@@ -7,7 +7,7 @@ report it; left out: its series", "train.log"), and the diagnosis goes on withou
 from collections.abc import Callable
 from typing import TypeVar
 
-from forensics.errors import ForensicsError, unexpected
+from forensics.core.errors import ForensicsError, unexpected
 from forensics.model import Warn, Warning
 
 T = TypeVar("T")

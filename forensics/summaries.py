@@ -9,7 +9,8 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from forensics import advice, correlation, limits
+from forensics import advice, correlation
+from forensics.core import limits
 from forensics.model import (
     EarlierAttempt,
     Finding,

@@ -14,7 +14,8 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from unittest import mock
 
-from forensics import cli, limits
+from forensics import cli
+from forensics.core import limits
 
 
 def forensics(*args: object, stdin: bytes = b"", cwd: Path | None = None, **env: str) -> CompletedProcess[bytes]:

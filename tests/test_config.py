@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from forensics.config import Config, config
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from forensics.core.errors import UsageError
 from forensics.database import builtin_folder, read_folders
 from forensics.database.templates import unfilled
-from forensics.errors import UsageError
 from forensics.examine import examine, fact_names, folders_of, record_fields
 
 from .database.test_causefiles import GOOD, write

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import forensics
-from forensics import lazy
+from forensics.core import lazy
 
 
 def test_a_lazy_pattern_does_what_the_compiled_one_does() -> None:

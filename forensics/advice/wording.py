@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from forensics.core.text import shown, size
 from forensics.database import Cause
 from forensics.database.entries import FIELD
 from forensics.model import Fields, Value
-from forensics.text import shown, size
 
 # `{oom_kills} kill(s)`: one or several by the number; `rank(s) {missing_ranks}`: by how many are listed
 NUMBERED = re.compile(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")

@@ -8,8 +8,8 @@ from pathlib import Path
 from forensics import pipeline
 from forensics.api.knowledge import Knowledge, database_of, usual
 from forensics.api.report import Report
+from forensics.core.errors import UsageError
 from forensics.correlation import Choice
-from forensics.errors import UsageError
 
 AnyPath = str | os.PathLike[str]
 

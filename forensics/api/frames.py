@@ -6,7 +6,7 @@ report.to_frame("series")    name  kind  unit  source  rank  line  value        
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.model import Report
 from forensics.report.redaction import without_secrets
 

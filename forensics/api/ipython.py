@@ -10,7 +10,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from forensics.errors import ForensicsError, UsageError
+from forensics.core.errors import ForensicsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 
-from forensics.errors import ForensicsError, unexpected
+from forensics.core.errors import ForensicsError, unexpected
 
 __all__ = ["main"]
 

@@ -29,7 +29,7 @@ from forensics.cli.common import (
     write,
 )
 from forensics.cli.remembering import Remember
-from forensics.errors import SourceError, UsageError
+from forensics.core.errors import SourceError, UsageError
 from forensics.remembering import remembered
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from forensics.cli.common import capture_settings
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 PACKED = (".tar.gz", ".tgz")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.report.style import ISSUE_CHARS as ISSUE_CHARS
 from forensics.report.style import WIDTH, Style
 

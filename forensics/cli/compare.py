@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.common import Output, Telling, style, write
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from forensics.model import Warning

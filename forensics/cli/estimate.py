@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.cli.common import write
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from forensics.advice.memory import Need
@@ -116,7 +116,7 @@ def _given(parameters: str | None, sequence: int, width: int, layers: int, heads
 
 def _size(text: str) -> int:
     """Bytes of `24GiB`, `16G`, `512 MB`; powers of 1024 throughout."""
-    from forensics.limits import SIZE, UNITS
+    from forensics.core.limits import SIZE, UNITS
 
     found = SIZE.fullmatch(text.strip())
     size = int(float(found["number"]) * UNITS[found["unit"].upper()]) if found else 0
@@ -129,7 +129,7 @@ def as_text(need: "Need", limit: int | None) -> str:
     """The parts as a table, the batch that fits, and what would save how much."""
     from forensics.advice.memory import estimate, largest_batch, savings
     from forensics.advice.memory.fit import accumulated
-    from forensics.text import size
+    from forensics.core.text import size
 
     made = estimate(need)
     rows = [(p.name, size(p.bytes), "counted" if p.certain else "estimated", p.formula) for p in made.parts]

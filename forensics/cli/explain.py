@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.cli.common import Signatures, standard_input, write
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from forensics.database.codes import Code
@@ -172,6 +172,6 @@ def _wrapped(text: str, indent: str, following: str | None = None) -> list[str]:
 
 
 def _shown(text: str) -> str:
-    from forensics.text import shown
+    from forensics.core.text import shown
 
     return shown(text, 1200)

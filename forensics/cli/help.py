@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.cli.common import Output, write
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.remembering import history_place
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
         A limit is changed by `limits: {files: 500000, document: 1 GiB}` in config.yaml or by FORENSICS_LIMIT_FILES=500000.
         """
         from forensics.config import config
-        from forensics.limits import table
+        from forensics.core.limits import table
 
         rows = table(config().limits)
         names, values = (max(len(row[i]) for row in rows) for i in (0, 1))

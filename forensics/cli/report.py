@@ -22,7 +22,7 @@ from forensics.cli.common import (
     finish,
     standard_input,
 )
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from forensics.model import Report

@@ -11,7 +11,7 @@ import typer
 from forensics.cli.common import Redact, capture_settings, check_format
 from forensics.cli.remembering import Remember
 from forensics.config import KEEP, seconds
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command with its arguments.")]
 Folder = Annotated[Path | None, typer.Option("--output", "-o", help="Capture into this folder.")]

@@ -59,7 +59,7 @@ def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Obser
 
 def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Observation]]]") -> str:
     """A table of the series that have two readings or more, the longest of a source first, and a line for each event."""
-    from forensics.text import shown
+    from forensics.core.text import shown
 
     rows: list[tuple[str, ...]] = [HEAD]
     told: list[str] = []
@@ -95,7 +95,7 @@ def number(value: float, unit: str) -> str:
 
 
 def _told(event: "Observation") -> str:
-    from forensics.text import shown
+    from forensics.core.text import shown
 
     facts = ", ".join(f"{k} {v}" for k, v in event.fields.items())
     cause = f" ({event.cause}, {event.weight})" if event.cause else ""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.common import Signatures, save, write
-from forensics.errors import UsageError
-from forensics.text import counted
+from forensics.core.errors import UsageError
+from forensics.core.text import counted
 
 if TYPE_CHECKING:
     from forensics.database import Cause, Signature
@@ -74,8 +74,8 @@ def _show(group: typer.Typer) -> None:
         Example: forensics signatures show host_memory.oom_cgroup/kernel_killed
         """
         from forensics.config import config
+        from forensics.core.text import shown
         from forensics.database import builtin_folder, read_folders
-        from forensics.text import shown
 
         causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
         chosen = [(c, s) for c in causes for s in c.signatures if _is(s, only)]
@@ -209,7 +209,7 @@ def _speaks_of(cause: "Cause", signature: "Signature", text: str) -> bool:
 
 
 def _as_list(chosen: "list[tuple[Cause, Signature]]") -> str:
-    from forensics.text import shown
+    from forensics.core.text import shown
 
     width = max(len(s.id) for _, s in chosen)
     return "".join(shown(f"{s.id:<{width}}  {s.weight:<6}  {c.title}") + "\n" for c, s in chosen)

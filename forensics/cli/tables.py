@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from forensics.text import shown
+from forensics.core.text import shown
 
 CELL_CHARS = 60
 TIMES = ("time", "added")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from forensics.cli.common import Since, Until
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from forensics.correlation import Choice
@@ -171,7 +171,7 @@ def _jsonl(given: Iterable["Entry"]) -> None:
 def _csv(given: Iterable["Entry"]) -> None:
     import csv
 
-    from forensics.text import inert
+    from forensics.core.text import inert
 
     writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -180,7 +180,7 @@ def _csv(given: Iterable["Entry"]) -> None:
 
 
 def _text(given: Iterable["Entry"]) -> None:
-    from forensics.text import shown
+    from forensics.core.text import shown
 
     lane = "wall"
     for entry in given:

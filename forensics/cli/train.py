@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from forensics.cli.common import Signatures
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:

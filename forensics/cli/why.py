@@ -9,7 +9,7 @@ import typer
 from forensics.capture.bundle import REPORT, REPORT_HEAD
 from forensics.cli.common import Format, Redact, capture_settings, check_format, write
 from forensics.cli.remembering import Remember
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 REPORT_NAMES = (REPORT, "report.json", "report.short.txt")
 

@@ -16,7 +16,7 @@ from itertools import zip_longest
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Architecture, Layer, Line, Scan, Trigger
 
 REACH = 400  # rows of a summary

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Literal
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Curve, Remark, Source
 from forensics.series import Series
 

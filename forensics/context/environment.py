@@ -11,7 +11,7 @@ NCCL's banner, collect_env of PyTorch, `pip list` and requirement lines, TensorF
 import re
 from collections.abc import Iterable, Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Region, Scan, Setting, Trigger
 
 TRIGGER = Trigger(

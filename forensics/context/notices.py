@@ -12,11 +12,11 @@ polymorphic_function. Nothing here takes part in the decision.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from forensics import lazy
 from forensics.context.profiled import TRIGGER as PROFILED
 from forensics.context.profiled import largest_row
+from forensics.core import lazy
+from forensics.core.text import size
 from forensics.model import Incident, Notice, Observation, Region, Scan, Trigger
-from forensics.text import size
 
 TRIGGER = Trigger(
     "machine_load", ("swap: ", "---swap--", "full avg10=", "pswpin/s", "%swpused", "triggered tf.function retracing"), after=60

@@ -9,7 +9,7 @@ pages, taken as 4 KiB.
 
 from collections.abc import Iterable
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Finding, Line, ProcessMemory, Region, Scan
 
 KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name

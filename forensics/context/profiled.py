@@ -12,7 +12,7 @@ The first row tells what was there before. Column names as memory_profiler 0.5x 
 
 from collections.abc import Iterable
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Region, Remark, Scan, Trigger
 
 TRIGGER = Trigger("profile_table", ("line #    mem usage    increment",), before=4, after=400)

@@ -7,8 +7,8 @@ python train.py --batch-size 64 --num-workers=4              -> batch_size 64, w
 
 from collections.abc import Iterable, Iterator
 
-from forensics import lazy
 from forensics.context.programs.settings import NAMES, PLAIN
+from forensics.core import lazy
 from forensics.model import Remark, Scan, Trigger
 
 TRIGGER = Trigger("run_settings", ("batch_size", "batch size", "batch-size", "num_workers", "filling up shuffle buffer"))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Line, Program, Scan, Setting
 
 MAX_SOURCES = 200  # of a folder of thousands, the first ones tell the environment

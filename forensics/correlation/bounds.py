@@ -11,7 +11,7 @@ from datetime import datetime, time, timedelta
 
 from msgspec import Struct
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(min|[smhdw])")

@@ -13,10 +13,10 @@ from datetime import timedelta
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
+from forensics.core.text import last_frame
 from forensics.layouts import peel
 from forensics.model import Line, Observation, Scan, Stamp, Trigger
-from forensics.text import last_frame
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # `[Feb13 23:31]` of dmesg -H stands only where the minute changes; the lines behind it tell no more than steps. Anchors of under

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.correlation.id_tables import Tie
 from forensics.correlation.keys import LOCAL, Key, hosts_differ, keys, of_others, words
 from forensics.correlation.normalise import same_host

@@ -13,7 +13,7 @@ import functools
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 
 OUTPUT = lazy.regex(r"(?:^|[/!])slurm-(?P<job>\d{1,12})(?P<array>_\d+)?(?!\d)[^/]*\.(?:out|err|log|txt)\b")
 DOCKER = lazy.regex(r"(?P<container>[0-9a-f]{64})-json\.log")

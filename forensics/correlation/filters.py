@@ -10,13 +10,13 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.core.text import counted
 from forensics.correlation.bounds import Bound, bound, compared
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_samples import mark
 from forensics.correlation.incidents import SILENCE
 from forensics.correlation.timestamp_resolver import Track
 from forensics.model import Incident, Observation, Scan, Unknown, Warn, Warning
-from forensics.text import counted
 
 JOB_FIELDS = ("job", "pod", "container", "unit", "cgroup", "path", "limit_path", "kernel_id", "task_memcg")
 NAMES_OF_JOBS = ("job", "pod", "container", "owner")

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.correlation import normalise
 from forensics.correlation.subject import Subject
 from forensics.layouts import peel

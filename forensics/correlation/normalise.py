@@ -5,7 +5,7 @@ gpu-7.cluster.example, GPU-7                           -> one host
 ray::train_worker                                      -> ray::train_worke, as the kernel has it
 """
 
-from forensics import lazy
+from forensics.core import lazy
 
 COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16, one of them the end
 ADDRESS = lazy.regex(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-9a-fA-F])?")

@@ -4,7 +4,7 @@
 W1121 16:23:25.516000 10262 torch/distributed/elastic/...               -> 10262
 """
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.layouts import peel
 from forensics.model import Scan
 

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.core.text import last_frame
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_inference import clock_of
 from forensics.correlation.clock_samples import Mark, mark, marks, telling
@@ -23,7 +24,6 @@ from forensics.correlation.levels import level
 from forensics.correlation.timestamp_resolver import WALL, Track
 from forensics.layouts import peel
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
-from forensics.text import last_frame
 
 MOST_LINES = 200  # of one entry
 MOST_LINE_BYTES = 1 << 20

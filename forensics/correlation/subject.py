@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.correlation import normalise
 from forensics.correlation.file_names import of_file
 from forensics.layouts import peel

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import hyperscan
 
+from forensics.core.errors import DatabaseError
 from forensics.database import cache
 from forensics.database.compiled import Database, assemble
 from forensics.database.confirm import Confirmer
@@ -20,7 +21,6 @@ from forensics.database.literals import PIECES, compile_anchors, compile_literal
 from forensics.database.rates import read_rates
 from forensics.database.stored import dump, restore
 from forensics.database.tables import read_rows, read_table
-from forensics.errors import DatabaseError
 from forensics.model import Trigger
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
+from forensics.core.text import fold
 from forensics.database.common import frequency
-from forensics.text import fold
 
 MIN_ANCHOR_BYTES = 4
 MAX_ANCHOR_CHARS = 120  # the rest of a longer text is left to the pattern

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from forensics import limits
+from forensics.core import limits
 from forensics.database import memory
 from forensics.database.anchors import NoAnchorError, anchors_of
 from forensics.database.entries import (

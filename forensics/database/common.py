@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from forensics.errors import DatabaseError
+from forensics.core.errors import DatabaseError
 
 COMMON = Path(__file__).with_name("common.json")
 GRAM = 6  # bytes of a text that is counted

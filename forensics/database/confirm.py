@@ -8,9 +8,9 @@ import functools
 
 import regex
 
-from forensics import lazy, limits
+from forensics.core import lazy, limits
+from forensics.core.text import fold
 from forensics.database.entries import Signature
-from forensics.text import fold
 
 # Time, host and program, as syslog and `journalctl` write them; a level in the host's place is none.
 HOST = lazy.regex(

@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from msgspec import Struct
 
+from forensics.core.text import fold
 from forensics.database.compiled import assemble
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import HEALTHY, Cause, Example, Place, Signature
-from forensics.text import fold
 
 Asked = Callable[[str], list[Signature]]
 BEGIN = 3  # letters, of which every anchor has as many

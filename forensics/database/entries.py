@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct, field
 
-from forensics import lazy
+from forensics.core import lazy
 
 Weight = Literal["proof", "strong", "hint"]
 WEIGHTS: tuple[Weight, ...] = get_args(Weight)

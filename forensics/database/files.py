@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from forensics import limits
-from forensics.errors import DatabaseError, UsageError
+from forensics.core import limits
+from forensics.core.errors import DatabaseError, UsageError
 
 PRECEDENCE = "precedence.yaml"  # what is ranked before what, whatever was learned
 PHRASES = "phrases"  # the folder of what is no cause: words by what they do

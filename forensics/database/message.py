@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 
 # What a hole takes. A hole of the first kind takes as little as fits before the text that follows it, and at the end of a
 # message as much as there is. Each is bounded, so that no line can make the search slow.

@@ -10,7 +10,7 @@ is the error status. A row fits when `word & mask == value` and its error status
 import functools
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.database.tables import read_rows
 
 LINE = lazy.regex(

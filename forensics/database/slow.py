@@ -7,9 +7,9 @@ a.*b.*c.*d       polynomial: slow on a long line full of `a b c` without a `d`
 import time
 from collections.abc import Iterator
 
+from forensics.core.limits import Limits
 from forensics.database.confirm import compiled
 from forensics.database.entries import Signature
-from forensics.limits import Limits
 
 TEXT_BYTES = Limits().text  # of a line, at most, are looked at
 SLOW_S = 0.1  # of processor time on a line of TEXT_BYTES: half the limit at which confirmation gives up

@@ -16,7 +16,7 @@ from pathlib import Path
 import hyperscan
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.database.anchors import plain_texts
 from forensics.database.entries import Signature
 from forensics.database.literals import compile_literals

@@ -6,8 +6,8 @@ xid.csv    79,ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS,gpu_hardware.fallen_off_
 import csv
 from pathlib import Path
 
+from forensics.core.errors import DatabaseError
 from forensics.database.files import builtin_folder
-from forensics.errors import DatabaseError
 
 
 def read_rows(name: str, folder: Path | None = None) -> list[dict[str, str]]:

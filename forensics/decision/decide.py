@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from forensics.core.text import counted
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURES, UNLISTED, candidates
 from forensics.decision.model import Model
@@ -23,7 +24,6 @@ from forensics.outcome import told_end
 from forensics.outcome.ending_words import EndingWords, rows_of
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, tier
 from forensics.outcome.told_end import ToldEnd
-from forensics.text import counted
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX = 0.89  # what nothing but time or place ties to the subject never reaches 0.9

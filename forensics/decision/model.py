@@ -29,8 +29,8 @@ from typing import Any
 from msgspec import DecodeError, Struct
 from msgspec.json import decode
 
+from forensics.core.errors import UsageError
 from forensics.decision.candidates import NAMES
-from forensics.errors import UsageError
 from forensics.outcome import features as outcome_features
 from forensics.outcome.ending_words import NOTHING_LEARNED, ROWS, EndingWords
 from forensics.outcome.trees import Forest, Trees

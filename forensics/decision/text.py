@@ -10,7 +10,7 @@ an alarm.
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.database import HEALTHY
 from forensics.model.verdicts import Lane, Owned
 

@@ -13,12 +13,12 @@ import pkgutil
 from collections.abc import Sequence
 from types import ModuleType
 
+from forensics.core.errors import unexpected
 from forensics.detectors.across import together
 from forensics.detectors.base import Record
 from forensics.detectors.events import to_events
 from forensics.detectors.fold import fold
 from forensics.detectors.xid_context import settle
-from forensics.errors import unexpected
 from forensics.model import Observation, Region, Scan, Trigger, Warn, Warning
 
 __all__ = ["read", "together", "triggers"]

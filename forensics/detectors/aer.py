@@ -11,7 +11,7 @@ Wordings of drivers/pci/pcie/aer.c: `id=0010(Receiver ID)` to 4.x, `error receiv
 or a vendor number, tells a GPU. Where nothing does, the class stays open and the lines keep what their signatures say.
 """
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value, Weight
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.layouts import peel
 from forensics.model import Line, Prefix, Value, Weight
 

@@ -16,7 +16,7 @@ reached.
 
 from collections.abc import Iterable
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.detectors.units import size_bytes
 from forensics.model import Line, Region, Trigger, Value, Weight

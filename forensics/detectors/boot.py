@@ -11,7 +11,7 @@ kernel's log alone shows no shutdown either, and tells nothing. `journalctl -r` 
 
 from collections.abc import Sequence
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Peeled, Record, peeled
 from forensics.model import Line, Region, Trigger
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Line
 
 HEAD = "forensics run: "

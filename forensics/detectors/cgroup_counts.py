@@ -10,7 +10,7 @@ Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the kernel. 
 neighbours, where they count every kill since the boot of the host and tell nothing of one group.
 """
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value
 

@@ -9,7 +9,7 @@ Wordings from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice
 
 import re
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.detectors.units import size_bytes
 from forensics.layouts import peel

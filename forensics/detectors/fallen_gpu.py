@@ -8,7 +8,7 @@ Printed by nv_check_gpu_state and at probe (open-gpu-kernel-modules src/nvidia/a
 behind the first carry no stamp, a journal puts one in front of each, and some collectors join them to one.
 """
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value
 

@@ -14,7 +14,7 @@ dump, which somebody runs on a program that hangs.
 
 import re
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Peeled, Record, peeled
 from forensics.detectors.traceback import FOREIGN
 from forensics.model import Line, Region, Trigger, Value, Weight

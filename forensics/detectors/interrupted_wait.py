@@ -11,7 +11,7 @@ and concurrent/futures name them.
 
 from msgspec.structs import replace
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record, peeled
 from forensics.detectors.traceback import FOREIGN, FRAME, HEAD
 from forensics.model import Line, Region, Trigger, Value, Weight

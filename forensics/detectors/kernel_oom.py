@@ -13,12 +13,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-from forensics import lazy
+from forensics.core import lazy
+from forensics.core.text import size
 from forensics.detectors.base import Peeled, Record, peeled
 from forensics.detectors.units import typed
 from forensics.layouts.cgroup_paths import owner
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
-from forensics.text import size
 
 TRIGGERS = (
     Trigger("kernel_oom", ("invoked oom-killer",), after=500),

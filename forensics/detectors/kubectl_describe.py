@@ -20,7 +20,7 @@ OOMKilled proves the limit. Code 137 with the reason Error does not: a liveness 
 
 import re
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value, Weight
 

@@ -8,7 +8,7 @@ The table begins with the newest. A boot that is `still running` below a newer o
 shutdowns at all (`last -x`), two boots without one between them say the same. Without them a list of boots tells nothing.
 """
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger
 

@@ -13,7 +13,7 @@ SDM vol. 3B 17.3).
 import functools
 from datetime import UTC, datetime
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.database import read_rows
 from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value, Weight

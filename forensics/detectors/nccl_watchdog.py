@@ -13,7 +13,7 @@ wrapped and out of order.
 import re
 from collections.abc import Iterable
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.detectors.culprit_rank import Report, initiator
 from forensics.layouts import peel

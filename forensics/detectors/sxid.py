@@ -11,7 +11,7 @@ its severity counts for more than the table's. An unknown code is told as unknow
 
 import functools
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.database import HEALTHY, read_table
 from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value, Weight

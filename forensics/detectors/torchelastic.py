@@ -17,7 +17,7 @@ SIGTERM and, where that does not help within half a minute, with SIGKILL: a rank
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Record, peeled
 from forensics.model import Line, Region, Trigger, Value
 

@@ -6,7 +6,7 @@ Traceback (most recent call last):
 RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 """
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.detectors.base import Peeled, Record, peeled, unwrapped
 from forensics.model import Line, Region, Trigger, Value
 

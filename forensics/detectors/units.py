@@ -6,7 +6,7 @@
 
 from collections.abc import Mapping
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Value
 
 # Powers of 1024 throughout: the kernel's kB and the frameworks' MB and GB are binary.

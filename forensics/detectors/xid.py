@@ -9,7 +9,7 @@ bracket, with pid and name missing or `<unknown>`, with `caused by previous Xid 
 import functools
 import re
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.database import HEALTHY, read_table
 from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value, Weight

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.database.nvlink5 import decode_line
 from forensics.detectors.base import Record
 from forensics.model import Value

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from forensics.errors import SourceError, UsageError
+from forensics.core.errors import SourceError, UsageError
 
 LAYOUTS = ("folder", "file")
 INSTALL = "pip install 'training-forensics[fleet]'"

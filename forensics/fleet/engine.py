@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.fleet.cases import INSTALL, Case
 from forensics.fleet.worker import Analysed, Limits, analysed, failed
 

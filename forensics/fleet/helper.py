@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from forensics import pipeline
+from forensics.core.errors import ForensicsError, SourceError
 from forensics.database import Database
-from forensics.errors import ForensicsError, SourceError
 from forensics.fleet.cases import Case, opened
 from forensics.model import Report, Warning
 from forensics.report import render

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.fleet.worker import Analysed
 from forensics.history.exchange import arrow, report_in, schema, table
 from forensics.history.incident import Incident, incident_of

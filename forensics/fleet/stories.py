@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.history import Incident
 
 WINDOW_S = 300  # a timeout of ten minutes is told in steps; a fabric that is down is told by all within minutes

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from forensics import lazy
-from forensics.errors import UsageError
+from forensics.core import lazy
+from forensics.core.errors import UsageError
 
 NEEDED = ("JobID", "Start", "End", "NodeList")
 HOST_LIST = lazy.regex(r"(?P<head>[^,\[\]]*)(?:\[(?P<numbers>[^\]]*)\](?P<tail>[^,\[\]]*))?(?:,|\Z)")

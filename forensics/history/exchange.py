@@ -12,8 +12,8 @@ from typing import IO, Any
 import msgspec
 from msgspec.structs import replace
 
-from forensics import lazy
-from forensics.errors import UsageError
+from forensics.core import lazy
+from forensics.core.errors import UsageError
 from forensics.history.fingerprint import masked
 from forensics.history.incident import Incident, Known, incident_of, pseudonym
 from forensics.history.opening import INSTALL

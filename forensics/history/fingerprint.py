@@ -20,7 +20,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Finding, Proof, Report
 from forensics.report import hidden
 from forensics.templates import template

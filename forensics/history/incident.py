@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.history.fingerprint import decisive, fingerprint_of, reduced
 from forensics.model import Finding, Proof, Report
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import func, select
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.history.tables import INCIDENTS
 
 if TYPE_CHECKING:

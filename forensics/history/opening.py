@@ -8,7 +8,7 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

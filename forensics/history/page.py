@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from forensics.core.text import shown
 from forensics.history.lemons import Lemons
 from forensics.history.trend import Course, heat, top, trend
-from forensics.text import shown
 
 if TYPE_CHECKING:
     from jinja2 import Template

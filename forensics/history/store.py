@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 from sqlalchemy import delete, func, select, update
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.history.incident import Incident, pseudonym
 from forensics.history.tables import INCIDENTS, JOBS, RESOLUTIONS
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from sqlalchemy import func, select
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.history.tables import INCIDENTS
 
 if TYPE_CHECKING:

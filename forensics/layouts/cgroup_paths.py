@@ -11,7 +11,7 @@ import re
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 
 HEX = r"[0-9a-f]{64}"
 UID = r"[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}"

@@ -6,7 +6,7 @@ Source: the tz database's abbreviations in use since 2000.
 
 from datetime import UTC, timedelta, timezone
 
-from forensics import lazy
+from forensics.core import lazy
 
 HOURS = {
     **dict.fromkeys(("Z", "UTC", "GMT", "WET", "UCT"), 0.0),

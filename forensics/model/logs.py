@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from forensics.text import last_frame
+from forensics.core.text import last_frame
 
 Weight = Literal["proof", "strong", "hint"]
 Value = str | int | float

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model.verdicts import Lane
 
 ROWS = 1 << 16

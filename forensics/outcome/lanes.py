@@ -13,11 +13,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
+from forensics.core.text import clean
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
 from forensics.outcome.record_owners import KEEPERS, spoken_of
-from forensics.text import clean
 
 Key = tuple[str, str]  # kind of entity or the keeper of its records, name
 SYSLOG = re.compile(

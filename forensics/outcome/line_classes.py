@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Mapping
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.database import Database
 
 TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, SAVED, BAD_END, RUN_FAILED = (

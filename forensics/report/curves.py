@@ -6,8 +6,8 @@ rss 665 MiB, 695 MiB, ... 1.9 GiB -> `▁▁▂▃▄▅▆▇█  665 MiB to 1.
 import math
 from statistics import median
 
+from forensics.core.text import size
 from forensics.model import Curve, Report
-from forensics.text import size
 
 BARS = "▁▂▃▄▅▆▇█"
 LOST = "×"  # a reading that was NaN or infinite

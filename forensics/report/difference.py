@@ -12,13 +12,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from forensics.core.text import counted, shown
 from forensics.model import Difference, Message
 from forensics.report.escape import cell, code, fenced, plain, visible
 from forensics.report.paths import Paths
 from forensics.report.redaction import cleared
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
 from forensics.report.style import Style
-from forensics.text import counted, shown
 
 SCHEMA = "forensics-compare/1"
 FORMS = ("text", "markdown", "json")

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from forensics.core.text import shown
 from forensics.model import Finding, IncidentSummary, Line, Proof, Report
 from forensics.report.incidents import groups
-from forensics.text import shown
 
 SCHEMA = "forensics-report/1"
 CONTEXT_CHARS = 500

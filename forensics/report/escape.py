@@ -6,8 +6,8 @@
 import re
 from collections.abc import Iterable
 
-from forensics import lazy
-from forensics.text import shown
+from forensics.core import lazy
+from forensics.core.text import shown
 
 # `@` and `#` are in it as they would notify somebody or point at another issue, `$` and `{` as they start formulas and macros.
 ACTS = lazy.regex(r"([\\`*_{}\[\]<>|#~@&$])")

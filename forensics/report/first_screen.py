@@ -10,6 +10,7 @@ incidents 200 in these logs, number 1 is told here; --incident N tells another
 
 from collections.abc import Iterator
 
+from forensics.core.text import counted
 from forensics.model import Report
 from forensics.report import overview
 from forensics.report.history import seen_before
@@ -18,7 +19,6 @@ from forensics.report.phrases import guessed, headline, percent, verdict, what_h
 from forensics.report.rows import Row, cut, wrapped
 from forensics.report.steps import steps
 from forensics.report.subject import ending
-from forensics.text import counted
 
 SUMMARY_ROWS = 6  # of the screen, which has 24
 LABELLED_ROWS = 2

@@ -13,7 +13,7 @@ from statistics import median, quantiles
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.model import Finding, IncidentSummary, Moment, Report
 
 FOLDED_MIN = 3  # incidents that are alike stand in one row from this number on

@@ -5,10 +5,10 @@ rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it | 20
 
 from datetime import datetime
 
+from forensics.core.text import counted
 from forensics.model import Report
 from forensics.report.incidents import Group, groups
 from forensics.report.phrases import guessed, remedies, span, symptoms
-from forensics.text import counted
 
 RUNS = 3  # of numbers, told one after the other
 LISTED = 5  # rows of other incidents on the first screen

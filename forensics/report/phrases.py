@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Advice, Finding, Message, Proof, Report, Warning
 from forensics.model.answers import OUTCOME_LINE
 

@@ -7,13 +7,13 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
+from forensics.core.text import shown
 from forensics.model import Moment, Report
 from forensics.report.curves import bearing
 from forensics.report.paths import Paths
 from forensics.report.phrases import percent
 from forensics.report.redaction import without_secrets
-from forensics.text import shown
 
 ROLES = {  # colours that differ in lightness, too, and shapes that differ in print
     "root": ("s", "#b3261e", "cause"),

@@ -10,7 +10,7 @@ import json
 
 import msgspec
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.model import Report
 from forensics.report.document import SCHEMA
 

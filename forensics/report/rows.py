@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from forensics.text import shown
+from forensics.core.text import shown
 
 COLOURS = {
     "title": "bold",

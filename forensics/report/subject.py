@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Report, SubjectSummary
 
 LONGEST_NAME = 60  # characters: the line is to stay one

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from forensics import limits
+from forensics.core import limits
 
 MARGIN_BYTES = 256 << 10
 

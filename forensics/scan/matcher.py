@@ -13,8 +13,8 @@ from typing import Any
 import hyperscan
 from msgspec import Struct
 
+from forensics.core.text import line_ends
 from forensics.database import Database, compile_anchors, compile_literals, whole
-from forensics.text import line_ends
 
 FIRST = 500
 LAST = 32

@@ -1,8 +1,8 @@
 """One place where an anchor ended, and its line; text and region are made when asked for."""
 
+from forensics.core.text import fold, frame_at, line_ends
 from forensics.model import Region
 from forensics.scan.chunks import Chunk
-from forensics.text import fold, frame_at, line_ends
 
 BYTES_A_LINE = 200  # what a neighbouring line may take on average
 

@@ -5,7 +5,8 @@ Chunks come in order, so the answer does not depend on how many threads match th
 
 from typing import Any
 
-from forensics import limits
+from forensics.core import limits
+from forensics.core.text import clean, shown
 from forensics.database import Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.chunks import Chunk, chunks
@@ -14,7 +15,6 @@ from forensics.scan.matcher import FIRST, Found, Matcher, last_of_each
 from forensics.scan.place import Numbers, Place
 from forensics.scan.sample import LineSample
 from forensics.scan.workers import Workers, matched
-from forensics.text import clean, shown
 
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time

@@ -7,7 +7,7 @@ Epoch 3 took 45.2 s                                 -> 45.2, "epoch time"
 Bars of training and validation differ by their number of steps, so each has a series of its own.
 """
 
-from forensics import lazy
+from forensics.core import lazy
 
 ENDED = lazy.regex(r"(?<![\d/])(?P<steps>[1-9]\d{0,8})/(?P=steps)(?![\d/])")
 LAPS = lazy.regex(r"(?<![\d/])(\d{1,9})/(\d{1,9})(?![\d/])")

@@ -10,10 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
+from forensics.core.text import inert
 from forensics.layouts import peel
 from forensics.series.base import Series
-from forensics.text import inert
 
 if TYPE_CHECKING:
     from pandas import DataFrame

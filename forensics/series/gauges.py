@@ -10,7 +10,7 @@ MEM 105.500000 1700000004.5000                       -> "resident memory", 105.5
 import re
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.series.base import Series
 from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled

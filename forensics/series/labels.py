@@ -11,7 +11,7 @@ import re
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.series.numbers import words
 
 EVALUATED = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 
 MOST = 60  # numbers of one line that are looked at
 LABEL = 48  # characters of a label that are kept

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.series.epoch_time import LAPS
 from forensics.series.labels import Meaning, meaning
 from forensics.series.numbers import Token, number, tokens

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.layouts import peel
 from forensics.model import Observation
 from forensics.series.base import Reading, Series

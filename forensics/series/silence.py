@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.layouts import peel
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
 from forensics.series.gather import Numbers, Progress

@@ -7,7 +7,7 @@ Mem:       62880028     5909424    55600892       95508     1369712    56381080 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.series.base import Series
 from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled

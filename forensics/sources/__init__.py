@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from forensics.errors import SourceError, UsageError
+from forensics.core.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import file_blob
 from forensics.sources.opened import opened

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from msgspec.structs import replace
 
-from forensics import limits
+from forensics.core import limits
+from forensics.core.text import shown
 from forensics.model import Warn, Warning
 from forensics.sources.blob import PROBE_BYTES, Blob, LimitError, told
 from forensics.sources.slices import Slices
-from forensics.text import shown
 
 if TYPE_CHECKING:
     import zipfile  # here and below: most inputs are no archives, and the imports take as long as a small log

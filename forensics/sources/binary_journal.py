@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from forensics import limits
+from forensics.core import limits
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import BLOCK_BYTES, Blob, first_bytes, told
 from forensics.sources.formats.journal_json import decode

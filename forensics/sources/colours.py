@@ -8,7 +8,7 @@ part no such text stay, and are dropped when a line is shown. One that a block's
 
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 
 PARTED = lazy.regex(rb"(Error|Exception)\x1b\[[0-9;]{0,12}m(: ?)(?:\x1b\[[0-9;]{0,12}m)?")
 

@@ -10,7 +10,7 @@ import io
 from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
-from forensics import limits
+from forensics.core import limits
 from forensics.sources.blob import LimitError
 
 BZIP2_START = b"1AY&SY"

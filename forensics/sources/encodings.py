@@ -11,7 +11,7 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 
 BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 PROBE_BYTES = 8192

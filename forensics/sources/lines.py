@@ -5,8 +5,8 @@ b"a\\nb\\nc"  ->  (1, b"a"), (2, b"b"), (3, b"c")
 
 from collections.abc import Iterator
 
-from forensics import limits
-from forensics.text import line_ends
+from forensics.core import limits
+from forensics.core.text import line_ends
 
 
 def numbered_blocks(blocks: Iterator[bytes]) -> Iterator[tuple[int, int, bytes]]:

@@ -10,8 +10,8 @@ from typing import BinaryIO, cast
 
 from msgspec.structs import replace
 
-from forensics import limits
-from forensics.errors import unexpected
+from forensics.core import limits
+from forensics.core.errors import unexpected
 from forensics.model import Source, Warn, Warning
 from forensics.sources import bundles
 from forensics.sources.archives import archive, members

@@ -8,7 +8,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from forensics.text import line_ends
+from forensics.core.text import line_ends
 
 Piece = tuple[int, int, bytes] | tuple[int, int, bytes, int]
 """(number, step, text), and the number of its lines where that was counted: whole lines without the last line end; the first

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from forensics.core.text import counted
 from forensics.model import Source, Warn, Warning
 from forensics.sources.turning import moment
-from forensics.text import counted
 
 TAIL_BYTES = 8 << 20
 TRIES = 200

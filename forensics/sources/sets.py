@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Source
 from forensics.sources.overlap import read_once
 from forensics.sources.turning import Moment, moment

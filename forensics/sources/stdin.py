@@ -8,8 +8,8 @@ import io
 import sys
 from typing import BinaryIO, cast
 
-from forensics import limits
-from forensics.errors import SourceError, UsageError
+from forensics.core import limits
+from forensics.core.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
 from forensics.sources.archives import archive
 from forensics.sources.blob import PROBE_BYTES, Blob, first_bytes

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from forensics import lazy, limits
+from forensics.core import lazy, limits
 from forensics.sources.formats.base import Note
 from forensics.sources.origin import Piece
 

@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from forensics import lazy, limits
+from forensics.core import lazy, limits
 from forensics.model import Warn, Warning
 
 SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
+from forensics.core.text import last_frame
 from forensics.model import Difference, Message, Source, Warn, Warning
 from forensics.templates.tally import Group, Templates, rows, whole_lines
-from forensics.text import last_frame
 
 MOST_KNOWN = 2_000_000  # templates of the good run
 MOST_NEW = 20_000  # of the bad run; further ones are counted

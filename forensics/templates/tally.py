@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
+from forensics.core.text import last_frame
 from forensics.templates.template import template
-from forensics.text import last_frame
 
 LONG_BYTES = 2000  # lines that agree so far are the same
 MOST_SHAPES = 50_000  # remembered; further ones are made again

@@ -7,7 +7,7 @@ Words stay as they are: two messages that differ in a word are two messages.
 
 import re
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.layouts import peel
 
 MOST_CHARS = 400  # of a message; what stands behind tells the same message apart from nothing

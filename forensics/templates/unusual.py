@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
+from forensics.core.text import last_frame
 from forensics.model import Message, Scan, Source, Warning
 from forensics.templates.difference import known_in
 from forensics.templates.tally import Group, Templates, rows, whole_lines
-from forensics.text import last_frame
 
 SHOWN = 10
 MOST_SOURCES = 200

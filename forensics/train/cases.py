@@ -12,9 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics import correlation, pipeline, sources
+from forensics.core.errors import SourceError, UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import Question
-from forensics.errors import SourceError, UsageError
 from forensics.model import Observation
 
 FAILED = "?"  # stands for the cause of a case of which only the outcome is labelled

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import NAMES, candidates
 from forensics.decision.model import Model
-from forensics.errors import UsageError
 from forensics.outcome.ending_words import EndingWords
 from forensics.outcome.features import Rates
 from forensics.outcome.trees import Trees

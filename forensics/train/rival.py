@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.database import HEALTHY
 from forensics.model.verdicts import Lane
 from forensics.train.cases import Case

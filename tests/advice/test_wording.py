@@ -4,8 +4,8 @@ import pytest
 
 from forensics.advice.remedies import advice, missing
 from forensics.advice.wording import fill, fill_command, summary, tell
+from forensics.core.text import size
 from forensics.database import Cause, Missing, Remedy
-from forensics.text import size
 
 CAUSE = Cause(
     id="family.thing",

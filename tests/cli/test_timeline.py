@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from forensics.cli.app import build
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 JUPYTER_OOM = Path(__file__).parents[2] / "sample_logs" / "jupyter_oom"
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forensics import pipeline
+from forensics.core.errors import UsageError
 from forensics.correlation import Choice
 from forensics.correlation.bounds import bound
 from forensics.correlation.filters import named
 from forensics.correlation.split_bursts import parted
 from forensics.database import HEALTHY, Database
-from forensics.errors import UsageError
 from forensics.model import Report
 from tests.conftest import text_source
 from tests.correlation.helpers import event

@@ -5,10 +5,10 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.core.text import fold
 from forensics.database import Database
 from forensics.database.anchors import NoAnchorError, anchors_of
 from forensics.database.common import frequency
-from forensics.text import fold
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from forensics.core.errors import DatabaseError, UsageError
 from forensics.database import load
-from forensics.errors import DatabaseError, UsageError
 
 from .test_causefiles import GOOD, write
 

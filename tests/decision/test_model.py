@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision import model as models
 from forensics.decision.candidates import NAMES
 from forensics.decision.model import BUILT_IN, ForeignModelError, Model, dump, read, restore, shares
-from forensics.errors import UsageError
 from forensics.model import Report
 from tests.decision.made import model
 

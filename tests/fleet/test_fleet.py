@@ -13,7 +13,7 @@ pytest.importorskip("distributed", reason="pip install 'training-forensics[fleet
 pytest.importorskip("pyarrow")
 pytest.importorskip("sqlalchemy")
 
-from forensics.errors import SourceError, UsageError
+from forensics.core.errors import SourceError, UsageError
 from forensics.fleet.cases import cases_in
 from forensics.fleet.engine import client_of, reports
 from forensics.fleet.parts import Parts

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.history import Incident, incident_of, open_store
 from forensics.history.accounting import expanded, read_jobs
 from forensics.history.again import seen_before

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.history import open_store
 from forensics.history.accounting import read_exposure
 from forensics.history.lemons import Lemons, lemons

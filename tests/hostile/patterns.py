@@ -10,14 +10,14 @@ import regex
 from msgspec import Struct
 
 import forensics
-from forensics import lazy
+from forensics.core import lazy
 
 Pattern = re.Pattern[str] | re.Pattern[bytes]
 KINDS = (re.Pattern, type(regex.compile("")), type(lazy.regex("")))
 
 
 def all_patterns() -> dict[str, Any]:
-    """`forensics.text.ANSI` or `forensics.x.RULES[3].pattern` -> the pattern; each once, under its first name."""
+    """`forensics.core.text.ANSI` or `forensics.x.RULES[3].pattern` -> the pattern; each once, under its first name."""
     found: dict[str, Any] = {}
     seen: set[tuple[str | bytes, int]] = set()
     for module in sorted(

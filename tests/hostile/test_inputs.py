@@ -36,7 +36,7 @@ def test_an_input_gets_an_answer(row: Row, tmp_path: Path, knowledge: Database) 
 
 
 def test_an_input_that_is_nothing_but_hostile_is_one_line(tmp_path: Path, knowledge: Database) -> None:
-    from forensics.errors import SourceError
+    from forensics.core.errors import SourceError
 
     (tmp_path / "x.bin").write_bytes(bytes(range(256)) * 40)
     with pytest.raises(SourceError, match="nothing readable"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forensics.limits import Limits
+from forensics.core.limits import Limits
 from tests.hostile.patterns import all_patterns
 
 LIMIT_S = 0.15  # for each pattern and line; a linear one takes less than a millisecond

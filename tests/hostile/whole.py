@@ -10,8 +10,8 @@ import json
 import time
 
 from forensics import pipeline
+from forensics.core.errors import SourceError
 from forensics.database import Database
-from forensics.errors import SourceError
 from forensics.model import Report, Source, Warning
 from forensics.report import formats, render
 from forensics.report.style import Style

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from forensics.core.text import last_frame
 from forensics.layouts import peel
-from forensics.text import last_frame
 
 OOM = "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0"
 KILLED = "Out of memory: Killed process 4242 (python3)"

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.advice import where, who
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.model import Fields
 from forensics.report import render
 from forensics.report.incidents import focused, groups, subjects

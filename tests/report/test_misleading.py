@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from forensics.core.errors import SourceError
+from forensics.core.text import counted, size
 from forensics.database import Database
-from forensics.errors import SourceError
 from forensics.report import Style, formats, overview, render
 from forensics.report.consequences import consequences, told_beside
 from forensics.report.curves import amount, bearing
 from forensics.report.phrases import also_possible, headline, symptoms
 from forensics.report.steps import steps
 from forensics.sources import open_paths
-from forensics.text import counted, size
 from tests.report import made
 from tests.report.samples import CASES, ROOT, rendered, sample
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.report.plot import plot
 from tests.report import made
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from forensics.core.errors import UsageError
 from forensics.database import Database
-from forensics.errors import UsageError
 from forensics.report import formats, render
 from forensics.report.document import document
 from forensics.report.reading import report_of

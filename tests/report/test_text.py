@@ -5,6 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from forensics.core.text import ANSI
 from forensics.database import Database
 from forensics.model import Warning
 from forensics.model.answers import OUTCOME_LINE
@@ -14,7 +15,6 @@ from forensics.report.paths import Paths
 from forensics.report.phrases import apart, guessed, headline, notes, percent, what_happened
 from forensics.report.steps import steps
 from forensics.report.subject import ending
-from forensics.text import ANSI
 from tests.report import made
 from tests.report.samples import CASES, sample
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forensics import limits
+from forensics.core import limits
 from forensics.database import Confirmer, Database
 from forensics.database.entries import Signature
 from forensics.model import Scan, Source, Warning

@@ -6,7 +6,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.errors import SourceError
+from forensics.core.errors import SourceError
 from forensics.model import Warning
 from forensics.sources.stdin import stream_sources
 from tests.sources.helpers import read_source

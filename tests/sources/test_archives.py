@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from forensics import limits, sources
-from forensics.errors import SourceError
+from forensics import sources
+from forensics.core import limits
+from forensics.core.errors import SourceError
 from forensics.model import Warning
 from tests.sources.helpers import read_path
 from tests.sources.wrapping import tar, zipped

@@ -15,7 +15,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics import limits
+from forensics.core import limits
 from forensics.sources import compression
 from tests.sources.helpers import read_bytes, read_path
 

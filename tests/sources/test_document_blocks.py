@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics import limits
-from forensics.limits import Limits, changed
+from forensics.core import limits
+from forensics.core.limits import Limits, changed
 from forensics.sources.formats import documents
 from forensics.sources.formats.documents import objects, values
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forensics import sources
-from forensics.errors import SourceError, UsageError
+from forensics.core.errors import SourceError, UsageError
 from forensics.model import Warning
 from forensics.sources.stdin import stream_sources
 

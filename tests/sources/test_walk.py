@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forensics import limits
-from forensics.limits import Limits
+from forensics.core import limits
+from forensics.core.limits import Limits
 from forensics.model import Warning
 from forensics.sources.walk import walk
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics import templates
+from forensics.core.text import last_frame
 from forensics.model import Difference, Source
 from forensics.report.difference import passages, render_difference, shortened
 from forensics.report.style import Style
 from forensics.templates import tally, template
 from forensics.templates.tally import Templates, rows, whole_lines
-from forensics.text import last_frame
 from tests.conftest import ROOT, text_source
 
 

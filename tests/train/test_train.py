@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURES, NAMES, UNLISTED
 from forensics.decision.decide import Question
 from forensics.decision.model import dump, restore
 from forensics.decision.precedence import precedence_of
-from forensics.errors import UsageError
 from forensics.train import fit as fitting
 from forensics.train import outcome_fit, text
 from forensics.train import rates as counting

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from forensics.adapters.kubernetes.kubectl import LOG_BYTES, Kubectl
 from forensics.api import Report, analyze
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.model import Notice, Unknown
 
 NAME = re.compile(r"(?:pods?/)?(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)")

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import ByteReceiveStream
 
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 WITHIN_S = 600.0
 STDERR_BYTES = 4096

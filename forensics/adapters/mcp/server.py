@@ -16,7 +16,7 @@ from pydantic import Field
 from forensics.adapters.mcp.asking import Bounds, ask
 from forensics.adapters.mcp.hiding import Hiding
 from forensics.api import Report
-from forensics.errors import ForensicsError
+from forensics.core.errors import ForensicsError
 from forensics.report.short import cut_to
 from forensics.version import VERSION
 

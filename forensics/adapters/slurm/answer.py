@@ -13,7 +13,7 @@ from forensics.adapters.slurm.accounting import Job, table, told
 from forensics.adapters.slurm.evidence import Evidence, gather
 from forensics.adapters.slurm.node import Missing
 from forensics.api import Report, analyze
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from forensics.model import Notice, Unknown
 
 TABLE = "sacct.txt"

@@ -20,7 +20,7 @@ from forensics.adapters.slurm.accounting import Job, Row, control_fields, read, 
 from forensics.adapters.slurm.node import LOGS, Missing, leave_out_crashes, node_logs
 from forensics.capture.bundle import MARK as RUN_FILE
 from forensics.capture.bundle import state_folder
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 MARK = "forensics: why this job ended"  # the first line of what an epilog adds to a job's output
 ASKED = re.compile(r"(?P<job>\d{1,10})(?:_\d{1,7}|\+\d{1,3})?(?:\.(?:\d{1,10}|batch|extern|interactive))?")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Layer
 
 FLOAT_BYTES = 4

@@ -20,8 +20,8 @@ from forensics.advice.memory.estimate import (
     estimate,
 )
 from forensics.advice.memory.fit import accumulated, largest_batch, savings
+from forensics.core.text import size
 from forensics.model import Architecture, Fields, Surroundings, Value
-from forensics.text import size
 
 FIELDS = (
     "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_told", "needed_at_least_bytes", "savings_told",

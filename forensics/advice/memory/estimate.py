@@ -11,7 +11,7 @@ Bytes of weights, gradients and states by precision: Rajbhandari et al. 2020 (Ze
 from msgspec import Struct
 
 from forensics.advice.memory.activations import Sample
-from forensics.text import size
+from forensics.core.text import size
 
 MIB = 1 << 20
 # Bytes of optimizer state a trainable parameter, in float32.

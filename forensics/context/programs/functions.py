@@ -9,8 +9,8 @@ def my_loss(y, p): return -y * tf.math.log(p)                          unguarded
 import ast
 from collections.abc import Iterator, Sequence
 
-from forensics import lazy
 from forensics.context.programs.tree import Code, calls, dotted
+from forensics.core import lazy
 from forensics.model import Remark
 
 LOCK = lazy.regex(r"(?i)lock|mutex|semaphore|condition")

@@ -14,9 +14,9 @@ Each says what stands there, not that it did harm: a remedy names it only where 
 import ast
 from collections.abc import Iterator, Sequence
 
-from forensics import lazy
 from forensics.context.programs.functions import function_habits
 from forensics.context.programs.tree import Code, calls, dotted, keyword, loops, number
+from forensics.core import lazy
 from forensics.model import Remark
 
 TENSOR = lazy.regex(

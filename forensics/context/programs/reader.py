@@ -4,10 +4,10 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from forensics import lazy
 from forensics.context.programs.habits import habits
 from forensics.context.programs.settings import FRAMEWORKS, plain_settings, settings
 from forensics.context.programs.tree import Code
+from forensics.core import lazy
 from forensics.model import CodePart, Line, Program, Remark
 
 MAGIC = lazy.regex(r"^\s*[%!?]|^\s*\w+\s*=\s*[!%]|\?\s*$")  # lines of IPython that are no Python

@@ -9,8 +9,8 @@ import ast
 import math
 from collections.abc import Iterator
 
-from forensics import lazy
 from forensics.context.programs.tree import Code, calls, dotted, keyword, number
+from forensics.core import lazy
 from forensics.model import CodePart, Remark
 
 FRAMEWORKS = {

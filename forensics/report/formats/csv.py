@@ -8,11 +8,11 @@ import csv
 import io
 from collections.abc import Iterable
 
+from forensics.core.text import inert, shown
 from forensics.model import Report
 from forensics.report.document import when
 from forensics.report.incidents import Told, told_incidents
 from forensics.report.style import Style
-from forensics.text import inert, shown
 
 COLUMNS = (
     *("case", "incident", "verdict", "time", "subject", "where", "cause", "title", "probability"),

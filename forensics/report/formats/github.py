@@ -8,12 +8,12 @@ step. What a log says cannot begin a command of its own: each command is one lin
 
 from collections.abc import Iterator
 
+from forensics.core.text import shown
 from forensics.model import Report
 from forensics.report.incidents import Told, told_incidents
 from forensics.report.notices import groups
 from forensics.report.phrases import percent
 from forensics.report.style import Style
-from forensics.text import shown
 
 MOST = 10  # of a kind: GitHub drops the others of a step
 LEVELS = {"crash": "error", "undetermined": "warning"}

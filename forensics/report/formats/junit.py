@@ -10,12 +10,12 @@ The text of a failure holds the summary, the evidence lines and the first thing 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 
+from forensics.core.text import shown
 from forensics.model import Report
 from forensics.report.incidents import Told, told_incidents
 from forensics.report.phrases import percent
 from forensics.report.style import Style
 from forensics.report.subject import ending
-from forensics.text import shown
 
 PROOFS = 5
 

@@ -6,6 +6,7 @@ the reader is told.
 
 from collections.abc import Iterator
 
+from forensics.core.text import counted, size
 from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import overview
 from forensics.report.blocks import Block, fitted
@@ -37,7 +38,6 @@ from forensics.report.phrases import (
 from forensics.report.steps import steps
 from forensics.report.style import Style
 from forensics.report.subject import ending
-from forensics.text import counted, size
 
 PROOFS = 8
 LINE_CHARS = 500

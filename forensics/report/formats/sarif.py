@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
+from forensics.core.text import shown
 from forensics.model import Finding, Notice, Proof, Report
 from forensics.report.escape import visible
 from forensics.report.incidents import Told, told_incidents
 from forensics.report.style import Style
-from forensics.text import shown
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"crash": "error", "undetermined": "warning"}

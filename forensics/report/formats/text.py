@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from forensics.core.text import counted
 from forensics.model import Advice, Finding, Proof, Report
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, later, told_beside
 from forensics.report.curves import CHARS, bearing, course_of, sparkline
@@ -27,7 +28,6 @@ from forensics.report.phrases import (
 )
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
 from forensics.report.style import Style
-from forensics.text import counted
 
 PROOFS = 5
 SUMMARY_ROWS = 6  # of the first screen, which has 24

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forensics.core.text import shown
 from forensics.report.phrases import as_consequence, percent
-from forensics.text import shown
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

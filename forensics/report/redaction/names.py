@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.model import Finding, Report
 from forensics.report.redaction.walk import texts
 from forensics.report.subject import outcome_line

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.report.redaction.forms import FORMS
 
 MASK = "[REDACTED:{}]"

@@ -16,12 +16,12 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
-from forensics import lazy, limits
+from forensics.core import lazy, limits
+from forensics.core.text import shown
 from forensics.model import Warn, Warning
 from forensics.sources.blob import PROBE_BYTES, Blob, first_bytes, read_blocks
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.slices import Slices
-from forensics.text import shown
 
 START = b"Start of NVIDIA bug report log file"
 RULE = b"____________________________________________"

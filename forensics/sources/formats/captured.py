@@ -14,7 +14,7 @@ and a report quotes evidence that is there already.
 import re
 from collections.abc import Callable, Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import Decode, Format, Head, Note
 from forensics.sources.origin import Piece
 

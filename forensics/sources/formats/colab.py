@@ -10,7 +10,7 @@ the message came through, not the message's own.
 import re
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece

@@ -9,7 +9,7 @@ A `P` record is a part; `F` ends the line. Text without parts passes block by bl
 import re
 from collections.abc import Iterator
 
-from forensics import lazy, limits
+from forensics.core import lazy, limits
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece

@@ -11,7 +11,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from forensics import limits
+from forensics.core import limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines

@@ -10,12 +10,12 @@ from operator import itemgetter
 
 from msgspec import Struct, convert, json
 
-from forensics import limits
+from forensics.core import limits
+from forensics.core.text import line_ends
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import parsed
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
-from forensics.text import line_ends
 
 
 class Record(Struct, gc=False):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.stamps import from_second
 from forensics.sources.origin import Piece
 

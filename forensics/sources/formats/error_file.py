@@ -8,7 +8,7 @@ The time goes in front of the first line. (torch.distributed.elastic.multiproces
 from collections.abc import Iterator
 from typing import Any
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import parsed, whole
 from forensics.sources.formats.stamps import from_value

@@ -7,7 +7,7 @@ Aug 22 03:00:07 node-7 kernel: Mem-Info:#012 active_anon:7355653  ->  ... kernel
 import re
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece

@@ -9,7 +9,7 @@ Fluent Bit writes `=>` where JSON has a colon; before 2.1 there is no `{}` besid
 
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.formats.documents import parsed
 from forensics.sources.formats.json_records import text_of

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import convert, json
 
-from forensics import lazy, limits
+from forensics.core import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import NAMES, Entries, Entry
 from forensics.sources.lines import numbered_blocks

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 
 from msgspec import convert
 
-from forensics import lazy
+from forensics.core import lazy
+from forensics.core.text import counted
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import Entries, Entry
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
-from forensics.text import counted
 
 ENTRY = lazy.regex(r"\w{2,9}\.? \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(s=\w+;[^\]]*)\]")
 HEAD = lazy.regex(ENTRY.pattern.encode())

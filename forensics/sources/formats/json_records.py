@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from forensics import lazy, limits
+from forensics.core import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import objects, parsed
 from forensics.sources.formats.stamps import from_value

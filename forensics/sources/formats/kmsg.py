@@ -11,7 +11,7 @@ were lost. (kernel: Documentation/ABI/testing/dev-kmsg.)
 import re
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import objects
 from forensics.sources.lines import numbered_lines

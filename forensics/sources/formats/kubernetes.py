@@ -13,7 +13,7 @@ becomes, each line with the number of its own in the file,
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import Path, values
 from forensics.sources.lines import numbered_lines

@@ -7,7 +7,7 @@ time="2017-02-01T17:58:34.99-08:00" level=error msg="task exited\\n status 137" 
 
 from collections.abc import Iterator
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import single
 from forensics.sources.formats.stamps import from_value

@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from forensics import limits
+from forensics.core import limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import Path, values
 from forensics.sources.formats.stamps import from_value

@@ -8,7 +8,7 @@ Panic#1 Part2                                      ->  Panic#1 Part1
 
 from collections.abc import Iterator
 
-from forensics import lazy, limits
+from forensics.core import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece

@@ -6,7 +6,7 @@
 import functools
 from datetime import UTC, datetime, timedelta
 
-from forensics import lazy
+from forensics.core import lazy
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_YEAR = 1990  # a number that would be an earlier time is a number of something else

@@ -15,7 +15,7 @@ like a record of its own.
 import itertools
 from collections.abc import Iterator, Sequence
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece

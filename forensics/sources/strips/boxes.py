@@ -5,7 +5,7 @@
 
 import re
 
-from forensics import lazy
+from forensics.core import lazy
 from forensics.sources.formats.base import Head
 from forensics.sources.strips.base import Strip
 

@@ -218,7 +218,7 @@ def record(target: Path, kubectl: str = "kubectl") -> None:
     """Ask a real kubectl all that `forensics k8s` asks of every pod here, and keep its answers."""
     from forensics.adapters.kubernetes import answer
     from forensics.adapters.kubernetes.kubectl import Kubectl
-    from forensics.errors import UsageError
+    from forensics.core.errors import UsageError
 
     kept: dict[str, list[Any]] = {}
     real = subprocess.run

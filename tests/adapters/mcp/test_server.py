@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters
 
 from forensics.adapters.mcp.asking import Bounds, ask
 from forensics.adapters.mcp.hiding import Hiding
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 
 SAMPLES = Path(__file__).parents[3] / "sample_logs"
 LOG = """Starting training on host gpu-node17 for user=alice

@@ -9,7 +9,7 @@ import pytest
 from forensics.adapters.slurm import accounting, evidence, node, outputs, programs
 from forensics.adapters.slurm.accounting import Job, Row
 from forensics.capture.kernel import KernelLog
-from forensics.errors import UsageError
+from forensics.core.errors import UsageError
 from tests.commandline import in_text as forensics
 
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())

@@ -7,7 +7,7 @@ redrawn with carriage returns, one frame counts.
 import os
 import string
 
-from forensics import lazy, limits
+from forensics.core import lazy, limits
 
 CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together with what is computed from them
 FEW_BYTES = 128 << 20  # counted without numpy, the import of which takes 0.1 s

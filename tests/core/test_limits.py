@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics import limits, pipeline
+from forensics import pipeline
 from forensics.config import config
+from forensics.core import limits
+from forensics.core.errors import UsageError
+from forensics.core.limits import Limits, changed, names, table, told
 from forensics.database import Database
-from forensics.errors import UsageError
-from forensics.limits import Limits, changed, names, table, told
 from forensics.model import Warning
 from tests.commandline import in_text
 
