@@ -19,7 +19,7 @@ from forensics.database import Database
 from forensics.model import Warning
 from tests.commandline import in_text
 
-SECURITY = Path(__file__).parents[1] / "SECURITY.md"
+SECURITY = Path(__file__).parents[2] / "SECURITY.md"
 
 
 @pytest.fixture
