@@ -1,6 +1,7 @@
 """What a coded error means, by number or name, from signatures/tables/*.csv.
 
-"xid 79", "SXid 12028", "exit code 137", "SIGKILL", "cudaErrorAssert", "CUDA error 700", "-1073741819"  ->  Code
+"xid 79", "SXid 12028", "exit code 137", "SIGKILL", "cudaErrorAssert", "CUDA error 700", "ncclSystemError",
+"-1073741819"  ->  Code
 """
 
 import functools
@@ -19,7 +20,7 @@ NVLINK5 = range(144, 151)
 
 
 class Code(Struct, frozen=True):
-    """One coded error. `kind`: `Xid`, `SXid`, `CUDA error`, `exit status`, `signal` or `NTSTATUS`.
+    """One coded error. `kind`: `Xid`, `SXid`, `CUDA error`, `NCCL result`, `exit status`, `signal` or `NTSTATUS`.
 
     `causes`: ids of the causes it may speak for, likeliest first; empty where it speaks for none. `notes`: what else the table
     says, one sentence each.
@@ -54,6 +55,11 @@ def cuda(number: str) -> list[Code]:
     """The CUDA runtime or driver error of that number or name; two where the numbers changed in CUDA 10.1."""
     asked = number.lower()
     return [_cuda(r) for r in _rows("cuda_error") if asked in (r["code"], r["name"].lower(), r["driver_name"].lower() or None)]
+
+
+def nccl(number: str) -> list[Code]:
+    """The NCCL result (ncclResult_t) of that number or name."""
+    return [_nccl(r) for r in _rows("nccl_result") if number.lower() in (r["code"], r["name"].lower())]
 
 
 def signal(number: str) -> list[Code]:
@@ -116,6 +122,8 @@ ASKED: tuple[tuple[str, Look], ...] = (
     (r"(?:cuda|hip)(?: runtime| driver)?(?: error)?(?: code)?[\s:#=(]*(\d{1,4})\)?", cuda),
     (r"(cuda(?: version| release| toolkit)?[\s:=]*\d{1,2}\.\d{1,2}(?:\D.{0,60})?)", cuda_release),
     (r"(cudaError\w+|CUDA_ERROR_\w+|CUDA_SUCCESS)", cuda),
+    (r"nccl(?: result| error)?(?: code)?[\s:#=(]*(\d{1,2})\)?", nccl),
+    (r"(nccl[A-Z]\w+)", nccl),
     (r"(?:signal|sig)[\s:#=]*(\d{1,2})", signal),
     (r"(SIG[A-Z]{2,6}\d?)", signal),
     (rf"{EXIT}[\s:#=(]*({NUMBER})\)?", ending),
@@ -129,6 +137,7 @@ TOLD: tuple[tuple[str, Look], ...] = (
     (r"caused by previous Xid (\d{1,4})\b", xid),
     (r"(?i:cuda(?: runtime| driver)? error:?) ?\(?(\d{1,4})\)?(?![\w.])", cuda),
     (r"\b(cudaError[A-Z]\w+|CUDA_ERROR_[A-Z_]+)", cuda),
+    (r"\b(nccl(?:UnhandledCuda|System|Internal|Remote)Error|ncclInvalid(?:Argument|Usage))\b", nccl),
     (r"(?i:exit(?:ed)?(?: with)?[ _]?(?:code|status)|exitcode|returncode|return code)[ \"':=(]{0,3}(-?\d{1,10})\b", ending),
     (r"(?i:\bsignal[ :=]{1,2})(\d{1,2})\b", signal),
     (r"\b(SIG(?:KILL|SEGV|ABRT|BUS|TERM|ILL|FPE|INT|HUP|PIPE|XCPU|XFSZ|SYS))\b", signal),
@@ -184,6 +193,13 @@ def _cuda(row: dict[str, str]) -> Code:
     notes = (f"numbered so by CUDA {row['toolkit']}",) if row["toolkit"].startswith("before") else ()
     causes = tuple(row["causes"].split())
     return Code("CUDA error", row["code"], names, row["meaning"], row["action"], causes, notes, row["source"])
+
+
+def _nccl(row: dict[str, str]) -> Code:
+    notes = (f"its message: {row['said']}",)
+    return Code(
+        "NCCL result", row["code"], row["name"], row["meaning"], row["action"], tuple(row["causes"].split()), notes, row["source"]
+    )
 
 
 def _ending(row: dict[str, str], kind: str, number: str) -> Code:

@@ -105,7 +105,7 @@ def _names_a_cause(match: Match, database: Database) -> bool:
 
 
 def _article(word: str) -> str:
-    return "an" if word[0] in "aeiouAEIOUXS" and not word.startswith("si") else "a"
+    return "an" if word[0] in "aeiouAEIOUXSN" and not word.startswith("si") else "a"
 
 
 def _words(text: str, database: Database) -> Explanation | None:

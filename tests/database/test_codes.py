@@ -43,6 +43,8 @@ def test_all_xids_and_sxids_answer() -> None:
         ("cuda runtime error (59)", "CUDA error 59", "gpu_program.device_assert"),
         ("cudaErrorIllegalAddress", "CUDA error 700", "gpu_program.illegal_access"),
         ("CUDA_ERROR_NO_DEVICE", "CUDA error 100", "gpu_driver.unavailable"),
+        ("ncclSystemError", "NCCL result 2", "distributed.network"),
+        ("nccl error 6", "NCCL result 6", "distributed.peer_lost"),
         ("Xid 79", "Xid 79", "gpu_hardware.fallen_off_bus"),
     ],
 )
@@ -73,6 +75,8 @@ def test_unknown_codes_and_no_codes_are_told_apart() -> None:
         ("worker exited with exit code 137 (SIGKILL)", ["exit status 137", "signal 9"]),
         ("Process finished with exit code -1073741819 (0xC0000005)", ["NTSTATUS 0xc0000005"]),
         ("exitcode : -9 (pid: 4711)", ["exit status -9"]),
+        ("[rank0]: ncclUnhandledCudaError: Call to CUDA function failed.", ["NCCL result 1"]),
+        ("the ncclResult_t of ncclAllReduce", []),
         ("epoch 137 step 79 loss 0.9 acc 700", []),
         ("see https://host/exit 12 and code 9", []),
     ],
@@ -89,7 +93,7 @@ def test_any_text_may_be_asked(text: str) -> None:
 
 
 def test_tables_name_known_causes_and_their_source(knowledge: Database) -> None:
-    for table in ("cuda_error", "exit_code", "ntstatus"):
+    for table in ("cuda_error", "exit_code", "nccl_result", "ntstatus"):
         for row in read_rows(table):
             assert set(row["causes"].split()) <= set(knowledge.causes), row
             assert row["meaning"] and row["source"], row
@@ -98,7 +102,12 @@ def test_tables_name_known_causes_and_their_source(knowledge: Database) -> None:
 
 
 def test_no_code_stands_twice_in_a_table() -> None:
-    for table, key in (("cuda_error", ("code", "toolkit")), ("exit_code", ("kind", "code")), ("ntstatus", ("code",))):
+    for table, key in (
+        ("cuda_error", ("code", "toolkit")),
+        ("exit_code", ("kind", "code")),
+        ("nccl_result", ("code",)),
+        ("ntstatus", ("code",)),
+    ):
         keys = [tuple(r[k] for k in key) for r in read_rows(table)]
         assert len(keys) == len(set(keys))
 
