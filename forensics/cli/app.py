@@ -8,7 +8,7 @@ import typer
 import forensics.cli as package
 from forensics.version import VERSION
 
-HELPERS = {"app", "common", "progress", "remembering", "tables"}
+HELPERS = {"app", "common", "manual", "progress", "remembering", "tables"}
 
 
 def build() -> typer.Typer:

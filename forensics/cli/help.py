@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from forensics.cli import manual
 from forensics.core.errors import UsageError
 
 
@@ -15,6 +16,8 @@ def register(app: typer.Typer) -> None:
     def help_(
         context: typer.Context,
         command: Annotated[list[str] | None, typer.Argument(help="A command, and one of its own where it has some.")] = None,
+        man: Annotated[bool, typer.Option("--man", help="Print a manual page of all commands, for man.")] = False,
+        markdown: Annotated[bool, typer.Option("--markdown", help="Print the same in Markdown.")] = False,
     ) -> None:
         """Say what a command does and which options it takes.
 
@@ -22,8 +25,12 @@ def register(app: typer.Typer) -> None:
         Examples:
           forensics help
           forensics help analyze
+          forensics help --man | man -l -
         """
         at: Any = context.parent or context
+        if man or markdown:
+            print(manual.man_page(at) if man else manual.markdown(at), end="")
+            return
         for name in command or ():
             at = _below(at, name)
         print(at.get_help())

@@ -1,0 +1,42 @@
+"""`forensics help --man` and `--markdown`: all commands and options, in a form that man and Markdown readers take; completions."""
+
+import shutil
+import subprocess
+
+import pytest
+import typer
+
+from forensics.cli import manual
+from forensics.cli.app import build
+from tests.commandline import in_text
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return in_text("help", "--man").stdout
+
+
+def test_every_command_and_option_stands_in_both(page: str) -> None:
+    top = typer.main.get_command(build())
+    found = list(manual.commands(top.context_class(top, info_name="forensics")))
+    assert {"forensics analyze", "forensics history list"} <= {c.name for c in found}
+    written = in_text("help", "--markdown").stdout
+    for command in found[1:]:
+        assert f"\n.SS {command.name}\n" in page
+        assert f"\n## {command.name}\n" in written
+        for form, _ in command.options:
+            assert form.replace("-", "\\-") in page
+            assert f"`{form}`".replace("|", "\\|") in written
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff here")
+def test_man_takes_the_page_without_a_warning(page: str) -> None:
+    done = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8"], input=page, text=True, capture_output=True, check=True)
+    assert done.stderr == ""
+
+
+def test_shells_complete_commands_and_options() -> None:
+    done = in_text(_FORENSICS_COMPLETE="complete_bash", COMP_WORDS="forensics ana", COMP_CWORD="1")
+    assert done.stdout.split() == ["analyze"]
+    done = in_text(_FORENSICS_COMPLETE="complete_bash", COMP_WORDS="forensics analyze --red", COMP_CWORD="2")
+    assert set(done.stdout.split()) == {"--redact", "--redact-map"}
