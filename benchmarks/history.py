@@ -1,26 +1,30 @@
 """What a history of 1,000,000 incidents costs, and how often lemons are found among nodes of which some are.
 
     python benchmarks/history.py million FOLDER        a store is made in FOLDER, and its questions are timed
-    python benchmarks/history.py reports REPORTS.jsonl FOLDER    10,000 reports are added, made of those in a file
+    python benchmarks/history.py reports REPORTS.jsonl FOLDER    10,000 reports, made of those in a file, are added to that store
     python benchmarks/history.py lemons                30 fleets of 10,000 nodes with 20 lemons of 8 times the rate, and 30 without
     python benchmarks/history.py pairs GROUPS.jsonl    pairs of reports: `case` is GROUP/NUMBER; which are told as the same again
 
 Incidents of the first are drawn: 10,000 nodes, 64 causes, 20,000 fingerprints of Zipf's distribution, two years.
 """
 
+import os
 import random
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
-from forensics.history import Incident, incident_of, open_store
+from forensics.history import Incident, open_store
 from forensics.history.again import seen_before
-from forensics.history.exchange import report_in, reports_in
+from forensics.history.exchange import incidents_in, reports_in
 from forensics.history.fingerprint import fingerprint
+from forensics.history.incident import Known
 from forensics.history.lemons import Unit, lemons, tested
 from forensics.history.trend import trend
 
@@ -74,15 +78,20 @@ def million(folder: Path, count: int = 1_000_000) -> None:
 
 
 def added(reports: Path, folder: Path, count: int = 10_000) -> None:
-    """10,000 reports of other times, each a transaction."""
-    lines = [line for line in reports.read_bytes().splitlines() if b'"verdict":"no_crash"' not in line]
+    """As many reports as `history add` reads from a file are added to a copy of FOLDER's million, each a transaction."""
+    shutil.copyfile(folder / "million.db", folder / "added.db")
+    documents = [d for d in map(msgspec.json.decode, reports.read_bytes().splitlines()) if d["verdict"] != "no_crash"]
+    with (folder / "added.jsonl").open("wb") as file:
+        for n in range(count):
+            document = documents[n % len(documents)]
+            for proof in document["causes"][0]["evidence"]:
+                proof["line"] += 1_000_000  # another line of the log: another incident
+            file.write(msgspec.json.encode(document | {"case": f"{document['case']}-{n}"}) + b"\n")
     store = open_store(str(folder / "added.db"))
     start = time.perf_counter(), time.process_time()
-    new = 0
-    for i in range(count):
-        report = report_in(lines[i % len(lines)].replace(b'"line": 1', b'"line": %d1' % (1 + i // len(lines))), "made")
-        new += store.add([incident_of(report, 0, store.salt)])
-    print(f"{new:,} reports added in {time.perf_counter() - start[0]:.1f} s, {time.process_time() - start[1]:.1f} s of processor")
+    new = store.add(incidents_in(folder / "added.jsonl", 0, b"salt", Known()))
+    took = time.perf_counter() - start[0], time.process_time() - start[1]
+    print(f"{new:,} reports added in {took[0]:.1f} s, {took[1]:.1f} s of processor; load {os.getloadavg()[0]:.1f}")
 
 
 def simulated(bad: int, seed: int, nodes: int = 10_000, hours: float = 5_000.0, rate: float = 5e-4) -> tuple[int, int]:

@@ -40,17 +40,12 @@ class Store:
     def add(self, incidents: Iterable[Incident], at_once: int = 1) -> int:
         """Remember them; returns how many were new. `at_once`: how many make one transaction."""
         new = 0
-        for rows in _pieces((asdict(i) | {"month": i.month} for i in incidents), at_once):
-            with self.engine.begin() as connection:
-                made = connection.execute(insert_new(connection, INCIDENTS).returning(C.id), rows) if len(rows) == 1 else None
-                new += len(made.fetchall()) if made is not None else self._many(connection, rows)
+        with self.engine.connect() as connection:  # one for all: to take it anew for each costs as much as the insert
+            insert = insert_new(connection, INCIDENTS).execution_options(preserve_rowcount=True)
+            for rows in _pieces((asdict(i) | {"month": i.month} for i in incidents), at_once):
+                new += connection.execute(insert, rows[0] if len(rows) == 1 else rows).rowcount
+                connection.commit()
         return new
-
-    def _many(self, connection: "Connection", rows: list[dict[str, Any]]) -> int:
-        count = select(func.count()).select_from(INCIDENTS)
-        before = connection.execute(count).scalar_one()
-        connection.execute(insert_new(connection, INCIDENTS), rows)
-        return int(connection.execute(count).scalar_one() - before)
 
     def add_jobs(self, jobs: Sequence[Mapping[str, Any]]) -> int:
         """Remember what a scheduler accounts, newer rows over older ones; fills in what incidents of these jobs lacked."""

@@ -47,7 +47,7 @@ def cleared(value: T) -> T:
 def without_names(report: Report) -> tuple[Report, dict[str, str]]:
     """`report` with stand-ins for names that tell who and where, and the key: stand-in -> name."""
     names = Names.of(report)
-    return changed(report, names.hide), names.key()
+    return changed(report, names.hide) if names.pattern else report, names.key()
 
 
 def _without_key_blocks(report: Report) -> Report:

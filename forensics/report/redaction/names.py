@@ -37,36 +37,52 @@ HOST = r"(?P<name>[A-Za-z](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6})"
 USER = r"(?P<name>[A-Za-z_][\w.-]{1,31}\$?)"
 JOB = r"(?P<name>[A-Za-z0-9][\w.-]{2,120})"
 STAMP = r"(?:[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
-PLACES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("host", lazy.regex(rf"^(?:<\d+>)?{STAMP} {HOST} [\w./-]+(?:\[\d+\])?: ")),
-    ("host", lazy.regex(rf"(?:^|\s|\]){HOST}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
+# Kind, lower-case texts of which one must occur, and where the name stands. A text without any costs a few substring searches.
+PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+    ("host", (": ",), lazy.regex(rf"^(?:<\d+>)?{STAMP} {HOST} [\w./-]+(?:\[\d+\])?: ")),
+    ("host", (" nccl ",), lazy.regex(rf"(?:^|\s|\]){HOST}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
     (
         "host",
+        ("host", "node", "master_addr", "rdzv_endpoint", "server"),
         lazy.regex(
             rf"\b(?:hostname|host|node|nodename|node_name|nodelist|master_addr|rdzv_endpoint|server)\s*[=:]\s*[\"']?{HOST}", re.I
         ),
     ),
-    ("host", lazy.regex(rf"\b(?:on (?:node|host)|from host|to host) {HOST}\b")),
-    ("host", lazy.regex(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST}(?=[:/])", re.I)),
     (
         "host",
+        ("on node ", "on host ", "from host ", "to host "),
+        lazy.regex(rf"\b(?:on (?:node|host)|from host|to host) {HOST}\b"),
+    ),
+    ("host", ("://",), lazy.regex(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST}(?=[:/])", re.I)),
+    (
+        "host",
+        (".local", ".internal", ".lan", ".intra", ".corp", ".cluster", ".private"),
         lazy.regex(
             r"(?<![\w.-])(?P<name>[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63})*\.(?:local|internal|lan|intra|corp|cluster|private))\b"
         ),
     ),
-    ("host", lazy.regex(rf"\b[\w.-]{{1,32}}@{HOST}(?=[:\s$#])")),
-    ("user", lazy.regex(rf"/(?:home|Users)/{USER}(?=[/\s\"':,)\]]|$)")),
-    ("user", lazy.regex(rf"\b[A-Z]:\\+Users\\+{USER}", re.I)),
-    ("user", lazy.regex(rf"\b(?:(?:user|username|logname)\s*[=:]\s*|for user\s+)[\"'(]?{USER}(?=[\s\"'),;:]|$)", re.I)),
-    ("user", lazy.regex(rf"\buid=\d+\({USER}\)")),
-    ("user", lazy.regex(rf"(?:^|\s){USER}@[A-Za-z][\w.-]*(?=[:\s$#~])")),
+    ("host", ("@",), lazy.regex(rf"\b[\w.-]{{1,32}}@{HOST}(?=[:\s$#])")),
+    ("user", ("/home/", "/users/"), lazy.regex(rf"/(?:home|Users)/{USER}(?=[/\s\"':,)\]]|$)")),
+    ("user", (":\\",), lazy.regex(rf"\b[A-Z]:\\+Users\\+{USER}", re.I)),
+    (
+        "user",
+        ("user", "logname"),
+        lazy.regex(rf"\b(?:(?:user|username|logname)\s*[=:]\s*|for user\s+)[\"'(]?{USER}(?=[\s\"'),;:]|$)", re.I),
+    ),
+    ("user", ("uid=",), lazy.regex(rf"\buid=\d+\({USER}\)")),
+    ("user", ("@",), lazy.regex(rf"(?:^|\s){USER}@[A-Za-z][\w.-]*(?=[:\s$#~])")),
     (
         "job",
+        ("job", "pod", "run", "experiment"),
         lazy.regex(
             rf"\b(?:job[_-]?name|jobname|--job-name|pod|pod[_-]name|run[_-]name|experiment[_-]name)\s*[=:]\s*[\"']?{JOB}", re.I
         ),
     ),
-    ("job", lazy.regex(rf"\b(?:pod|job|deployment|statefulset|pytorchjob)s?(?:\.\w+)*/{JOB}")),
+    (
+        "job",
+        ("pod", "job", "deployment", "statefulset"),
+        lazy.regex(rf"\b(?:pod|job|deployment|statefulset|pytorchjob)s?(?:\.\w+)*/{JOB}"),
+    ),
 )
 EMAIL = lazy.regex(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b")
 IPV4 = lazy.regex(r"(?<![\d.v])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\d]|\.\d)")
@@ -152,11 +168,18 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _found(text: str) -> Iterator[tuple[str, str]]:
-    for kind, pattern in (("email", EMAIL), ("ip", IPV4)):
-        yield from ((kind, m[0]) for m in pattern.finditer(text))
-    yield from (("ip", m[0]) for m in IPV6.finditer(text) if "::" in m[0] or m[0].count(":") == 7 if _is_ipv6(m[0]))
-    for kind, pattern in PLACES:
-        yield from ((kind, m["name"]) for m in pattern.finditer(text))
+    if "@" in text:
+        yield from (("email", m[0]) for m in EMAIL.finditer(text))
+    if text.count(".") >= 3:
+        yield from (("ip", m[0]) for m in IPV4.finditer(text))
+    if text.count(":") >= 2:
+        yield from (("ip", m[0]) for m in IPV6.finditer(text) if "::" in m[0] or m[0].count(":") == 7 if _is_ipv6(m[0]))
+    low = text.lower()
+    for kind, anchors, pattern in PLACES:
+        for anchor in anchors:
+            if anchor in low:
+                yield from ((kind, m["name"]) for m in pattern.finditer(text))
+                break
 
 
 def _is_ipv6(text: str) -> bool:

@@ -132,15 +132,15 @@ NAMED = (
     ),
 )
 RULES = (*(Rule(kind, anchors, lazy.regex(pattern)) for kind, anchors, pattern in FORMS), *NAMED)
+ANCHORS = tuple((anchor, number) for number, rule in enumerate(RULES) for anchor in rule.anchors)
 LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 
 
 def masked(text: str, seen: dict[str, str] | None = None) -> str:
     """`text` with every secret replaced by a mask that names its kind; into `seen` go the secrets and their masks."""
     low = text.lower()
-    for rule in RULES:
-        if any(a in low for a in rule.anchors):
-            text = _applied(rule, text, seen)
+    for number in sorted({number for anchor, number in ANCHORS if anchor in low}):
+        text = _applied(RULES[number], text, seen)
     found = LONE_KEY_LINE.match(text)
     if found and _mixed(found["secret"]):
         return MASK.format("key-material")

@@ -1,26 +1,37 @@
 """Every text of a Report, for those who look at all of them or change all of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 T = TypeVar("T")
+NO_TEXT = (type(None), int, float, datetime)  # most values of a report; looked at first, because Mapping is slow to ask for
 
 
-def texts(value: Any) -> Iterator[str]:
-    """Every text inside structs, tuples and mappings (keys of mappings are our own words)."""
+def texts(value: Any) -> list[str]:
+    """Every text inside structs, tuples and mappings (keys of mappings are our own words), in their order."""
+    found: list[str] = []
+    _gather(value, found.append)
+    return found
+
+
+def _gather(value: Any, take: Callable[[str], None]) -> None:
     if isinstance(value, str):
-        yield value
+        take(value)
+    elif isinstance(value, NO_TEXT):
+        pass
     elif isinstance(value, tuple):
         for item in value:
-            yield from texts(item)
-    elif isinstance(value, Mapping):
-        yield from texts(tuple(value.values()))
+            _gather(item, take)
     elif isinstance(value, Struct):
-        for name in value.__struct_fields__:
-            yield from texts(getattr(value, name))
+        for item in astuple(value):
+            _gather(item, take)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            _gather(item, take)
 
 
 def changed(value: T, change: Callable[[str], str]) -> T:
@@ -31,13 +42,15 @@ def changed(value: T, change: Callable[[str], str]) -> T:
 def _changed(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
+    if isinstance(value, NO_TEXT):
+        return value
     if isinstance(value, tuple):
         made = tuple(_changed(v, change) for v in value)
         return made if any(a is not b for a, b in zip(made, value, strict=True)) else value
+    if isinstance(value, Struct):
+        fields = zip(value.__struct_fields__, astuple(value), strict=True)
+        touched = {name: made for name, given in fields if (made := _changed(given, change)) is not given}
+        return replace(value, **touched) if touched else value
     if isinstance(value, Mapping):
         return {k: _changed(v, change) for k, v in value.items()}
-    if isinstance(value, Struct):
-        new = {n: _changed(getattr(value, n), change) for n in value.__struct_fields__}
-        touched = {k: v for k, v in new.items() if v is not getattr(value, k)}
-        return replace(value, **touched) if touched else value
     return value
