@@ -41,9 +41,10 @@ SIGNS = (
     Sign(
         "framework",
         "torch",
-        ("torch.py", "DataLoader", "torchelastic", "pytorch", "PyTorch"),
+        ("torch.py", "DataLoader", "torchelastic", "pytorch", "PyTorch", "DefaultCPUAllocator"),
         lazy.regex(
             r"DataLoader worker|reserved in total by PyTorch|allocated by PyTorch|PYTORCH_CUDA_ALLOC|torchelastic|PyTorch version"
+            r"|DefaultCPUAllocator"
         ),
     ),
     Sign(
@@ -105,8 +106,8 @@ SIGNS = (
     Sign(
         "container",
         "docker",
-        ("docker", "dockerd"),
-        lazy.regex(r"/docker/[0-9a-f]{12}|docker-[0-9a-f]{12}|\bdockerd\b|docker: Error"),
+        ("docker",),
+        lazy.regex(r"/docker/[0-9a-f]{12}|docker-[0-9a-f]{12}|docker: Error"),
     ),
     Sign("container", "podman", ("libpod",), lazy.regex(r"libpod[-_/][0-9a-f]{8}|\bpodman\b")),
     Sign(
@@ -130,6 +131,12 @@ SIGNS = (
     ),
     Sign("notebook", "kaggle", ("/kaggle/",)),
     Sign("cloud", "colab", ("google.colab", "/content/drive", "colab-jupyter")),
+    Sign(  # the table of a runtime's log, as it can be downloaded
+        "cloud",
+        "colab",
+        ("M | WARNING | ", "M | INFO | "),
+        lazy.regex(r"[A-Z][a-z]{2} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d [AP]M \| (?:WARNING|INFO) \| "),
+    ),
     Sign("cloud", "kaggle", ("/kaggle/",)),
     Sign("cloud", "sagemaker", ("/opt/ml/", "sagemaker"), lazy.regex(r"/opt/ml/(?:code|input|model|checkpoints)|sagemaker[-_]")),
     Sign("cloud", "databricks", ("/databricks/", "/dbfs/")),
@@ -180,7 +187,13 @@ SIGNS = (
     ),
     Sign("system", "windows", ("C:\\", "D:\\", "[WinError", "AppData\\"), lazy.regex(r"[CD]:\\\w|\[WinError \d+\]|AppData\\")),
     Sign("system", "wsl", ("microsoft-standard-WSL",)),
-    Sign("system", "macos", ("/Users/", "/opt/homebrew/"), lazy.regex(r"\"/Users/\w+|/opt/homebrew/|\bDarwin\b")),
+    Sign(
+        "system",
+        "macos",
+        ("/Users/", "/opt/homebrew/", " _sigtramp", "not supported in Windows or MacOs"),
+        lazy.regex(r"\"/Users/\w+|/opt/homebrew/|\bDarwin\b|^\s*@\s+0x[0-9a-f]+ _sigtramp|not supported in Windows or MacOs"),
+    ),
+    Sign("system", "windows", ("not supported in Windows or MacOs",)),
 )
 
 
