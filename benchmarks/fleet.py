@@ -193,7 +193,7 @@ def page(rows: str) -> None:
     """The page of a fleet of so many incidents, and how large it is."""
     from history import drawn
 
-    from forensics.history import open_store
+    from forensics.history.opening import open_store
     from forensics.history.page import page as written
 
     store = open_store(":memory:", keep_names=True)

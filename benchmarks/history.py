@@ -20,12 +20,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from forensics.history import Incident, open_store
 from forensics.history.again import seen_before
 from forensics.history.exchange import incidents_in, reports_in
 from forensics.history.fingerprint import fingerprint
-from forensics.history.incident import Known
+from forensics.history.incident import Incident, Known
 from forensics.history.lemons import Unit, lemons, tested
+from forensics.history.opening import open_store
 from forensics.history.trend import trend
 
 NODES, CAUSES, PRINTS, START, SPAN = 10_000, 64, 20_000, 1_700_000_000, 2 * 365 * 86_400

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import advice, context, correlation, detectors, series, sources, summaries
+from forensics import advice, context, correlation, detectors, series, sources
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import SourceError
@@ -30,12 +30,15 @@ from forensics.model import (
     Warning,
 )
 from forensics.model.verdicts import Diagnosis, Lane
-from forensics.numbers import renumbered, renumbered_lane
 from forensics.outcome import trouble_test
 from forensics.outcome.told_end import told_end
 from forensics.ownership import Asked, asked_about, owned
-from forensics.reading import Reading, read_all
-from forensics.spare import spared
+from forensics.source_analysis import SourceAnalysis, analyze_sources
+from forensics.source_analysis.call_or_warn import call_or_warn
+from forensics.sources.renumber import renumbered, renumbered_lane
+from forensics.summary.incidents import in_order, incident_summaries, moments
+from forensics.summary.sources import source_summaries
+from forensics.summary.subject import earlier_attempts, subject_summary
 from forensics.version import VERSION
 
 MAX_TIMES_COMPARED = 5_000_000  # of one source with another's
@@ -84,7 +87,7 @@ def analyze_folders(folder: Path, knowledge: Database, choice: correlation.Choic
 class Examined(Struct, frozen=True):
     """What is known of some sources before anything is decided. `noted`: grows while the report is made."""
 
-    readings: list[Reading]
+    analyses: list[SourceAnalysis]
     clocks: dict[str, correlation.Clock]
     kept: list[Observation]
     incidents: list[Incident]
@@ -102,13 +105,13 @@ def examine(
 ) -> Examined:
     """The first half of `analyze`: sources read, their observations placed and cut into incidents, the subject named."""
     noted = list(warnings)
-    readings = read_all(given, knowledge, noted.append, workers)
-    clocks, placed = _placed(readings, noted)
+    analyses = analyze_sources(given, knowledge, noted.append, workers)
+    clocks, placed = _placed(analyses, noted)
     kept = correlation.choose(placed, choice, clocks, noted.append)
-    found = _found(kept, readings, choice, noted)
-    told = summaries.sources(readings, clocks, noted)
-    asked = asked_about(told, _lanes(readings), {r.name: r.pids for r in readings})
-    return Examined(readings, clocks, kept, found, told, asked, noted)
+    found = _found(kept, analyses, choice, noted)
+    told = source_summaries(analyses, clocks, noted)
+    asked = asked_about(told, _lanes(analyses), {r.name: r.pids for r in analyses})
+    return Examined(analyses, clocks, kept, found, told, asked, noted)
 
 
 def analyze(
@@ -132,9 +135,9 @@ def analyze(
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around = _surroundings(decided, seen)
     told = advice.findings(decided, knowledge, around)
-    found, each = summaries.in_order(seen.incidents, each, decided, told[0])
+    found, each = in_order(seen.incidents, each, decided, told[0])
     answer = Answer(decided.verdict, told, advice.open_questions(decided, told, knowledge, around))
-    answer = _doubted(answer, _disordered(seen.readings, noted), asked)
+    answer = _doubted(answer, _disordered(seen.analyses, noted), asked)
     answer = _unsettled(answer, correlation.unanswered(seen.kept, choice, seen.clocks))
     first = advice.linked(answer.findings, every)
     report = Report(
@@ -142,23 +145,23 @@ def analyze(
         case=case,
         verdict=answer.verdict,
         causes=first,
-        incidents=summaries.incidents(found, each, first, lambda d: advice.findings(d, knowledge, around)),
-        timeline=summaries.moments(found, each),
+        incidents=incident_summaries(found, each, first, lambda d: advice.findings(d, knowledge, around)),
+        timeline=moments(found, each),
         sources=seen.summaries,
         missing=answer.missing,
         warnings=(),  # see _beside
-        subject=summaries.subject(decided, asked, first[0]),
+        subject=subject_summary(decided, asked, first[0]),
         notices=decided.notices,
-        earlier_attempts=summaries.earlier_attempts(decided, asked, first),
+        earlier_attempts=earlier_attempts(decided, asked, first),
     )
     return _beside(report, seen, baseline, knowledge)
 
 
 def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
     """Where and how the job ran; not looked for where there is nothing to advise."""
-    scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.readings]
-    drawn = [curve for r in seen.readings for curve in r.curves]
-    return spared(lambda: context.surroundings(scans, drawn), Surroundings(), "where it ran", None, seen.noted.append)
+    scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses]
+    drawn = [curve for r in seen.analyses for curve in r.curves]
+    return call_or_warn(lambda: context.surroundings(scans, drawn), Surroundings(), "where it ran", None, seen.noted.append)
 
 
 def _decided(
@@ -180,9 +183,9 @@ def question_about(incident: Incident, asked: Asked, knowledge: Database) -> Que
     return Question(own, asked.own_lanes(), asked.machine, asked.has_host_log, told_end(incident.events, asked.own, own))
 
 
-def _lanes(readings: Sequence[Reading]) -> dict[str, tuple[Lane, ...]]:
+def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, tuple[Lane, ...]]:
     """The lanes of each source, their lines numbered as in the originals."""
-    return {r.name: tuple(renumbered_lane(lane, r.scan.source) for lane in r.lanes) for r in readings}
+    return {r.name: tuple(renumbered_lane(lane, r.scan.source) for lane in r.lanes) for r in analyses}
 
 
 class Answer(Struct, frozen=True):
@@ -215,30 +218,34 @@ def _unsettled(answer: Answer, open_question: Unknown | None) -> Answer:
 def _beside(report: Report, seen: Examined, baseline: Sequence[Path], knowledge: Database) -> Report:
     """`report` with what helps to understand it: environment, curves, unusual lines where there is nothing else, and what was
     noted of all of it."""
-    noted, scans = seen.noted, [r.scan for r in seen.readings]
-    drawn = [curve for r in seen.readings for curve in r.curves]
+    noted, scans = seen.noted, [r.scan for r in seen.analyses]
+    drawn = [curve for r in seen.analyses for curve in r.curves]
     around = partial(context.attach, scans=scans, drawn=drawn, observed=seen.kept, incidents=seen.incidents)
-    report = spared(lambda: around(report), report, "the context", None, noted.append)
-    report = spared(lambda: _with_unusual(report, scans, baseline, noted, knowledge), report, "unusual lines", None, noted.append)
+    report = call_or_warn(lambda: around(report), report, "the context", None, noted.append)
+    report = call_or_warn(
+        lambda: _with_unusual(report, scans, baseline, noted, knowledge), report, "unusual lines", None, noted.append
+    )
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
-def _placed(readings: list[Reading], noted: list[Warning]) -> tuple[dict[str, correlation.Clock], list[Observation]]:
+def _placed(analyses: list[SourceAnalysis], noted: list[Warning]) -> tuple[dict[str, correlation.Clock], list[Observation]]:
     """The clock of each source, and all events in order of time, their lines numbered as in the originals."""
-    events = {r.name: list(r.events) for r in readings}
-    events = spared(lambda: series.together(detectors.together(events)), events, "what several tell together", None, noted.append)
-    clocks = clocks_of(readings, events, noted)
-    own = {r.name: r.scan.source for r in readings}
+    events = {r.name: list(r.events) for r in analyses}
+    events = call_or_warn(
+        lambda: series.together(detectors.together(events)), events, "what several tell together", None, noted.append
+    )
+    clocks = clocks_of(analyses, events, noted)
+    own = {r.name: r.scan.source for r in analyses}
     every = correlation.parted(e for found in events.values() for e in found)
     return clocks, [renumbered(e, own[e.source]) for e in correlation.place(list(every), clocks)]
 
 
 def _found(
-    events: list[Observation], readings: list[Reading], choice: correlation.Choice, noted: list[Warning]
+    events: list[Observation], analyses: list[SourceAnalysis], choice: correlation.Choice, noted: list[Warning]
 ) -> list[Incident]:
     """The incidents that `events` make, linked also by the lines that name one rank, process or GPU in several ways."""
     none: list[correlation.Tie] = []
-    ties = spared(lambda: correlation.ties(r.scan for r in readings), none, "tables of ranks and GPUs", None, noted.append)
+    ties = call_or_warn(lambda: correlation.ties(r.scan for r in analyses), none, "tables of ranks and GPUs", None, noted.append)
     found = correlation.incidents(events, ties)
     return correlation.last(found) if choice.last else found
 
@@ -256,32 +263,36 @@ def _with_unusual(
 
 
 def clocks_of(
-    readings: list[Reading], events: Mapping[str, list[Observation]], noted: list[Warning]
+    analyses: list[SourceAnalysis], events: Mapping[str, list[Observation]], noted: list[Warning]
 ) -> dict[str, correlation.Clock]:
     """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
     none: list[datetime] = []
-    told_by = [] if all(correlation.is_dated(r.marks) for r in readings) else readings  # else none asks the others
-    times = {r.name: spared(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by}
+    told_by = [] if all(correlation.is_dated(r.marks) for r in analyses) else analyses  # else none asks the others
+    times = {
+        r.name: call_or_warn(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by
+    }
     every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
     every = every[
-        :: 1 + len(every) * len(readings) // MAX_TIMES_COMPARED
+        :: 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
     ]  # of thousands of sources, some tell the year to the others
     clocks: dict[str, correlation.Clock] = {}
-    for r in readings:
+    for r in analyses:
         name = r.name
         others = [] if times.get(name) else [t for n, t in every if n != name]  # it tells its year and date itself
         told = partial(correlation.clock_of, r.scan.source, r.marks, others, noted.append)
-        clocks[name] = spared(told, correlation.Clock("none"), "its times", name, noted.append)
+        clocks[name] = call_or_warn(told, correlation.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
-    return spared(
+    return call_or_warn(
         lambda: correlation.settled(found, clocks, noted.append), clocks, "clocks told from each other", None, noted.append
     )
 
 
-def _disordered(readings: list[Reading], noted: list[Warning]) -> set[str]:
+def _disordered(analyses: list[SourceAnalysis], noted: list[Warning]) -> set[str]:
     """The sources whose lines are in no order of time."""
     names = {
-        r.name for r in readings if spared(partial(correlation.disordered, r.marks), False, "its order", r.name, noted.append)
+        r.name
+        for r in analyses
+        if call_or_warn(partial(correlation.disordered, r.marks), False, "its order", r.name, noted.append)
     }
     noted += [Warning("order", "its stamps go back and forth: the order of its lines tells nothing", n) for n in sorted(names)]
     return names

@@ -15,19 +15,16 @@ BELOW: dict[str, set[str]] = {
     "version": set(),
     "core": set(),
     "model": {"core"},
-    "spare": {"core", "model"},
     # knowledge
     "database": {"model", "core"},
     "config": {"database", "core"},
     # bytes to observations
     "sources": {"model", "core"},
-    "ahead": {"sources", "model"},
-    "shares": {"model"},
+    "parallel": {"sources", "model"},
     "layouts": {"model", "core"},
     "scan": {"database", "model", "core"},
     "detectors": {"layouts", "database", "model", "core"},
     "series": {"layouts", "model", "core"},
-    "numbers": {"model"},
     # what belongs together, what ended, whose it is, why
     "correlation": {"layouts", "model", "core"},
     "outcome": {"layouts", "database", "model", "core"},
@@ -39,32 +36,30 @@ BELOW: dict[str, set[str]] = {
     "templates": {"layouts", "model", "core"},
     "report": {"model", "core"},
     # the stages in order
-    "reading": {
-        *("ahead", "context", "correlation", "database", "detectors", "layouts", "model", "outcome", "scan", "series", "shares"),
-        "spare",
+    "source_analysis": {
+        *("context", "core", "correlation", "database", "detectors", "layouts", "model", "outcome", "parallel", "scan", "series"),
     },
-    "summaries": {"advice", "correlation", "core", "model", "ownership", "reading"},
+    "summary": {"advice", "correlation", "core", "model", "ownership", "source_analysis"},
     "pipeline": {
-        *("advice", "config", "context", "correlation", "database", "decision", "detectors", "core", "model"),
-        *("numbers", "outcome", "ownership", "reading", "series", "sources", "spare", "summaries", "templates", "version"),
+        *("advice", "config", "context", "core", "correlation", "database", "decision", "detectors", "model", "outcome"),
+        *("ownership", "series", "source_analysis", "sources", "summary", "templates", "version"),
     },
     # at the death: what watches a job imports nothing of what analyses it
     "capture": set(),
     # again
-    "history": {"report", "templates", "model", "core"},
-    "remembering": {"config", "history", "model", "core"},
+    "history": {"config", "report", "templates", "model", "core"},
     "fleet": {"history", "pipeline", "database", "report", "model", "core"},
     # who asks
     "train": {"pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "core"},
-    "examine": {"advice", "config", "database", "detectors", "series", "core"},
+    "signature_lint": {"advice", "config", "database", "detectors", "series", "core"},
     "explain": {"advice", "database", "detectors", "scan", "model"},
     "cli": {
-        *("adapters", "advice", "capture", "config", "context", "correlation", "database", "decision", "core"),
-        *("examine", "explain", "fleet", "history", "model", "numbers", "outcome", "pipeline"),
-        *("reading", "remembering", "report", "scan", "series", "sources", "templates", "train", "version"),
+        *("adapters", "advice", "capture", "config", "context", "core", "correlation", "database", "decision", "explain"),
+        *("fleet", "history", "model", "outcome", "pipeline", "report", "scan", "series", "signature_lint", "source_analysis"),
+        *("sources", "templates", "train", "version"),
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "core"},
-    "adapters": {"api", "capture", "remembering", "report", "model", "core", "version"},
+    "adapters": {"api", "capture", "history", "report", "model", "core", "version"},
     "__init__": {"api", "capture", "core", "version"},
     "__main__": {"cli"},
 }

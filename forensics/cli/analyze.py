@@ -35,7 +35,7 @@ from forensics.cli.common import (
     opened,
 )
 from forensics.cli.remembering import Remember
-from forensics.remembering import remembered
+from forensics.history.remember import remembered
 
 if TYPE_CHECKING:
     from forensics.correlation import Choice

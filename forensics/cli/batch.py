@@ -30,7 +30,7 @@ from forensics.cli.common import (
 )
 from forensics.cli.remembering import Remember
 from forensics.core.errors import SourceError, UsageError
-from forensics.remembering import remembered
+from forensics.history.remember import remembered
 
 if TYPE_CHECKING:
     from forensics.correlation import Choice

@@ -14,7 +14,7 @@ from forensics.cli.progress import watched
 if TYPE_CHECKING:
     from forensics.fleet.parts import Parts
     from forensics.fleet.stories import Story
-    from forensics.history import Incident
+    from forensics.history.incident import Incident
 
 PLAIN_S = 15.0  # between lines of progress where nobody watches
 WATCHED_S = 0.5
@@ -102,7 +102,7 @@ def _gather(found: Iterator[Any], parts: "Parts", total: int) -> None:
 def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], page: Path, cases: int) -> None:
     """The page and a few lines, from all parts that are there."""
     from forensics.fleet.stories import stories
-    from forensics.history import open_store
+    from forensics.history.opening import open_store
     from forensics.history.page import Story as Told
     from forensics.history.page import page as written
     from forensics.history.trend import trend

@@ -10,7 +10,7 @@ import typer
 
 from forensics.cli.common import Output, write
 from forensics.core.errors import UsageError
-from forensics.remembering import history_place
+from forensics.history.remember import history_place
 
 if TYPE_CHECKING:
     from forensics.history.lemons import Lemons
@@ -85,8 +85,8 @@ def same(
     import msgspec
     from msgspec.structs import replace
 
-    from forensics.history import incident_of
     from forensics.history.again import seen_before
+    from forensics.history.incident import incident_of
     from forensics.report.history import seen_before as sentence
 
     store = _store(history)
@@ -221,7 +221,7 @@ def forget(user: Annotated[str, typer.Option(help="By name, also where pseudonym
 
 
 def _store(place: str | None, create: bool = False, keep_names: bool = False) -> "Store":
-    from forensics.history import open_store
+    from forensics.history.opening import open_store
 
     return open_store(history_place(place), create, keep_names)
 

@@ -1,4 +1,4 @@
-"""The option `--remember/--no-remember` of every command that makes reports; see forensics.remembering."""
+"""The option `--remember/--no-remember` of every command that makes reports; see forensics.history.remember."""
 
 from typing import Annotated
 

@@ -10,7 +10,7 @@ import typer
 
 from forensics.cli.common import Redact, capture_settings, check_format
 from forensics.cli.remembering import Remember
-from forensics.config import KEEP, seconds
+from forensics.config.capture import KEEP_VALUES, seconds
 from forensics.core.errors import UsageError
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command with its arguments.")]
@@ -70,8 +70,8 @@ def register(app: typer.Typer) -> None:
           srun forensics run -- python train.py
         """
         check_format(form)
-        if keep not in KEEP:
-            raise UsageError(f"unknown value {keep!r} of --keep", advice=f"choose one of {', '.join(KEEP)}")
+        if keep not in KEEP_VALUES:
+            raise UsageError(f"unknown value {keep!r} of --keep", advice=f"choose one of {', '.join(KEEP_VALUES)}")
         given: dict[str, object] = {"command": command, "folder": str(output.absolute()) if output else "", "form": form}
         given |= {"keep": keep, "every_s": seconds(every), "stall_s": seconds(stall), "environment": env, "warn": warn}
         given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}

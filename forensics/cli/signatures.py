@@ -13,7 +13,7 @@ from forensics.core.text import counted
 
 if TYPE_CHECKING:
     from forensics.database import Cause, Signature
-    from forensics.examine import Examination
+    from forensics.signature_lint.lint import LintResult
 
 MAX_LINE = 8000  # of a pattern
 Folder = Annotated[
@@ -111,15 +111,15 @@ def _check(group: typer.Typer) -> None:
           forensics signatures check ./my-signatures --notes
           forensics signatures check --sources ./checkouts --record signatures/verified.csv
         """
-        from forensics.examine import examine
+        from forensics.signature_lint.lint import lint
 
         if sources is not None:
             _look_up(sources, folder, record, notes)
             return
-        _tell(examine(folder, alone), notes)
+        _tell(lint(folder, alone), notes)
 
 
-def _tell(found: "Examination", notes: bool) -> None:
+def _tell(found: "LintResult", notes: bool) -> None:
     write("".join(f"{fault}\n" for fault in found.faults), None)
     if notes:
         write("".join(f"{note} (note)\n" for note in found.notes), None)
@@ -133,7 +133,7 @@ def _tell(found: "Examination", notes: bool) -> None:
 
 def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: bool) -> None:
     from forensics.database.sources import written
-    from forensics.examine import look_up_sources
+    from forensics.signature_lint.lint import look_up_sources
 
     found, lacking, asked = look_up_sources(sources, folder)
     if notes:
@@ -155,7 +155,7 @@ def _test(group: typer.Typer) -> None:
 
         Example: forensics signatures test ./my-signatures --all
         """
-        from forensics.examine import try_examples
+        from forensics.signature_lint.lint import try_examples
 
         tried = failed = 0
         for name, place, faults in try_examples(folder, alone):

@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
         logs as far as they may be read. Exit status: 0 analysed, 2 nothing is known of the job; with --exit-code 1 for a crash.
         """
         from forensics.adapters.slurm.answer import answer
-        from forensics.remembering import remembered
+        from forensics.history.remember import remembered
 
         check_format(form)
         found = answer(job)

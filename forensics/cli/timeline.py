@@ -98,13 +98,13 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
     from forensics.correlation import window
     from forensics.correlation.spool import spooled
     from forensics.correlation.stream import entries, merged
-    from forensics.reading import read_all
+    from forensics.source_analysis import analyze_sources
 
     noted: list[Warning] = []
     given = [spooled(s, folder / str(i)) for i, s in enumerate(sources.open_paths(paths, noted.append))]
-    readings = read_all(given, pipeline.database(), noted.append)
-    scans = [r.scan for r in readings]
-    found = {r.name: list(r.events) for r in readings}
+    analyses = analyze_sources(given, pipeline.database(), noted.append)
+    scans = [r.scan for r in analyses]
+    found = {r.name: list(r.events) for r in analyses}
     clocks = _clocks(scans, found, noted)
     known, asked = _known(scans, found), window(wanted.choice, clocks.values())
     chosen = [s.source for s in scans if wanted.source(s.source.name)]
@@ -135,7 +135,7 @@ def _clocks(scans: "list[Scan]", found: "dict[str, list[Observation]]", noted: "
 
 def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[tuple[str, int], str]:
     """Source and original line of the lines that a cause is known by, to the cause."""
-    from forensics.numbers import renumbered
+    from forensics.sources.renumber import renumbered
 
     known: dict[tuple[str, int], str] = {}
     for scanned in scans:

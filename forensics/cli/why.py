@@ -60,7 +60,7 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool 
     `remember`: whether it goes into the history; None as the configuration says.
     """
     from forensics import pipeline
-    from forensics.remembering import remembered
+    from forensics.history.remember import remembered
     from forensics.report import hidden, render
     from forensics.report.short import short
 

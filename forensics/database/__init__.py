@@ -99,7 +99,7 @@ def read_folders(folders: Iterable[Path]) -> tuple[list[Cause], list["Fault"]]:
 
 
 def _faultless(folders: list[Path]) -> list[Cause]:
-    from forensics.database.check import check
+    from forensics.database.validate import check
 
     causes, faults = read_folders(folders)
     if not causes and not faults:
@@ -141,7 +141,7 @@ def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], str]]:
 def _slow(causes: list[Cause], folders: list[Path]) -> list["Fault"]:
     """Slow patterns of other people's folders; the built-in ones are measured by the tests."""
     from forensics.database.form import Fault
-    from forensics.database.slow import slowness
+    from forensics.database.slow_patterns import slowness
 
     theirs = [s for c in causes for s in c.signatures if any(Path(s.place.path).is_relative_to(f) for f in folders)]
     return [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in theirs for what in slowness(s)]

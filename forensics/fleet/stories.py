@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from forensics.core.errors import UsageError
-from forensics.history import Incident
+from forensics.history.incident import Incident
 
 WINDOW_S = 300  # a timeout of ten minutes is told in steps; a fabric that is down is told by all within minutes
 LEAST_NODES = 3

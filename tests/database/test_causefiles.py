@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forensics.core.errors import DatabaseError
 from forensics.database import cache, load
 from forensics.database.causefiles import read_causes
-from forensics.database.check import check
+from forensics.database.validate import check
 
 GOOD = """\
 cause: family.thing

@@ -4,9 +4,9 @@ import functools
 
 from forensics.database import HEALTHY, builtin_folder, read_table
 from forensics.database.causefiles import read_causes
-from forensics.database.check import check
 from forensics.database.entries import Cause
 from forensics.database.form import Fault
+from forensics.database.validate import check
 
 # The contract of ids: reports, signatures and labelled incidents use them.
 CAUSES = {

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from forensics.database.entries import Signature
-from forensics.database.reach import never_fires
 from forensics.database.sources import chosen, look_up, read_verified, texts_of, written
+from forensics.signature_lint.unreachable import never_fires
 
 
 def made(name: str, *messages: str, source: str = "", pattern: str = "", unless: tuple[str, ...] = ()) -> Signature:

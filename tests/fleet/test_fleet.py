@@ -19,7 +19,7 @@ from forensics.fleet.engine import client_of, reports
 from forensics.fleet.parts import Parts
 from forensics.fleet.stories import read_topology, stories
 from forensics.fleet.worker import Helper, Limits, analysed
-from forensics.history import Incident
+from forensics.history.incident import Incident
 from tests.commandline import in_text
 from tests.history.made import incident
 

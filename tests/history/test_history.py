@@ -16,12 +16,12 @@ from msgspec.structs import replace
 pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
 
 from forensics.core.errors import UsageError
-from forensics.history import Incident, incident_of, open_store
 from forensics.history.accounting import expanded, read_jobs
 from forensics.history.again import seen_before
 from forensics.history.exchange import export, incidents_in, reports_in
 from forensics.history.fingerprint import fingerprint
-from forensics.history.incident import Known
+from forensics.history.incident import Incident, Known, incident_of
+from forensics.history.opening import open_store
 from forensics.history.page import page
 from forensics.history.store import Store
 from forensics.history.trend import trend
@@ -191,7 +191,7 @@ def test_the_page_cannot_be_written_into(store: Store) -> None:
 
 WRITER = """
 import sys
-from forensics.history import open_store
+from forensics.history.opening import open_store
 from tests.history.made import incident
 store = open_store(sys.argv[1])
 first = int(sys.argv[2])

@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
 
 from forensics.core.errors import UsageError
-from forensics.history import open_store
 from forensics.history.accounting import read_exposure
 from forensics.history.lemons import Lemons, lemons
+from forensics.history.opening import open_store
 from tests.history.made import incident
 
 MACHINE = ("gpu_hardware.ecc", "host_hardware.memory")

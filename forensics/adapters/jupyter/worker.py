@@ -17,7 +17,7 @@ from typing import Any
 from forensics.adapters.jupyter.message import compose
 from forensics.api import Knowledge, Report, analyze
 from forensics.core.errors import ForensicsError
-from forensics.remembering import remembered
+from forensics.history.remember import remembered
 
 FORMS = {"report.json": Report.to_json, "report.txt": Report.to_text, "report.html": Report.to_html}
 

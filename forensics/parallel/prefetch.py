@@ -1,8 +1,8 @@
-"""A large source whose records are decoded: a forked process does it, ahead of the one that scans what comes out.
+"""A forked process decodes the records of a large source, a few blocks ahead of the process that scans them.
 
-    container-json.log.gz  ->  process 2: decodes block after block  ->  memory of both  ->  process 1: scans them
+    container-json.log.gz  ->  process 2: decodes block after block  ->  shared memory  ->  process 1: scans them
 
-Where forking is not the custom, or fails, or the process dies, the source is decoded here: what came out before is skipped.
+Where forking is not the custom, or fails, or the process dies, the source is decoded here, and what came out before is skipped.
 """
 
 import contextlib
@@ -18,14 +18,14 @@ from msgspec.structs import replace
 from forensics.model import Source, Warn, Warning
 from forensics.sources.origin import Origin
 
-LARGE_BYTES = 16 << 20  # what takes longer to decode than a process to start
-SLOT_BYTES = 2 << 20  # of the memory that both processes see; a block is hardly ever longer
+MIN_PREFETCHED_BYTES = 16 << 20  # less is decoded before a process has started
+SLOT_BYTES = 2 << 20  # of the shared memory; a block is hardly ever longer
 SLOTS = 4  # blocks that are decoded ahead
 
 
 def read_ahead(source: Source) -> Source:
-    """`source` with its blocks made by another process, where that is worth it."""
-    if source.coded < LARGE_BYTES or not isinstance(source.origin, Origin) or sys.platform != "linux":
+    """`source`, its blocks decoded by another process where that is worth it."""
+    if source.coded < MIN_PREFETCHED_BYTES or not isinstance(source.origin, Origin) or sys.platform != "linux":
         return source
     return replace(source, blocks=partial(_blocks, source, source.origin))
 
@@ -45,18 +45,18 @@ def _blocks(source: Source, origin: Origin, warn: Warn) -> Iterator[bytes]:
     try:
         process.start()
         theirs.close()
-        for told in iter(ours.recv, None):
-            if isinstance(told, Warning):
-                warn(told)
-            elif isinstance(told, Origin):
-                origin.learn(told)
+        for message in iter(ours.recv, None):
+            if isinstance(message, Warning):
+                warn(message)
+            elif isinstance(message, Origin):
+                origin.learn(message)
             else:
-                block = told if isinstance(told, bytes) else shared[slice(*told)]
+                block = message if isinstance(message, bytes) else shared[slice(*message)]
                 ours.send_bytes(b"read")
                 yield block
                 passed += len(block)
     except (OSError, EOFError):  # no process to be had, or it was killed
-        yield from _behind(passed, source.blocks(warn))
+        yield from _skip_bytes(passed, source.blocks(warn))
     finally:
         theirs.close()
         ours.close()
@@ -66,7 +66,7 @@ def _blocks(source: Source, origin: Origin, warn: Warn) -> Iterator[bytes]:
         shared.close()
 
 
-def _behind(passed: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
+def _skip_bytes(passed: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
     for block in blocks:
         if passed < len(block):
             yield block[passed:]
@@ -76,10 +76,10 @@ def _behind(passed: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
 def _decode(source: Source, origin: Origin, shared: mmap, ours: Connection, theirs: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one ends the others
     ours.close()
-    with contextlib.suppress(Exception):  # nobody reads any more; or it is an error that is told better from there
+    with contextlib.suppress(Exception):  # the reader is gone; or an error, which is clearer when the first process raises it
         for number, block in enumerate(filter(None, source.blocks(theirs.send))):
             if number >= SLOTS:
-                theirs.recv_bytes()  # the one that was there has been read
+                theirs.recv_bytes()  # wait until the block in this slot has been read
             start = number % SLOTS * SLOT_BYTES
             if len(block) <= SLOT_BYTES:
                 shared[start : start + len(block)] = block
@@ -88,5 +88,5 @@ def _decode(source: Source, origin: Origin, shared: mmap, ours: Connection, thei
                 theirs.send(block)
         theirs.send(origin)
         theirs.send(None)
-        while True:  # until the other end is closed: what is said of the last blocks has to find somebody
+        while True:  # until the other end is closed: the answers for the last blocks need a reader
             theirs.recv_bytes()

@@ -13,13 +13,15 @@ import pytest
 from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Source
-from forensics.shares import MANY, SHARE, SMALL_BYTES, is_small, read_shares
+from forensics.parallel.file_pool import MAX_SMALL_BYTES, MIN_POOLED_SOURCES, SOURCES_PER_BATCH, is_small, read_in_pool
 from forensics.sources import open_paths
 from tests.report.samples import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 HERE = os.getpid()
-SOURCES = [Source(f"rank{i}.log", lambda _warn: iter((b"x",)), size=1) for i in range(MANY + SHARE // 2)]
+SOURCES = [
+    Source(f"rank{i}.log", lambda _warn: iter((b"x",)), size=1) for i in range(MIN_POOLED_SOURCES + SOURCES_PER_BATCH // 2)
+]
 
 
 def forked() -> bool:
@@ -27,25 +29,25 @@ def forked() -> bool:
 
 
 def test_results_come_in_order_from_other_processes() -> None:
-    found = list(read_shares(SOURCES, lambda source: (source.name, os.getpid()), 3))
+    found = list(read_in_pool(SOURCES, lambda source: (source.name, os.getpid()), 3))
     assert [name for name, _ in found] == [s.name for s in SOURCES]
     assert HERE not in {pid for _, pid in found} and len({pid for _, pid in found}) <= 3
 
 
-@pytest.mark.parametrize(("sources", "processes"), [(SOURCES, 1), (SOURCES[: MANY - 1], 4)])
+@pytest.mark.parametrize(("sources", "processes"), [(SOURCES, 1), (SOURCES[: MIN_POOLED_SOURCES - 1], 4)])
 def test_few_sources_and_one_process_are_read_here(sources: list[Source], processes: int) -> None:
-    assert set(read_shares(sources, lambda _source: os.getpid(), processes)) == {HERE}
+    assert set(read_in_pool(sources, lambda _source: os.getpid(), processes)) == {HERE}
 
 
 def test_what_a_killed_process_had_is_read_here() -> None:
     def read(source: Source) -> tuple[str, bool]:
-        if source.name == f"rank{SHARE + 1}.log" and forked():
+        if source.name == f"rank{SOURCES_PER_BATCH + 1}.log" and forked():
             os.kill(os.getpid(), signal.SIGKILL)
         return source.name, forked()
 
-    found = list(read_shares(SOURCES, read, 2))
+    found = list(read_in_pool(SOURCES, read, 2))
     assert [name for name, _ in found] == [s.name for s in SOURCES]
-    assert not dict(found)[f"rank{SHARE + 1}.log"]
+    assert not dict(found)[f"rank{SOURCES_PER_BATCH + 1}.log"]
 
 
 def test_where_no_more_processes_are_to_be_had_all_is_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +62,7 @@ def test_where_no_more_processes_are_to_be_had_all_is_read_here(monkeypatch: pyt
 
     before = set(multiprocessing.active_children())
     monkeypatch.setattr(os, "fork", bounded)
-    assert set(read_shares(SOURCES, lambda _source: os.getpid(), 3)) == {HERE}
+    assert set(read_in_pool(SOURCES, lambda _source: os.getpid(), 3)) == {HERE}
     for process in set(multiprocessing.active_children()) - before:
         process.join(5)
     assert forks and not set(multiprocessing.active_children()) - before
@@ -73,12 +75,12 @@ def test_an_error_is_raised_here() -> None:
         return source.name
 
     with pytest.raises(LookupError, match=r"rank40\.log"):
-        list(read_shares(SOURCES, read, 2))
+        list(read_in_pool(SOURCES, read, 2))
 
 
 def test_closing_ends_the_processes() -> None:
     before = set(multiprocessing.active_children())
-    with closing(read_shares(SOURCES, lambda source: source.name, 2)) as shares:
+    with closing(read_in_pool(SOURCES, lambda source: source.name, 2)) as shares:
         assert next(shares) == "rank0.log"
         assert len(set(multiprocessing.active_children()) - before) == 2
     assert not set(multiprocessing.active_children()) - before
@@ -86,7 +88,7 @@ def test_closing_ends_the_processes() -> None:
 
 def test_only_short_files_that_lie_as_they_are_can_be_shared(tmp_path: Path) -> None:
     (tmp_path / "plain.log").write_text("step 1 loss 0.5\n")
-    (tmp_path / "long.log").write_text("step 1 loss 0.5\n" * (SMALL_BYTES // 16 + 1))
+    (tmp_path / "long.log").write_text("step 1 loss 0.5\n" * (MAX_SMALL_BYTES // 16 + 1))
     (tmp_path / "docker.log").write_text('{"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.1Z"}\n')
     (tmp_path / "kern.log.1").write_text("Aug 22 03:00:07 node kernel: a\n")  # of a set, which is read in order
     (tmp_path / "kern.log").write_text("Aug 22 03:00:08 node kernel: b\n")
@@ -101,8 +103,8 @@ def test_a_report_does_not_depend_on_the_number_of_processes(tmp_path: Path, kno
         for path in sorted(p for p in case.rglob("*") if p.is_file() and p.name != "expected.yaml"):
             if path.stat().st_size < 50_000:
                 (tmp_path / f"{case.name}-{path.name}").write_bytes(path.read_bytes())
-    for number in range(MANY):
+    for number in range(MIN_POOLED_SOURCES):
         (tmp_path / f"rank{number}.log").write_text(f"step {number} loss nan\n" * 30 + "[rank0]: ValueError: no such thing\n")
-    assert sum(map(is_small, open_paths([tmp_path], lambda _warning: None))) > MANY + SHARE
+    assert sum(map(is_small, open_paths([tmp_path], lambda _warning: None))) > MIN_POOLED_SOURCES + SOURCES_PER_BATCH
     reports = [msgspec.json.encode(pipeline.analyze_paths([tmp_path], "case", knowledge, workers=n)) for n in (1, 2, 5)]
     assert reports[0] == reports[1] == reports[2]

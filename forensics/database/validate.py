@@ -13,7 +13,7 @@ import regex
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Example, Place, Signature
 from forensics.database.form import Fault
-from forensics.database.slow import nests_repeats
+from forensics.database.slow_patterns import nests_repeats
 
 MAX_SIGNATURES = 20_000  # in a database
 SHOWN = 120  # characters of an example in a fault

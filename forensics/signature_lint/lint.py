@@ -1,4 +1,4 @@
-"""examine(): a folder of cause files to every fault in it and every note about it, for those who write them.
+"""lint(): a folder of cause files to every fault in it and every note about it, for those who write them.
 
 mine/host_memory/oom_cgroup.yaml:14: host_memory.oom_cgroup/hub: does not match its example 'pod killed by hub'
 """
@@ -17,24 +17,24 @@ from forensics.config import config
 from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
-from forensics.database.check import check
-from forensics.database.crossing import crossings
 from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash
 from forensics.database.form import Fault
 from forensics.database.rates import fired_in
-from forensics.database.reach import never_fires
-from forensics.database.slow import slowness
+from forensics.database.slow_patterns import slowness
 from forensics.database.sources import Found, chosen, look_up, read_verified
-from forensics.database.templates import unfilled
+from forensics.database.validate import check
 from forensics.detectors.units import typed
+from forensics.signature_lint.ambiguity import crossings
+from forensics.signature_lint.template_fields import unfilled
+from forensics.signature_lint.unreachable import never_fires
 
 BY_CHANCE_MAX = 0.1  # of a signature that fires as often in both: how likely it is that healthy logs lead by so much
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP = lazy.regex(r"\(\?P<(\w+)>")
 
 
-class Examination(Struct, frozen=True):
+class LintResult(Struct, frozen=True):
     """What was found: `faults` have to be mended, `notes` are worth a look. `causes`, `signatures`: how many were examined."""
 
     causes: int
@@ -44,7 +44,7 @@ class Examination(Struct, frozen=True):
 
 
 def folders_of(own: Path | None, alone: bool = False) -> list[Path]:
-    """The folders that are read together to examine `own`: itself over the built-in ones, or by itself when `alone`.
+    """The folders that are read together to lint `own`: itself over the built-in ones, or by itself when `alone`.
 
     A file is examined within its folder. Without `own`, everything that an analysis would use. Raises UsageError for a folder
     that holds no cause file.
@@ -59,7 +59,7 @@ def folders_of(own: Path | None, alone: bool = False) -> list[Path]:
     return [own] if alone or own.resolve() == builtin_folder() else [builtin_folder(), own]
 
 
-def examine(own: Path | None = None, alone: bool = False) -> Examination:
+def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     """Everything that can be said about the cause files in `own`, a folder or a single file, or about those of an analysis."""
     folders = folders_of(own, alone)
     own = own.absolute() if own is not None and own.is_file() else own
@@ -77,7 +77,7 @@ def examine(own: Path | None = None, alone: bool = False) -> Examination:
     faults += _said_in_healthy_logs(ours)
     notes += _never_seen(signatures) if not alone else []
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
-    return Examination(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
+    return LintResult(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
 
 
 def _said_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
@@ -133,7 +133,7 @@ def _crossed(causes: list[Cause], own: Path | None) -> Iterator[tuple[Fault, boo
 
 def try_examples(own: Path | None = None, alone: bool = False) -> Iterator[tuple[str, Place, list[Fault]]]:
     """Each signature's id, place and the faults that its examples show; faults of form come first, under an empty id."""
-    from forensics.database.check import faults_of
+    from forensics.database.validate import faults_of
 
     causes, faults = read_folders(folders_of(own, alone))
     for fault in faults:

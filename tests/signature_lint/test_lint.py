@@ -6,10 +6,9 @@ import pytest
 
 from forensics.core.errors import UsageError
 from forensics.database import builtin_folder, read_folders
-from forensics.database.templates import unfilled
-from forensics.examine import examine, fact_names, folders_of, record_fields
-
-from .database.test_causefiles import GOOD, write
+from forensics.signature_lint.lint import fact_names, folders_of, lint, record_fields
+from forensics.signature_lint.template_fields import unfilled
+from tests.database.test_causefiles import GOOD, write
 
 
 def test_fields_of_records_are_read_off_their_code() -> None:
@@ -45,5 +44,5 @@ def test_a_folder_lies_over_the_built_in_ones_unless_alone(tmp_path: Path) -> No
 def test_only_the_folder_that_was_given_is_examined(tmp_path: Path) -> None:
     write(tmp_path, GOOD)
     for alone in (True, False):
-        found = examine(tmp_path, alone)
+        found = lint(tmp_path, alone)
         assert (found.causes, found.signatures, found.faults) == (1, 1, ())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database.entries import Example, Signature
-from forensics.database.slow import nests_repeats, slowness
+from forensics.database.slow_patterns import nests_repeats, slowness
 
 
 def signature(pattern: str, text: str = "the thing broke at 12, 13, 14 and stopped") -> Signature:

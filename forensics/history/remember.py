@@ -23,7 +23,7 @@ R = TypeVar("R", bound="Report")
 def history_place(named: str | None = None, signatures: Sequence[Path] = ()) -> str:
     """Where the history lies: as named, as the configuration says, else in the user's data folder."""
     from forensics.config import config
-    from forensics.history import default_place
+    from forensics.history.opening import default_place
 
     return named or config(signatures).history or default_place()
 
@@ -49,9 +49,9 @@ def remembered(report: R, remember: bool | None = None, job: str = "") -> R:
 def _remembered(report: R, place: str, job: str) -> R:
     from msgspec.structs import replace
 
-    from forensics.history import incident_of, open_store
     from forensics.history.again import seen_before
-    from forensics.history.incident import Known
+    from forensics.history.incident import Known, incident_of
+    from forensics.history.opening import open_store
 
     store = open_store(place)
     try:

@@ -20,27 +20,11 @@ from typing import Any
 from msgspec import Struct, field
 
 from forensics.core.errors import UsageError
-from forensics.core.limits import SIZE, UNITS, Limits, changed, names
+from forensics.core.limits import Limits, changed, names
 
-MAX_BYTES = 64 << 10
-KEYS = {"signatures", "cache", "limits", "history", "capture"}
-LIMIT = "FORENSICS_LIMIT_"
-SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-KEEP = ("crash", "always", "never")
-# Of `capture`: key -> the option of a captured run, and the form of its value.
-CAPTURE = {
-    "keep": ("keep", "keep"),
-    "folder": ("folder", "path"),
-    "every": ("every_s", "span"),
-    "stall": ("stall_s", "span"),
-    "max_log": ("max_log_bytes", "size"),
-    "kernel_log": ("kernel_log", "switch"),
-    "env": ("environment", "switch"),
-    "warn": ("warn", "switch"),
-    "redact": ("redact", "switch"),
-    "termination_file": ("termination_file", "path"),
-    "on_crash": ("on_crash", "text"),
-}
+MAX_CONFIG_BYTES = 64 << 10
+SECTIONS = {"signatures", "cache", "limits", "history", "capture"}
+LIMIT_VARIABLE = "FORENSICS_LIMIT_"
 
 
 class Config(Struct, frozen=True):
@@ -75,11 +59,15 @@ def config(folders: Iterable[Path] = ()) -> Config:
 
 
 def _of_environment(base: Limits) -> Limits:
-    given = {name.removeprefix(LIMIT).lower(): value for name, value in sorted(os.environ.items()) if name.startswith(LIMIT)}
+    given = {
+        name.removeprefix(LIMIT_VARIABLE).lower(): value
+        for name, value in sorted(os.environ.items())
+        if name.startswith(LIMIT_VARIABLE)
+    }
     try:
         return changed(base, given)
     except ValueError as error:
-        raise UsageError(str(error), f"${LIMIT}...") from error
+        raise UsageError(str(error), f"${LIMIT_VARIABLE}...") from error
 
 
 def _path() -> Path | None:
@@ -98,7 +86,7 @@ def _path() -> Path | None:
 def _read(path: Path) -> Config:
     try:
         with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+            raw = file.read(MAX_CONFIG_BYTES + 1)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
     return _said(path, raw) if raw.strip() else Config()
@@ -108,12 +96,12 @@ def _said(path: Path, raw: bytes) -> Config:
     from forensics.database.form import BadFormError, keys, parse, text, texts
 
     try:
-        if len(raw) > MAX_BYTES:
-            raise BadFormError(1, f"larger than {MAX_BYTES} bytes")
+        if len(raw) > MAX_CONFIG_BYTES:
+            raise BadFormError(1, f"larger than {MAX_CONFIG_BYTES} bytes")
         data: Any = parse(raw.decode())
         if data is None:
             return Config()
-        keys(data, KEYS, set())
+        keys(data, SECTIONS, set())
         cache = text(data, "cache") if "cache" in data else ""
         folders = tuple(_place(path, p) for p in texts(data, "signatures"))
         history = text(data, "history") if "history" in data else ""
@@ -139,46 +127,11 @@ def _limits(data: dict[str, Any]) -> Limits:
 
 
 def _capture(path: Path, data: dict[str, Any]) -> tuple[tuple[str, object], ...]:
-    from forensics.database.form import LINE, BadFormError, keys, text
+    from forensics.config.capture import capture_options
+    from forensics.database.form import LINE
 
     given = data.get("capture")
-    if given is None:
-        return ()
-    keys(given, set(CAPTURE), set(), data[LINE])
-    found: dict[str, object] = {}
-    for key, (option, kind) in CAPTURE.items():
-        if key not in given:
-            continue
-        value = given[key]
-        if kind == "switch":
-            if not isinstance(value, bool):
-                raise BadFormError(given[LINE], f"{key} must be true or false")
-            found[option] = value
-            continue
-        said = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else text(given, key)
-        try:
-            found[option] = {"path": lambda t: str(_place(path, t)), "span": seconds, "size": _size}.get(kind, str)(said)
-        except UsageError as error:
-            raise BadFormError(given[LINE], f"{key}: {error.args[0]}") from error
-        if kind == "keep" and said not in KEEP:
-            raise BadFormError(given[LINE], f"{key} must be one of {', '.join(KEEP)}")
-    return tuple(found.items())
-
-
-def seconds(text: str) -> float:
-    """`5s`, `15m`, `1.5h` or plain seconds; raises UsageError for anything else."""
-    number, unit = (text[:-1], text[-1]) if text[-1:] in SECONDS else (text, "s")
-    try:
-        return float(number) * SECONDS[unit]
-    except ValueError:
-        raise UsageError(f"{text!r} is no span of time", advice="write 30s, 15m or 2h") from None
-
-
-def _size(text: str) -> int:
-    found = SIZE.fullmatch(text)
-    if not found:
-        raise UsageError(f"{text!r} is no size", advice="write 1 GiB or 500 MiB")
-    return int(float(found["number"]) * UNITS[found["unit"].upper()])
+    return () if given is None else capture_options(given, data[LINE], lambda text: str(_place(path, text)))
 
 
 def _place(config_file: Path, named: str) -> Path:

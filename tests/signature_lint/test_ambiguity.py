@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from forensics.database import builtin_folder, read_folders
-from forensics.database.crossing import crossings
-
-from .test_causefiles import GOOD
+from forensics.signature_lint.ambiguity import crossings
+from tests.database.test_causefiles import GOOD
 
 
 def crossing(tmp_path: Path, *changes: tuple[str, str]) -> list[str]:

@@ -15,10 +15,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from forensics import ahead, pipeline
-from forensics.ahead import LARGE_BYTES, SLOT_BYTES, read_ahead
+from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Source, Warn, Warning
+from forensics.parallel import prefetch
+from forensics.parallel.prefetch import MIN_PREFETCHED_BYTES, SLOT_BYTES, read_ahead
 from forensics.sources import open_paths
 from forensics.sources.origin import Origin, lined
 
@@ -40,7 +41,7 @@ def made(dies_at: int = -1) -> Source:
             size = 1 << 20 if number % 5 else SLOT_BYTES + 1
             yield 1 + 2 * number, 0, f"block {number} by {os.getpid() == HERE}".encode().ljust(size, b".")
 
-    return Source("x.log", lambda warn: lined(pieces(warn), origin), origin=origin, coded=LARGE_BYTES)
+    return Source("x.log", lambda warn: lined(pieces(warn), origin), origin=origin, coded=MIN_PREFETCHED_BYTES)
 
 
 def tarred(name: str, data: bytes) -> bytes:
@@ -110,7 +111,7 @@ def test_a_short_source_and_one_that_is_not_decoded_stay_here(tmp_path: Path) ->
     assert docker.coded and read_ahead(docker) is docker
     assert not packed.coded and read_ahead(packed) is packed
     assert not plain.coded and read_ahead(plain) is plain
-    assert read_ahead(replace(docker, coded=LARGE_BYTES)) is not docker
+    assert read_ahead(replace(docker, coded=MIN_PREFETCHED_BYTES)) is not docker
 
 
 def test_a_report_does_not_depend_on_who_decodes(tmp_path: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +125,7 @@ def test_a_report_does_not_depend_on_who_decodes(tmp_path: Path, knowledge: Data
     (tmp_path / "packed.log.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
     (tmp_path / "rows.tar.gz").write_bytes(tarred("a/docker.log", "\n".join(rows).encode()))
     here = pipeline.analyze_paths([tmp_path], "case", knowledge, workers=2)
-    monkeypatch.setattr(ahead, "LARGE_BYTES", 1)
+    monkeypatch.setattr(prefetch, "MIN_PREFETCHED_BYTES", 1)
     there = pipeline.analyze_paths([tmp_path], "case", knowledge, workers=2)
     assert here.causes[0].evidence[0].line == len(rows)
     assert msgspec.json.encode(here) == msgspec.json.encode(there)

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from forensics.database import read_folders
-from forensics.database.templates import unfilled
-from forensics.examine import fact_names
-
-from .test_causefiles import GOOD, write
+from forensics.signature_lint.lint import fact_names
+from forensics.signature_lint.template_fields import unfilled
+from tests.database.test_causefiles import GOOD, write
 
 MORE = """\
 summary:

@@ -1,0 +1,73 @@
+"""Forked processes read many small sources, a batch at a time. Results come in order.
+
+    rank00000.err ... rank01999.err, 2 cores  ->  process 1: the first 32, process 2: the next 32, process 1: the next 32, ...
+
+With small sources it is Python's own work that takes the time, so threads do not help. A process inherits what was opened and
+compiled, and sends back only what it found. Nothing is forked for a few sources, where one process is asked for, or on a system
+where forking is not the custom. A batch whose process died is read here.
+"""
+
+import signal
+import sys
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, TypeVar
+
+from forensics.model import Source
+
+T = TypeVar("T")
+MAX_SMALL_BYTES = 1 << 20  # one block: threads would have nothing to share
+MIN_POOLED_SOURCES = 96  # starting the processes takes as long as reading some thirty
+SOURCES_PER_BATCH = 32
+MAX_PROCESSES = 8  # the first one's own work on a source is a fifth of all, and each process takes memory
+
+_readers: list[Callable[[slice], list[Any]]] = []  # in a forked process: what reads a batch; empty in the first process
+
+
+def is_small(source: Source) -> bool:
+    """Is it short, and can another process open it?"""
+    return source.size is not None and source.size <= MAX_SMALL_BYTES
+
+
+def read_in_pool(sources: Sequence[Source], read: Callable[[Source], T], processes: int) -> Generator[T]:
+    """The result of `read` for each of `sources`, in order, by at most so many processes. They end when the generator is closed.
+
+    A result must be something that can be pickled.
+    """
+    if processes < 2 or len(sources) < MIN_POOLED_SOURCES or sys.platform != "linux":
+        yield from map(read, sources)
+        return
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+    from multiprocessing import active_children, get_context
+
+    def read_here(batch: slice) -> list[T]:
+        return [read(source) for source in sources[batch]]
+
+    batches = [slice(at, at + SOURCES_PER_BATCH) for at in range(0, len(sources), SOURCES_PER_BATCH)]
+    others = set(active_children())
+    # A forked process inherits `read_here`, so that it need not be pickled.
+    pool = ProcessPoolExecutor(min(processes, len(batches), MAX_PROCESSES), get_context("fork"), _begin, (read_here,))
+    try:
+        coming = [pool.submit(_read, batch) for batch in batches]  # the first one forks
+    except (OSError, BrokenExecutor):  # no more processes to be had, as in a bounded container; or one was killed at once
+        for process in set(active_children()) - others:
+            process.terminate()
+        yield from map(read, sources)
+        return
+    try:
+        for batch, future in zip(batches, coming, strict=True):
+            try:
+                found = future.result()
+            except Exception:  # of a process that was killed, or an error, which is clearer when it is raised here
+                found = read_here(batch)
+            yield from found
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(read_batch: Callable[[slice], list[Any]]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one ends the others
+    _readers.append(read_batch)
+
+
+def _read(batch: slice) -> list[Any]:
+    return _readers[0](batch)

@@ -1,0 +1,113 @@
+"""Each source by itself: Source -> SourceAnalysis, which holds the scan and what was found in it: events, curves, clock samples.
+
+Threads match the chunks of a large source. Processes read many small sources. The result does not depend on how many there are.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics import context, correlation, detectors, layouts, outcome, series
+from forensics.database import Database
+from forensics.model import Observation, Scan, Source, Warn, Warning
+from forensics.model.verdicts import Lane
+from forensics.parallel.file_pool import is_small, read_in_pool
+from forensics.parallel.prefetch import read_ahead
+from forensics.scan import Matcher, Workers, scan
+from forensics.source_analysis.call_or_warn import call_or_warn
+
+
+class SourceAnalysis(Struct, frozen=True):
+    """What one source holds. `scan`: without the places of numbers, which became `curves`: what a report could show of them.
+
+    `marks`: what its lines tell of its clock. `pids`: those that its ends name. `layout`: that of most of its first lines.
+    `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends.
+    """
+
+    scan: Scan
+    events: tuple[Observation, ...]
+    curves: tuple[context.Ranked, ...]
+    marks: tuple[correlation.Mark, ...]
+    pids: frozenset[int]
+    layout: str
+    records: int
+    lanes: tuple[Lane, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The source's."""
+        return self.scan.source.name
+
+
+def analyze_sources(given: Iterable[Source], knowledge: Database, warn: Warn, workers: int | None = None) -> list[SourceAnalysis]:
+    """The analysis of each source that has lines, in order. `workers`: threads or processes at work (default: one a core)."""
+    matcher = Matcher(knowledge)
+    given = list(given)
+    count = workers or os.cpu_count() or 1
+    small = [source for source in given if is_small(source)]
+    done: list[SourceAnalysis] = []
+    with (
+        Workers(count) as threads,
+        closing(read_in_pool(small, partial(_analyze_in_process, knowledge, matcher), count)) as pooled,
+    ):
+        try:
+            for source in given:
+                if is_small(source):
+                    found, noted = next(pooled)
+                    for warning in noted:
+                        warn(warning)
+                    done += [replace(found, scan=replace(found.scan, source=source))] if found else []
+                elif found := analyze_source(read_ahead(source) if count > 1 else source, knowledge, matcher, warn, threads):
+                    done.append(found)
+        except BaseException as stop:  # Ctrl-C, for one
+            if done:
+                size, lines = sum(r.scan.bytes for r in done), sum(r.scan.lines for r in done)
+                stop.add_note(f"{len(done):,} whole source{'s' * (len(done) > 1)}, {lines:,} lines ({size:,} bytes)")
+            raise
+    return done
+
+
+def _analyze_in_process(knowledge: Database, matcher: Matcher, source: Source) -> tuple[SourceAnalysis | None, list[Warning]]:
+    """The analysis of a source in a form that can be pickled: without the function that opens it; and its warnings."""
+    noted: list[Warning] = []
+    found = analyze_source(source, knowledge, matcher, noted.append)
+    return found and replace(found, scan=replace(found.scan, source=Source(source.name, _no_blocks))), noted
+
+
+def _no_blocks(_warn: Warn) -> Iterator[bytes]:
+    return iter(())
+
+
+def analyze_source(
+    source: Source, knowledge: Database, matcher: Matcher, warn: Warn, threads: Workers | None = None
+) -> SourceAnalysis | None:
+    """The analysis of one source, None where it has no lines. A stage that fails is left out with a Warning."""
+    name = source.name
+    none: list[Observation] = []
+    unmarked: list[correlation.Mark] = []
+    undrawn: tuple[context.Ranked, ...] = ()
+    scanned = call_or_warn(partial(scan, source, knowledge, warn, matcher, threads), None, "all of it", name, warn)
+    if not scanned or not scanned.lines:
+        return None
+    numbers = call_or_warn(lambda: series.numbers(scanned), series.NONE, "its series", name, warn)
+    events = call_or_warn(lambda: detectors.read(scanned, warn), none, "its records", name, warn)
+    events = [*events, *call_or_warn(lambda: series.read(scanned, numbers), none, "its series", name, warn)]
+    marks = call_or_warn(lambda: correlation.marks(scanned, events), unmarked, "its times", name, warn)
+    curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
+    pids = correlation.pids_of(scanned)
+    layout = layouts.recognise(scanned.head)
+    whole = scanned.lines <= len(scanned.head)
+    count = layouts.count_records(scanned.head, layout) if whole else scanned.lines - scanned.continued
+    unsplit: tuple[Lane, ...] = ()
+    classes = outcome.line_classes(knowledge)
+    lanes = call_or_warn(lambda: outcome.survey(scanned, layout, events, classes), unsplit, "how it ended", name, warn)
+    return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, layout, count, lanes)
+
+
+def _without_numbers(scanned: Scan) -> Scan:
+    measured = {trigger.kind for trigger in series.triggers()}
+    return replace(scanned, sample=(), regions={kind: places for kind, places in scanned.regions.items() if kind not in measured})

@@ -1,0 +1,92 @@
+"""The incidents of the report and the moments of its timeline.
+
+Incident, Diagnosis, Finding -> IncidentSummary(1, hosts ["gpu-04"], causes ["host_memory.oom_cgroup"], ...), Moment(...)
+"""
+
+from collections.abc import Callable
+from itertools import zip_longest
+
+from msgspec.structs import replace
+
+from forensics import advice
+from forensics.core import limits
+from forensics.model import Finding, Incident, IncidentCause, IncidentSummary, Moment, Observation, Role
+from forensics.model.verdicts import Candidate, Diagnosis
+
+MAX_FULL_CAUSES = 3  # causes of an incident after the first that are given in full
+MAX_EVIDENCE_LINES = 5  # of each of these
+
+
+def in_order(
+    found: list[Incident], each: list[Diagnosis], decided: Diagnosis, first: Finding
+) -> tuple[list[Incident], list[Diagnosis]]:
+    """First the incident that holds the first cause's evidence, told as the whole is; then those that ended badly.
+
+    Of several that hold some, the one in which the process died that `first`, what is said of that cause, names.
+    """
+    main = {o.observation.place for o in decided.candidates[0].owned}
+
+    def place(i: int) -> tuple[bool, bool, bool, bool, int]:
+        own = [e for e in found[i].events if e.place in main and e.cause == first.id]
+        named = any(e.fields.get("pid") == first.facts.get("pid") for e in own)
+        return not own, not named, each[i].verdict != "crash", each[i].verdict == "no_crash", i
+
+    order = sorted(range(len(each)), key=place)
+    told = [each[i] for i in order]
+    return [found[i] for i in order] + found[len(each) :], [decided, *told[1:]] if told else []
+
+
+def incident_summaries(
+    found: list[Incident],
+    decided: list[Diagnosis],
+    first: tuple[Finding, ...],
+    tell: Callable[[Diagnosis], tuple[Finding, ...]],
+) -> tuple[IncidentSummary, ...]:
+    """Each of `found` that was decided, with what `tell` says of its causes; those of the first one are the report's own."""
+    both = list(zip(found, decided, strict=False))
+    told = [first, *(advice.linked(tell(d), i) for i, d in both[1:])]
+    return tuple(_incident(i, n, d, f) for n, ((i, d), f) in enumerate(zip(both, told, strict=False), 1))
+
+
+def _incident(incident: Incident, number: int, decision: Diagnosis, told: tuple[Finding, ...]) -> IncidentSummary:
+    hosts = sorted({str(e.fields["host"]) for e in incident.events if "host" in e.fields})
+    links = tuple(f"{k.first[0]}:{k.first[1]} and {k.second[0]}:{k.second[1]} by {k.by}" for k in incident.links[:20])
+    first = told[0]
+    in_full = number > 1 and decision.verdict != "no_crash"
+    return IncidentSummary(
+        id=number,
+        start=incident.start,
+        end=incident.end,
+        causes=tuple(f.id for f in told),
+        events=len(incident.events),
+        hosts=tuple(hosts),
+        links=links,
+        time=min((e.time for e in incident.events if e.time and e.cause == first.id), default=incident.start),
+        verdict=decision.verdict,
+        subject=advice.who(first.facts),
+        candidates=tuple(IncidentCause(f.id, f.title, f.role, f.probability) for f in told),
+        findings=tuple(_short(f) for f in told[:MAX_FULL_CAUSES]) if in_full else (),
+    )
+
+
+def _short(finding: Finding) -> Finding:
+    """A finding of one incident among many: with its best evidence, and without the ledger."""
+    return replace(finding, evidence=finding.evidence[:MAX_EVIDENCE_LINES], ledger=())
+
+
+def moments(found: list[Incident], decided: list[Diagnosis]) -> tuple[Moment, ...]:
+    """The timeline: every observation with the role of its cause in its incident."""
+    told: list[Moment] = []
+    for incident, decision in zip_longest(found, decided):  # of very many incidents, the last ones are listed only
+        role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)} if decision else {}
+        told += [_moment(e, role) for e in incident.events]
+    return tuple(told[: limits.current.moments])
+
+
+def _role(candidate: Candidate, first: bool) -> Role:
+    return "root" if first else "symptom" if candidate.explained_by else "contributing"
+
+
+def _moment(event: Observation, role: dict[str, Role]) -> Moment:
+    told = role.get(event.cause) if event.cause else None
+    return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, told or "noise")

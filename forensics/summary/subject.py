@@ -1,0 +1,74 @@
+"""The subject of the report, and the attempts before its last one.
+
+Diagnosis, Asked -> SubjectSummary("job", "4711", attempts 2, ...), EarlierAttempt(1, "train.log", lines 1 to 812, ...)
+"""
+
+import re
+
+from forensics import advice
+from forensics.model import EarlierAttempt, Finding, SubjectSummary
+from forensics.model.verdicts import Diagnosis, Entity
+from forensics.ownership import Asked
+
+JOB = re.compile(r"job (?P<number>\d+)")
+MAX_EARLIER_ATTEMPTS = 20  # the last of them
+
+
+def subject_summary(decided: Diagnosis, asked: Asked, first: Finding) -> SubjectSummary:
+    """What the verdict speaks of, and how it ended. `first`: what is said of the first cause, which may name the job."""
+    entity, lane = asked.entity(), asked.main_lane()
+    if lane and entity.name == lane.source:
+        job = JOB.fullmatch(advice.who(first.facts)) if entity.kind == "job" and decided.verdict != "no_crash" else None
+        entity = Entity(entity.kind, job["number"] if job else _own_source(decided, asked) or entity.name)
+    attempts = len(lane.attempts) if lane and not asked.machine else 1
+    shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
+    ended = decided.outcome
+    return SubjectSummary(entity.kind, entity.name, attempts, attempts, ended.state, ended.why, shown, ended.ended_badly)
+
+
+def _own_source(decided: Diagnosis, asked: Asked) -> str:
+    """Of several logs of the subject, the one that tells of the first cause, or of what it explains; empty where none does."""
+    first = decided.candidates[0]
+    if decided.verdict == "no_crash":
+        return ""
+    explained = [c for c in decided.candidates if c.explained_by == first.cause]
+    owned = [o for c in (first, *explained) for o in c.owned if o.whose == "mine" and o.observation.source in asked.own]
+    sources = [o.observation.source for o in owned]
+    lane = asked.main_lane()
+    return "" if lane is None or lane.source in sources else next(iter(sources), "")
+
+
+def earlier_attempts(decided: Diagnosis, asked: Asked, told: tuple[Finding, ...]) -> tuple[EarlierAttempt, ...]:
+    """The attempts of the subject's main lane before its last one that a line of weight shows the end of, in order."""
+    lane = asked.main_lane()
+    if lane is None or asked.machine:
+        return ()
+    titles = {f.id: f.title for f in told}
+    ends = {
+        o.observation.line: o.observation
+        for c in decided.candidates
+        if c.cause in titles and c.explained_by is None
+        for o in c.owned
+        if o.whose == "mine" and o.observation.source == lane.source and o.observation.weight != "hint" and o.observation.proofs
+        if o.observation.ends != "nothing" and not o.aftermath.handled
+    }
+    found: list[EarlierAttempt] = []
+    for attempt in lane.attempts[:-1]:
+        lines = [n for n, e in ends.items() if attempt.first_line <= n and e.last_line <= attempt.last_line]
+        if lines:
+            end = ends[max(lines)]
+            cause = str(end.cause)
+            proof = end.proofs[0]
+            found.append(
+                EarlierAttempt(
+                    attempt.number,
+                    lane.source,
+                    attempt.first_line,
+                    attempt.last_line,
+                    cause,
+                    titles[cause],
+                    proof.line,
+                    proof.text,
+                )
+            )
+    return tuple(found[-MAX_EARLIER_ATTEMPTS:])
