@@ -1,0 +1,80 @@
+"""The documentation: no link is dead, every cause and code has a page, and the site's navigation leads to pages that are there."""
+
+import threading
+import tomllib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from forensics.database import builtin_folder, read_folders, read_rows
+from scripts.docs import ROOT, links
+from scripts.docs.codes import slug
+from scripts.docs.pages import pages, repository_pages
+
+README_LINES = 120
+pytestmark = pytest.mark.seconds
+
+
+@pytest.fixture(scope="module")
+def site() -> dict[str, str]:
+    return pages()
+
+
+def test_no_link_is_dead(site: dict[str, str]) -> None:
+    assert list(links.dead_links(repository_pages(), ROOT)) == []
+    assert list(links.dead_links(site, ROOT / "docs")) == []
+
+
+def test_dead_links_are_found() -> None:
+    texts = {"a.md": "# One\n[b](b.md#two) [gone](c.md) [here](#one) [no](b.md#three) `[code](x.md)`", "b.md": "# Two"}
+    assert list(links.dead_links(texts)) == ["a.md: c.md", "a.md: b.md#three"]
+
+
+def test_every_cause_and_code_has_a_page(site: dict[str, str]) -> None:
+    for cause in read_folders([builtin_folder()])[0]:
+        page = site[f"causes/{cause.id}.md"]
+        assert all(signature.match[0].text.split("\n")[0] in page for signature in cause.signatures)
+    for table, kind in (("xid", "Xid"), ("sxid", "SXid"), ("cuda_error", "CUDA error"), ("nccl_result", "NCCL result"),
+                        ("ntstatus", "NTSTATUS")):  # fmt: skip
+        assert all(f"codes/{slug(kind, row['code'])}.md" in site for row in read_rows(table))
+    assert "GPU has fallen off the bus" in site["codes/xid-79.md"]
+    assert "host_memory.oom_cgroup" in site["codes/exit-status-137.md"]
+    assert "## How often its messages were right" in site["causes/host_memory.oom_cgroup.md"]
+
+
+def test_the_navigation_leads_to_pages_that_are_there(site: dict[str, str]) -> None:
+    def leaves(nav: Any) -> Iterator[str]:
+        if isinstance(nav, str):
+            yield nav
+        for below in nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ():
+            yield from leaves(below)
+
+    named = list(leaves(tomllib.loads((ROOT / "zensical.toml").read_text())["project"]["nav"]))
+    assert set(named) <= set(site)
+    assert len(named) == len(set(named))
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= README_LINES
+
+
+class _Server(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/there" else 404)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_an_address_is_dead_where_its_server_says_so() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Server) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        assert (links.asked(address + "/there"), links.asked(address + "/gone")) == ("ok", "dead 404")
+        server.shutdown()
+        thread.join()
+    assert links.asked(address + "/there").startswith("no answer")
