@@ -6,6 +6,7 @@ import pytest
 
 from forensics.core.errors import UsageError
 from forensics.database import builtin_folder, read_folders
+from forensics.signature_lint import lint as linter
 from forensics.signature_lint.lint import fact_names, folders_of, lint, record_fields
 from forensics.signature_lint.template_fields import unfilled
 from tests.database.test_causefiles import GOOD, write
@@ -46,3 +47,18 @@ def test_only_the_folder_that_was_given_is_examined(tmp_path: Path) -> None:
     for alone in (True, False):
         found = lint(tmp_path, alone)
         assert (found.causes, found.signatures, found.faults) == (1, 1, ())
+
+
+@pytest.mark.parametrize(
+    ("healthy", "failed", "faulty"), [(0, 0, False), (3, 0, False), (4, 0, True), (5, 2, False), (6, 1, True), (40, 29, False)]
+)
+def test_what_healthy_logs_say_more_often_than_chance_tells_ends_nothing(
+    healthy: int, failed: int, faulty: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bounds are those of a sign test at one tenth: 4 of 4, 6 of 7."""
+    write(tmp_path, GOOD)
+    (cause,), _ = read_folders([tmp_path])
+    (signature,) = cause.signatures
+    monkeypatch.setattr(linter, "fired_in", lambda _folder: {signature.id: (float(healthy), 0.0, float(failed))})
+    faults = [f.what for f in lint(tmp_path, alone=True).faults]
+    assert [f"it fired in {healthy} healthy logs" in f for f in faults] == [True] * faulty
