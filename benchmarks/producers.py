@@ -133,7 +133,7 @@ PROGRAMS = (
     Program("containerd", "containerd", ("cmd/containerd", "internal/cri/server", "core/runtime"), (Call(r"log\.G\(ctx\)\.(?:WithError\(err\)\.)?Fatalf?", 'time="2026-01-05T10:11:12Z" level=fatal msg="{}"'), Call(r"fmt\.Errorf", 'E0105 10:11:12.345678    4711 pod_workers.go:17] "Error syncing pod, skipping" err="rpc error: code = Unknown desc = {}"')), _LOGS_GO),
     Program("Docker", "moby", ("daemon",), (Call(r"errors\.(?:New|Wrapf?|Errorf)|errdefs\.\w+\(errors\.(?:New|Errorf)|fmt\.Errorf", "docker: Error response from daemon: {}"),), _LOGS_GO),
     Program("systemd", "systemd", _SYSTEMD_FILES, (Call(r"log_(?:emergency|error)(?:_errno)?", "systemd[1]: {}"), Call(r"log_unit_(?:emergency|error)(?:_errno)?", "systemd[1]: job.service: {}")), (Call(r"log_(?:info|debug)(?:_errno)?", "systemd[1]: {}"), Call(r"log_unit_(?:info|debug)(?:_errno)?", "systemd[1]: job.service: {}"))),
-    Program("systemd-oomd", "systemd", ("src/oom",), (Call(r"log_(?:error|warning|notice|info)(?:_errno)?|LOG_MESSAGE", "systemd-oomd[611]: {}", within="[Kk]ill"),), (Call(r"log_debug(?:_errno)?", "systemd-oomd[611]: {}"),)),
+    Program("systemd-oomd", "systemd", ("src/oom",), (Call(r"log_(?:error|warning|notice|info)(?:_errno)?|LOG_MESSAGE", "systemd-oomd[611]: {}", within=r"(?s)\A(?!.*dry-run).*[Kk]ill"),), (Call(r"log_debug(?:_errno)?", "systemd-oomd[611]: {}"),)),
     Program("earlyoom", "earlyoom", ("",), (Call("fatal", "earlyoom: {}"), Call("warn", "earlyoom: {}", within="sending|[Ff]ailed|could not|Could not")), (Call("info|debug", "earlyoom: {}"),)),
     Program("kernel mm", "linux", ("mm/oom_kill.c", "mm/memory-failure.c", "mm/memory.c", "mm/page_alloc.c", "mm/page_io.c", "mm/filemap.c"), (*_PANICS, *_kernel("", "pr_err")), _kernel("", "pr_info", "pr_debug")),
     Program("kernel block", "linux", ("block/blk-core.c", "block/blk-mq.c", "block/bio-integrity.c", "block/t10-pi.c", "block/bdev.c", "block/genhd.c", "block/blk-settings.c", "block/ioctl.c", "block/blk-zoned.c", "block/fops.c", "block/bio.c", "block/partitions/core.c"), (*_PANICS, *_kernel("", "pr_err|pr_err_ratelimited|printk_ratelimited")), _kernel("", "pr_info", "pr_debug")),
@@ -149,7 +149,12 @@ HELP_TEXTS = frozenset(("Open MPI", "Open MPI's launcher"))  # programs whose me
 HELP_FILES = re.compile(
     r"help-(?!.*(?:info|wrapper|prterun|prte\.txt|prted|pterm|display|placement|rtos|output|rankby|mapby|bindto|dash-host)).*\.txt"
 )  # no texts of --help
-HELP_HARMLESS = re.compile(r"(?i)\bwarning\b|will (?:continue|proceed|be ignored|ignore)|usage|^\s*-|available options|synopsis")
+HELP_HARMLESS = re.compile(
+    r"(?i)\bwarning\b|(?:will|shall)\s+(?:continue|proceed|be\s+ignored|ignore|skip|contribute)|usage|^\s*-|available options|synopsis"
+    r"|is disabled\.|\bfor better performance|impact\s+performance|falling back|does not contribute|syntax consists|environment variables:"
+    r"|singletons will be started|only be reported at most once|limiting\s+to|you can try the following|not freed via|is a synonym"
+    r"|requests that the\s+runtime|controlled by setting|^\s*Open SHMEM version|memory registration hooks were found|result could be incorrect"
+)  # nothing ends, or what is said explains
 
 
 class Message(Struct, frozen=True, order=True):
@@ -311,7 +316,7 @@ def _help_text(text: str) -> Iterator[tuple[str, str, int]]:
     """The sections of a help file of Open MPI: [topic], and the text that it prints."""
     for section in re.finditer(r"(?m)^\[([\w:. -]+)\]\n((?:(?!\[[\w:. -]+\]\n).*\n?)+)", text):
         said = "\n".join(line for line in section[2].split("\n") if not line.startswith("#")).strip()
-        if said and not HELP_HARMLESS.search(said):
+        if said and not HELP_HARMLESS.search(said) and f"--{section[1]}" not in text:  # help on an option
             yield "{}", said, text.count("\n", 0, section.start()) + 1
 
 
@@ -324,6 +329,8 @@ def filled(text: str) -> str:
     return (
         text.replace("%%", "%")
         .replace("sending abc to", "sending SIGTERM to")
+        .replace("abc error, dev", "I/O error, dev")
+        .replace("Out of memory: abc panic_on_oom", "Out of memory: system-wide panic_on_oom")
         .replace("abc noticed", "mpirun noticed")
         .replace("abc has exited", "mpirun has exited")
     )
