@@ -21,23 +21,35 @@ BELOW: dict[str, set[str]] = {
     # bytes to observations
     "sources": {"model", "core"},
     "parallel": {"sources", "model"},
-    "layouts": {"model", "core"},
+    "line_formats": {"model", "core"},
     "scan": {"database", "model", "core"},
-    "detectors": {"layouts", "database", "model", "core"},
-    "series": {"layouts", "model", "core"},
+    "detectors": {"line_formats", "database", "model", "core"},
+    "series": {"line_formats", "model", "core"},
     # what belongs together, what ended, whose it is, why
-    "correlation": {"layouts", "model", "core"},
-    "outcome": {"layouts", "database", "model", "core"},
-    "ownership": {"outcome", "correlation", "layouts", "database", "model"},
+    "correlation": {"line_formats", "model", "core"},
+    "outcome": {"line_formats", "database", "model", "core"},
+    "ownership": {"outcome", "correlation", "line_formats", "database", "model"},
     "decision": {"core", "outcome", "database", "model"},
     # what to do, what to tell
     "advice": {"database", "model", "core"},
     "context": {"series", "model", "core"},
-    "templates": {"layouts", "model", "core"},
+    "templates": {"line_formats", "model", "core"},
     "report": {"model", "core"},
     # the stages in order
     "source_analysis": {
-        *("context", "core", "correlation", "database", "detectors", "layouts", "model", "outcome", "parallel", "scan", "series"),
+        *(
+            "context",
+            "core",
+            "correlation",
+            "database",
+            "detectors",
+            "line_formats",
+            "model",
+            "outcome",
+            "parallel",
+            "scan",
+            "series",
+        ),
     },
     "summary": {"advice", "correlation", "core", "model", "ownership", "source_analysis"},
     "pipeline": {

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_alignment import located
 from forensics.correlation.timestamp_resolver import Placed
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof
 
 START = datetime.min.replace(tzinfo=UTC)
@@ -56,7 +56,7 @@ def _own_time(proof: Proof, event: Observation, time: datetime) -> datetime:
     """The time of a line of `event`, which has `time`: as far from it as the two lines' own stamps are apart."""
     if event.stamp is None or len(event.proofs) == 1:
         return time
-    own, of_event = peel(proof.text).stamp, event.stamp
+    own, of_event = parse_prefix(proof.text).stamp, event.stamp
     if own is None or own.lacks == "date" or own.lacks != of_event.lacks:
         return time
     if own.wall and of_event.wall and (own.wall.tzinfo is None) == (of_event.wall.tzinfo is None):

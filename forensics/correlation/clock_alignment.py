@@ -15,7 +15,7 @@ from forensics.correlation.clock import DRIFT_S, Anchor, Clock
 from forensics.correlation.clock_samples import Boots, Mark
 from forensics.correlation.links import near
 from forensics.correlation.timestamp_resolver import Placed, Track, span
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Warn, Warning
 
 SAME = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # what two sources tell of one moment
@@ -162,7 +162,7 @@ def _anchored(timed: list[Observation], clock: Clock, bare: list[Observation], w
 
 def _said(event: Observation) -> str:
     """The message of an event where it names a process, so that it was said but once; else nothing."""
-    return peel(event.proofs[0].text).message.strip() if event.proofs and "pid" in event.fields else ""
+    return parse_prefix(event.proofs[0].text).message.strip() if event.proofs and "pid" in event.fields else ""
 
 
 def _tell_apart(clocks: dict[str, Clock], warn: Warn) -> None:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.core.text import last_frame
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Trigger
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -53,9 +53,9 @@ def mark(line: Line, stamp: Stamp | None = None) -> Mark | None:
     if text.startswith("-- "):
         begins = BEGINS.match(text)
         if begins:  # written as in short-full, and so is read as such a line
-            return Mark(line.number, peel(f"{begins[1]} host journal: ").stamp, header=True)
+            return Mark(line.number, parse_prefix(f"{begins[1]} host journal: ").stamp, header=True)
         return Mark(line.number, boot=True, header=True) if NEW_BOOT.match(text) else None
-    stamp = stamp or peel(text).stamp
+    stamp = stamp or parse_prefix(text).stamp
     if stamp is None:
         return None
     return Mark(line.number, stamp, boot=stamp.mono is not None and "Linux version " in text)

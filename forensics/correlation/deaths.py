@@ -7,7 +7,7 @@ Only where nothing but one log speaks: what a death has for a consequence in the
 between two kills goes with the one in front of it.
 """
 
-from forensics.layouts.cgroup_paths import group as cgroup_of
+from forensics.line_formats.cgroup_paths import group as cgroup_of
 from forensics.model import Observation
 
 REPORT = "kernel_oom"

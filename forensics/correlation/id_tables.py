@@ -18,7 +18,7 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.correlation import normalise
 from forensics.correlation.subject import Subject
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Region, Scan, Trigger
 
 TRIGGERS = (
@@ -59,7 +59,7 @@ def ties(scans: Iterable[Scan]) -> list[Tie]:
 
 
 def _read(region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
-    own, prefix = Line(region.number, region.text), peel(region.text)
+    own, prefix = Line(region.number, region.text), parse_prefix(region.text)
     if nccl := NCCL.search(prefix.message):
         host, bus = normalise.host(prefix.host or ""), normalise.bus_id(nccl["bus"])
         yield own, Subject(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)
@@ -73,8 +73,8 @@ def _read(region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
 
 def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
     """One row of torchelastic's table: host stands in front of rank, the pid behind it."""
-    pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PID.match(peel(x.text).message))), None)
-    host = next((m["host"] for x in region.lines_before() if (m := HOST.match(peel(x.text).message))), "")
+    pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PID.match(parse_prefix(x.text).message))), None)
+    host = next((m["host"] for x in region.lines_before() if (m := HOST.match(parse_prefix(x.text).message))), "")
     if pid:
         rank, local = int(ranks["rank"]), int(ranks["local_rank"])
         yield own, Subject(source, normalise.host(host), pid=int(pid), rank=rank, local_rank=local)
@@ -83,7 +83,7 @@ def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Itera
 def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, Subject]]:
     """The rows of one nvidia-smi, up to the next or to the end of its frame."""
     for line in lines:
-        text = peel(line.text).message
+        text = parse_prefix(line.text).message
         if "NVIDIA-SMI" in text or not re.match(r"[|+\s]", text + " "):
             return
         row, process = ROW.match(text), PROCESS.match(text)

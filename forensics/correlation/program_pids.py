@@ -5,7 +5,7 @@ W1121 16:23:25.516000 10262 torch/distributed/elastic/...               -> 10262
 """
 
 from forensics.core import lazy
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Scan
 
 NAMED = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,3}\[?(?P<pid>\d{1,10})\b")
@@ -15,7 +15,7 @@ def pids_of(scan: Scan) -> frozenset[int]:
     """Every process that the ends of the log name; empty where they name none."""
     found: set[int] = set()
     for text in {line.number: line.text for line in (*scan.head, *scan.tail)}.values():
-        prefix = peel(text)
+        prefix = parse_prefix(text)
         if prefix.pid:
             found.add(prefix.pid)
         low = prefix.message.lower()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof, Stamp
 
 SILENCE_S = 7200.0
@@ -35,7 +35,7 @@ def _parts(event: Observation) -> list[tuple[Stamp | None, list[Proof]]]:
     parts: list[tuple[Stamp | None, list[Proof]]] = []
     latest: Stamp | None = None
     for proof in sorted(event.proofs, key=lambda p: p.line):
-        stamp = peel(proof.text).stamp
+        stamp = parse_prefix(proof.text).stamp
         if not parts:
             parts.append((event.stamp, [proof]))
         elif stamp and latest and apart_s(latest, stamp) > SILENCE_S:

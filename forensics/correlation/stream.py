@@ -22,7 +22,7 @@ from forensics.correlation.clock_inference import clock_of
 from forensics.correlation.clock_samples import Mark, mark, marks, telling
 from forensics.correlation.levels import level
 from forensics.correlation.timestamp_resolver import WALL, Track
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
 
 MOST_LINES = 200  # of one entry
@@ -84,10 +84,10 @@ def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tup
     track, origin = Track(clock, source.name), source.origin or int
     before: Entry | None = None
     for line in given:
-        prefix = peel(line.text)
+        prefix = parse_prefix(line.text)
         one = mark(line, prefix.stamp)
         placed = track.place(one or Mark(line.number))
-        if (one and one.header) or not line.text.strip() or "journal header" in prefix.layouts:
+        if (one and one.header) or not line.text.strip() or "journal header" in prefix.formats:
             continue
         time, off, lane, uptime = placed.time, placed.uncertainty_s, placed.lane, placed.uptime_s
         if one is None and before is not None:

@@ -13,13 +13,13 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.correlation import normalise
 from forensics.correlation.file_names import of_file
-from forensics.layouts import peel
-from forensics.layouts.cgroup_paths import group, unit
+from forensics.line_formats import parse_prefix
+from forensics.line_formats.cgroup_paths import group, unit
 from forensics.model import Observation, Prefix
 
 PROOFS = 3
 CHARS = 2000
-OWN_PID = {"nccl", "ray", "ray without name", "open mpi"}  # layouts whose number is that of the process the line is about
+OWN_PID = {"nccl", "ray", "ray without name", "open mpi"}  # formats whose number is that of the process the line is about
 OF_A_HOST = ("syslog", "journal")
 RAY = ("ray", "ray without name")
 WIDE = {"/", "/user.slice", "/system.slice", "/machine.slice", "/init.scope", "/docker", "/kubepods", "/kubepods.slice"}
@@ -61,7 +61,7 @@ def subject(event: Observation) -> Subject:
     """Who `event` speaks of."""
     fields = event.fields
     told = {name: str(value) for name, value in fields.items()}
-    prefix = peel(event.proofs[0].text) if event.proofs else Prefix("")
+    prefix = parse_prefix(event.proofs[0].text) if event.proofs else Prefix("")
     cgroup = told.get("limit_path") or told.get("cgroup", "")
     texts = [told[n] for n in ("cgroup", "limit_path", "container", "step") if n in told]
     texts += [p.text[:CHARS] for p in event.proofs[:PROOFS]]
@@ -71,12 +71,12 @@ def subject(event: Observation) -> Subject:
     def first(name: str) -> str:
         return next((value for g in groups if (value := str(getattr(g, name, "")))), "")
 
-    own = bool(OWN_PID & set(prefix.layouts))
-    ray = prefix.program if prefix.program and set(RAY) & set(prefix.layouts) else ""
+    own = bool(OWN_PID & set(prefix.formats))
+    ray = prefix.program if prefix.program and set(RAY) & set(prefix.formats) else ""
     return Subject(
         source=event.source,
         host=normalise.host(told.get("node", "")) or normalise.host(told.get("host", "")),
-        wrote_on=normalise.host(prefix.host or "") if prefix.layouts and prefix.layouts[0].startswith(OF_A_HOST) else "",
+        wrote_on=normalise.host(prefix.host or "") if prefix.formats and prefix.formats[0].startswith(OF_A_HOST) else "",
         pid=_number(told, "pid", 2) if fields.get("pid") else 0,
         writer=prefix.pid or 0 if own else 0,
         task=normalise.comm(told.get("task", f"ray::{ray}" if ray else "")),

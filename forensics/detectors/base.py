@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Prefix, Value, Weight
 
 
@@ -43,35 +43,37 @@ class Record(Struct, frozen=True):
         return cause in self.decides or family in self.decides or (self.lends and cause == self.cause)
 
 
-class Peeled(Struct, frozen=True):
-    """A line and what its wrappers tell."""
+class ParsedLine(Struct, frozen=True):
+    """A line and its prefixes, parsed."""
 
     line: Line
     prefix: Prefix
 
     @property
     def message(self) -> str:
-        """The line without its wrappers."""
+        """The line without its prefixes."""
         return self.prefix.message
 
 
-def peeled(lines: Sequence[Line]) -> list[Peeled]:
-    """`lines` without their wrappers, in order."""
-    return [Peeled(line, peel(line.text)) for line in lines]
+def parse_lines(lines: Sequence[Line]) -> list[ParsedLine]:
+    """`lines` with their prefixes parsed, in order."""
+    return [ParsedLine(line, parse_prefix(line.text)) for line in lines]
 
 
 NUMBERS = lazy.regex(r"[0-9a-f]*\d[0-9a-f]*")
-MAX_FRONT = 200
+MAX_UNKNOWN_PREFIX_CHARS = 200  # longer, it is no prefix of a tool
 
 
-def unwrapped(rows: list[Peeled], mark: str) -> list[Peeled]:
+def unwrapped(rows: list[ParsedLine], mark: str) -> list[ParsedLine]:
     """`rows` without what still stands in front of `mark` in the first of them, where they carry the same but for its numbers.
 
-    A tool that no layout knows wrote `logs/r3.err:88:Traceback ...` and `logs/r3.err:89:  File ...`: the part in front of the
+    A tool of unknown format wrote `logs/r3.err:88:Traceback ...` and `logs/r3.err:89:  File ...`: the part in front of the
     first line's known words is the wrapper.
     """
     front, found, _ = rows[0].message.partition(mark)
-    if not front or not found or len(front) > MAX_FRONT:
+    if not front or not found or len(front) > MAX_UNKNOWN_PREFIX_CHARS:
         return rows
     shape = re.compile(r"[0-9a-f]*\d[0-9a-f]*".join(map(re.escape, NUMBERS.split(front))))
-    return [Peeled(r.line, replace(r.prefix, message=r.message[m.end() :])) if (m := shape.match(r.message)) else r for r in rows]
+    return [
+        ParsedLine(r.line, replace(r.prefix, message=r.message[m.end() :])) if (m := shape.match(r.message)) else r for r in rows
+    ]

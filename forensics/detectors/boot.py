@@ -12,7 +12,7 @@ kernel's log alone shows no shutdown either, and tells nothing. `journalctl -r` 
 from collections.abc import Sequence
 
 from forensics.core import lazy
-from forensics.detectors.base import Peeled, Record, peeled
+from forensics.detectors.base import ParsedLine, Record, parse_lines
 from forensics.model import Line, Region, Trigger
 
 NEAR = 40
@@ -33,7 +33,7 @@ PROGRAMS = {"kernel", None}
 def read(region: Region) -> Record | None:
     """What the lines in front of a boot tell of the end of the one before; None where they tell of a shutdown, or nothing."""
     own = Line(region.number, region.text)
-    before, after = peeled(region.lines_before()), peeled(region.lines_after())
+    before, after = parse_lines(region.lines_before()), parse_lines(region.lines_after())
     if HEADER.search(region.text):
         earlier = after if _newest_first(before, after) else before[::-1]
     elif KERNEL.search(region.text) and not any(HEADER.search(p.line.text) for p in before[-LAST:]):
@@ -48,9 +48,9 @@ def read(region: Region) -> Record | None:
     return Record("boot", own.number, own.number, "host_hardware.power", "hint", (own, lines[0].line))
 
 
-def _of_one_boot(earlier: Sequence[Peeled]) -> list[Peeled]:
+def _of_one_boot(earlier: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Of the lines before a boot, nearest first, those of the boot before it that carry a stamp."""
-    lines: list[Peeled] = []
+    lines: list[ParsedLine] = []
     for one in earlier:
         if HEADER.search(one.line.text):
             break
@@ -59,7 +59,7 @@ def _of_one_boot(earlier: Sequence[Peeled]) -> list[Peeled]:
     return lines
 
 
-def _newest_first(above: Sequence[Peeled], below: Sequence[Peeled]) -> bool:
+def _newest_first(above: Sequence[ParsedLine], below: Sequence[ParsedLine]) -> bool:
     """Do the stamps fall from the lines above a header to those below it?"""
     upper = next((p.prefix.stamp.wall for p in reversed(above) if p.prefix.stamp and p.prefix.stamp.wall), None)
     lower = next((p.prefix.stamp.wall for p in below if p.prefix.stamp and p.prefix.stamp.wall), None)

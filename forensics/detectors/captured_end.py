@@ -10,7 +10,7 @@ None of these lines tells a cause; together they do. A SIGKILL and a count of th
 any kernel log; a SIGKILL without a count, where memory was not short, was somebody else's. (forensics/capture/account.py.)
 """
 
-from forensics.detectors.base import Record, peeled
+from forensics.detectors.base import Record, parse_lines
 from forensics.detectors.captured_account import HEAD, SILENT, STOOD, Account, Said
 from forensics.detectors.units import typed
 from forensics.model import Region, Trigger, Value, Weight
@@ -39,7 +39,7 @@ STOPPED_WITHIN_S = 120.0  # a scheduler waits so long at most between its SIGTER
 def read(region: Region) -> Record | None:
     """What the account proves, without a cause where nothing but a bad end is told; None where the command ended well."""
     rows = []
-    for row in peeled(region.lines()):
+    for row in parse_lines(region.lines()):
         text = row.message.partition(HEAD)[2] if HEAD in row.message else ""
         stamp = row.prefix.stamp
         rows.append((row.line, text, stamp.wall.timestamp() if stamp and stamp.wall else 0.0))

@@ -12,7 +12,7 @@ import re
 from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.detectors.units import size_bytes
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Region, Trigger, Value
 
 TRIGGER = Trigger("cuda_oom", ("out of memory. Tried to allocate",), after=6)
@@ -70,7 +70,7 @@ def read(region: Region) -> Record | None:
 
 def _begins_record(text: str) -> bool:
     """Is it the first line of a logger's record, and so no rest of the line in front of it?"""
-    prefix = peel(text)
+    prefix = parse_prefix(text)
     return prefix.stamp is not None and prefix.level is not None
 
 

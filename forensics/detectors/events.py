@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from forensics.database import HEALTHY
 from forensics.detectors.base import Record
 from forensics.detectors.units import typed
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
 
 CONTEXT_LINES = 2
@@ -139,10 +139,10 @@ def _from_record(scan: Scan, record: Record, standing: Standing, absorbed: Conta
     for hit in mine:
         fields = {**typed(hit.fields), **fields}
     spans = {h.line: h.span for h in sorted(inside, key=lambda h: (WORTH.index(h.weight), h.span[0]), reverse=True)}
-    stamp, prefix = None, peel(record.quote[0].text) if record.quote else Prefix("")
+    stamp, prefix = None, parse_prefix(record.quote[0].text) if record.quote else Prefix("")
     around = sorted(neighbours.values(), key=lambda x: (x.number > record.first, abs(x.number - record.first)))
     for line in (*record.quote, *around):  # an exception was printed by whoever wrote the line in front of it
-        stamp = stamp or peel(line.text).stamp
+        stamp = stamp or parse_prefix(line.text).stamp
     return Observation(
         kind=record.kind,
         cause=record.cause,
@@ -177,11 +177,11 @@ def _proof(
 
 def _placed(hit: Hit) -> tuple[Prefix, Stamp | None]:
     """The prefix of a hit's line, and its stamp or that of the nearest stamped line in front of it."""
-    prefix = peel(hit.text)
+    prefix = parse_prefix(hit.text)
     if prefix.stamp:
         return prefix, prefix.stamp
     for line in reversed(hit.region.lines_before()):
-        stamp = peel(line.text).stamp
+        stamp = parse_prefix(line.text).stamp
         if stamp:
             return prefix, replace(stamp, resolution_s=max(stamp.resolution_s, 1.0))
     return prefix, None

@@ -15,7 +15,7 @@ dump, which somebody runs on a program that hangs.
 import re
 
 from forensics.core import lazy
-from forensics.detectors.base import Peeled, Record, peeled
+from forensics.detectors.base import ParsedLine, Record, parse_lines
 from forensics.detectors.traceback import FOREIGN
 from forensics.model import Line, Region, Trigger, Value, Weight
 
@@ -50,7 +50,7 @@ def read(region: Region) -> Record | None:
     spy = SPY.search(region.text)
     if spy:
         return _spy(region, spy["doing"])
-    head, *rows = peeled([Line(region.number, region.text), *region.lines_after()])
+    head, *rows = parse_lines([Line(region.number, region.text), *region.lines_after()])
     found = HEAD.search(head.message)
     if found is None:
         return None
@@ -78,7 +78,7 @@ def _decide(head: re.Match[str]) -> tuple[str | None, Weight, dict[str, Value]]:
     return None, "hint", {"fatal_error": what}
 
 
-def _thread(rows: list[Peeled], waiting: bool) -> tuple[list[Line], int]:
+def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
     """The frames of the thread that matters, innermost first, and the number of the dump's last line.
 
     It is the current one; of a run that hangs, the main thread, which stands last. Frames that no thread stands above, as in a

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forensics.detectors.base import Record
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Stamp
 
 SUBJECT = (
@@ -64,7 +64,7 @@ def fold(records: Sequence[Record], places: int = 0, seen: int = 0, longer: bool
     open_groups: dict[tuple[object, ...], _Group] = {}
     done: list[_Group] = []
     for record in sorted(records, key=lambda r: r.first):
-        prefix = peel(record.quote[0].text) if record.quote else None
+        prefix = parse_prefix(record.quote[0].text) if record.quote else None
         stamp = prefix.stamp if prefix else None
         key = (*_key(record), prefix.host if prefix else None)
         group = open_groups.get(key)

@@ -12,7 +12,7 @@ and concurrent/futures name them.
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.detectors.base import Record, peeled
+from forensics.detectors.base import Record, parse_lines
 from forensics.detectors.traceback import FOREIGN, FRAME, HEAD
 from forensics.model import Line, Region, Trigger, Value, Weight
 
@@ -35,7 +35,7 @@ SEVERAL = 2
 def read(region: Region) -> Record | None:
     """The wait that the Ctrl-C on this region's line ended, or, without a cause, that the program was at work; None where no
     traceback stands above it."""
-    *above, end = peeled([*region.lines_before(), Line(region.number, region.text)])
+    *above, end = parse_lines([*region.lines_before(), Line(region.number, region.text)])
     if not END.match(end.message.strip()):
         return None
     start = next((i for i in range(len(above) - 1, -1, -1) if HEAD in above[i].message), None)

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 
 from forensics.core import lazy
 from forensics.core.text import size
-from forensics.detectors.base import Peeled, Record, peeled
+from forensics.detectors.base import ParsedLine, Record, parse_lines
 from forensics.detectors.units import typed
-from forensics.layouts.cgroup_paths import owner
+from forensics.line_formats.cgroup_paths import owner
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 
 TRIGGERS = (
@@ -63,7 +63,9 @@ PRINTED_S = 10.0  # a serial console takes seconds for a long report
 
 def read(region: Region) -> Record | None:
     """The report that starts on the region's line; None for one that a person asked for (sysrq) or that names nothing."""
-    rows = [r for r in peeled([Line(region.number, region.text), *region.lines_after()]) if r.prefix.program in (None, "kernel")]
+    rows = [
+        r for r in parse_lines([Line(region.number, region.text), *region.lines_after()]) if r.prefix.program in (None, "kernel")
+    ]
     report = _Report()
     for i, row in enumerate(rows):
         again = "constraint" in report.fields and row.message.startswith("oom-kill:")  # a log that holds only such lines
@@ -93,7 +95,7 @@ class _Report:
         self.last = 0
         self.said: set[str] = set()
 
-    def feed(self, row: Peeled) -> None:
+    def feed(self, row: ParsedLine) -> None:
         """Take what one line tells."""
         message = row.message
         kill = KILL.search(message)

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from forensics.core import lazy
 from forensics.detectors.base import Record
 from forensics.detectors.culprit_rank import Report, initiator
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger(
@@ -96,7 +96,7 @@ def join(records: list[Record]) -> list[Record]:
     groups: list[list[Record]] = []
     last = None
     for record in records:
-        stamp = peel(record.quote[0].text).stamp
+        stamp = parse_prefix(record.quote[0].text).stamp
         wall = stamp.wall if stamp else None
         comparable = wall and last and (wall.tzinfo is None) == (last.tzinfo is None)
         if not groups or (wall and last and comparable and abs((wall - last).total_seconds()) > APART_S):

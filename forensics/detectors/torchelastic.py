@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from forensics.core import lazy
-from forensics.detectors.base import Record, peeled
+from forensics.detectors.base import Record, parse_lines
 from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("torchelastic", ("Root Cause (first observed failure)",), before=80, after=14)
@@ -50,7 +50,7 @@ def read(region: Region) -> Record | None:
     fields: dict[str, Value] = {}
     quote: list[Line] = []
     last = region.number
-    for row in peeled(region.lines_after()):
+    for row in parse_lines(region.lines_after()):
         for pattern in ROWS.values():
             found = pattern.match(row.message)
             if found:
@@ -83,7 +83,7 @@ def read(region: Region) -> Record | None:
 def _by_launcher(region: Region, first: str) -> Iterator[tuple[int, int]]:
     """First and last line of each rank of the table that was killed long after `first`, the time of the first failure."""
     rows: dict[str, tuple[int, str]] = {}
-    for row in peeled(region.lines_before()):
+    for row in parse_lines(region.lines_before()):
         for name, pattern in ROWS.items():
             if found := pattern.match(row.message):
                 rows[name] = (row.line.number, found[1])

@@ -7,7 +7,7 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 """
 
 from forensics.core import lazy
-from forensics.detectors.base import Peeled, Record, peeled, unwrapped
+from forensics.detectors.base import ParsedLine, Record, parse_lines, unwrapped
 from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
@@ -85,7 +85,7 @@ RULE = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 def read(region: Region) -> Record | None:
     """The traceback that starts on the region's line; None when it is cut before its exception and no heading names that."""
-    head, *rest = peeled([Line(region.number, region.text), *region.lines_after()])
+    head, *rest = parse_lines([Line(region.number, region.text), *region.lines_after()])
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
     notebook = NOTEBOOK_HEAD.search(head.message)
     if not notebook:
@@ -124,7 +124,7 @@ def read(region: Region) -> Record | None:
     )
 
 
-def _cut(region: Region, head: Peeled, name: str) -> Record | None:
+def _cut(region: Region, head: ParsedLine, name: str) -> Record | None:
     """A traceback that is cut before its message, or pasted as one line: a notebook's heading tells `name`, the line its end;
     None where nothing tells which exception it was."""
     pasted = ONE_LINE.search(head.message)
@@ -145,7 +145,7 @@ def _ignored(region: Region) -> bool:
     return IGNORED[0] in further.text and not further.text.rstrip().endswith(">")
 
 
-def _of_tracker(region: Region, rows: list[Peeled]) -> bool:
+def _of_tracker(region: Region, rows: list[ParsedLine]) -> bool:
     """Does a thread of a tracker end with it? The run does without."""
     if not any(THREAD in line.text for line in region.lines_before()[-1:]):
         return False
@@ -154,7 +154,7 @@ def _of_tracker(region: Region, rows: list[Peeled]) -> bool:
     return OF_TRACKER.match(first) is not None
 
 
-def _end(rows: list[Peeled]) -> int | None:
+def _end(rows: list[ParsedLine]) -> int | None:
     """Index of the exception: the first line that is neither indented nor a box, behind at least one frame."""
     frames = 0
     for i, row in enumerate(rows):
@@ -175,7 +175,7 @@ def _end(rows: list[Peeled]) -> int | None:
     return None
 
 
-def _notebook_end(rows: list[Peeled], name: str) -> int | None:
+def _notebook_end(rows: list[ParsedLine], name: str) -> int | None:
     """A notebook repeats the exception's name in front of its message, behind the frames."""
     for i, row in enumerate(rows):
         if row.message.strip().startswith((f"{name}:", f"{name} :")) or row.message.strip() == name:
@@ -183,7 +183,7 @@ def _notebook_end(rows: list[Peeled], name: str) -> int | None:
     return None
 
 
-def _own_frame(rows: list[Peeled]) -> tuple[dict[str, Value], Line | None]:
+def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
     """The innermost frame in code that is not an installed library's; else the innermost at all."""
     best: tuple[dict[str, Value], Line | None] = ({}, None)
     only_foreign = True
@@ -203,7 +203,7 @@ def _own_frame(rows: list[Peeled]) -> tuple[dict[str, Value], Line | None]:
     return best
 
 
-def _inner_message(rows: list[Peeled]) -> str:
+def _inner_message(rows: list[ParsedLine]) -> str:
     """What a message that is itself a traceback ends with: the exception of another process or thread, raised anew as text."""
     place = _end(rows)
     return rows[place].message.strip()[:500] if place is not None else HEAD
@@ -214,7 +214,7 @@ def _foreign(file: str) -> bool:
     return any(part in file for part in FOREIGN) or (SCRIPT.search(file) is not None and not file.endswith(".py"))
 
 
-def _message_end(rows: list[Peeled], place: int) -> int:
+def _message_end(rows: list[ParsedLine], place: int) -> int:
     """Number of the message's last line: it may go on for a few lines, up to a blank or stamped one or the rule over a banner."""
     last = rows[place].line.number
     for row in rows[place + 1 : place + 1 + MESSAGE_LINES]:

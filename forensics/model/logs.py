@@ -185,7 +185,7 @@ class Prefix(Struct, frozen=True):
     """What the wrappers of one line told, outermost first, and the message that is left."""
 
     message: str
-    layouts: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
     stamp: Stamp | None = None
     host: str | None = None
     program: str | None = None

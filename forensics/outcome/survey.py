@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, islice
 
 from forensics.core import lazy
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
 from forensics.outcome.digest import LOUD, MIN_FORM_CHARS, digest
@@ -245,7 +245,7 @@ def _end_of(observation: Observation) -> int:
 def _is_mild(observation: Observation) -> bool:
     """Does the record itself say that it is a warning or less?"""
     for text in _texts(observation.proofs[:1]):
-        level = peel(text).level
+        level = parse_prefix(text).level
         if level:
             return level.lower() in MILD_LEVELS
         if RECORD_LEVEL.search(text[:LEVEL_CHARS]):

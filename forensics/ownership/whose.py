@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from forensics.correlation.normalise import host, same_host
 from forensics.database import HEALTHY, Database
-from forensics.layouts.cgroup_paths import Group, group
+from forensics.line_formats.cgroup_paths import Group, group
 from forensics.model import Incident, Link, Observation
 from forensics.model.verdicts import Aftermath, Fact, Lane, Owned, Whose
 from forensics.outcome.tiers import ends_of

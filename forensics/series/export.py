@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from forensics.core.errors import UsageError
 from forensics.core.text import inert
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.series.base import Series
 
 if TYPE_CHECKING:
@@ -65,6 +65,6 @@ def export(found: Iterable[tuple[str, Sequence[Series]]], path: Path) -> int:
 
 
 def _time(text: str) -> str | None:
-    stamp = peel(text).stamp
+    stamp = parse_prefix(text).stamp
     wall: datetime | None = stamp.wall if stamp and not stamp.lacks else None
     return wall.isoformat() if wall else None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from forensics.core.errors import UsageError
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Observation
 from forensics.series.base import Reading, Series
 from forensics.series.curves import SHOWN
@@ -107,6 +107,6 @@ def _mark(axis: Any, found: Found, timed: bool) -> None:
 
 
 def _when(reading: Reading) -> datetime | None:
-    stamp = peel(reading.text).stamp
+    stamp = parse_prefix(reading.text).stamp
     wall = stamp.wall if stamp and not stamp.lacks else None
     return None if wall is None else wall if wall.tzinfo else wall.replace(tzinfo=UTC)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
 from forensics.series.gather import Numbers, Progress
 from forensics.series.told import event
@@ -98,7 +98,7 @@ def _silence(scan: Scan, found: Numbers) -> Observation | None:
 
 def seconds(text: str) -> float | None:
     """The clock of a line in seconds: of the epoch, of its day, or since boot, whatever it tells."""
-    return _clock(peel(text).stamp)
+    return _clock(parse_prefix(text).stamp)
 
 
 def _clock(stamp: Stamp | None) -> float | None:
@@ -135,7 +135,7 @@ def _unexplained(since: Since, late: float) -> bool:
 
 def _heartbeat(since: Since) -> bool:
     """Do the lines with stamps repeat, all of them?"""
-    shapes = Counter(re.sub(r"\d+", "#", peel(x.text).message) for x, s in since.lines if s is not None)
+    shapes = Counter(re.sub(r"\d+", "#", parse_prefix(x.text).message) for x, s in since.lines if s is not None)
     return bool(shapes) and min(shapes.values()) >= HEARTBEATS
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Proof, Scan, Stamp, Value, Weight
 from forensics.series.base import Reading, Series
 
@@ -33,7 +33,7 @@ def event(
 
 
 def _stamp(text: str) -> Stamp | None:
-    return peel(text).stamp
+    return parse_prefix(text).stamp
 
 
 def scope_fields(series: Series) -> dict[str, Value]:

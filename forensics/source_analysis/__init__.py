@@ -11,7 +11,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import context, correlation, detectors, layouts, outcome, series
+from forensics import context, correlation, detectors, line_formats, outcome, series
 from forensics.database import Database
 from forensics.model import Observation, Scan, Source, Warn, Warning
 from forensics.model.verdicts import Lane
@@ -24,7 +24,7 @@ from forensics.source_analysis.call_or_warn import call_or_warn
 class SourceAnalysis(Struct, frozen=True):
     """What one source holds. `scan`: without the places of numbers, which became `curves`: what a report could show of them.
 
-    `marks`: what its lines tell of its clock. `pids`: those that its ends name. `layout`: that of most of its first lines.
+    `marks`: what its lines tell of its clock. `pids`: those that its ends name. `line_format`: that of most of its first lines.
     `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends.
     """
 
@@ -33,7 +33,7 @@ class SourceAnalysis(Struct, frozen=True):
     curves: tuple[context.Ranked, ...]
     marks: tuple[correlation.Mark, ...]
     pids: frozenset[int]
-    layout: str
+    line_format: str
     records: int
     lanes: tuple[Lane, ...] = ()
 
@@ -99,13 +99,13 @@ def analyze_source(
     marks = call_or_warn(lambda: correlation.marks(scanned, events), unmarked, "its times", name, warn)
     curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
     pids = correlation.pids_of(scanned)
-    layout = layouts.recognise(scanned.head)
+    line_format = line_formats.recognise(scanned.head)
     whole = scanned.lines <= len(scanned.head)
-    count = layouts.count_records(scanned.head, layout) if whole else scanned.lines - scanned.continued
+    count = line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
     unsplit: tuple[Lane, ...] = ()
     classes = outcome.line_classes(knowledge)
-    lanes = call_or_warn(lambda: outcome.survey(scanned, layout, events, classes), unsplit, "how it ended", name, warn)
-    return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, layout, count, lanes)
+    lanes = call_or_warn(lambda: outcome.survey(scanned, line_format, events, classes), unsplit, "how it ended", name, warn)
+    return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, line_format, count, lanes)
 
 
 def _without_numbers(scanned: Scan) -> Scan:

@@ -24,7 +24,7 @@ def _source(reading: SourceAnalysis, clock: correlation.Clock, noted: list[Warni
     scanned = reading.scan
     return SourceSummary(
         name=reading.name,
-        format=scanned.source.format or reading.layout,
+        format=scanned.source.format or reading.line_format,
         compression=scanned.source.compression,
         bytes=scanned.bytes,
         lines=scanned.lines,

@@ -8,7 +8,7 @@ Words stay as they are: two messages that differ in a word are two messages.
 import re
 
 from forensics.core import lazy
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 
 MOST_CHARS = 400  # of a message; what stands behind tells the same message apart from nothing
 
@@ -31,7 +31,7 @@ DIGITS = lazy.regex(r"\d+")
 
 def template(text: str) -> str:
     """The template of a line; empty for one without a word or a number: rules, marks below a line of code."""
-    message = peel(text).message[:MOST_CHARS]
+    message = parse_prefix(text).message[:MOST_CHARS]
     if "|" in message:
         message = BAR.sub("<bar>", message)
     made = " ".join([VARIES.sub(_kind, word) if VARYING.search(word) else word for word in message.split()])

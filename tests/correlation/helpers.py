@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from forensics.correlation import Clock, clock_of, full_times, marks
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Proof, Scan, Source, Value, Warning
 
 
@@ -29,7 +29,7 @@ def clock_for(
 
 def event(source: str, number: int, text: str, cause: str = "process.worker_died", **fields: Value) -> Observation:
     proof = Proof(source, number, text, "made", "proof")
-    return Observation("made", cause, "proof", source, number, number, (proof,), dict(fields), stamp=peel(text).stamp)
+    return Observation("made", cause, "proof", source, number, number, (proof,), dict(fields), stamp=parse_prefix(text).stamp)
 
 
 def clocks_for(**texts: str) -> dict[str, Clock]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.correlation import of_file
-from forensics.layouts.cgroup_paths import Group, group, unit
+from forensics.line_formats.cgroup_paths import Group, group, unit
 
 ID = "3f2a91c07d55" + "0" * 52
 UID = "8a0c2f1e-1234-4567-89ab-0123456789ab"

@@ -9,7 +9,7 @@ import pytest
 
 from forensics import detectors, pipeline
 from forensics.database import Database
-from forensics.layouts.cgroup_paths import owner
+from forensics.line_formats.cgroup_paths import owner
 from forensics.model import Report
 from forensics.scan import scan
 from tests.conftest import text_source

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from forensics import outcome
 from forensics.database import Database
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Proof, Scan, Source, Weight
 from forensics.model.verdicts import Lane
 
@@ -21,7 +21,7 @@ def seen_at(text: str, number: int, cause: str = "a.cause", weight: Weight = "st
     """An observation on line `number` of `text`."""
     line = text.splitlines()[number - 1]
     proof = Proof(source, number, line, f"{cause}/made", weight)
-    return Observation(f"{cause}/made", cause, weight, source, number, number, (proof,), stamp=peel(line).stamp)
+    return Observation(f"{cause}/made", cause, weight, source, number, number, (proof,), stamp=parse_prefix(line).stamp)
 
 
 def lanes_of(

@@ -5,28 +5,28 @@
 [Jul 10 2023 08:00:01] [INFO] [tid 1234] Fabric Manager is running
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import MONTH, TIME
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import MONTH, TIME
 
 NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 MONTH_DAY = r"(?P<mo>[01]\d)/(?P<d>[0-3]\d)"
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "rich",
         "wall",
         rf"\[{MONTH_DAY}/(?P<y>\d\d) {TIME}\] (?:{NAME} +)?",
         ("[04/18/23 21:09:53] INFO     colossalai - colossalai - INFO:",),
         first=r"\[[01]",
     ),
-    Layout(
+    LineFormat(
         "rich, time only",
         "wall",
         rf"\[{TIME}\] +(?:{NAME} +)?",
         ("[21:09:53] INFO     loading the checkpoint", "[21:09:53] starting"),
         first=r"\[[0-2]",
     ),
-    Layout(
+    LineFormat(
         "rich, same time as before",
         "none",
         # The stamp is blank where it equals the line before's.
@@ -34,7 +34,7 @@ LAYOUTS = (
         ("                    INFO     colossalai - colossalai - INFO: distributed environment is initialized",),
         first=r"  ",
     ),
-    Layout(
+    LineFormat(
         "month/day/year",
         "wall",
         rf"{MONTH_DAY}/(?P<y>20\d\d) {TIME}(?: (?P<ampm>[AP]M))?(?: - {NAME} - | +|: ?)",
@@ -45,7 +45,7 @@ LAYOUTS = (
         first=r"[01]\d/",
         within="/",
     ),
-    Layout(
+    LineFormat(
         "year/month/day",
         "wall",
         rf"(?P<y>(?:20)?\d\d)/{MONTH_DAY} {TIME}(?:, |: ?| +)(?:\[?{NAME}\]?:? )?",
@@ -56,7 +56,7 @@ LAYOUTS = (
         first=r"\d\d(?:\d\d)?/",
         within="/",
     ),
-    Layout(
+    LineFormat(
         "detectron2",
         "wall",
         rf"\[{MONTH_DAY} {TIME} (?P<program>[\w.]+)\]: ?(?:{NAME}[: ]+)?",
@@ -64,14 +64,14 @@ LAYOUTS = (
         first=r"\[[01]",
         within="/",
     ),
-    Layout(
+    LineFormat(
         "fabric manager",
         "wall",
         rf"\[{MONTH} +(?P<d>\d{{1,2}}) (?P<y>20\d\d) {TIME}\] \[{NAME}\] \[tid \d+\] ?",
         ("[Jul 10 2023 08:00:01] [INFO] [tid 1234] Fabric Manager is running and connected",),
         first=r"\[[JFMASOND]",
     ),
-    Layout(
+    LineFormat(
         "time only",
         "wall",
         rf"{TIME} +(?:[|-] *)?\[?{NAME}\]?[ |:-]+",

@@ -3,11 +3,11 @@
 Fri Aug 22 03:00:07 2026          Sat Nov 21 00:35:34 PST 2026          1428634687123 Hello, World!
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import ANY_MONTH, DAY, MONTH, NAMED_ZONE, TIME
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import ANY_MONTH, DAY, MONTH, NAMED_ZONE, TIME
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "date",
         "wall",
         rf"(?:Timestamp +: |Date: +)?{DAY} {MONTH} +(?P<d>\d{{1,2}}) {TIME}(?: (?P<ampm>[AP]M))?(?: {NAMED_ZONE})? (?P<y>\d{{4}})"
@@ -21,7 +21,7 @@ LAYOUTS = (
         first=r"Mo|Tu|We|Th|Fr|Sa|Su|Ti|Da",
         within=":",
     ),
-    Layout(
+    LineFormat(
         "date, other language",
         "wall",
         rf"[^\W\d]{{1,4}}\.? (?P<d>\d{{1,2}})\.? {ANY_MONTH} (?P<y>\d{{4}}),? {TIME}(?: {NAMED_ZONE})?\s*$",
@@ -30,7 +30,7 @@ LAYOUTS = (
         first=r"[^\W\d][\w. ]",
         within=":",
     ),
-    Layout(
+    LineFormat(
         "epoch",
         "wall+zone",
         r"\[?(?P<unix>\d{10}(?:\d{3}|\d{6}|\d{9})?)(?:\.(?P<frac>\d{1,9}))?\]?(?:[ \t,:|]+|$)",

@@ -6,15 +6,15 @@
 Oct 18, 2019, 7:54:49 AM | INFO | KernelRestarter: restarting kernel (1/5), keep random ports
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import CLOCK, ISO, MONTH, TIME
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import CLOCK, ISO, MONTH, TIME
 
 # The application, or in old hubs the user; behind it sometimes module and line.
 APP = r" (?P<program>[\w.@-]+)(?: [\w.]+:\d+)?\] ?"
 LEVEL = r"(?P<level>[Tt]race|[Dd]ebug|[Ii]nfo|[Ww]arn(?:ing)?|[Ee]rror)"
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "jupyter server",
         "wall",
         rf"\[(?P<level>[DIWEC]) {ISO}{APP}",
@@ -25,21 +25,21 @@ LAYOUTS = (
         ),
         first=r"\[[DIWEC]",
     ),
-    Layout(
+    LineFormat(
         "classic notebook",
         "wall",
         rf"\[(?P<level>[DIWEC]) {TIME}{APP}",
         ("[I 15:26:30.398 NotebookApp] KernelRestarter: restarting kernel (1/5), keep random ports",),
         first=r"\[[DIWEC]",
     ),
-    Layout(
+    LineFormat(
         "vs code, time first",
         "wall",
         rf"{CLOCK}\.(?P<frac>\d{{3}}) \[{LEVEL}\] ?",
         ("11:09:10.499 [error] Disposing session as kernel process died ExitCode: undefined, Reason:",),
         first=r"\d\d:",
     ),
-    Layout(
+    LineFormat(
         "vs code, level first",
         "wall",
         rf"{LEVEL} {TIME}: ",
@@ -50,14 +50,14 @@ LAYOUTS = (
         ),
         first=r"[TtDdIiWwEe][renar]",
     ),
-    Layout(
+    LineFormat(
         "vs code, dated",
         "wall",
         rf"{LEVEL} {ISO}: ",
         ("Error 2021-11-09 10:56:35: Failed to start the kernel",),
         first=r"[TtDdIiWwEe][renar]",
     ),
-    Layout(
+    LineFormat(
         "colab",
         "wall",
         # New browsers put U+202F in front of AM; a table has pipes, a copy of the page has tabs.

@@ -4,15 +4,15 @@
 [Feb13 23:31] example                            [  +7.000000] example
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import ANY_MONTH, CLOCK, DAY, ISO_DATE, MONO, MONTH, TIME, ZONE
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import ANY_MONTH, CLOCK, DAY, ISO_DATE, MONO, MONTH, TIME, ZONE
 
 CALLER = r"(?:\s*\[\s*[TC]\d+\])?"
 FACILITY = r"(?:kern|user|mail|daemon|auth|syslog|lpr|news|authpriv|local\d)"
 LEVEL = rf"(?:<(?P<pri>\d{{1,3}})>)?(?:{FACILITY} *:(?P<level>\w+) *: )?"
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "dmesg",
         "mono",
         # With -d the time since the line before stands behind it.
@@ -27,14 +27,14 @@ LAYOUTS = (
         ),
         first=r"\[[ \d]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
     ),
-    Layout(
+    LineFormat(
         "dmesg -T",
         "wall",
         rf"{LEVEL}\[{DAY} {MONTH} {{1,2}}(?P<d>\d{{1,2}}) {TIME} (?P<y>\d{{4}})\]{CALLER} ?",
         ("[Fri Feb 13 23:31:30 2009] example[0]", "kern  :err   : [Fri Feb 13 23:31:30 2009] example[0]"),
         first=r"\[[MTWFS]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
     ),
-    Layout(
+    LineFormat(
         "dmesg -T, other language",
         "wall",
         rf"{LEVEL}\[[^\W\d]{{1,4}}\.? +{ANY_MONTH} +(?P<d>\d{{1,2}}) {TIME} (?P<y>\d{{4}})\]{CALLER} ?",
@@ -48,7 +48,7 @@ LAYOUTS = (
         first=r"\[[^\W\d]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
         within=":",
     ),
-    Layout(
+    LineFormat(
         "dmesg iso",
         "wall+zone",
         # The comma before the fraction is dmesg's own; journalctl and syslog write a dot.
@@ -59,7 +59,7 @@ LAYOUTS = (
         ),
         first=r"\d{4}-|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
     ),
-    Layout(
+    LineFormat(
         "dmesg -H",
         "wall",
         rf"{LEVEL}\[{ANY_MONTH} ?(?P<d>\d{{1,2}}) (?P<h>[0-2]\d):(?P<m>[0-5]\d)\]{CALLER} ?",
@@ -67,7 +67,7 @@ LAYOUTS = (
         first=r"\[\w|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
         within=":",
     ),
-    Layout(
+    LineFormat(
         "dmesg -H step",
         "delta",
         rf"{LEVEL}\[\s*\+(?P<delta>\d{{1,8}}\.\d{{4,6}})\]{CALLER} ?",
@@ -75,7 +75,7 @@ LAYOUTS = (
         first=r"\[[ +]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
         within="+",
     ),
-    Layout(
+    LineFormat(
         "dmesg -r without time",
         "none",
         r"<(?P<pri>\d{1,3})>(?=[A-Za-z])",
@@ -83,7 +83,7 @@ LAYOUTS = (
         rank=90,
         first=r"<\d",
     ),
-    Layout(
+    LineFormat(
         "serial console",
         "none",
         # A login prompt is printed without a line end; the kernel's next line is glued to it.
@@ -92,7 +92,7 @@ LAYOUTS = (
         first=r"(?!\d{4}-)\w[\w.-]",
         within=" login: ",
     ),
-    Layout(
+    LineFormat(
         "talos",
         "wall+zone",
         rf"(?!\d{{4}}-)(?:(?P<host>[\d.a-f:]+): )?{FACILITY}: +(?P<level>\w+): \[{ISO_DATE}T{TIME}{ZONE}\]: ?",

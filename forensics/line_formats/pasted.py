@@ -3,11 +3,11 @@
 kern.log:123:Aug 22 03:00:07 node-7 kernel: ...      57% 4/7 [00:37<00:28,  9.42s/it]ERROR:torch.distributed.elastic ...
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import STAMPED
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import STAMPED
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "grep",
         "none",
         rf"(?=[\w./])(?=[\d./_-]{{0,99}}[A-Za-z])[\w./@+-]{{1,250}}?[:-](?:\d{{1,9}}[:-])?{STAMPED}",
@@ -19,7 +19,7 @@ LAYOUTS = (
         rank=60,
         first=r"[\w./][\w./@+:-]",
     ),
-    Layout(
+    LineFormat(
         "line number",
         "none",
         rf"(?!\d{{4}}-)[ \t]{{0,8}}\d{{1,9}}(?:[:|-][ \t]{{0,8}}|[ \t]{{1,8}}\|?[ \t]{{0,8}}){STAMPED}",
@@ -31,7 +31,7 @@ LAYOUTS = (
         rank=60,
         first=r"(?!\d{4}-)[\s\d][\s\d:|-]",
     ),
-    Layout(
+    LineFormat(
         "indented",
         "none",
         rf"[ \t]{{0,40}}(?:> ?){{1,8}}{STAMPED}|[ \t]{{1,40}}{STAMPED}",
@@ -39,7 +39,7 @@ LAYOUTS = (
         rank=65,
         first=r"\s\s|\s\S|>.",
     ),
-    Layout(
+    LineFormat(
         "tqdm",
         "none",
         r"[^|\[]{0,80}?\d{1,3}%(?:\|[^|]{0,80}\|)? *[\d.]+[kMGT]?B?/[\d.]+[kMGT]?B? "

@@ -1,4 +1,4 @@
-"""The form of a layout: a name, a clock, one anchored pattern, and samples that it and no other layout must recognise."""
+"""A line format: a name, a clock, one anchored pattern, and samples that it and no other format must recognise."""
 
 import re
 from functools import cached_property, lru_cache
@@ -6,19 +6,19 @@ from string import ascii_lowercase, ascii_uppercase, digits
 
 from msgspec import Struct
 
-from forensics.layouts import clock
+from forensics.line_formats import clock
 from forensics.model import Prefix
 
-MAX_PREFIX = 1024  # characters; what follows is message, however it looks
+MAX_PREFIX_CHARS = 1024  # what follows is message, however it looks
 
 
-class Layout(Struct, frozen=True, dict=True):
-    """One way to write the front of a line.
+class LineFormat(Struct, frozen=True, dict=True):
+    """One way to write the prefix of a line.
 
     `pattern`: anchored at the line's start; groups y mo mon d h m s frac ampm zone unix mono delta (see clock.stamp), host,
     program, pid, rank, level, inside (a level that stays in the message), pri (a syslog priority). It may match nothing and look
     ahead only: then the line keeps its text. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono`, `delta` or `none`. `rank`:
-    smaller is tried first. `samples`: lines of this layout. `first`: a pattern that the start of each line of it fits, of which
+    smaller is tried first. `samples`: lines of this format. `first`: a pattern that the start of each line of it fits, of which
     it sees two characters and the shape of four more (see `shape`). `within`: a text that each line of it holds. The last two
     only save time; empty ones save none.
     """
@@ -37,14 +37,14 @@ class Layout(Struct, frozen=True, dict=True):
         return re.compile(self.pattern)
 
     def starts(self, shape: str) -> bool:
-        """May a line that starts with this `shape` be of this layout?"""
+        """May a line that starts with this `shape` be of this format?"""
         return not self.first or re.match(self.first, shape) is not None
 
-    def peel(self, text: str) -> Prefix | None:
-        """The Prefix of `text` when this layout fits it, else None."""
+    def parse(self, text: str) -> Prefix | None:
+        """The Prefix of `text` when this format fits it, else None."""
         if self.within and self.within not in text:
             return None
-        found = self.compiled.match(text, 0, MAX_PREFIX)
+        found = self.compiled.match(text, 0, MAX_PREFIX_CHARS)
         return self.read(found, text) if found else None
 
     def read(self, found: re.Match[str], text: str) -> Prefix | None:
@@ -57,7 +57,7 @@ class Layout(Struct, frozen=True, dict=True):
                 return None
         return Prefix(
             message=text[found.end() :],
-            layouts=(self.name,),
+            formats=(self.name,),
             stamp=stamp,
             host=groups.get("host"),
             program=groups.get("program"),
@@ -73,7 +73,7 @@ _SHAPES = str.maketrans(digits + ascii_lowercase + ascii_uppercase, "0" * 10 + "
 def shape(text: str) -> str:
     """How a text starts: its first two characters, then 0, a and A for the digits and letters of four more.
 
-    `2026-11-21 08:23` -> `2000-0`: few enough to remember which layouts each of them can have.
+    `2026-11-21 08:23` -> `2000-0`: so few that the formats of each can be cached.
     """
     return _shape(text[:6])
 

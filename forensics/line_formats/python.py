@@ -5,8 +5,8 @@
 WARNING:root:kernel b9e44794 restarted
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import ISO, ISO_DATE, TIME, ZONE
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import ISO, ISO_DATE, TIME, ZONE
 
 NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 ZONE_FOLLOWS = r" ?(?:Z|[+-]\d\d:?\d\d)(?!\w)"
@@ -21,8 +21,8 @@ INSIDE = (
 )
 NAMED = rf"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?{NAME}\]?[ |:-]*|{INSIDE})?"
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "bracketed time",
         "wall",
         # Airflow writes a comma behind the date.
@@ -36,7 +36,7 @@ LAYOUTS = (
         ),
         first=r"[ \[][\[12]",
     ),
-    Layout(
+    LineFormat(
         "bracketed time with zone",
         "wall+zone",
         rf" ?\[{ISO_DATE},?[T ]{TIME} ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)\] ?{INSIDE}?",
@@ -46,7 +46,7 @@ LAYOUTS = (
         ),
         first=r"[ \[][\[12]",
     ),
-    Layout(
+    LineFormat(
         "python logging",
         "wall",
         rf"{ISO_DATE} {TIME}(?![.,]?\d|: [IWEF] |{ZONE_FOLLOWS})(?: +(?P<pid>\d{{1,7}})(?= ))? ?{NAMED}",
@@ -59,7 +59,7 @@ LAYOUTS = (
         rank=70,
         first=r"[12]\d{3}-",
     ),
-    Layout(
+    LineFormat(
         "stamped with zone",
         "wall+zone",
         rf"{ISO_DATE}[T ]{TIME} ?{ZONE}(?: std(?:out|err) [FP]| \d\d[OE]\+?)? {NAMED}",
@@ -71,7 +71,7 @@ LAYOUTS = (
         rank=75,
         first=r"[12]\d{3}-",
     ),
-    Layout(
+    LineFormat(
         "iso without zone",
         "wall",
         rf"{ISO_DATE}T{TIME}(?![.,]?\d|{ZONE_FOLLOWS}) ?{NAMED}",
@@ -79,35 +79,35 @@ LAYOUTS = (
         rank=75,
         first=r"[12]\d{3}-",
     ),
-    Layout(
+    LineFormat(
         "airflow's task",
         "none",
         rf" ?\{{{RELAY} \w+ - (?:Job \d+: Subtask \S{{1,100}} |\[[\w-]{{1,60}}\] )?",
         ("{subprocess.py:93} INFO - Traceback (most recent call last):", "{pod_manager.py:435} INFO - [base] Killed"),
         first=r" ?\{",
     ),
-    Layout(
+    LineFormat(
         "transformers",
         "wall",
         rf"\[{NAME}\|[\w./-]+:\d+\] {ISO} >> ?",
         ("[INFO|trainer.py:1813] 2023-10-13 17:40:02,544 >> ***** Running training *****",),
         first=r"\[[DIWECF]",
     ),
-    Layout(
+    LineFormat(
         "python logging without time",
         "none",
         rf"{NAME}:[\w.]+:",
         ("WARNING:root:kernel b9e44794-c591-416b-a281-1a0873e0ca43 restarted",),
         first=r"DE|IN|WA|ER|CR|FA",
     ),
-    Layout(
+    LineFormat(
         "dask",
         "none",
         rf"distributed[\w.]* - {NAME} - ",
         ("distributed.nanny - WARNING - Worker exceeded 95% memory budget. Restarting",),
         first=r"di",
     ),
-    Layout(
+    LineFormat(
         "python logging, level first",
         "wall",
         rf"\[?{NAME}\]? {{1,6}}\[?{ISO}\]? ?[|:-]? ?",

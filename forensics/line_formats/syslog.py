@@ -4,8 +4,8 @@ Aug 22 03:00:07 node-7 kernel: [11686.888109] Out of memory: ...
 <30>1 2021-03-06T04:07:38.265422+00:00 hostname systemd 1 - -  Started Regular background program processing daemon.
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import ISO_DATE, MONTH, TIME, ZONE
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import ISO_DATE, MONTH, TIME, ZONE
 
 PRI = r"(?:(?:\d{1,6} )?<(?P<pri>\d{1,3})>)?"  # in front of it, on TCP, the number of bytes that follow
 # A program name has no blank and no bracket; the host may be missing (`Feb 23 00:28:16 kernel: ...`). What container tools
@@ -16,8 +16,8 @@ WHO = rf"(?:(?P<host>[\w.-]+) +)?{RAISED}(?P<program>[^\s\[\]:]{{1,64}})(?:\[(?P
 WHO_ZONED = rf"(?:(?P<host>[\w.-]+) +|(?=kernel: |[^\s\[\]:]{{1,64}}\[\d)){WHO.partition(')?')[2]}"
 UPTIME = r"(?:\[\s*(?P<mono>\d{1,8}\.\d{6})\] ?)?"
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "syslog",
         "wall",
         rf"{PRI}{MONTH} {{1,2}}(?P<d>\d{{1,2}}) {TIME} +{WHO}{UPTIME}",
@@ -31,7 +31,7 @@ LAYOUTS = (
         ),
         first=r"(?:\d[\d ]|<\d|Ja|Fe|Ma|Ap|Ju|Au|Se|Oc|No|De)",
     ),
-    Layout(
+    LineFormat(
         "syslog, other language",
         "wall",
         rf"(?!\d{{4}}-)(?P<mon>\d{{1,2}}[月월]|[^\W\d_a-zA-Z]{{2,6}}|[^\W\d_]{{2,5}}\.?) {{1,2}}"
@@ -45,7 +45,7 @@ LAYOUTS = (
         first=r"(?!\d{4}-)\w[\w.]",
         within=":",
     ),
-    Layout(
+    LineFormat(
         "syslog iso",
         "wall+zone",
         rf"{PRI}{ISO_DATE}T{TIME}{ZONE} +(?!std(?:out|err) [FP] ){WHO_ZONED}{UPTIME}",
@@ -56,7 +56,7 @@ LAYOUTS = (
         ),
         first=r"\d{4}-|<\d|\d{1,5} |\d{6}",
     ),
-    Layout(
+    LineFormat(
         "syslog 5424",
         "wall+zone",
         rf"(?:\d{{1,6}} )?<(?P<pri>\d{{1,3}})>1 {ISO_DATE}T{TIME}{ZONE} (?P<host>\S+) (?P<program>\S+) (?:(?P<pid>\d+)|\S+) \S+ "

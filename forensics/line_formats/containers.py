@@ -4,18 +4,18 @@
 time="2017-02-01T17:58:34.999999999-08:00" level=error msg="test log line1"
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import ISO_DATE, MONTH, STAMPED, TIME, ZONE
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import ISO_DATE, MONTH, STAMPED, TIME, ZONE
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "kubectl --prefix",
         "none",
         r"\[pod/(?P<host>[\w.-]+)/(?P<program>[\w.-]+)\] ?",
         ("[pod/train-0/main] 2026-08-22T03:00:07.123456789Z text",),
         first=r"\[p",
     ),
-    Layout(
+    LineFormat(
         "stern",
         "none",
         # Two words in front of a line are no rare thing: the pod has a dash, and a stamp follows.
@@ -24,7 +24,7 @@ LAYOUTS = (
         rank=60,
         first=r"(?!\d{4}-)[a-z0-9][a-z0-9.-]",
     ),
-    Layout(
+    LineFormat(
         "compose",
         "none",
         r"(?!\d{4}-)(?P<program>[A-Za-z0-9][\w.-]*[-_]\d{1,4}) +\| ?",
@@ -32,14 +32,14 @@ LAYOUTS = (
         first=r"(?!\d{4}-)[A-Za-z0-9][\w.-]",
         within=" |",
     ),
-    Layout(
+    LineFormat(
         "logfmt",
         "wall+zone",
         rf"time=\"?{ISO_DATE}T{TIME}{ZONE}\"? level=(?P<level>\w+) (?:msg=\"?)?",
         ('time="2017-02-01T17:58:34.999999999-08:00" level=error msg="test log line1\\n test log line2"',),
         first=r"ti",
     ),
-    Layout(
+    LineFormat(
         "kubectl describe",
         "wall+zone",
         r"(?=\s*(?:Started|Finished|Start Time|Creation(?:Timestamp| Timestamp)?|RenewTime|AcquireTime): +"
@@ -48,7 +48,7 @@ LAYOUTS = (
         first=r"\s|[SFCRA][tiercq]",
         within=":  ",
     ),
-    Layout(
+    LineFormat(
         "kubectl events",
         "none",
         r"(?!\d{4}-)(?=(?:  )?(?:[\d.]+[smhd][\dsmhd]*(?: \(x\d+ over [\dsmhd]+\))? +)?(?P<level>Normal|Warning) +[A-Z]\w+ +\S)",

@@ -4,15 +4,15 @@ Fri 2025-08-22 03:00:07 UTC node-7 systemd[1]: jupyter.service: Failed      1755
 [11687.138109 <    0.250005 >] node-7 kernel: Out of memory                 -- Boot 5936b00ee7ee04cff9afb308244ef8aa --
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import DAY, ISO_DATE, MONO, NAMED_ZONE, TIME
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import DAY, ISO_DATE, MONO, NAMED_ZONE, TIME
 
 WHO = r"(?:(?P<host>[\w.-]+) )?(?P<program>[^\s\[\]:]{1,128})(?:\[(?P<pid>\d+)\])?: ?"
 # Kernel messages start alike (`usb 1-1: new device`): only the kernel's name or a pid shows a journal's line.
 SURE = r"(?P<host>[\w.-]+) (?P<program>kernel(?=:)|[^\s\[\]:]{1,128}(?=\[\d+\]:))(?:\[(?P<pid>\d+)\])?: ?"
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "journal short-full",
         "wall+zone",
         rf"{DAY} {ISO_DATE} {TIME} {NAMED_ZONE} {WHO}",
@@ -22,7 +22,7 @@ LAYOUTS = (
         ),
         first=r"Mo|Tu|We|Th|Fr|Sa|Su",
     ),
-    Layout(
+    LineFormat(
         "journal short-unix",
         "wall+zone",
         rf"(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) {WHO}",
@@ -30,7 +30,7 @@ LAYOUTS = (
         rank=40,
         first=r"\d{6}",
     ),
-    Layout(
+    LineFormat(
         "journal short-monotonic",
         "mono",
         rf"\[\s*{MONO}\] {SURE}",
@@ -41,7 +41,7 @@ LAYOUTS = (
         rank=40,
         first=r"\[[ \d]",
     ),
-    Layout(
+    LineFormat(
         "journal short-delta",
         "mono",
         rf"\[\s*{MONO} (?:<[ *\d.]{{1,20}}>|\s{{10,20}})\] {WHO}",
@@ -54,7 +54,7 @@ LAYOUTS = (
         first=r"\[[ \d]",
         within=".",
     ),
-    Layout(
+    LineFormat(
         "journal header",
         "none",
         r"-- (?:Boot [0-9a-f]{32}|Reboot|No entries|(?:Logs|Journal) begins? at .{10,60}, ends? at .{10,60}\.?)(?: --)?\s*$",

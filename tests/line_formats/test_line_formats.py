@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forensics.core.text import last_frame
-from forensics.layouts import peel
+from forensics.line_formats import parse_prefix
 
 OOM = "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0"
 KILLED = "Out of memory: Killed process 4242 (python3)"
@@ -340,7 +340,7 @@ FORMATS: list[tuple[str, str, str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("line", "message", "told"), [f[1:] for f in FORMATS], ids=[f[0] for f in FORMATS])
 def test_a_line_of_each_format(line: str, message: str, told: dict[str, Any]) -> None:
-    prefix = peel(last_frame(line.encode()))
+    prefix = parse_prefix(last_frame(line.encode()))
     assert prefix.message == message
     for name, value in told.items():
         if name in ("wall", "mono", "lacks", "resolution_s", "delta", "zone"):
@@ -368,9 +368,12 @@ def test_a_line_of_each_format(line: str, message: str, told: dict[str, Any]) ->
     ],
 )
 def test_ordinary_text_has_no_wrapper(line: str) -> None:
-    assert peel(line).message == line
+    assert parse_prefix(line).message == line
 
 
 def test_a_kernel_line_about_a_device_is_no_journal_line() -> None:
-    assert peel("[    5.100000] usb 1-1: new device").message == "usb 1-1: new device"
-    assert peel("[    5.100000] traps: python3[4711] general protection").message == "traps: python3[4711] general protection"
+    assert parse_prefix("[    5.100000] usb 1-1: new device").message == "usb 1-1: new device"
+    assert (
+        parse_prefix("[    5.100000] traps: python3[4711] general protection").message
+        == "traps: python3[4711] general protection"
+    )

@@ -3,13 +3,13 @@
 [rank0]:[W722 04:20:51.746222605 ProcessGroupNCCL.cpp:1250] ...      [default3]:Traceback ...      12: text
 """
 
-from forensics.layouts.base import Layout
+from forensics.line_formats.base import LineFormat
 
 # Colours whose escape byte was lost on the way stand as `[2m[36m(train_fn pid=1328)[0m`.
 COLOUR = r"(?:\[\d{1,2}m)*"
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "rank",
         "none",
         r"\[(?:rank|default|trainer|worker)[ _]?(?P<rank>\d{1,5})\](?:: ?| (?=\[?\d))",
@@ -21,14 +21,14 @@ LAYOUTS = (
         ),
         first=r"\[[rdtw]",
     ),
-    Layout(
+    LineFormat(
         "c10 rank",
         "none",
         r"\[Rank (?P<rank>\d{1,5})\] ",
         ("[Rank 1] Watchdog caught collective operation timeout",),
         first=r"\[R",
     ),
-    Layout(
+    LineFormat(
         "name and stamp",
         "none",
         # A level must follow: in prose a date is one that is spoken of.
@@ -39,9 +39,9 @@ LAYOUTS = (
         first=r"\[?[A-Za-z][\w.-]",
         within="-",
     ),
-    Layout("lightning rank", "none", r"\[rank: (?P<rank>\d{1,5})\] ", ("[rank: 1] Seed set to 42",), first=r"\[r"),
-    Layout("mpirun", "none", r"\[\d+,(?P<rank>\d{1,5})\]<std(?:out|err)>: ?", ("[1,0]<stderr>:text",), first=r"\[\d"),
-    Layout(
+    LineFormat("lightning rank", "none", r"\[rank: (?P<rank>\d{1,5})\] ", ("[rank: 1] Seed set to 42",), first=r"\[r"),
+    LineFormat("mpirun", "none", r"\[\d+,(?P<rank>\d{1,5})\]<std(?:out|err)>: ?", ("[1,0]<stderr>:text",), first=r"\[\d"),
+    LineFormat(
         "open mpi",
         "none",
         r"\[(?P<host>[A-Za-z][\w.-]*):(?P<pid>\d{1,7})\] ",
@@ -49,7 +49,7 @@ LAYOUTS = (
         first=r"\[[A-Za-z]",
         within=":",
     ),
-    Layout(
+    LineFormat(
         "host and rank",
         "none",
         r"\[(?P<host>[A-Za-z][\w.-]*):(?P<rank>\d{1,5})\]: ?",
@@ -57,7 +57,7 @@ LAYOUTS = (
         first=r"\[[A-Za-z]",
         within="]:",
     ),
-    Layout(
+    LineFormat(
         "srun",
         "none",
         r" *(?P<rank>\d{1,5}): (?=\D)",
@@ -66,7 +66,7 @@ LAYOUTS = (
         first=r" [ \d]|\d[\d:]",
         within=": ",
     ),
-    Layout(
+    LineFormat(
         "pdsh",
         "none",
         # `cuda0: ` and `eth0: ` look alike, so only names that hosts have.
@@ -76,7 +76,7 @@ LAYOUTS = (
         first=r"gp|no|ho|wo|co|ni|cn|dg|hg",
         within=": ",
     ),
-    Layout(
+    LineFormat(
         "ray",
         "none",
         rf"{COLOUR}\((?P<program>[\w.:<>-]+) ?(?:rank=(?P<rank>\d+), ?)?(?:pid=(?P<pid>\d+))?(?:,? ?ip=(?P<host>[\d.a-f:]+))?\)"
@@ -90,7 +90,7 @@ LAYOUTS = (
         first=r"\(\w|\[\d",
         within=")",
     ),
-    Layout(
+    LineFormat(
         "ray without name",
         "none",
         rf"{COLOUR}\(pid=(?P<pid>\d+)(?:, ip=(?P<host>[\d.a-f:]+))?\){COLOUR} ",
@@ -99,7 +99,7 @@ LAYOUTS = (
         first=r"\(p|\[\d",
         within="pid=",
     ),
-    Layout(
+    LineFormat(
         "nccl",
         "none",
         r"(?!\d{4}-)(?P<host>\w[\w.-]+):(?P<pid>\d+):\d+ \[\d+\] (?=NCCL |\S+:\d+ (?:\([^)]{1,80}\) )?NCCL )",

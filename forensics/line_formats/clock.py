@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from forensics.layouts.months import month
-from forensics.layouts.zones import NAMED_ZONE, ZONE, zone
+from forensics.line_formats.months import month
+from forensics.line_formats.zones import NAMED_ZONE, ZONE, zone
 from forensics.model import Stamp
 
 __all__ = [

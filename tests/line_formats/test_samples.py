@@ -1,4 +1,4 @@
-"""Each layout declares samples that it, and before it no other, must recognise; here all run against all."""
+"""Each format declares samples that it, and before it no other, must recognise; here all run against all."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -6,21 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.layouts import Layout, all_layouts, peel, recognise
-from forensics.layouts.base import shape
+from forensics.line_formats import LineFormat, all_formats, parse_prefix, recognise
+from forensics.line_formats.base import shape
 from forensics.model import Line
 
-SAMPLES = [(layout, sample) for layout in all_layouts() for sample in layout.samples]
+SAMPLES = [(form, sample) for form in all_formats() for sample in form.samples]
 
 
-@pytest.mark.parametrize(("layout", "sample"), SAMPLES, ids=lambda x: x.name if isinstance(x, Layout) else "")
-def test_a_sample_is_recognised_by_its_layout_and_by_none_before_it(layout: Layout, sample: str) -> None:
-    assert layout.peel(sample) is not None
-    assert layout.starts(shape(sample))
-    assert layout.within in sample
-    others = [o.name for o in all_layouts() if o.rank <= layout.rank and o is not layout and o.peel(sample)]
+@pytest.mark.parametrize(("form", "sample"), SAMPLES, ids=lambda x: x.name if isinstance(x, LineFormat) else "")
+def test_a_sample_is_recognised_by_its_format_and_by_none_before_it(form: LineFormat, sample: str) -> None:
+    assert form.parse(sample) is not None
+    assert form.starts(shape(sample))
+    assert form.within in sample
+    others = [o.name for o in all_formats() if o.rank <= form.rank and o is not form and o.parse(sample)]
     assert others == []
-    assert peel(sample).layouts[0] == layout.name
+    assert parse_prefix(sample).formats[0] == form.name
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_sample_is_recognised_by_its_layout_and_by_none_before_it(layout: Layo
     ],
 )
 def test_a_line_is_peeled_from_the_outside_in(line: str, message: str, told: dict[str, object]) -> None:
-    prefix = peel(line)
+    prefix = parse_prefix(line)
     assert prefix.message == message
     for name, value in told.items():
         where = prefix.stamp if name in ("wall", "mono", "lacks") else prefix
@@ -92,7 +92,7 @@ def test_a_line_is_peeled_from_the_outside_in(line: str, message: str, told: dic
     ],
 )
 def test_a_time_that_cannot_be_is_no_stamp(line: str) -> None:
-    assert peel(line).stamp is None
+    assert parse_prefix(line).stamp is None
 
 
 def test_a_source_is_recognised_by_most_of_its_lines() -> None:
@@ -104,16 +104,16 @@ def test_a_source_is_recognised_by_most_of_its_lines() -> None:
 
 @given(st.text(max_size=200))
 def test_peeling_never_raises_and_keeps_the_end_of_the_line(text: str) -> None:
-    assert text.endswith(peel(text).message)
+    assert text.endswith(parse_prefix(text).message)
 
 
 @given(st.sampled_from([s for _, s in SAMPLES]), st.sampled_from([s for _, s in SAMPLES]), st.integers(0, 40))
 def test_what_saves_time_changes_nothing(one: str, other: str, cut: int) -> None:
     text = one[:cut] + other
-    first = next((found for layout in all_layouts() if (found := layout.peel(text))), None)
-    slow = next((n for n in all_layouts() if n.compiled.match(text, 0, 1024) and (n.clock == "none" or n.peel(text))), None)
-    assert (first.layouts[0] if first else None) == (slow.name if slow else None)
-    assert peel(text).layouts[:1] == ((slow.name,) if slow else ())
+    first = next((found for form in all_formats() if (found := form.parse(text))), None)
+    slow = next((n for n in all_formats() if n.compiled.match(text, 0, 1024) and (n.clock == "none" or n.parse(text))), None)
+    assert (first.formats[0] if first else None) == (slow.name if slow else None)
+    assert parse_prefix(text).formats[:1] == ((slow.name,) if slow else ())
 
 
 @given(
@@ -124,7 +124,7 @@ def test_what_saves_time_changes_nothing(one: str, other: str, cut: int) -> None
 )
 def test_a_damaged_sample_never_raises_and_unknown_is_never_1970(sample: str, at: int, put: str, taken: int) -> None:
     text = sample[:at] + put + sample[at + taken :]
-    stamp = peel(text).stamp
-    assert text.endswith(peel(text).message)
+    stamp = parse_prefix(text).stamp
+    assert text.endswith(parse_prefix(text).message)
     if stamp is not None and stamp.wall is not None and stamp.wall.year == 1970:
         assert "70" in text, "a year that nothing tells"

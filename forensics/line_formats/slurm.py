@@ -4,14 +4,14 @@
 slurmstepd: error: *** JOB 123 ON node7 CANCELLED AT 2026-08-22T03:00:07 DUE TO TIME LIMIT ***
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import ISO_DATE, TIME
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import ISO_DATE, TIME
 
 AT = rf"{ISO_DATE}T{TIME}"
 STATE = r"(?:BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_ME|PREEMPTED|RUNNING|TIMEOUT)"
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "slurmstepd",
         "wall",
         # The line stays whole: the time is part of what it says.
@@ -20,7 +20,7 @@ LAYOUTS = (
         first=r"[a-z]{2}|\*\*",
         within="CANCELLED AT ",
     ),
-    Layout(
+    LineFormat(
         "sacct -P",
         "wall",
         # Of several times in a row the last one counts: the end.
@@ -32,7 +32,7 @@ LAYOUTS = (
         first=r"(?!\d{4}-)\d[\w.+\[|]",
         within="|",
     ),
-    Layout(
+    LineFormat(
         "sacct",
         "wall",
         rf"(?!\d{{4}}-)(?=\d[\w.+\[\]-]* .* {STATE}[A-Z_+]* .*{AT}(?: |$))",

@@ -5,14 +5,14 @@ E0517 15:04:22.619632 1952452992 logging_unittest.cc:253] Log every 3, iteration
 2025-06-04 09:59:45.928804: E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:477] Unable to register cuFFT factory
 """
 
-from forensics.layouts.base import Layout
-from forensics.layouts.clock import ISO, TIME
+from forensics.line_formats.base import LineFormat
+from forensics.line_formats.clock import ISO, TIME
 
 FILE = r"\[?[\w./+-]+:\d+\] ?"
 WORD = r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL)"
 
-LAYOUTS = (
-    Layout(
+LINE_FORMATS = (
+    LineFormat(
         "glog",
         "wall",
         rf"(?P<level>[IWEF])(?P<mo>[01]\d)(?P<d>[0-3]\d) {TIME} +(?P<pid>\d+) {FILE}",
@@ -23,14 +23,14 @@ LAYOUTS = (
         ),
         first=r"[IWEF]\d",
     ),
-    Layout(
+    LineFormat(
         "glog with year",
         "wall",
         rf"(?P<level>[IWEF])(?P<y>20\d\d)(?P<mo>[01]\d)(?P<d>[0-3]\d) {TIME} +(?P<pid>\d+) {FILE}",
         ("I20200308 23:47:32.089828 400441 config.cc:27] Loading user configuration",),
         first=r"[IWEF]2",
     ),
-    Layout(
+    LineFormat(
         "absl before InitializeLog",
         "wall+zone",
         # Month and day are 0000 and the time of day holds seconds since 1970: no glog line, which would be of year 0.
@@ -38,7 +38,7 @@ LAYOUTS = (
         ("E0000 00:00:1749031185.951235    9438 cuda_dnn.cc:8310] Unable to register cuDNN factory",),
         first=r"[IWEF]0",
     ),
-    Layout(
+    LineFormat(
         "c10",
         "wall",
         # The month has no leading zero: W121 is 21 January, W1121 21 November.
@@ -46,7 +46,7 @@ LAYOUTS = (
         ("[W722 04:20:51.746222605 ProcessGroupNCCL.cpp:1250] Warning: process group has NOT been destroyed",),
         first=r"\[[IWEF]",
     ),
-    Layout(
+    LineFormat(
         "c10 without time",
         "none",
         rf"\[(?P<level>[IWEF]) {FILE}",
@@ -56,14 +56,14 @@ LAYOUTS = (
         ),
         first=r"\[[IWEF]",
     ),
-    Layout(
+    LineFormat(
         "tensorflow",
         "wall",
         rf"{ISO}: (?P<level>[IWEF]) {FILE}",
         ("2025-06-04 09:59:45.928804: E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:477] Unable to register",),
         first=r"\d{4}-",
     ),
-    Layout(
+    LineFormat(
         "vllm",
         "wall",
         rf"{WORD} (?P<mo>[01]\d)-(?P<d>[0-3]\d) {TIME} {FILE}",

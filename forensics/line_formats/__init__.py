@@ -1,0 +1,125 @@
+"""One line at a time: its prefixes (time, host, pid, rank, level) are parsed, and the message is left.
+
+    Aug 22 03:00:07 node-7 kernel: [11686.888109] Out of memory: Killed process 4242 (python3)
+    -> wall 08-22 03:00:07 (no year) + mono 11686.888109, host node-7, program kernel, message "Out of memory: ..."
+
+Each module of this package is one family of formats. It exports LINE_FORMATS, a tuple of LineFormat; nothing else is needed to
+register it. A line may carry several prefixes: they are parsed from the outside in, and every clock that is met is kept.
+"""
+
+import functools
+import importlib
+import pkgutil
+from collections import Counter
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from forensics.line_formats.base import MAX_PREFIX_CHARS, LineFormat, shape
+from forensics.model import Line, Prefix, Stamp
+
+__all__ = ["LineFormat", "all_formats", "count_records", "parse_prefix", "recognise"]
+
+MAX_CACHED_CHARS = 300  # of a line whose prefix is kept in the cache; longer ones hardly ever occur twice
+MAX_PREFIXES = 6  # of one line
+HELPERS = {"base", "cgroup_paths", "clock", "months", "zones"}
+
+
+@functools.cache
+def all_formats() -> tuple[LineFormat, ...]:
+    """Every format of this package, most specific first. Raises TypeError for a module without any, ValueError for a name used
+    twice; both say what to do."""
+    found: dict[str, tuple[str, LineFormat]] = {}
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in HELPERS):
+        place = f"{__name__}.{module}"
+        formats = getattr(importlib.import_module(place), "LINE_FORMATS", None)
+        if formats is None:
+            raise TypeError(
+                f"{place} has no LINE_FORMATS: export a tuple of LineFormat, or name the module in {__name__}.HELPERS"
+            )
+        for form in formats:
+            if form.name in found:
+                raise ValueError(f"line format {form.name!r} is defined in {found[form.name][0]} and in {place}: rename one")
+            found[form.name] = place, form
+    return tuple(sorted((form for _, form in found.values()), key=lambda form: form.rank))
+
+
+@functools.lru_cache(maxsize=4096)
+def formats_for(shape: str) -> tuple[LineFormat, ...]:
+    """The formats that a line with this shape can have: usually none or a few, so that most patterns need not be tried."""
+    return tuple(form for form in all_formats() if form.starts(shape))
+
+
+def parse_prefix(text: str) -> Prefix:
+    """The prefixes of `text` as one Prefix. The message of a line without any is the line."""
+    return _parse_cached(text) if len(text) <= MAX_CACHED_CHARS else _parse(text)
+
+
+def _parse(text: str) -> Prefix:
+    whole = _parse_one(text)
+    if whole is None:
+        return Prefix(text)
+    left = text
+    for _ in range(MAX_PREFIXES - 1):
+        if len(whole.message) == len(left):  # the format looked ahead only, and would match again
+            break
+        left = whole.message
+        inner = _parse_one(left)
+        if inner is None:
+            break
+        whole = Prefix(
+            message=inner.message,
+            formats=whole.formats + inner.formats,
+            stamp=_both(whole.stamp, inner.stamp),
+            host=whole.host or inner.host,
+            program=inner.program or whole.program,
+            pid=inner.pid if inner.pid is not None else whole.pid,
+            rank=whole.rank if whole.rank is not None else inner.rank,
+            level=inner.level or whole.level,
+        )
+    return whole
+
+
+# The first and last lines of a source are asked for by several stages.
+_parse_cached = functools.lru_cache(maxsize=30_000)(_parse)
+
+
+def _parse_one(text: str) -> Prefix | None:
+    for form in formats_for(shape(text)) if text else ():  # as LineFormat.parse does, without a call for each that does not fit
+        if form.within and form.within not in text:
+            continue
+        found = form.compiled.match(text, 0, MAX_PREFIX_CHARS)
+        prefix = form.read(found, text) if found else None
+        if prefix:
+            return prefix
+    return None
+
+
+def _both(outer: Stamp | None, inner: Stamp | None) -> Stamp | None:
+    """One stamp of both: the outer wall clock wins, unless the inner one has a zone or a date that it lacks."""
+    if outer is None or inner is None:
+        return outer or inner
+    wall, second = (outer, inner) if _worth(outer) >= _worth(inner) else (inner, outer)
+    return replace(wall, mono=wall.mono if wall.mono is not None else second.mono)
+
+
+def _worth(stamp: Stamp) -> int:
+    if stamp.wall is None:
+        return 0
+    return {"": 3, "year": 2, "date": 1}[stamp.lacks] + (stamp.wall.tzinfo is not None)
+
+
+def count_records(lines: Iterable[Line], name: str) -> int:
+    """How many records `lines` hold: those whose outermost format is `name`; every line with text where none has it."""
+    prefixes = [parse_prefix(line.text) for line in lines if line.text.strip()]
+    return sum(p.formats[:1] == (name,) for p in prefixes) or len(prefixes)
+
+
+def recognise(lines: Iterable[Line]) -> str:
+    """The most frequent outermost format of `lines`, by name; `plain` when fewer than a tenth have it."""
+    texts = [line.text for line in lines if line.text.strip()]
+    names = Counter(p.formats[0] for p in map(parse_prefix, texts) if p.formats)
+    if not names:
+        return "plain"
+    name, count = names.most_common(1)[0]
+    return name if count * 10 >= len(texts) else "plain"
