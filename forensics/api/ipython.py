@@ -6,8 +6,10 @@
 """
 
 import argparse
+import contextlib
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from forensics.core.errors import ForensicsError, UsageError
@@ -57,18 +59,26 @@ def _shown(shell: Any, ask: "Callable[[], Report | None]") -> "Report | None":
 
 def _last(bundle: str) -> "Report":
     """The Report on `bundle`, by default on the last process of this notebook's or script's that ended badly."""
-    from forensics.api.analysis import analyze
     from forensics.capture.guard import default_name, last_bundle
 
     found = bundle or last_bundle(default_name())
     if not found:
         raise UsageError("no captured death", default_name(), "%%guard or Jupyter's extension captures one")
-    return analyze(found)
+    return _analyzed(found)
+
+
+def _analyzed(bundle: str) -> "Report":
+    """The Report on `bundle`; the next `%%guard` need not tell of it again."""
+    from forensics.api.analysis import analyze
+    from forensics.capture.guard import TOLD
+
+    with contextlib.suppress(OSError):
+        Path(bundle, TOLD).touch()
+    return analyze(bundle)
 
 
 def _guarded(shell: Any, cell: str) -> "Report | None":
     """The Report where running `cell` raised; None after a good end."""
-    from forensics.api.analysis import analyze
     from forensics.capture.guard import Guard
 
     watched = Guard(keep="crash").__enter__()
@@ -76,7 +86,7 @@ def _guarded(shell: Any, cell: str) -> "Report | None":
     error = result.error_before_exec or result.error_in_exec
     watched.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
     failed = isinstance(error, Exception) and watched.bundle
-    return analyze(watched.bundle) if failed else None
+    return _analyzed(watched.bundle) if failed else None
 
 
 class _Parser(argparse.ArgumentParser):

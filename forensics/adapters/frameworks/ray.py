@@ -16,9 +16,14 @@ _GUARDS: list[Any] = []
 
 def watch_worker() -> None:
     """Runs in each worker when it starts; the watch lasts as long as the process."""
-    guard = forensics.guard(name="ray worker", tell=False, idle=IDLE, detach=True, every_s=1.0)
+    guard = forensics.guard(name="ray worker", tell=False, idle=IDLE, detach=True, every_s=1.0, files=_written())
     _GUARDS.append(guard.__enter__())
     guard.note(framework="ray", job=os.environ.get("RAY_JOB_ID", ""), node=os.environ.get("RAY_NODE_ID", ""))
+
+
+def _written() -> list[str]:
+    """The files that this worker's output goes to: Ray keeps one for each worker, and in it are the stacks of a crash."""
+    return [path for fd in (1, 2) if os.path.isfile(path := os.path.realpath(f"/proc/self/fd/{fd}"))]  # noqa: PTH113
 
 
 def runtime_env(given: dict[str, Any] | None = None) -> dict[str, Any]:

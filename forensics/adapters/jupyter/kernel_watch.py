@@ -72,14 +72,16 @@ class Teller(NamedTuple):
 
 class KernelWatch(threading.Thread):
     """Watches `kernel`. `done` is set when its death was told, or when there is nothing to tell; `captures` when the capture
-    holds the process, so that it may be reaped."""
+    holds the process, so that it may be reaped; `left`, by the provisioner, when nobody speaks with this kernel any more.
+    `kernel_info`: what the kernel said that it is, as far as its client asked."""
 
     def __init__(self, kernel: Kernel, teller: Teller) -> None:
         super().__init__(name=f"forensics-{kernel.process.pid}", daemon=True)
         self.kernel, self.teller = kernel, teller
         self.pidfd = os.pidfd_open(kernel.process.pid)
-        self.done, self.captures = threading.Event(), threading.Event()
+        self.done, self.captures, self.left = threading.Event(), threading.Event(), threading.Event()
         self.cell = RunningCell()
+        self.kernel_info: dict[str, Any] = {}
         self._context: Any = zmq.Context()
         self._capture: Watch | None = None
         self._asked, self._interrupted = False, float("-inf")
@@ -91,6 +93,7 @@ class KernelWatch(threading.Thread):
             self._interrupted = time.monotonic()
             return
         self._asked = True
+        self.left.set()
         self.done.set()
         if self._capture is not None:
             self._capture.close()
@@ -176,6 +179,10 @@ class KernelWatch(threading.Thread):
         if stand_in is not None and not self._asked:
             if cell is not None:
                 self._publish(stand_in, message, cell.request)
+            if self.teller.answers:
+                self.done.set()
+                not_run = f"not run, the kernel died before: {message['error']}"
+                stand_in.serve(failed(not_run, [not_run]), self.kernel_info, self.left)
             stand_in.close()
         self.teller.told(facts | message)
 
@@ -202,12 +209,17 @@ class KernelWatch(threading.Thread):
     def _publish(self, stand_in: StandIn, message: dict[str, Any], request: dict[str, Any]) -> None:
         shown = {"data": {"text/plain": message["text"], "text/html": message["html"]}, "metadata": message["metadata"]}
         messages: list[tuple[str, dict[str, Any], dict[str, Any]]] = [("display_data", shown | {"transient": {}}, {})]
-        failed = {"ename": ERROR_NAME, "evalue": message["error"], "traceback": message["text"].splitlines()}
+        error = failed(message["error"], message["text"].splitlines())
         if self.teller.answers:
-            messages.append(("error", failed, {}))
+            messages.append(("error", error, {}))
         stand_in.publish(messages, request)
         if self.teller.answers:
-            stand_in.reply({"status": "error", "execution_count": message["metadata"]["forensics"]["count"], **failed}, request)
+            stand_in.reply({"status": "error", "execution_count": message["metadata"]["forensics"]["count"], **error}, request)
+
+
+def failed(why: str, traceback: list[str]) -> dict[str, Any]:
+    """The content of a cell's error."""
+    return {"ename": ERROR_NAME, "evalue": why, "traceback": traceback}
 
 
 def described(status: int) -> str:

@@ -42,7 +42,7 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
         """Start the kernel; its stderr goes through a file, in which the stacks of a crash are found."""
         self._leave()
         if self.server is None and self.parent is not None:
-            self.parent.client_factory = _noting(self.parent.client_factory, self._requested)
+            self.parent.client_factory = _noting(self.parent.client_factory, lambda: self.watch)
         try:
             bundle = await asyncio.to_thread(new_bundle, self._name(kwargs), self.kernel_id or "")
         except OSError as error:
@@ -56,10 +56,6 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
             self.watch = KernelWatch(kernel, self._teller())
             self.watch.start()
         return connection
-
-    def _requested(self, request: dict[str, Any], code: str) -> None:
-        if self.watch is not None:
-            self.watch.cell.requested(request, code)
 
     def _name(self, kwargs: dict[str, Any]) -> str:
         """The notebook, as far as it is known, else where the kernel works."""
@@ -112,21 +108,30 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
             self.watch.ask(signum)
 
     def _leave(self) -> None:
+        if self.watch is not None:
+            self.watch.left.set()
         self.watch, self._dead_since = None, None
 
 
-def _noting(client: Any, requested: Callable[[dict[str, Any], str], None]) -> Any:
-    """The class of clients `client`, which tells `requested` of each cell that it sends: header and code."""
-    if hasattr(client, "forensics_requested"):
-        client.forensics_requested = staticmethod(requested)
+def _noting(client: Any, watch: Callable[[], KernelWatch | None]) -> Any:
+    """The class of clients `client`, which tells the kernel's watch of each cell that it sends, and what the kernel is."""
+    if hasattr(client, "forensics_watch"):
+        client.forensics_watch = staticmethod(watch)
         return client
 
     def execute(self: Any, code: str, *args: Any, **kwargs: Any) -> Any:
         """As the client does, and tell of it."""
         found = client.execute(self, code, *args, **kwargs)
-        if isinstance(found, str):
+        if isinstance(found, str) and (now := self.forensics_watch()) is not None:
             header = self.session.msg_header("execute_request") | {"msg_id": found}
-            self.forensics_requested(json.loads(json.dumps(header, default=str)), code)
+            now.cell.requested(json.loads(json.dumps(header, default=str)), code)
         return found
 
-    return type(client.__name__, (client,), {"execute": execute, "forensics_requested": staticmethod(requested)})
+    def _handle_kernel_info_reply(self: Any, message: dict[str, Any]) -> None:
+        """As the client does, and keep it."""
+        client._handle_kernel_info_reply(self, message)
+        if (now := self.forensics_watch()) is not None:
+            now.kernel_info = dict(message["content"])
+
+    told = {"execute": execute, "_handle_kernel_info_reply": _handle_kernel_info_reply, "forensics_watch": staticmethod(watch)}
+    return type(client.__name__, (client,), told)

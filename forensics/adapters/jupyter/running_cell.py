@@ -40,6 +40,7 @@ class RunningCell:
     def __init__(self) -> None:
         self._now: Cell | None = None
         self._requested: dict[str, Cell] = {}  # by message, in order, without those that are over
+        self._over: deque[str] = deque(maxlen=MOST_REQUESTS)  # messages whose cell has ended
         self._printed: deque[bytes] = deque(maxlen=MOST_PRINTED)
 
     @property
@@ -48,10 +49,14 @@ class RunningCell:
         return self._now or next(iter(self._requested.values()), None)
 
     def requested(self, request: dict[str, Any], code: str) -> None:
-        """A client asks for a cell to be run; `request`: the header of its message."""
+        """A client asks for a cell to be run; `request`: the header of its message. The kernel may have spoken of it already."""
+        if request["msg_id"] in self._over:
+            return
         while len(self._requested) >= MOST_REQUESTS:
             del self._requested[next(iter(self._requested))]
-        self._requested[request["msg_id"]] = Cell(request, 0, code)
+        self._requested[request["msg_id"]] = cell = Cell(request, 0, code)
+        if self._now is not None and self._now.request["msg_id"] == request["msg_id"] and not self._now.code:
+            self._now = cell
 
     def take(self, frames: list[bytes]) -> None:
         """One message, as the socket gave it; what is no message of this protocol is passed over."""
@@ -80,6 +85,7 @@ class RunningCell:
             self._printed.clear()
         elif kind == "status" and content["execution_state"] == "idle":
             self._requested.pop(parent["msg_id"], None)
+            self._over.append(parent["msg_id"])
             self._now = None if same else self._now
         elif kind == "execute_input":
             self._now = Cell(parent, int(content.get("execution_count") or 0), str(content.get("code", "")))

@@ -7,6 +7,7 @@ the client is - Lab, Notebook, a terminal, nbclient - what is published here lan
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from jupyter_client.session import Session
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+SERVED_S = 30.0  # a client that has asked nothing for so long is done
 RECONNECTED_S = 0.25  # after so long every client that lives has found us
 STEP_S = 0.02
 
@@ -73,6 +75,33 @@ class StandIn:
             self.session.send(self.publisher, "status", {"execution_state": "idle"}, request, ident=b"status")
             return True
         return False
+
+    def serve(self, error: dict[str, Any], kernel_info: dict[str, Any], left: threading.Event) -> None:
+        """Answer what the client asks next - each further cell with `error`, what the kernel is with `kernel_info`, as far as it
+        is known - until `left` is set, or nothing more is asked. Papermill asks before it tells of a failure; a client that goes
+        on after errors gets to the end of the notebook."""
+        until = time.monotonic() + SERVED_S
+        while time.monotonic() < until and not left.is_set():
+            if not self.shell.poll(int(STEP_S * 1000)):
+                continue
+            until = time.monotonic() + SERVED_S
+            try:
+                ident, parts = self.session.feed_identities(self.shell.recv_multipart())
+                request = self.session.deserialize(parts)
+                self._answer(request, ident, error, kernel_info)
+            except (zmq.ZMQError, ValueError, KeyError):  # what is no message of this protocol has no answer
+                continue
+
+    def _answer(self, request: dict[str, Any], ident: list[bytes], error: dict[str, Any], kernel_info: dict[str, Any]) -> None:
+        kind = request["header"]["msg_type"]
+        if kind == "execute_request":
+            self.session.send(self.publisher, "error", error, request, ident=b"error")
+            self.session.send(
+                self.shell, "execute_reply", {"status": "error", "execution_count": None, **error}, request, ident=ident
+            )
+        elif kind == "kernel_info_request" and kernel_info:
+            self.session.send(self.shell, "kernel_info_reply", kernel_info, request, ident=ident)
+        self.session.send(self.publisher, "status", {"execution_state": "idle"}, request, ident=b"status")
 
     def close(self) -> None:
         """Free the ports."""

@@ -51,6 +51,28 @@ def test_the_failed_execution_carries_the_reason_and_the_notebook_keeps_it(kerne
     assert (bundle / "report.html").is_file()
 
 
+def test_a_client_that_goes_on_after_errors_gets_to_the_end_and_each_later_cell_says_why_it_was_not_run(kernels: Path) -> None:
+    notebook, client = run("import ctypes\nctypes.string_at(0)", "1", "2", allow_errors=True)
+    client.execute()
+    died, *later = [[o.evalue for o in cell.outputs if o.output_type == "error"] for cell in notebook.cells]
+    assert "segmentation fault" in died[0]
+    assert later == [[f"not run, the kernel died before: {died[0]}"]] * 2
+
+
+def test_papermill_fails_with_the_reason_and_its_notebook_keeps_it(kernels: Path, tmp_path: Path) -> None:
+    papermill = pytest.importorskip("papermill", reason="needs papermill")
+    notebook, _ = run("import ctypes\nctypes.string_at(0)")
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+    with pytest.raises(papermill.PapermillExecutionError, match="segmentation fault"):
+        papermill.execute_notebook(str(tmp_path / "in.ipynb"), str(tmp_path / "out.ipynb"), progress_bar=False)
+    written = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    assert [o.metadata.forensics.cause for c in written.cells for o in c.get("outputs", ()) if "metadata" in o] == [
+        "process.segfault"
+    ]
+    assert written.metadata.language_info["name"] == "python"
+
+
 def test_a_notebook_that_runs_well_leaves_nothing_behind(kernels: Path) -> None:
     notebook, client = run("print('hello')")
     client.execute()

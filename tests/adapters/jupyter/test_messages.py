@@ -44,6 +44,17 @@ def test_a_request_counts_where_the_kernel_died_before_it_could_say_a_word() -> 
     assert cell.now.request == second
 
 
+def test_a_request_that_is_noted_late_names_the_cell_that_runs_and_none_that_is_over() -> None:
+    cell = RunningCell()
+    cell.take(message("status", {"execution_state": "busy"}))
+    cell.requested(REQUEST, "train()")
+    assert cell.now is not None
+    assert cell.now.first_line == "train()"
+    cell.take(message("status", {"execution_state": "idle"}))
+    cell.requested(REQUEST, "train()")
+    assert cell.now is None
+
+
 @pytest.mark.parametrize("frames", [[], [b"x"], [b"t", b"<IDS|MSG>", b"", b"{", b"{}", b"{}", b"{}"], [b"t", b"<IDS|MSG>", b""]])
 def test_what_is_no_message_is_passed_over(frames: list[bytes]) -> None:
     cell = RunningCell()

@@ -10,10 +10,9 @@ from forensics.adapters.slurm import accounting, evidence, node, outputs, progra
 from forensics.adapters.slurm.accounting import Job, Row
 from forensics.capture.kernel import KernelLog
 from forensics.core.errors import UsageError
+from tests.adapters.slurm.recorded import Cluster, number
 from tests.commandline import in_text as forensics
 
-RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
-HOME = "/home/alice/jobs"
 # job -> causes of which one is first (none: no crash), words of the answer
 FIRST: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "oom": (("host_memory.oom_cgroup",), ("OUT_OF_MEMORY",)),
@@ -36,40 +35,6 @@ FIRST: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "under_run": (("host_memory.oom_cgroup",), ("OUT_OF_MEMORY",)),
     "healthy": ((), ("COMPLETED, exit status 0",)),
 }
-
-
-class Cluster:
-    """Programs of Slurm that answer what they answered; the outputs lie in `folder`."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.forgets, self.lines = folder, set[str](), dict[str, str]()
-        for job in RECORDED.values():
-            self.lines |= {key: text.replace(HOME, str(folder)) for key, text in job["answers"].items()}
-            for name, text in job["outputs"].items():
-                (folder / name).write_text(text)
-
-    def ask(self, command: list[str]) -> programs.Answer:
-        """As `programs.ask`."""
-        if command[0] in self.forgets:
-            return programs.Answer("", "is not installed here")
-        text = self.lines.get(" ".join(command), "")
-        fault = "" if text or command[0] == "sacct" else "Invalid job id specified"
-        head = programs.DELIMITER.join(programs.FIELDS)
-        return programs.Answer(text or (head if command[0] == "sacct" else ""), fault)
-
-
-@pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    folder = tmp_path / "jobs"
-    folder.mkdir()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    cluster = Cluster(folder)
-    monkeypatch.setattr(programs, "ask", cluster.ask)
-    return cluster
-
-
-def number(name: str) -> str:
-    return str(RECORDED[name]["job"])
 
 
 def asked(name: str, *options: str) -> "CompletedProcess[str]":

@@ -1,0 +1,96 @@
+"""`%load_ext forensics` in a real kernel: `%why`, `%forensics PATH`, `%%guard`. Skipped where there is none."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ipykernel", reason="needs ipykernel")
+pytest.importorskip("jupyter_client", reason="needs jupyter_client")
+
+from jupyter_client.manager import start_new_kernel
+
+pytestmark = [pytest.mark.seconds, pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")]
+SAMPLE = Path(__file__).parents[3] / "sample_logs" / "jupyter_oom"
+
+
+class Notebook:
+    """One notebook, whose kernel can be started anew."""
+
+    def __init__(self, state: Path) -> None:
+        self.environment = os.environ | {"XDG_STATE_HOME": str(state), "JPY_SESSION_NAME": "/nb/train.ipynb"}
+        self.start()
+
+    def start(self) -> None:
+        self.manager, self.client = start_new_kernel(env=self.environment)
+        self.run("%load_ext forensics")
+
+    def run(self, code: str) -> dict[str, Any]:
+        """What a cell shows: its value by kind, `stdout`, `stderr`, and the `error` that it ends with."""
+        shown: dict[str, Any] = {}
+
+        def take(message: dict[str, Any]) -> None:
+            content = message["content"]
+            match message["msg_type"]:
+                case "execute_result" | "display_data":
+                    shown.update(content["data"])
+                case "stream":
+                    shown[content["name"]] = shown.get(content["name"], "") + content["text"]
+                case "error":
+                    shown["error"] = content["ename"]
+
+        self.client.execute_interactive(code, output_hook=take, timeout=120)
+        return shown
+
+    def dies(self, code: str) -> None:
+        """Run a cell that takes the kernel along, and start the next one when it is gone."""
+        self.client.execute(code)
+        self.manager.provisioner.process.wait(60)
+        self.stop()
+        self.start()
+
+    def stop(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture(scope="module")
+def notebook(_own_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
+    found = Notebook(tmp_path_factory.mktemp("state"))
+    yield found
+    found.stop()
+
+
+def test_a_report_is_the_value_of_the_line_and_shown_as_a_page(notebook: Notebook) -> None:
+    shown = notebook.run(f"report = %forensics {SAMPLE}\nprint(report.verdict, report.causes[0].id)\nreport")
+    assert shown["stdout"] == "crash host_memory.oom_cgroup\n"
+    assert "<" in shown["text/html"]
+    assert "host_memory.oom_cgroup" in shown["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"), [("%forensics", "no path was given"), ("%forensics /none.log", "/none.log"), ("%why", "no captured death"), ("%forensics 'x", "")]
+)
+def test_what_cannot_be_answered_is_a_line_and_no_traceback(line: str, words: str, notebook: Notebook) -> None:
+    shown = notebook.run(line)
+    assert shown.keys() == {"stderr"}
+    assert shown["stderr"].startswith("forensics: ")
+    assert words in shown["stderr"]
+
+
+def test_a_guarded_cell_that_fails_shows_its_error_and_the_report(notebook: Notebook) -> None:
+    shown = notebook.run("%%guard\nweights = {}\nweights['learning_rate']")
+    assert shown["error"] == "KeyError"
+    assert "code.exception" in shown["text/plain"]
+
+
+def test_a_guarded_cell_that_ends_well_shows_its_value_alone(notebook: Notebook) -> None:
+    assert notebook.run("%%guard\n6 * 7") == {"text/plain": "42"}
+
+
+def test_why_tells_in_the_next_kernel_how_the_last_one_died(notebook: Notebook) -> None:
+    notebook.dies("%%guard\nimport ctypes\nctypes.string_at(0)")
+    shown = notebook.run("report = %why\nreport")
+    assert "process.segfault" in shown["text/plain"]
