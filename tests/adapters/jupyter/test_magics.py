@@ -71,7 +71,13 @@ def test_a_report_is_the_value_of_the_line_and_shown_as_a_page(notebook: Noteboo
 
 
 @pytest.mark.parametrize(
-    ("line", "words"), [("%forensics", "no path was given"), ("%forensics /none.log", "/none.log"), ("%why", "no captured death"), ("%forensics 'x", "")]
+    ("line", "words"),
+    [
+        ("%forensics", "no path was given"),
+        ("%forensics /none.log", "/none.log"),
+        ("%why", "no captured death"),
+        ("%forensics 'x", ""),
+    ],
 )
 def test_what_cannot_be_answered_is_a_line_and_no_traceback(line: str, words: str, notebook: Notebook) -> None:
     shown = notebook.run(line)
