@@ -1,5 +1,8 @@
 """The documentation: no link is dead, every cause and code has a page, and the site's navigation leads to pages that are there."""
 
+import re
+import subprocess
+import sys
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -7,8 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+import yaml
 
 from forensics.database import builtin_folder, read_folders, read_rows
+from forensics.version import VERSION
 from scripts.docs import ROOT, links
 from scripts.docs.codes import slug
 from scripts.docs.pages import pages, repository_pages
@@ -54,6 +59,32 @@ def test_the_navigation_leads_to_pages_that_are_there(site: dict[str, str]) -> N
     named = list(leaves(tomllib.loads((ROOT / "zensical.toml").read_text())["project"]["nav"]))
     assert set(named) <= set(site)
     assert len(named) == len(set(named))
+
+
+PATH = re.compile(r"`((?:forensics|tests|scripts|benchmarks|signatures|sample_logs|docs|etc|ci)/[\w./-]*\w/?)`")
+
+
+def test_files_that_pages_name_are_there() -> None:
+    named = {(page, path) for page, text in repository_pages().items() for path in PATH.findall(text) if page != "CHANGELOG.md"}
+    assert [f"{page}: {path}" for page, path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [("forms", "wrong_answer message bug"), ("config", "config")],
+)
+def test_issue_forms_are_what_the_host_takes(schema: str, files: str) -> None:
+    pytest.importorskip("check_jsonschema")
+    paths = [str(ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.yml") for name in files.split()]
+    done = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.github-issue-{schema}", *paths],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_citation_names_this_version() -> None:
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == VERSION
 
 
 def test_the_readme_is_short() -> None:
