@@ -2,7 +2,7 @@
 
     python benchmarks/fleet.py make LOGS FILLER FOLDER 1000   cases of 5 MB: the real cases of LOGS, each beside 5 MB of FILLER's logs;
                                                              200 are written, all others are hard links to them
-    python benchmarks/fleet.py cost FOLDER                    batch, then fleets of one worker and of two: processor time, clock, memory
+    python benchmarks/fleet.py cost FOLDER [batch] [1] [2]   batch, fleets of one worker and of two: processor time, clock, memory
     python benchmarks/fleet.py scheduler WORKERS TASKS SECONDS.txt   tasks that sleep as long as real ones took, on a real scheduler
     python benchmarks/fleet.py page ROWS                      a folder of so many rows is made, and its summary page
 
@@ -49,17 +49,20 @@ def make(logs: str, filler: str, folder: str, count: str) -> None:
         (case / "earlier.log").write_bytes(text[start : start + FILLER_BYTES])
 
 
-def cost(folder: str) -> None:
-    """Batch, one worker, two workers; what each process held at most."""
+def cost(folder: str, *asked: str) -> None:
+    """Batch, one worker, two workers, or those of them that are asked; what each process held at most."""
     cases = sum(1 for p in Path(folder).iterdir() if p.is_dir())
-    one = _measured("batch", ["batch", folder], cases)
+    found: dict[str, tuple[float, float]] = {}
     with tempfile.TemporaryDirectory() as place:
-        first = _measured("fleet, 1 worker", ["fleet", folder, "--workers", "1", "-o", f"{place}/1"], cases)
-        second = _measured("fleet, 2 workers", ["fleet", folder, "--workers", "2", "-o", f"{place}/2"], cases)
-    print(
-        f"Dask adds {first[0] / one[0] - 1:.1%} of processor; two workers: {first[0] / second[0]:.2f} of linear by processor time,"
-    )
-    print(f"{first[1] / second[1] / 2:.2f} by the clock; load {os.getloadavg()[0]:.1f}")
+        for what in asked or ("batch", "1", "2"):
+            fleet = ["fleet", folder, "--workers", what, "-o", f"{place}/{what}"]
+            name = "batch" if what == "batch" else f"fleet, {what} workers"
+            found[what] = _measured(name, ["batch", folder] if what == "batch" else fleet, cases)
+    if {"batch", "1"} <= set(found):
+        print(f"Dask adds {found['1'][0] / found['batch'][0] - 1:.1%} of processor")
+    if {"1", "2"} <= set(found):
+        cpu, wall = (found["1"][i] / found["2"][i] for i in (0, 1))
+        print(f"two workers: {cpu:.2f} of linear by processor time, {wall / 2:.2f} by the clock; load {os.getloadavg()[0]:.1f}")
 
 
 def _measured(name: str, arguments: list[str], cases: int) -> tuple[float, float]:

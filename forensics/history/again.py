@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from sqlalchemy import and_, func, select
 
+from forensics.history.fingerprint import in_front
 from forensics.history.incident import Incident
 from forensics.history.tables import INCIDENTS, JOBS, RESOLUTIONS
 from forensics.model import History, SeenOn
@@ -43,11 +44,17 @@ def seen_before(store: "Store", incident: Incident) -> History:
         levels: tuple[Level, ...] = ("exact", "similar")
         for level in levels:
             alike = and_(C.similar == incident.similar, C.id != (own or -1))
-            alike = and_(alike, C.exact == incident.exact) if level == "exact" else alike
+            alike = and_(alike, exactly(incident.exact)) if level == "exact" else alike
             asked = select(C.node, func.count(), func.min(C.time), func.max(C.time)).where(alike).group_by(C.node)
             if found := connection.execute(asked).all():
                 return _told(connection, incident, level, alike, found)
         return History(incident.exact, incident.similar, note=_note(connection, incident))
+
+
+def exactly(exact: str) -> Any:
+    """The condition for the same exact fingerprint; where one of the two has no dash, by the part in front of it."""
+    start = in_front(exact)
+    return C.exact.in_((exact, start)) if exact != start else C.exact.startswith(start)
 
 
 def _told(connection: "Connection", incident: Incident, level: Level, alike: Any, found: Sequence[Any]) -> History:

@@ -1,11 +1,15 @@
 """A Report to its fingerprints: which other failures are this one again.
 
-exact    cause, signatures that prove it, template of the decisive line, innermost function of the program's own code and its file
+exact    cause, signatures that prove it, template of the decisive line, innermost function of the program's own code and its
+         file; behind a dash what tells programs apart that are alike in all of that: 1d5ae4a6a7a6ac5f-6b0c91d2
 similar  cause, template of the decisive line, name of that function
 cause    the cause's id
 
 The function is in both because many lines are of the runtime alone: `RecursionError: maximum recursion depth exceeded` and
-`Fatal Python error: Segmentation fault` are the same of every program that dies so, whatever its fault.
+`Fatal Python error: Segmentation fault` are the same of every program that dies so, whatever its fault. Behind the dash stands
+the failing line of code, where the log quotes it; where the log names no code of the program, as the kernel's kills do, the name
+of the run, where that is known. It is in the exact one alone: who changed the line and died of the same has something similar.
+The part in front of the dash is what earlier versions made, and what they stored is known by it: `in_front`.
 
     Memory cgroup out of memory: Killed process 4711 (python) total-vm:9GB ...   pid, sizes, host, time are masked
     Memory cgroup out of memory: Killed process <n> (python) total-vm:<n>GB ...  -> similar 5f0c...
@@ -34,10 +38,14 @@ QUOTED_ID = lazy.regex(
 )  # run_1fa9c2, pod-7d9fxk: made up for one run
 STAND_IN = lazy.regex(r"\b(host|user|job|ip|email)-(?:\d+|<n>)")
 DIGITS = lazy.regex(r"\d+")
+FRAME = lazy.regex(r'(?P<head>.*?)File "(?P<file>[^"]+)", line (?P<line_no>\d+)')
+CODE = "failing_code"  # the name under which `reduced` keeps it among the facts
+CODE_CHARS = 300
+APART_HEX_CHARS = 8  # tells apart what is alike in everything else
 
 
 class Fingerprint(Struct, frozen=True):
-    """Three levels, `exact` the narrowest. Hexadecimal, but for `cause`. `template`: what `similar` was made of."""
+    """Three levels, `exact` the narrowest. Hexadecimal, but for `cause` and a dash. `template`: what `similar` was made of."""
 
     exact: str
     similar: str
@@ -56,7 +64,9 @@ def reduced(report: Report) -> Report:
     proofs = tuple(sorted(first.evidence, key=lambda p: ORDER[p.weight]))[:MOST_PROOFS]
     line = decisive(first)
     bare = tuple(replace(p, text=p.text if p is line else "", source="", before=(), after=(), linked_by=None) for p in proofs)
-    slim = replace(first, title="", summary="", evidence=bare, ledger=(), remediations=())
+    slim = replace(
+        first, facts={**first.facts, CODE: _failing_code(first)}, title="", summary="", evidence=bare, ledger=(), remediations=()
+    )
     less = Report(
         tool={},
         case="",
@@ -71,12 +81,12 @@ def reduced(report: Report) -> Report:
     return hidden(less)[0]
 
 
-def fingerprint(report: Report) -> Fingerprint:
-    """The fingerprints of a report as it was made or read again."""
-    return fingerprint_of(reduced(report))
+def fingerprint(report: Report, run: str = "") -> Fingerprint:
+    """The fingerprints of a report as it was made or read again. `run`: the name of what was run, where it is known."""
+    return fingerprint_of(reduced(report), run)
 
 
-def fingerprint_of(less: Report) -> Fingerprint:
+def fingerprint_of(less: Report, run: str = "") -> Fingerprint:
     """The fingerprints of what `reduced` made."""
     first = less.causes[0]
     line = decisive(first)
@@ -84,7 +94,14 @@ def fingerprint_of(less: Report) -> Fingerprint:
     file, function = _own_function(first)
     where = f"{file}:{function}" if file else ""
     similar = _hash(first.id, told, where if function.startswith("<") else function)
-    return Fingerprint(_hash(_hash(first.id, told), *_signatures(first), where), similar, first.id, told)
+    exact = _hash(_hash(first.id, told), *_signatures(first), where)
+    apart = _of_any_sweep(str(first.facts.get(CODE, ""))) if file else run
+    return Fingerprint(f"{exact}-{_hash(apart)[:APART_HEX_CHARS]}" if apart else exact, similar, first.id, told)
+
+
+def in_front(exact: str) -> str:
+    """The part of an exact fingerprint in front of its dash."""
+    return exact[:HEX_CHARS]
 
 
 def decisive(finding: Finding) -> Proof | None:
@@ -111,6 +128,28 @@ def _own_function(finding: Finding) -> tuple[str, str]:
         if path and not OTHERS_CODE.search(path):
             return DIGITS.sub("<n>", re.split(r"[/\\]", path)[-1]), str(finding.facts.get(function, ""))
     return "", ""
+
+
+def _failing_code(finding: Finding) -> str:
+    """`loss = model(x)`: what stands below the own frame's line in the evidence; empty where nothing does.
+
+    File "/home/u/train.py", line 12, in step
+      loss = model(x)
+    """
+    place = (str(finding.facts.get("file", "")), str(finding.facts.get("line_no", "")))
+    for proof in finding.evidence:
+        found = FRAME.match(proof.text)
+        if found and proof.after and (found["file"], found["line_no"]) == place and not OTHERS_CODE.search(place[0]):
+            below = proof.after[0].text
+            code = below.removeprefix(found["head"] + "  ")  # of the same rank, and further in
+            if code != below and any(map(str.isalnum, code)) and not FRAME.match(code):
+                return code.strip()[:CODE_CHARS]
+    return ""
+
+
+def _of_any_sweep(code: str) -> str:
+    """Without numbers, spaces and stand-ins for names: a line that a sweep wrote with another number is no other line."""
+    return STAND_IN.sub(r"<\1>", DIGITS.sub("<n>", "".join(code.split())))
 
 
 def _hash(*parts: str) -> str:

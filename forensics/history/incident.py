@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.history.fingerprint import decisive, fingerprint_of, reduced
+from forensics.history.fingerprint import DIGITS, OTHERS_CODE, decisive, fingerprint_of, in_front, reduced
 from forensics.model import Finding, Proof, Report
 
 LINE_CHARS = 300
@@ -75,8 +75,9 @@ def incident_of(report: Report, now: int, salt: bytes | None, known: Known | Non
     """The row for `report`. `now`: seconds since 1970. `salt`: the key of pseudonyms; None keeps all names as they are."""
     known = known or Known()
     less = reduced(report)
-    prints = fingerprint_of(less)
     first = report.causes[0]
+    run = known.run or _run(first)
+    prints = fingerprint_of(less, _kept(run, salt))
     line, hidden_line = decisive(first), decisive(less.causes[0])
     time = _time(report, line)
     node, job = known.node or _node(report, first), known.job or _job(report, first)
@@ -98,7 +99,7 @@ def incident_of(report: Report, now: int, salt: bytes | None, known: Known | Non
         node=node,
         **_devices(first, node),
         job=job,
-        run=pseudonym("run", known.run or _run(first), salt),
+        run=pseudonym("run", run, salt),
         user=pseudonym("user", user, salt),
         gpu_hours=known.gpu_hours,
         version=str(report.tool.get("version", "")),
@@ -112,6 +113,11 @@ def pseudonym(kind: str, name: str, salt: bytes | None) -> str:
     return f"{kind}-{hmac.new(salt, f'{kind}:{name}'.encode('utf-8', 'replace'), hashlib.sha256).hexdigest()[:8]}"
 
 
+def _kept(run: str, salt: bytes | None) -> str:
+    """What of a run's name may be in a fingerprint, which is no secret: nothing that can be guessed without the store's key."""
+    return pseudonym("run", DIGITS.sub("<n>", run), salt)
+
+
 def _shown(text: str, case: str) -> str:
     """The line, cut; where names are hidden without that of the case, which may tell the job's."""
     return (text.replace(case, "<case>") if len(case) >= CASE_CHARS else text).strip()[:LINE_CHARS]
@@ -121,7 +127,7 @@ def _key(report: Report, exact: str, line: Proof | None, time: datetime | None, 
     """Of the same lines read again the same. Lines without a time are told apart by the case and the place they stand in."""
     place = (line.source, line.line, line.text) if line else ("", 0, "")
     name = place[0].rsplit("/", 1)[-1] if time else f"{report.case}/{place[0]}"
-    parts = (exact, report.verdict, time.isoformat() if time else "", node, job, name, *map(str, place[1:]))
+    parts = (in_front(exact), report.verdict, time.isoformat() if time else "", node, job, name, *map(str, place[1:]))
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
@@ -153,9 +159,9 @@ def _job(report: Report, first: Finding) -> str:
 def _run(first: Finding) -> str:
     """What was run: the job's name, else the program's own file."""
     for name in ("job_name", "program", "file", "python_file"):
-        told = re.split(r"[/\\]", str(first.facts.get(name, "")))[-1]
-        if told and "packages" not in str(first.facts[name]):
-            return told
+        path = str(first.facts.get(name, ""))
+        if path and not OTHERS_CODE.search(path):
+            return re.split(r"[/\\]", path)[-1]
     return ""
 
 
