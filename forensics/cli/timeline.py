@@ -82,11 +82,11 @@ class _Wanted(NamedTuple):
 
 
 def _level(text: str | None) -> str | None:
-    from forensics.correlation.levels import LEVELS, level
+    from forensics.correlation.levels import LEVEL_NAMES, level
 
     found = level(text)
     if text and found is None:
-        raise UsageError(f"unknown level {text!r}", advice=f"choose one of {', '.join(LEVELS)}")
+        raise UsageError(f"unknown level {text!r}", advice=f"choose one of {', '.join(LEVEL_NAMES)}")
     return found
 
 

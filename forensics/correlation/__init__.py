@@ -15,7 +15,7 @@ from forensics.correlation.file_names import Named, of_file
 from forensics.correlation.filters import EVERYTHING, Choice, choose, last, unanswered, window, within
 from forensics.correlation.id_tables import TRIGGERS, Tie, ties
 from forensics.correlation.incidents import incidents, joined
-from forensics.correlation.keys import DEVICES, LOCAL, Key, hosts_differ, keys, of_others, words
+from forensics.correlation.keys import LOCAL, Key, hosts_differ, keys, of_others, words
 from forensics.correlation.links import links
 from forensics.correlation.normalise import is_telling, same_host
 from forensics.correlation.program_pids import pids_of
@@ -24,7 +24,6 @@ from forensics.correlation.subject import Subject, subject
 from forensics.model import Trigger
 
 __all__ = [
-    "DEVICES",
     "EVERYTHING",
     "LOCAL",
     "Choice",

@@ -16,7 +16,7 @@ from forensics.correlation.timestamp_resolver import Placed
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof
 
-START = datetime.min.replace(tzinfo=UTC)
+EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 FAR = timedelta(days=300)  # between two lines of one event: one of the years was guessed
 
 
@@ -37,11 +37,11 @@ def place(events: list[Observation], clocks: dict[str, Clock]) -> list[Observati
 def _of_source(
     events: Iterable[Observation], clock: Clock, source: str
 ) -> Iterable[tuple[tuple[str, datetime, str, int], Observation]]:
-    latest = START
+    latest = EARLIEST_TIME
     for order, (event, placed) in enumerate(located(events, clock, source)):
-        latest = max(latest, placed.time or START)
+        latest = max(latest, placed.time or EARLIEST_TIME)
         made = _with(event, placed)
-        yield (made.lane, latest if placed.time else START, source, order), made
+        yield (made.lane, latest if placed.time else EARLIEST_TIME, source, order), made
 
 
 def _with(event: Observation, placed: Placed) -> Observation:

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from forensics.core.errors import UsageError
 
-SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
-PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(min|[smhdw])")
-RELATIVE = re.compile(rf"-(?:{PART.pattern} ?){{1,5}}")
-FORMS = "write it as 2026-11-21T10:00:00+01:00, 2026-11-21 10:00, 10:00 or -2h"
+SECONDS_BY_SUFFIX = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+SPAN_PART_PATTERN = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(min|[smhdw])")
+RELATIVE = re.compile(rf"-(?:{SPAN_PART_PATTERN.pattern} ?){{1,5}}")
+TIME_FORMS_ADVICE = "write it as 2026-11-21T10:00:00+01:00, 2026-11-21 10:00, 10:00 or -2h"
 
 
 class Bound(Struct, frozen=True):
@@ -40,7 +40,7 @@ def bound(text: str | None, option: str) -> Bound | None:
     if text is None:
         return None
     if RELATIVE.fullmatch(text.strip()):
-        seconds = sum(float(n) * SECONDS[unit] for n, unit in PART.findall(text))
+        seconds = sum(float(n) * SECONDS_BY_SUFFIX[unit] for n, unit in SPAN_PART_PATTERN.findall(text))
         if seconds < 10 * 365 * 86400:
             return Bound(text, ago=timedelta(seconds=seconds))
     try:
@@ -50,7 +50,7 @@ def bound(text: str | None, option: str) -> Bound | None:
     try:
         return Bound(text, clock=time.fromisoformat(text.strip()).replace(tzinfo=None))
     except ValueError as error:
-        raise UsageError(f"{option} takes a time, and {text!r} is not one", advice=FORMS) from error
+        raise UsageError(f"{option} takes a time, and {text!r} is not one", advice=TIME_FORMS_ADVICE) from error
 
 
 def compared(moment: datetime, limit: datetime) -> float:

@@ -23,12 +23,12 @@ ZONE_STEP_S = 1800
 MOST_ZONE_S = 14 * 3600
 SAME_NUMBER_S = 30.0  # a program tells of a child's death when it gets to it
 DEATH_S = 5.0  # a supervisor sees at once that its process is gone
-KILLS = ("host_memory.oom_global", "host_memory.oom_cgroup", "host_memory.oom_daemon")
+KILL_CAUSES = ("host_memory.oom_global", "host_memory.oom_cgroup", "host_memory.oom_daemon")
 DEATHS = ("notebook.kernel_died", "process.worker_died", "host_memory.oom_worker")
-ADVICE = "to join them, add the kernel's log with times: `dmesg -T` or `journalctl -k -o short-iso`"
-MOST_EVENTS = 200
+JOIN_ADVICE = "to join them, add the kernel's log with times: `dmesg -T` or `journalctl -k -o short-iso`"
+MAX_COMPARED_EVENTS = 200
 PAUSE_S = 60.0  # between two lines; what stands between them has the time of the first, within the pause
-MOST_SOURCES = 64
+MAX_COMPARED_SOURCES = 64
 
 
 def located(events: Iterable[Observation], clock: Clock, source: str) -> Iterator[tuple[Observation, Placed]]:
@@ -72,11 +72,11 @@ def settled(events: Sequence[Observation], clocks: dict[str, Clock], warn: Warn)
     by_source: dict[str, list[Observation]] = {name: [] for name in clocks}
     for event in events:
         held = by_source.get(event.source)
-        if event.cause and held is not None and len(held) < MOST_EVENTS:
+        if event.cause and held is not None and len(held) < MAX_COMPARED_EVENTS:
             held.append(event)
     made = dict(clocks)
     # Only events can be shared; pairs are quadratic, so of very many sources the first that hold some are compared.
-    telling = [name for name in sorted(clocks) if by_source[name]][:MOST_SOURCES]
+    telling = [name for name in sorted(clocks) if by_source[name]][:MAX_COMPARED_SOURCES]
     timed = {name: _timed(by_source[name], made[name], name) for name in telling}
     for a, b in product(telling, repeat=2):
         if a != b and made[b].floating:
@@ -111,11 +111,11 @@ def _shift(one: list[Observation], other: list[Observation], of_one: Clock, of_o
     """
     if any(near(a, b) is not None for a, b in product(one, other)):
         return None
-    if of_one.floating and not any(a.cause in KILLS for a in one):
+    if of_one.floating and not any(a.cause in KILL_CAUSES for a in one):
         return None
     for a, b in product(reversed(one), reversed(other)):
         shared = next((f"{n} {a.fields[n]}" for n in SAME if n in a.fields and a.fields[n] == b.fields.get(n)), "")
-        killed = (a.cause in KILLS and b.cause in DEATHS) or (a.cause in DEATHS and b.cause in KILLS)
+        killed = (a.cause in KILL_CAUSES and b.cause in DEATHS) or (a.cause in DEATHS and b.cause in KILL_CAUSES)
         if a.time is None or b.time is None or not (shared or killed) or _elsewhere(a, b):
             continue
         gap = (a.time - b.time).total_seconds()
@@ -174,7 +174,7 @@ def _tell_apart(clocks: dict[str, Clock], warn: Warn) -> None:
             told = "counts seconds since boot and nothing says when that was"
             if any(clock.boots):
                 told = "counts seconds since boot and of some of its boots nothing says when they were"
-            warn(Warning("clock", f"{told}; its times could not be joined with those of {_listed(beside)}; {ADVICE}", name))
+            warn(Warning("clock", f"{told}; its times could not be joined with those of {_listed(beside)}; {JOIN_ADVICE}", name))
 
 
 def _listed(names: list[str]) -> str:

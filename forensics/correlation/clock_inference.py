@@ -15,7 +15,7 @@ from forensics.correlation.clock_samples import FALL, Boots, Mark
 from forensics.correlation.timestamp_resolver import Track, naive, nearest_year, span
 from forensics.model import Source, Stamp, Warn, Warning
 
-SLACK = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
+MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
 HALF_YEAR = timedelta(days=182)
 QUARTER_S = 900  # all zones are whole quarters of an hour
 NEXT_S = 60.0  # between two lines that follow each other
@@ -104,7 +104,7 @@ def _year(last: datetime, others: list[datetime], modified: datetime | None) -> 
         return None
     for year in range(anchor.year + 1, anchor.year - 5, -1):
         try:
-            if last.replace(year=year, tzinfo=UTC) <= anchor + SLACK:
+            if last.replace(year=year, tzinfo=UTC) <= anchor + MAX_CLOCK_DIFFERENCE:
                 return year
         except ValueError:  # 29 February
             continue

@@ -18,7 +18,7 @@ from forensics.core.text import last_frame
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Trigger
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_PREFIXES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # `[Feb13 23:31]` of dmesg -H stands only where the minute changes; the lines behind it tell no more than steps. Anchors of under
 # eight bytes would slow down the scan of everything, so the line end in front and each day are spelled out.
 TRIGGER = Trigger(
@@ -29,7 +29,7 @@ TRIGGER = Trigger(
         "-- logs begin at",
         "-- journal begins at",
         "linux version ",
-        *(f"\n[{month}{day:>2} " for month in MONTHS for day in range(1, 32)),
+        *(f"\n[{month}{day:>2} " for month in MONTH_PREFIXES for day in range(1, 32)),
     ),
 )
 BEGINS = lazy.regex(r"-- (?:Logs|Journal) begins? at (.{10,60}?), ends? at ")

@@ -10,20 +10,20 @@ between two kills goes with the one in front of it.
 from forensics.line_formats.cgroup_paths import group as cgroup_of
 from forensics.model import Observation
 
-REPORT = "kernel_oom"
+OOM_REPORT_KIND = "kernel_oom"
 TOGETHER_S = 10.0  # processes of one program die within seconds of each other
 GROUPS = ("job", "container_id", "pod_uid", "limit_path")
 
 
 def parted_deaths(group: list[Observation]) -> list[list[Observation]]:
     """`group`, in order, cut in front of each kill that is another job's, limit's or process's than the kill before it."""
-    kills = [e for e in group if e.kind == REPORT and e.cause]
+    kills = [e for e in group if e.kind == OOM_REPORT_KIND and e.cause]
     if len({e.source for e in group}) > 1 or len(kills) < 2:
         return [group]
     parts: list[list[Observation]] = [[]]
     last: Observation | None = None
     for event in group:
-        if event.kind == REPORT and event.cause:
+        if event.kind == OOM_REPORT_KIND and event.cause:
             if last is not None and not _together(last, event):
                 parts.append([])
             last = event

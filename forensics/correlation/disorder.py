@@ -13,9 +13,9 @@ from itertools import pairwise
 from forensics.correlation.clock_samples import Mark
 from forensics.correlation.timestamp_resolver import naive
 
-LEAST = 12  # stamped lines; of fewer, chance makes any order
-SHARE = 1 / 3  # of the steps from one stamp to the next that go back; of lines in any order a half do
-START = datetime(1904, 1, 1)
+MIN_STAMPED_LINES = 12  # stamped lines; of fewer, chance makes any order
+MIN_BACKWARD_SHARE = 1 / 3  # of the steps from one stamp to the next that go back; of lines in any order a half do
+LEAP_YEAR_START = datetime(1904, 1, 1)
 TRAVEL = 2.5  # the way back in all, measured by the whole span; of n lines in any order n / 6
 
 
@@ -25,7 +25,12 @@ def disordered(marks: Iterable[Mark]) -> bool:
     span = max(times, default=0.0) - min(times, default=0.0)
     back = [a - b for a, b in pairwise(times) if b < a]
     forth = len(times) - 1 - len(back)
-    return len(times) >= LEAST and len(back) / (len(times) - 1) >= SHARE and forth > 0 and sum(back) > TRAVEL * span > 0
+    return (
+        len(times) >= MIN_STAMPED_LINES
+        and len(back) / (len(times) - 1) >= MIN_BACKWARD_SHARE
+        and forth > 0
+        and sum(back) > TRAVEL * span > 0
+    )
 
 
 def _seconds(mark: Mark) -> float | None:
@@ -34,5 +39,5 @@ def _seconds(mark: Mark) -> float | None:
     if stamp is None or mark.header or stamp.delta is not None:
         return None
     if stamp.wall is not None:
-        return (naive(stamp.wall) - START).total_seconds()
+        return (naive(stamp.wall) - LEAP_YEAR_START).total_seconds()
     return stamp.mono

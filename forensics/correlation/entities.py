@@ -18,10 +18,10 @@ from forensics.correlation.normalise import same_host
 from forensics.correlation.subject import Subject, subject
 from forensics.model import Observation
 
-JOINED = ("pid", "kernel", "uuid", "pci", "rank", "local_rank", "gpu")
-PART = lazy.regex(r"[/!]")
-HOST = lazy.regex(r"(?:node|host|compute|nid|cn|dgx|hgx)[a-z-]{0,20}\d{1,6}(?:\.[\w.-]{1,200})?")
-SLACK = timedelta(seconds=60)
+JOINING_KEYS = ("pid", "kernel", "uuid", "pci", "rank", "local_rank", "gpu")
+PATH_SEPARATOR_PATTERN = lazy.regex(r"[/!]")
+HOST_NAME_PATTERN = lazy.regex(r"(?:node|host|compute|nid|cn|dgx|hgx)[a-z-]{0,20}\d{1,6}(?:\.[\w.-]{1,200})?")
+BOOT_TOLERANCE = timedelta(seconds=60)
 
 
 class Derived(Struct, frozen=True):
@@ -54,7 +54,7 @@ class Table:
         self.hosts: set[str] = set()
         for tie in told:
             self.hosts.add(tie.subject.host)
-            names = [k for k in keys(tie.subject) if k[0] in JOINED]
+            names = [k for k in keys(tie.subject) if k[0] in JOINING_KEYS]
             for one in names:
                 self.rows[one] += [(tie.subject, other, tie.line) for other in names if other[0] != one[0]]
 
@@ -86,7 +86,7 @@ class Roll:
         if a.time is None or b.time is None:
             return False
         first, last = sorted((a.time, b.time))
-        return any(boot and first + SLACK < boot + SLACK / 2 <= last for boot in self.boots)
+        return any(boot and first + BOOT_TOLERANCE < boot + BOOT_TOLERANCE / 2 <= last for boot in self.boots)
 
 
 def _boot(event: Observation) -> datetime | None:
@@ -107,9 +107,11 @@ def _with_hosts(subjects: Sequence[Subject], more: Iterable[str]) -> list[Subjec
     known = {s.host for s in subjects} | set(more) | {h for found in wrote.values() for h in found}
     of_source: dict[str, str] = {}
     for source, found in wrote.items():
-        parts = [p.lower() for p in PART.split(source)]
+        parts = [p.lower() for p in PATH_SEPARATOR_PATTERN.split(source)]
         parts += [parts[-1].split(".")[0]]
-        by_name = next((p for p in reversed(parts) if HOST.fullmatch(p) or any(h and same_host(p, h) for h in known)), "")
+        by_name = next(
+            (p for p in reversed(parts) if HOST_NAME_PATTERN.fullmatch(p) or any(h and same_host(p, h) for h in known)), ""
+        )
         of_source[source] = next(iter(found)) if len(found) == 1 else by_name if not found else ""
     made = [s if s.host else replace(s, host=s.wrote_on or of_source[s.source]) for s in subjects]
     of_process: dict[tuple[str, int], set[str]] = defaultdict(set)  # one log calls one process by one number

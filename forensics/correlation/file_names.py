@@ -17,9 +17,11 @@ from forensics.core import lazy
 
 OUTPUT = lazy.regex(r"(?:^|[/!])slurm-(?P<job>\d{1,12})(?P<array>_\d+)?(?!\d)[^/]*\.(?:out|err|log|txt)\b")
 DOCKER = lazy.regex(r"(?P<container>[0-9a-f]{64})-json\.log")
-UID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-POD = lazy.regex(rf"(?:^|[/!])[a-z0-9-]+_(?P<pod>[a-z0-9][a-z0-9.-]*)_(?P<pod_uid>{UID})[/!]")
-CONTAINER = lazy.regex(r"(?:^|[/!])(?P<pod>[a-z0-9][a-z0-9.-]*)_[a-z0-9-]+_[a-z0-9-]+-(?P<container>[0-9a-f]{64})\.log")
+POD_UID_PATTERN = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+POD_FOLDER_PATTERN = lazy.regex(rf"(?:^|[/!])[a-z0-9-]+_(?P<pod>[a-z0-9][a-z0-9.-]*)_(?P<pod_uid>{POD_UID_PATTERN})[/!]")
+CONTAINER_FILE_PATTERN = lazy.regex(
+    r"(?:^|[/!])(?P<pod>[a-z0-9][a-z0-9.-]*)_[a-z0-9-]+_[a-z0-9-]+-(?P<container>[0-9a-f]{64})\.log"
+)
 
 
 class Named(Struct, frozen=True):
@@ -38,7 +40,7 @@ def of_file(source: str) -> Named:
     output = OUTPUT.search(source)
     if output:
         return Named(array=True) if output["array"] else Named(job=output["job"])
-    for pattern in (DOCKER, POD, CONTAINER):
+    for pattern in (DOCKER, POD_FOLDER_PATTERN, CONTAINER_FILE_PATTERN):
         found = pattern.search(source)
         if found:
             told = found.groupdict()

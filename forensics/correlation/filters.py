@@ -20,7 +20,7 @@ from forensics.model import Incident, Observation, Scan, Unknown, Warn, Warning
 
 JOB_FIELDS = ("job", "pod", "container", "unit", "cgroup", "path", "limit_path", "kernel_id", "task_memcg")
 NAMES_OF_JOBS = ("job", "pod", "container", "owner")
-NUMBERED = r"(?i)(?:job|step|array|slurm)[\w-]{{0,20}}?[ =:#_/\[\"'(-]{{0,3}}{}(?!\d)"
+JOB_NUMBER_TEMPLATE = r"(?i)(?:job|step|array|slurm)[\w-]{{0,20}}?[ =:#_/\[\"'(-]{{0,3}}{}(?!\d)"
 
 
 class Choice(Struct, frozen=True):
@@ -121,7 +121,7 @@ def named(job: str) -> Callable[[Observation], bool]:
     """
     word = re.escape(job)
     whole = re.compile(rf"(?<![0-9A-Za-z]){word}" + ("" if re.fullmatch(r"[0-9a-f]{12,64}", job) else "(?![0-9A-Za-z])"))
-    told = re.compile(NUMBERED.format(word)) if job.isdigit() else whole
+    told = re.compile(JOB_NUMBER_TEMPLATE.format(word)) if job.isdigit() else whole
 
     def names(event: Observation) -> bool:
         facts = (str(event.fields[name]) for name in JOB_FIELDS if name in event.fields)

@@ -28,14 +28,14 @@ TRIGGERS = (
 NCCL = lazy.regex(
     r"\brank (?P<rank>\d{1,6}) nranks \d+ cudaDev (?P<gpu>\d{1,3})(?: nvmlDev \d+)? busId (?P<bus>[0-9a-f]{2,16})\b"
 )
-LISTED = lazy.regex(r"\bGPU (?P<gpu>\d{1,3}): .{1,80}\(UUID: (?P<uuid>GPU-[0-9a-f-]{36})\)")
-ADDRESS = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]"
-ROW = lazy.regex(rf"^\|\s+(?P<gpu>\d{{1,3}})\s+\S[^|]{{0,60}}\|\s+(?P<pci>{ADDRESS})\s")
-PROCESS = lazy.regex(r"^\|\s+(?P<gpu>\d{1,3})\s+(?:N/A|\d+)\s+(?:N/A|\d+)\s+(?P<pid>\d{2,10})\s+[CGM+]+\s+\S")
-HOST = lazy.regex(r"^\s*host\s*: (?P<host>\S{1,200})")
-RANKS = lazy.regex(r"^\s*rank\s*: (?P<rank>\d{1,6}) \(local_rank: (?P<local_rank>\d{1,6})\)")
+SMI_LIST_PATTERN = lazy.regex(r"\bGPU (?P<gpu>\d{1,3}): .{1,80}\(UUID: (?P<uuid>GPU-[0-9a-f-]{36})\)")
+SMI_PCI_PATTERN = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]"
+SMI_GPU_ROW_PATTERN = lazy.regex(rf"^\|\s+(?P<gpu>\d{{1,3}})\s+\S[^|]{{0,60}}\|\s+(?P<pci>{SMI_PCI_PATTERN})\s")
+SMI_PROCESS_PATTERN = lazy.regex(r"^\|\s+(?P<gpu>\d{1,3})\s+(?:N/A|\d+)\s+(?:N/A|\d+)\s+(?P<pid>\d{2,10})\s+[CGM+]+\s+\S")
+ELASTIC_HOST_PATTERN = lazy.regex(r"^\s*host\s*: (?P<host>\S{1,200})")
+ELASTIC_RANK_PATTERN = lazy.regex(r"^\s*rank\s*: (?P<rank>\d{1,6}) \(local_rank: (?P<local_rank>\d{1,6})\)")
 PID = lazy.regex(r"^\s*exitcode\s*: -?\d+ \(pid: (?P<pid>\d{2,10})\)")
-MOST = 20_000  # lines that tell, of all sources
+MAX_TABLE_LINES = 20_000  # lines that tell, of all sources
 
 
 class Tie(Struct, frozen=True):
@@ -46,14 +46,14 @@ class Tie(Struct, frozen=True):
 
 
 def ties(scans: Iterable[Scan]) -> list[Tie]:
-    """All of them, in order of source and line, what is told again once; at most MOST."""
+    """All of them, in order of source and line, what is told again once; at most MAX_TABLE_LINES."""
     found: dict[Subject, Tie] = {}
     for scan in scans:
         origin = scan.source.origin or int
         for region in scan.regions.get(TRIGGERS[0].kind, ()):
             for line, told in _read(region, scan.source.name):
                 found.setdefault(told, Tie(origin(line.number), told))
-            if len(found) >= MOST:
+            if len(found) >= MAX_TABLE_LINES:
                 break
     return list(found.values())
 
@@ -63,9 +63,9 @@ def _read(region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
     if nccl := NCCL.search(prefix.message):
         host, bus = normalise.host(prefix.host or ""), normalise.bus_id(nccl["bus"])
         yield own, Subject(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)
-    elif listed := LISTED.search(prefix.message):
+    elif listed := SMI_LIST_PATTERN.search(prefix.message):
         yield own, Subject(source, gpu=int(listed["gpu"]), uuid=listed["uuid"].lower())
-    elif ranks := RANKS.match(prefix.message):
+    elif ranks := ELASTIC_RANK_PATTERN.match(prefix.message):
         yield from _rank(own, ranks, region, source)
     elif "NVIDIA-SMI" in prefix.message:
         yield from _table(region.lines_after(), source)
@@ -74,7 +74,7 @@ def _read(region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
 def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
     """One row of torchelastic's table: host stands in front of rank, the pid behind it."""
     pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PID.match(parse_prefix(x.text).message))), None)
-    host = next((m["host"] for x in region.lines_before() if (m := HOST.match(parse_prefix(x.text).message))), "")
+    host = next((m["host"] for x in region.lines_before() if (m := ELASTIC_HOST_PATTERN.match(parse_prefix(x.text).message))), "")
     if pid:
         rank, local = int(ranks["rank"]), int(ranks["local_rank"])
         yield own, Subject(source, normalise.host(host), pid=int(pid), rank=rank, local_rank=local)
@@ -86,7 +86,7 @@ def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, Subject]]
         text = parse_prefix(line.text).message
         if "NVIDIA-SMI" in text or not re.match(r"[|+\s]", text + " "):
             return
-        row, process = ROW.match(text), PROCESS.match(text)
+        row, process = SMI_GPU_ROW_PATTERN.match(text), SMI_PROCESS_PATTERN.match(text)
         if row:
             yield line, Subject(source, gpu=int(row["gpu"]), pci=normalise.pci(row["pci"]))
         elif process:

@@ -21,7 +21,7 @@ from forensics.model import Incident, Observation, Value
 
 SILENCE = timedelta(hours=2)
 HARDWARE = ("gpu_hardware.", "host_hardware.")
-DEVICES = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
+SHARED_DEVICE_KEYS = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
 
 
 def incidents(events: list[Observation], told: Iterable[Tie] = ()) -> list[Incident]:
@@ -130,7 +130,7 @@ def _fault(event: Observation) -> tuple[str, str, Value] | None:
     """Cause and device of a hardware fault; None for anything else."""
     if not str(event.cause).startswith(HARDWARE):
         return None
-    return next(((str(event.cause), name, event.fields[name]) for name in DEVICES if name in event.fields), None)
+    return next(((str(event.cause), name, event.fields[name]) for name in SHARED_DEVICE_KEYS if name in event.fields), None)
 
 
 def _incident(events: list[Observation], table: Table) -> Incident:

@@ -7,7 +7,7 @@ from forensics.correlation.normalise import same_host
 from forensics.correlation.subject import Subject
 
 Key = tuple[str, str]
-WORDS = {
+KEY_PHRASES = {
     "pid": "pid {}",
     "kernel": "notebook kernel {}",
     "uuid": "GPU {}",
@@ -24,12 +24,12 @@ WORDS = {
     "gpu": "GPU {}",
 }
 LOCAL = {"pid", "pci", "unit", "cgroup", "local_rank", "gpu", "rank"}  # mean something on one host only, or stand on one only
-DEVICES = {"pci", "uuid", "gpu"}  # jobs use them in turn
+REUSED_DEVICE_KEYS = {"pci", "uuid", "gpu"}  # jobs use them in turn
 SHORT_ID = 12  # what Docker prints of a container's id
 
 
 def keys(subject: Subject) -> list[Key]:
-    """Kind and value, in the order of WORDS."""
+    """Kind and value, in the order of KEY_PHRASES."""
     s = subject
     told = {
         "pid": str(s.pid or s.writer or ""),
@@ -52,7 +52,7 @@ def keys(subject: Subject) -> list[Key]:
 
 def words(key: Key) -> str:
     """`pid 812`."""
-    return WORDS[key[0]].format(key[1])
+    return KEY_PHRASES[key[0]].format(key[1])
 
 
 def hosts_differ(a: Subject, b: Subject) -> bool:

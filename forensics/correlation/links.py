@@ -14,19 +14,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice, product
 
 from forensics.correlation.entities import Derived, Person, Roll, Table
-from forensics.correlation.keys import DEVICES, LOCAL, WORDS, Key, hosts_differ, of_others, words
+from forensics.correlation.keys import KEY_PHRASES, LOCAL, REUSED_DEVICE_KEYS, Key, hosts_differ, of_others, words
 from forensics.correlation.normalise import is_telling
 from forensics.model import Link, Observation
 
 MAX_EVENTS = 400  # an incident with more is linked by the surest of them
 PAIRS = 12  # of a larger group, each is linked with its surest only
-WHOLE = {"step", "container", "pod_uid", "pod", "unit", "job"}  # a log is of one; among its own lines that says nothing
+WHOLE_LOG_KEYS = {"step", "container", "pod_uid", "pod", "unit", "job"}  # a log is of one; among its own lines that says nothing
 NEAR_S = 5.0
 BY_TIME = 1500  # links by nothing but time, the surest events' first
-NEIGHBOURS = 3  # in time, on either side
+MAX_NEIGHBOURS = 3  # in time, on either side
 DAY_S = 86400.0  # numbers of processes are used again
 SMALL_PID = 300  # the first ones of every container, and of every host's kernel
-WEIGHTS = {"proof": 0, "strong": 1, "hint": 2}
+WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 HEALTHY = "none.healthy"
 Pair = tuple[Person, Person]
 Told = tuple[Pair, str, str]  # two, by what they are linked, in words and as Link.kind
@@ -50,7 +50,7 @@ def links(events: Sequence[Observation], told: Table | None = None) -> list[Link
 
 
 def _worth(event: Observation) -> tuple[bool, int]:
-    return event.cause == HEALTHY, WEIGHTS[event.weight]
+    return event.cause == HEALTHY, WEIGHT_ORDER[event.weight]
 
 
 def _note(found: dict[Places, Link], pair: Pair, by: str, kind: str) -> None:
@@ -64,10 +64,10 @@ def _by_key(roll: Roll) -> Iterator[Told]:
     for person in roll.people:
         for key in person.own:
             groups[key].append(person)
-    for key in sorted(groups, key=lambda k: list(WORDS).index(k[0])):
+    for key in sorted(groups, key=lambda k: list(KEY_PHRASES).index(k[0])):
         for pair in _pairs(groups[key]):
             same = pair[0].subject.source == pair[1].subject.source
-            if not (same and key[0] in WHOLE) and _agree(key[0], pair, roll):
+            if not (same and key[0] in WHOLE_LOG_KEYS) and _agree(key[0], pair, roll):
                 yield pair, words(key), key[0]
 
 
@@ -79,7 +79,7 @@ def _by_table(roll: Roll) -> Iterator[Told]:
             groups[key][0].append(person)
         for derived in person.derived:
             groups[derived.key][1].append((person, derived))
-    for key in sorted(groups, key=lambda k: list(WORDS).index(k[0])):
+    for key in sorted(groups, key=lambda k: list(KEY_PHRASES).index(k[0])):
         having, joined = groups[key]
         for person, derived in joined:
             fits = [h for h in having[:PAIRS] if not hosts_differ(h.subject, derived.told) and _agree(key[0], (person, h), roll)]
@@ -100,7 +100,7 @@ def _agree(kind: str, pair: Pair, roll: Roll) -> bool:
     (a, b), (first, second) = (p.subject for p in pair), (p.event for p in pair)
     if kind in LOCAL and hosts_differ(a, b):
         return False
-    if kind not in DEVICES and of_others(a, b):
+    if kind not in REUSED_DEVICE_KEYS and of_others(a, b):
         return False
     if kind in ("pci", "gpu") and not (a.host and b.host) and a.source != b.source and first.kind == second.kind:
         return near(first, second) is not None  # nodes are built alike: each has a GPU at this address
@@ -157,7 +157,7 @@ def _by_time(people: Iterable[Person], shared: set[frozenset[str]]) -> Iterator[
         if name == person.subject.source:
             continue
         at = bisect_left(moments[name], _moment(person))
-        others = group[max(0, at - NEIGHBOURS) : at + NEIGHBOURS]
+        others = group[max(0, at - MAX_NEIGHBOURS) : at + MAX_NEIGHBOURS]
         for other in sorted(others, key=lambda o: abs(_moment(o) - _moment(person))):
             gap = near(person.event, other.event)
             if gap is None:

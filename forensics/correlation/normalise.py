@@ -8,11 +8,11 @@ ray::train_worker                                      -> ray::train_worke, as t
 from forensics.core import lazy
 
 COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16, one of them the end
-ADDRESS = lazy.regex(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-9a-fA-F])?")
-NUMBER = lazy.regex(r"[0-9a-fA-F]{1,16}")
+PCI_ADDRESS_PATTERN = lazy.regex(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-9a-fA-F])?")
+HEX_NUMBER_PATTERN = lazy.regex(r"[0-9a-fA-F]{1,16}")
 IP = lazy.regex(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]{0,60}")
 # Names that a host has many processes of: interpreters, shells, launchers, the threads that PyTorch names.
-COMMON = lazy.regex(
+COMMON_HOST_PATTERN = lazy.regex(
     r"(?:python[\d.]*|pypy[\d.]*|pt_\w*|ipython\d?|java|node|perl|ruby|R|(?:ba|da|z|k|tc|c|fi)?sh|sudo|conda|mamba|uv|pip\d?|"
     r"srun|slurmstepd|torchrun|mpirun|mpiexec|orterun|accelerate|deepspeed|launcher|systemd|containerd-shim|tini|main|worker)"
 )
@@ -21,7 +21,7 @@ COMMON = lazy.regex(
 def pci(text: str) -> str:
     """A PCI address as domain:bus:device, without its function; empty for what is none."""
     text = text.strip()
-    found = ADDRESS.fullmatch(text)
+    found = PCI_ADDRESS_PATTERN.fullmatch(text)
     if found:
         return f"{int(found[1] or '0', 16):04x}:{int(found[2], 16):02x}:{int(found[3], 16):02x}"
     return ""
@@ -29,7 +29,7 @@ def pci(text: str) -> str:
 
 def bus_id(text: str) -> str:
     """NCCL's number of a PCI address, its digits without colons and point: `65000` -> `0000:65:00`."""
-    if not NUMBER.fullmatch(text):
+    if not HEX_NUMBER_PATTERN.fullmatch(text):
         return ""
     number = int(text, 16)
     return f"{number >> 20:04x}:{number >> 12 & 0xFF:02x}:{number >> 4 & 0xFF:02x}"
@@ -53,4 +53,4 @@ def comm(name: str) -> str:
 
 def is_telling(name: str) -> bool:
     """Is it a name that few processes of a host have?"""
-    return len(name) > 2 and not COMMON.fullmatch(name)
+    return len(name) > 2 and not COMMON_HOST_PATTERN.fullmatch(name)

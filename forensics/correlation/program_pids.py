@@ -8,7 +8,7 @@ from forensics.core import lazy
 from forensics.line_formats import parse_prefix
 from forensics.model import Scan
 
-NAMED = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,3}\[?(?P<pid>\d{1,10})\b")
+PID_PHRASE_PATTERN = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,3}\[?(?P<pid>\d{1,10})\b")
 
 
 def pids_of(scan: Scan) -> frozenset[int]:
@@ -20,5 +20,5 @@ def pids_of(scan: Scan) -> frozenset[int]:
             found.add(prefix.pid)
         low = prefix.message.lower()
         if "pid" in low or "process" in low:
-            found.update(int(m["pid"]) for m in NAMED.finditer(prefix.message))
+            found.update(int(m["pid"]) for m in PID_PHRASE_PATTERN.finditer(prefix.message))
     return frozenset(found)

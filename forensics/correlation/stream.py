@@ -25,9 +25,9 @@ from forensics.correlation.timestamp_resolver import WALL, Track
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
 
-MOST_LINES = 200  # of one entry
-MOST_LINE_BYTES = 1 << 20
-START = datetime.min.replace(tzinfo=UTC)
+MAX_ENTITY_LINES = 200  # of one entry
+MAX_LINE_BYTES = 1 << 20
+EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 class Entry(Struct, frozen=True):
@@ -55,8 +55,8 @@ def lines(source: Source, warn: Warn) -> Iterator[Line]:
         for row in rows:
             yield Line(number, last_frame(row))
             number += 1
-        if len(carry) > MOST_LINE_BYTES:
-            carry = carry[-MOST_LINE_BYTES:]
+        if len(carry) > MAX_LINE_BYTES:
+            carry = carry[-MAX_LINE_BYTES:]
     if carry:
         yield Line(number, last_frame(carry))
 
@@ -111,7 +111,7 @@ def _joined(given: Iterable[tuple[Entry, bool]]) -> Iterator[Entry]:
     """Entries with the indented lines behind them that have no stamp of their own."""
     held: list[Entry] = []
     for entry, stamped in given:
-        if held and not stamped and entry.text[:1] in (" ", "\t") and len(held) < MOST_LINES:
+        if held and not stamped and entry.text[:1] in (" ", "\t") and len(held) < MAX_ENTITY_LINES:
             held.append(entry)
             continue
         if held:
@@ -142,7 +142,7 @@ def merged(streams: Sequence[tuple[Clock, Iterator[Entry]]]) -> Iterator[Entry]:
 
     A stream is not asked for anything before the time at which its clock begins, so that not all files are open at once.
     """
-    heap: list[tuple[datetime, int, Entry | None]] = [(c.first or START, i, None) for i, (c, _) in enumerate(streams)]
+    heap: list[tuple[datetime, int, Entry | None]] = [(c.first or EARLIEST_TIME, i, None) for i, (c, _) in enumerate(streams)]
     heapq.heapify(heap)
     while heap:
         latest, index, entry = heap[0]

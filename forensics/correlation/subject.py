@@ -17,13 +17,13 @@ from forensics.line_formats import parse_prefix
 from forensics.line_formats.cgroup_paths import group, unit
 from forensics.model import Observation, Prefix
 
-PROOFS = 3
-CHARS = 2000
+MAX_PROOFS_READ = 3
+MAX_PROOF_CHARS = 2000
 OWN_PID = {"nccl", "ray", "ray without name", "open mpi"}  # formats whose number is that of the process the line is about
 OF_A_HOST = ("syslog", "journal")
 RAY = ("ray", "ray without name")
-WIDE = {"/", "/user.slice", "/system.slice", "/machine.slice", "/init.scope", "/docker", "/kubepods", "/kubepods.slice"}
-NUMBER = lazy.regex(r"\d{1,18}")
+SHARED_CGROUPS = {"/", "/user.slice", "/system.slice", "/machine.slice", "/init.scope", "/docker", "/kubepods", "/kubepods.slice"}
+DECIMAL_PATTERN = lazy.regex(r"\d{1,18}")
 ARRAY = lazy.regex(r"\d{1,12}_\d{1,12}")
 
 
@@ -64,7 +64,7 @@ def subject(event: Observation) -> Subject:
     prefix = parse_prefix(event.proofs[0].text) if event.proofs else Prefix("")
     cgroup = told.get("limit_path") or told.get("cgroup", "")
     texts = [told[n] for n in ("cgroup", "limit_path", "container", "step") if n in told]
-    texts += [p.text[:CHARS] for p in event.proofs[:PROOFS]]
+    texts += [p.text[:MAX_PROOF_CHARS] for p in event.proofs[:MAX_PROOFS_READ]]
     groups = [*map(group, texts), of_file(event.source)]
     job, step = _job(told)
 
@@ -86,7 +86,7 @@ def subject(event: Observation) -> Subject:
         pod=told.get("pod", "").split("/")[-1] or of_file(event.source).pod,
         pod_uid=told.get("pod_uid") or first("pod_uid"),
         unit=told.get("unit", "") if "." in told.get("unit", "") else unit(told.get("cgroup", cgroup)),
-        cgroup="" if cgroup.rstrip("/") in WIDE | {""} else cgroup.rstrip("/"),
+        cgroup="" if cgroup.rstrip("/") in SHARED_CGROUPS | {""} else cgroup.rstrip("/"),
         pci=normalise.pci(told.get("pci", "")),
         uuid=told.get("uuid", "").lower(),
         gpu=_number(told, "gpu"),
@@ -110,6 +110,6 @@ def _job(told: Mapping[str, str]) -> tuple[str, str]:
 def _number(told: Mapping[str, str], name: str, least: int = 0) -> int:
     """The number in a field; -1 where there is none, 0 for less than `least`."""
     text = told.get(name, "")
-    if not NUMBER.fullmatch(text):
+    if not DECIMAL_PATTERN.fullmatch(text):
         return 0 if least else -1
     return int(text) if int(text) >= least else 0

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from forensics.core import lazy
 
-HEX = r"[0-9a-f]{64}"
-UID = r"[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}"
+CONTAINER_ID_PATTERN = r"[0-9a-f]{64}"
+CGROUP_POD_UID_PATTERN = r"[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}"
 OWNERS = (
     (lazy.regex(r"/(?:slurm\S*/)?uid_\d+/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
     (lazy.regex(r"slurmstepd\.scope/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
@@ -35,13 +35,17 @@ TELLING = (
     lazy.regex(r"/job_(?P<job>\d{1,12})(?:/step_(?P<step>\w{1,20}))?"),
     lazy.regex(r"\b(?:StepId=|[Ss]tep )(?P<job>\d{1,12})\.(?P<step>\w{1,20})"),
     lazy.regex(r"\b(?:JobId=|JOB )(?P<job>\d{1,12})(?![\d_])"),
-    lazy.regex(rf"kubepods[^\s,]{{0,300}}?pod(?P<pod_uid>{UID})(?:\.slice)?(?:/(?P<container>{HEX}))?"),
-    lazy.regex(rf"\bin pod \S{{1,400}}?\((?P<pod_uid>{UID})\)"),
-    lazy.regex(rf"(?i)\bpod[ _-]?uid[\"']?[ :=]+[\"']?(?P<pod_uid>{UID})"),
-    lazy.regex(rf"\b(?:docker|containerd|cri-o|podman)://(?P<container>{HEX})"),
-    lazy.regex(rf"\b(?:docker[-/]|containers/|cri-containerd-|crio-|libpod-|container (?:\w+ )?)(?P<container>{HEX})"),
+    lazy.regex(
+        rf"kubepods[^\s,]{{0,300}}?pod(?P<pod_uid>{CGROUP_POD_UID_PATTERN})(?:\.slice)?(?:/(?P<container>{CONTAINER_ID_PATTERN}))?"
+    ),
+    lazy.regex(rf"\bin pod \S{{1,400}}?\((?P<pod_uid>{CGROUP_POD_UID_PATTERN})\)"),
+    lazy.regex(rf"(?i)\bpod[ _-]?uid[\"']?[ :=]+[\"']?(?P<pod_uid>{CGROUP_POD_UID_PATTERN})"),
+    lazy.regex(rf"\b(?:docker|containerd|cri-o|podman)://(?P<container>{CONTAINER_ID_PATTERN})"),
+    lazy.regex(
+        rf"\b(?:docker[-/]|containers/|cri-containerd-|crio-|libpod-|container (?:\w+ )?)(?P<container>{CONTAINER_ID_PATTERN})"
+    ),
 )
-UNIT = lazy.regex(r"(?:^|/)(?P<unit>[\w@.:\\-]+\.(?:service|scope))(?=/|$)")
+UNIT_IN_PATH_PATTERN = lazy.regex(r"(?:^|/)(?P<unit>[\w@.:\\-]+\.(?:service|scope))(?=/|$)")
 
 
 class Group(Struct, frozen=True):
@@ -68,8 +72,8 @@ def group(text: str) -> Group:
 
 def unit(path: str) -> str:
     """The innermost systemd unit of a cgroup's path, none for a container's scope."""
-    names = [m["unit"] for m in UNIT.finditer(path)]
-    return names[-1] if names and not re.search(HEX, names[-1]) else ""
+    names = [m["unit"] for m in UNIT_IN_PATH_PATTERN.finditer(path)]
+    return names[-1] if names and not re.search(CONTAINER_ID_PATTERN, names[-1]) else ""
 
 
 def owner(path: str) -> str | None:

@@ -13,16 +13,16 @@ from forensics.line_formats.zones import NAMED_ZONE, ZONE, zone
 from forensics.model import Stamp
 
 __all__ = [
-    "CLOCK",
+    "CLOCK_PATTERN",
     "DAY",
-    "ISO",
     "ISO_DATE",
+    "ISO_STAMP",
     "MONO",
     "MONTH",
     "NAMED_ZONE",
     "NO_YEAR",
     "STAMPED",
-    "TIME",
+    "TIME_OF_DAY",
     "ZONE",
     "stamp",
 ]
@@ -31,10 +31,10 @@ NO_YEAR = 1904  # a leap year, so that 29 February without a year can be told
 DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 MONTH = r"(?P<mon>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 ANY_MONTH = r"(?P<mon>[^\W\d]{2,7}\.?|1?\d[月월])"
-CLOCK = r"(?P<h>[0-2]\d):(?P<m>[0-5]\d):(?P<s>[0-6]\d)"
-TIME = CLOCK + r"(?:[.,](?P<frac>\d{1,9}))?"
+CLOCK_PATTERN = r"(?P<h>[0-2]\d):(?P<m>[0-5]\d):(?P<s>[0-6]\d)"
+TIME_OF_DAY = CLOCK_PATTERN + r"(?:[.,](?P<frac>\d{1,9}))?"
 ISO_DATE = r"(?P<y>[12]\d{3})-(?P<mo>[01]\d)-(?P<d>[0-3]\d)"
-ISO = ISO_DATE + "[T ]" + TIME
+ISO_STAMP = ISO_DATE + "[T ]" + TIME_OF_DAY
 MONO = r"(?P<mono>\d{1,8}\.\d{6})"
 # Behind a wrapper that could be ordinary text (a file's name, a number, a host), only a stamp shows that it is a wrapper.
 STAMPED = (

@@ -5,7 +5,7 @@ time="2017-02-01T17:58:34.999999999-08:00" level=error msg="test log line1"
 """
 
 from forensics.line_formats.base import LineFormat
-from forensics.line_formats.clock import ISO_DATE, MONTH, STAMPED, TIME, ZONE
+from forensics.line_formats.clock import ISO_DATE, MONTH, STAMPED, TIME_OF_DAY, ZONE
 
 LINE_FORMATS = (
     LineFormat(
@@ -35,7 +35,7 @@ LINE_FORMATS = (
     LineFormat(
         "logfmt",
         "wall+zone",
-        rf"time=\"?{ISO_DATE}T{TIME}{ZONE}\"? level=(?P<level>\w+) (?:msg=\"?)?",
+        rf"time=\"?{ISO_DATE}T{TIME_OF_DAY}{ZONE}\"? level=(?P<level>\w+) (?:msg=\"?)?",
         ('time="2017-02-01T17:58:34.999999999-08:00" level=error msg="test log line1\\n test log line2"',),
         first=r"ti",
     ),
@@ -43,7 +43,7 @@ LINE_FORMATS = (
         "kubectl describe",
         "wall+zone",
         r"(?=\s*(?:Started|Finished|Start Time|Creation(?:Timestamp| Timestamp)?|RenewTime|AcquireTime): +"
-        rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?P<d>\d\d) {MONTH} (?P<y>\d{{4}}) {TIME} {ZONE}\s*$)",
+        rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?P<d>\d\d) {MONTH} (?P<y>\d{{4}}) {TIME_OF_DAY} {ZONE}\s*$)",
         ("      Finished:     Fri, 08 Sep 2023 01:12:00 +0530", "Start Time:   Fri, 08 Sep 2023 00:57:11 +0530"),
         first=r"\s|[SFCRA][tiercq]",
         within=":  ",

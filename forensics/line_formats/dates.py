@@ -4,13 +4,14 @@ Fri Aug 22 03:00:07 2026          Sat Nov 21 00:35:34 PST 2026          14286346
 """
 
 from forensics.line_formats.base import LineFormat
-from forensics.line_formats.clock import ANY_MONTH, DAY, MONTH, NAMED_ZONE, TIME
+from forensics.line_formats.clock import ANY_MONTH, DAY, MONTH, NAMED_ZONE, TIME_OF_DAY
 
 LINE_FORMATS = (
     LineFormat(
         "date",
         "wall",
-        rf"(?:Timestamp +: |Date: +)?{DAY} {MONTH} +(?P<d>\d{{1,2}}) {TIME}(?: (?P<ampm>[AP]M))?(?: {NAMED_ZONE})? (?P<y>\d{{4}})"
+        rf"(?:Timestamp +: |Date: +)?{DAY} {MONTH} +(?P<d>\d{{1,2}}) {TIME_OF_DAY}(?: (?P<ampm>[AP]M))?"
+        rf"(?: {NAMED_ZONE})? (?P<y>\d{{4}})"
         r"(?=\s*$|\s*[,|:])",
         (
             "Fri Aug 22 03:00:07 2026",
@@ -24,7 +25,7 @@ LINE_FORMATS = (
     LineFormat(
         "date, other language",
         "wall",
-        rf"[^\W\d]{{1,4}}\.? (?P<d>\d{{1,2}})\.? {ANY_MONTH} (?P<y>\d{{4}}),? {TIME}(?: {NAMED_ZONE})?\s*$",
+        rf"[^\W\d]{{1,4}}\.? (?P<d>\d{{1,2}})\.? {ANY_MONTH} (?P<y>\d{{4}}),? {TIME_OF_DAY}(?: {NAMED_ZONE})?\s*$",
         ("Fr 22. Aug 2025 03:00:07 CEST", "ven. 22 août 2025 03:00:07 CEST"),
         rank=60,
         first=r"[^\W\d][\w. ]",

@@ -5,17 +5,17 @@ Fri 2025-08-22 03:00:07 UTC node-7 systemd[1]: jupyter.service: Failed      1755
 """
 
 from forensics.line_formats.base import LineFormat
-from forensics.line_formats.clock import DAY, ISO_DATE, MONO, NAMED_ZONE, TIME
+from forensics.line_formats.clock import DAY, ISO_DATE, MONO, NAMED_ZONE, TIME_OF_DAY
 
-WHO = r"(?:(?P<host>[\w.-]+) )?(?P<program>[^\s\[\]:]{1,128})(?:\[(?P<pid>\d+)\])?: ?"
+JOURNAL_WHO = r"(?:(?P<host>[\w.-]+) )?(?P<program>[^\s\[\]:]{1,128})(?:\[(?P<pid>\d+)\])?: ?"
 # Kernel messages start alike (`usb 1-1: new device`): only the kernel's name or a pid shows a journal's line.
-SURE = r"(?P<host>[\w.-]+) (?P<program>kernel(?=:)|[^\s\[\]:]{1,128}(?=\[\d+\]:))(?:\[(?P<pid>\d+)\])?: ?"
+SURE_PROGRAM_PATTERN = r"(?P<host>[\w.-]+) (?P<program>kernel(?=:)|[^\s\[\]:]{1,128}(?=\[\d+\]:))(?:\[(?P<pid>\d+)\])?: ?"
 
 LINE_FORMATS = (
     LineFormat(
         "journal short-full",
         "wall+zone",
-        rf"{DAY} {ISO_DATE} {TIME} {NAMED_ZONE} {WHO}",
+        rf"{DAY} {ISO_DATE} {TIME_OF_DAY} {NAMED_ZONE} {JOURNAL_WHO}",
         (
             "Fri 2025-08-22 03:00:07 UTC gpu-node-7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.",
             "Fri 2025-08-22 03:00:08 CEST gpu-node-7 init.scope[1]: jupyter.service: Failed with result 'oom-kill'.",
@@ -25,7 +25,7 @@ LINE_FORMATS = (
     LineFormat(
         "journal short-unix",
         "wall+zone",
-        rf"(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) {WHO}",
+        rf"(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) {JOURNAL_WHO}",
         ("1755831607.123456 gpu-node-7 kernel: python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",),
         rank=40,
         first=r"\d{6}",
@@ -33,7 +33,7 @@ LINE_FORMATS = (
     LineFormat(
         "journal short-monotonic",
         "mono",
-        rf"\[\s*{MONO}\] {SURE}",
+        rf"\[\s*{MONO}\] {SURE_PROGRAM_PATTERN}",
         (
             "[11686.888104] gpu-node-7 kernel: python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",
             "[11688.388109] gpu-node-7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.",
@@ -44,7 +44,7 @@ LINE_FORMATS = (
     LineFormat(
         "journal short-delta",
         "mono",
-        rf"\[\s*{MONO} (?:<[ *\d.]{{1,20}}>|\s{{10,20}})\] {WHO}",
+        rf"\[\s*{MONO} (?:<[ *\d.]{{1,20}}>|\s{{10,20}})\] {JOURNAL_WHO}",
         (
             "[11687.138109 <    0.250005 >] gpu-node-7 kernel: Out of memory: Killed process 4242 (python3)",
             "[11686.888104                ] gpu-node-7 kernel: python3 invoked oom-killer",

@@ -7,17 +7,17 @@ Oct 18, 2019, 7:54:49 AM | INFO | KernelRestarter: restarting kernel (1/5), keep
 """
 
 from forensics.line_formats.base import LineFormat
-from forensics.line_formats.clock import CLOCK, ISO, MONTH, TIME
+from forensics.line_formats.clock import CLOCK_PATTERN, ISO_STAMP, MONTH, TIME_OF_DAY
 
 # The application, or in old hubs the user; behind it sometimes module and line.
 APP = r" (?P<program>[\w.@-]+)(?: [\w.]+:\d+)?\] ?"
-LEVEL = r"(?P<level>[Tt]race|[Dd]ebug|[Ii]nfo|[Ww]arn(?:ing)?|[Ee]rror)"
+VSCODE_LEVEL_PATTERN = r"(?P<level>[Tt]race|[Dd]ebug|[Ii]nfo|[Ww]arn(?:ing)?|[Ee]rror)"
 
 LINE_FORMATS = (
     LineFormat(
         "jupyter server",
         "wall",
-        rf"\[(?P<level>[DIWEC]) {ISO}{APP}",
+        rf"\[(?P<level>[DIWEC]) {ISO_STAMP}{APP}",
         (
             "[W 2024-05-13 15:26:30.398 ServerApp] AsyncIOLoopKernelRestarter: restart failed",
             "[W 2024-05-13 15:26:30.398 JupyterHub base:1348] User ada server stopped, with exit code: 137",
@@ -28,21 +28,21 @@ LINE_FORMATS = (
     LineFormat(
         "classic notebook",
         "wall",
-        rf"\[(?P<level>[DIWEC]) {TIME}{APP}",
+        rf"\[(?P<level>[DIWEC]) {TIME_OF_DAY}{APP}",
         ("[I 15:26:30.398 NotebookApp] KernelRestarter: restarting kernel (1/5), keep random ports",),
         first=r"\[[DIWEC]",
     ),
     LineFormat(
         "vs code, time first",
         "wall",
-        rf"{CLOCK}\.(?P<frac>\d{{3}}) \[{LEVEL}\] ?",
+        rf"{CLOCK_PATTERN}\.(?P<frac>\d{{3}}) \[{VSCODE_LEVEL_PATTERN}\] ?",
         ("11:09:10.499 [error] Disposing session as kernel process died ExitCode: undefined, Reason:",),
         first=r"\d\d:",
     ),
     LineFormat(
         "vs code, level first",
         "wall",
-        rf"{LEVEL} {TIME}: ",
+        rf"{VSCODE_LEVEL_PATTERN} {TIME_OF_DAY}: ",
         (
             "debug 08:46:31.838: Starting Jupyter session",
             "Info 14:16:26: Registering dummy command feature",
@@ -53,7 +53,7 @@ LINE_FORMATS = (
     LineFormat(
         "vs code, dated",
         "wall",
-        rf"{LEVEL} {ISO}: ",
+        rf"{VSCODE_LEVEL_PATTERN} {ISO_STAMP}: ",
         ("Error 2021-11-09 10:56:35: Failed to start the kernel",),
         first=r"[TtDdIiWwEe][renar]",
     ),

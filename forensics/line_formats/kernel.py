@@ -5,18 +5,18 @@
 """
 
 from forensics.line_formats.base import LineFormat
-from forensics.line_formats.clock import ANY_MONTH, CLOCK, DAY, ISO_DATE, MONO, MONTH, TIME, ZONE
+from forensics.line_formats.clock import ANY_MONTH, CLOCK_PATTERN, DAY, ISO_DATE, MONO, MONTH, TIME_OF_DAY, ZONE
 
 CALLER = r"(?:\s*\[\s*[TC]\d+\])?"
 FACILITY = r"(?:kern|user|mail|daemon|auth|syslog|lpr|news|authpriv|local\d)"
-LEVEL = rf"(?:<(?P<pri>\d{{1,3}})>)?(?:{FACILITY} *:(?P<level>\w+) *: )?"
+DMESG_LEVEL_PATTERN = rf"(?:<(?P<pri>\d{{1,3}})>)?(?:{FACILITY} *:(?P<level>\w+) *: )?"
 
 LINE_FORMATS = (
     LineFormat(
         "dmesg",
         "mono",
         # With -d the time since the line before stands behind it.
-        rf"{LEVEL}\[\s*{MONO}(?: +<[ *\d.]{{1,20}}>)?\]{CALLER} ?",
+        rf"{DMESG_LEVEL_PATTERN}\[\s*{MONO}(?: +<[ *\d.]{{1,20}}>)?\]{CALLER} ?",
         (
             "[11686.888109] python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
             "[  516.671899][    C1] watchdog: BUG: soft lockup - CPU#1 stuck for 134s! [syz-executor.3:16401]",
@@ -30,14 +30,14 @@ LINE_FORMATS = (
     LineFormat(
         "dmesg -T",
         "wall",
-        rf"{LEVEL}\[{DAY} {MONTH} {{1,2}}(?P<d>\d{{1,2}}) {TIME} (?P<y>\d{{4}})\]{CALLER} ?",
+        rf"{DMESG_LEVEL_PATTERN}\[{DAY} {MONTH} {{1,2}}(?P<d>\d{{1,2}}) {TIME_OF_DAY} (?P<y>\d{{4}})\]{CALLER} ?",
         ("[Fri Feb 13 23:31:30 2009] example[0]", "kern  :err   : [Fri Feb 13 23:31:30 2009] example[0]"),
         first=r"\[[MTWFS]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
     ),
     LineFormat(
         "dmesg -T, other language",
         "wall",
-        rf"{LEVEL}\[[^\W\d]{{1,4}}\.? +{ANY_MONTH} +(?P<d>\d{{1,2}}) {TIME} (?P<y>\d{{4}})\]{CALLER} ?",
+        rf"{DMESG_LEVEL_PATTERN}\[[^\W\d]{{1,4}}\.? +{ANY_MONTH} +(?P<d>\d{{1,2}}) {TIME_OF_DAY} (?P<y>\d{{4}})\]{CALLER} ?",
         (
             "[Di Aug 12 03:54:03 2025] php-fpm invoked oom-killer: gfp_mask=0x1100cca(GFP_HIGHUSER_MOVABLE), order=0",
             "[mar. janv. 17 02:59:56 2023] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",
@@ -52,7 +52,7 @@ LINE_FORMATS = (
         "dmesg iso",
         "wall+zone",
         # The comma before the fraction is dmesg's own; journalctl and syslog write a dot.
-        rf"{LEVEL}{ISO_DATE}T{CLOCK},(?P<frac>\d{{6}}){ZONE} ",
+        rf"{DMESG_LEVEL_PATTERN}{ISO_DATE}T{CLOCK_PATTERN},(?P<frac>\d{{6}}){ZONE} ",
         (
             "2009-02-13T23:31:30,123456+00:00 example zero",
             "kern  :warn  : 2025-01-21T04:41:44,285060+00:00 VFS: file-max limit 1000000 reached",
@@ -62,7 +62,7 @@ LINE_FORMATS = (
     LineFormat(
         "dmesg -H",
         "wall",
-        rf"{LEVEL}\[{ANY_MONTH} ?(?P<d>\d{{1,2}}) (?P<h>[0-2]\d):(?P<m>[0-5]\d)\]{CALLER} ?",
+        rf"{DMESG_LEVEL_PATTERN}\[{ANY_MONTH} ?(?P<d>\d{{1,2}}) (?P<h>[0-2]\d):(?P<m>[0-5]\d)\]{CALLER} ?",
         ("[Feb13 23:31] example[0]", "[Nov19 10:33] NVRM: Xid (PCI:0000:01:00): 79", "[lis19 10:33] example", "[Feb 3 23:31] x"),
         first=r"\[\w|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
         within=":",
@@ -70,7 +70,7 @@ LINE_FORMATS = (
     LineFormat(
         "dmesg -H step",
         "delta",
-        rf"{LEVEL}\[\s*\+(?P<delta>\d{{1,8}}\.\d{{4,6}})\]{CALLER} ?",
+        rf"{DMESG_LEVEL_PATTERN}\[\s*\+(?P<delta>\d{{1,8}}\.\d{{4,6}})\]{CALLER} ?",
         ("[  +7.000000] example[2]", "[ +0.0003] example", "[  +0.000012] Call Trace:"),
         first=r"\[[ +]|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
         within="+",
@@ -95,7 +95,7 @@ LINE_FORMATS = (
     LineFormat(
         "talos",
         "wall+zone",
-        rf"(?!\d{{4}}-)(?:(?P<host>[\d.a-f:]+): )?{FACILITY}: +(?P<level>\w+): \[{ISO_DATE}T{TIME}{ZONE}\]: ?",
+        rf"(?!\d{{4}}-)(?:(?P<host>[\d.a-f:]+): )?{FACILITY}: +(?P<level>\w+): \[{ISO_DATE}T{TIME_OF_DAY}{ZONE}\]: ?",
         ("172.20.0.2: kern:    info: [2022-10-25T13:53:22.125Z]: Out of memory: Killed process 4242 (python3)",),
         first=r"(?!\d{4}-)(?:[\da-f:][\da-f:.]|ke|us|ma|da|au|sy|lp|ne|lo)",
         within="]: ",

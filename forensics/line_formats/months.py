@@ -5,7 +5,7 @@ language of the shell. No name of these languages stands for two months, so the 
 Source: the `abmon` and `ab_alt_mon` lines of glibc's localedata.
 """
 
-_NAMES = (
+_MONTH_NAMES = (
     "jan gen ene ian jaan janv jän led oca saus sty tammi urt xan ιαν січ янв яну јан",
     "feb febr fev févr helmi lut ots vas veebr úno şub φεβ лют фев",
     "mar bře kov maalis març mars mrt márc mär märts μάρ μαρ бер мар",
@@ -19,7 +19,7 @@ _NAMES = (
     "nov aza kas lapkr lis marras νοέ νοε лис нов ное ноя",
     "dec abe ara des dets dez dic déc gru gruod joulu pro δεκ дек дец",
 )
-MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
+MONTH_OF_NAME = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
 
 
 def month(name: str) -> int | None:
@@ -27,4 +27,4 @@ def month(name: str) -> int | None:
     name = name.strip().rstrip(".").lower()
     if name[-1:] in ("月", "월") and name[:-1].isdecimal():
         return int(name[:-1])
-    return MONTHS.get(name)
+    return MONTH_OF_NAME.get(name)

@@ -6,9 +6,9 @@ WARNING:root:kernel b9e44794 restarted
 """
 
 from forensics.line_formats.base import LineFormat
-from forensics.line_formats.clock import ISO, ISO_DATE, TIME, ZONE
+from forensics.line_formats.clock import ISO_DATE, ISO_STAMP, TIME_OF_DAY, ZONE
 
-NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
+LEVEL_NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 ZONE_FOLLOWS = r" ?(?:Z|[+-]\d\d:?\d\d)(?!\w)"
 # Modules by which Airflow passes on what a task's own process printed, all of it at one level.
 RELAY = (
@@ -19,14 +19,14 @@ INSIDE = (
     rf"(?!{{{RELAY})(?=(?:- [\w.]{{1,80}} - |[\w.]{{1,80}}: \[|\{{[\w.:]{{1,80}}\}} |\[[\w.]{{1,80}}\]\[|##\[|(?=\w+: ))"
     r"(?P<inside>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|error|fatal|warning|debug\d?|info|verbose)\b)"
 )
-NAMED = rf"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?{NAME}\]?[ |:-]*|{INSIDE})?"
+ANY_LEVEL = rf"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?{LEVEL_NAME}\]?[ |:-]*|{INSIDE})?"
 
 LINE_FORMATS = (
     LineFormat(
         "bracketed time",
         "wall",
         # Airflow writes a comma behind the date.
-        rf" ?\[{ISO_DATE},?[T ]{TIME}(?: (?P<short>[A-Z]) (?P<pid>\d+) \d+)?\] ?(?:[ :]*\[{NAME}\] ?|{INSIDE})?",
+        rf" ?\[{ISO_DATE},?[T ]{TIME_OF_DAY}(?: (?P<short>[A-Z]) (?P<pid>\d+) \d+)?\] ?(?:[ :]*\[{LEVEL_NAME}\] ?|{INSIDE})?",
         (
             "[2023-10-13 17:40:02,544] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9)",
             "[2026-08-22T03:00:07.123] error: Node node7 not responding",
@@ -39,7 +39,7 @@ LINE_FORMATS = (
     LineFormat(
         "bracketed time with zone",
         "wall+zone",
-        rf" ?\[{ISO_DATE},?[T ]{TIME} ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)\] ?{INSIDE}?",
+        rf" ?\[{ISO_DATE},?[T ]{TIME_OF_DAY} ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)\] ?{INSIDE}?",
         (
             "[2024-05-01T12:00:00.123Z] + python train.py",
             "[2023-10-13, 17:40:02 UTC] {taskinstance.py:1824} ERROR - Task failed with exception",
@@ -49,7 +49,7 @@ LINE_FORMATS = (
     LineFormat(
         "python logging",
         "wall",
-        rf"{ISO_DATE} {TIME}(?![.,]?\d|: [IWEF] |{ZONE_FOLLOWS})(?: +(?P<pid>\d{{1,7}})(?= ))? ?{NAMED}",
+        rf"{ISO_DATE} {TIME_OF_DAY}(?![.,]?\d|: [IWEF] |{ZONE_FOLLOWS})(?: +(?P<pid>\d{{1,7}})(?= ))? ?{ANY_LEVEL}",
         (
             "2022-10-05 10:30:47,443 ERROR agent.py:217 -- Raylet is terminated",
             "2026-05-01 12:00:00,123 - distributed.nanny.memory - WARNING - Worker exceeded 95% memory budget.",
@@ -62,7 +62,7 @@ LINE_FORMATS = (
     LineFormat(
         "stamped with zone",
         "wall+zone",
-        rf"{ISO_DATE}[T ]{TIME} ?{ZONE}(?: std(?:out|err) [FP]| \d\d[OE]\+?)? {NAMED}",
+        rf"{ISO_DATE}[T ]{TIME_OF_DAY} ?{ZONE}(?: std(?:out|err) [FP]| \d\d[OE]\+?)? {ANY_LEVEL}",
         (
             "2026-08-22T03:00:07.123456789Z main starts",
             "2016-10-06T00:17:09.669794203Z stderr F log content 2",
@@ -74,7 +74,7 @@ LINE_FORMATS = (
     LineFormat(
         "iso without zone",
         "wall",
-        rf"{ISO_DATE}T{TIME}(?![.,]?\d|{ZONE_FOLLOWS}) ?{NAMED}",
+        rf"{ISO_DATE}T{TIME_OF_DAY}(?![.,]?\d|{ZONE_FOLLOWS}) ?{ANY_LEVEL}",
         ("2026-08-22T03:00:07.123 error: Node node7 not responding",),
         rank=75,
         first=r"[12]\d{3}-",
@@ -89,28 +89,28 @@ LINE_FORMATS = (
     LineFormat(
         "transformers",
         "wall",
-        rf"\[{NAME}\|[\w./-]+:\d+\] {ISO} >> ?",
+        rf"\[{LEVEL_NAME}\|[\w./-]+:\d+\] {ISO_STAMP} >> ?",
         ("[INFO|trainer.py:1813] 2023-10-13 17:40:02,544 >> ***** Running training *****",),
         first=r"\[[DIWECF]",
     ),
     LineFormat(
         "python logging without time",
         "none",
-        rf"{NAME}:[\w.]+:",
+        rf"{LEVEL_NAME}:[\w.]+:",
         ("WARNING:root:kernel b9e44794-c591-416b-a281-1a0873e0ca43 restarted",),
         first=r"DE|IN|WA|ER|CR|FA",
     ),
     LineFormat(
         "dask",
         "none",
-        rf"distributed[\w.]* - {NAME} - ",
+        rf"distributed[\w.]* - {LEVEL_NAME} - ",
         ("distributed.nanny - WARNING - Worker exceeded 95% memory budget. Restarting",),
         first=r"di",
     ),
     LineFormat(
         "python logging, level first",
         "wall",
-        rf"\[?{NAME}\]? {{1,6}}\[?{ISO}\]? ?[|:-]? ?",
+        rf"\[?{LEVEL_NAME}\]? {{1,6}}\[?{ISO_STAMP}\]? ?[|:-]? ?",
         ("INFO 2024-05-01 12:00:00,123 train: epoch 3", "[ERROR] 2024-05-01 12:00:00,123 - worker died"),
         rank=60,
         first=r"\[[DIWECF]|DE|IN|WA|ER|CR|FA",

@@ -6,23 +6,23 @@
 """
 
 from forensics.line_formats.base import LineFormat
-from forensics.line_formats.clock import MONTH, TIME
+from forensics.line_formats.clock import MONTH, TIME_OF_DAY
 
-NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
+LEVEL_NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 MONTH_DAY = r"(?P<mo>[01]\d)/(?P<d>[0-3]\d)"
 
 LINE_FORMATS = (
     LineFormat(
         "rich",
         "wall",
-        rf"\[{MONTH_DAY}/(?P<y>\d\d) {TIME}\] (?:{NAME} +)?",
+        rf"\[{MONTH_DAY}/(?P<y>\d\d) {TIME_OF_DAY}\] (?:{LEVEL_NAME} +)?",
         ("[04/18/23 21:09:53] INFO     colossalai - colossalai - INFO:",),
         first=r"\[[01]",
     ),
     LineFormat(
         "rich, time only",
         "wall",
-        rf"\[{TIME}\] +(?:{NAME} +)?",
+        rf"\[{TIME_OF_DAY}\] +(?:{LEVEL_NAME} +)?",
         ("[21:09:53] INFO     loading the checkpoint", "[21:09:53] starting"),
         first=r"\[[0-2]",
     ),
@@ -30,14 +30,14 @@ LINE_FORMATS = (
         "rich, same time as before",
         "none",
         # The stamp is blank where it equals the line before's.
-        rf" {{10,20}}{NAME} {{2,}}",
+        rf" {{10,20}}{LEVEL_NAME} {{2,}}",
         ("                    INFO     colossalai - colossalai - INFO: distributed environment is initialized",),
         first=r"  ",
     ),
     LineFormat(
         "month/day/year",
         "wall",
-        rf"{MONTH_DAY}/(?P<y>20\d\d) {TIME}(?: (?P<ampm>[AP]M))?(?: - {NAME} - | +|: ?)",
+        rf"{MONTH_DAY}/(?P<y>20\d\d) {TIME_OF_DAY}(?: (?P<ampm>[AP]M))?(?: - {LEVEL_NAME} - | +|: ?)",
         (
             "04/18/2023 21:09:53 - INFO - __main__ -   ***** Running training *****",
             "08/22/2026 03:00:07 PM  worker lost",
@@ -48,7 +48,7 @@ LINE_FORMATS = (
     LineFormat(
         "year/month/day",
         "wall",
-        rf"(?P<y>(?:20)?\d\d)/{MONTH_DAY} {TIME}(?:, |: ?| +)(?:\[?{NAME}\]?:? )?",
+        rf"(?P<y>(?:20)?\d\d)/{MONTH_DAY} {TIME_OF_DAY}(?:, |: ?| +)(?:\[?{LEVEL_NAME}\]?:? )?",
         (
             "2026/08/22 03:00:07.123, NVIDIA H100 80GB HBM3, 45, 99 %",
             "24/05/01 12:00:00 ERROR Executor: Exception in task 0.0 in stage 1.0",
@@ -59,7 +59,7 @@ LINE_FORMATS = (
     LineFormat(
         "detectron2",
         "wall",
-        rf"\[{MONTH_DAY} {TIME} (?P<program>[\w.]+)\]: ?(?:{NAME}[: ]+)?",
+        rf"\[{MONTH_DAY} {TIME_OF_DAY} (?P<program>[\w.]+)\]: ?(?:{LEVEL_NAME}[: ]+)?",
         ("[08/22 03:00:07 d2.engine.train_loop]: Starting training from iteration 0",),
         first=r"\[[01]",
         within="/",
@@ -67,14 +67,14 @@ LINE_FORMATS = (
     LineFormat(
         "fabric manager",
         "wall",
-        rf"\[{MONTH} +(?P<d>\d{{1,2}}) (?P<y>20\d\d) {TIME}\] \[{NAME}\] \[tid \d+\] ?",
+        rf"\[{MONTH} +(?P<d>\d{{1,2}}) (?P<y>20\d\d) {TIME_OF_DAY}\] \[{LEVEL_NAME}\] \[tid \d+\] ?",
         ("[Jul 10 2023 08:00:01] [INFO] [tid 1234] Fabric Manager is running and connected",),
         first=r"\[[JFMASOND]",
     ),
     LineFormat(
         "time only",
         "wall",
-        rf"{TIME} +(?:[|-] *)?\[?{NAME}\]?[ |:-]+",
+        rf"{TIME_OF_DAY} +(?:[|-] *)?\[?{LEVEL_NAME}\]?[ |:-]+",
         ("12:00:00,123 INFO train: epoch 3", "21:09:53 | WARNING | loss is rising"),
         first=r"[0-2]\d:",
     ),

@@ -16,8 +16,8 @@ from msgspec import Struct
 from forensics.core.text import line_ends
 from forensics.database import Database, compile_anchors, compile_literals, whole
 
-FIRST = 500
-LAST = 32
+MAX_FIRST_PLACES = 500
+MAX_LAST_PLACES = 32
 DENSE = 1500  # places in a chunk; more are a flood
 EVEN = 3000  # places of an anchor of series in a chunk; its lines are sampled anyway
 GOLDEN = 0.6180339887
@@ -91,8 +91,8 @@ class Matcher:
             if not count:  # only what the matcher looks for of it is there
                 continue
             counts[anchor] = count
-            forth = _ends(folded, text, FIRST)
-            back = _ends_from_behind(folded, text, LAST) if count > FIRST else ()
+            forth = _ends(folded, text, MAX_FIRST_PLACES)
+            back = _ends_from_behind(folded, text, MAX_LAST_PLACES) if count > MAX_FIRST_PLACES else ()
             places += ((to, anchor) for to in dict.fromkeys((*forth, *back)))
         places.sort()
         return places, counts
@@ -136,7 +136,7 @@ class Matcher:
 
 def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[tuple[int, int]]:
     """`places` with only the last LAST of each of `anchors`, in order."""
-    left = dict.fromkeys(anchors, LAST)
+    left = dict.fromkeys(anchors, MAX_LAST_PLACES)
     kept: list[tuple[int, int]] = []
     for place in reversed(places):
         if place[1] in left:

@@ -5,9 +5,9 @@
 
 from forensics.scan.fold import Even
 
-HEAD_BYTES = 512 << 10  # some 5,000 lines: most logs are shorter, and these are looked at whole
-PIECE_BYTES = 4 << 10  # some 40 lines: enough to see which lines are printed in turn
-TAIL_BYTES = 128 << 10
+WHOLE_HEAD_BYTES = 512 << 10  # some 5,000 lines: most logs are shorter, and these are looked at whole
+WINDOW_BYTES = 4 << 10  # some 40 lines: enough to see which lines are printed in turn
+WHOLE_TAIL_BYTES = 128 << 10
 MAX_PIECES = 64
 
 
@@ -22,26 +22,26 @@ class LineSample:
 
     def feed(self, data: bytes, first_line: int) -> None:
         """Take in a chunk of whole lines, of which the first is number `first_line`."""
-        if self.head_bytes < HEAD_BYTES:
-            part = data if len(data) <= HEAD_BYTES - self.head_bytes else _whole(data[: HEAD_BYTES - self.head_bytes])
+        if self.head_bytes < WHOLE_HEAD_BYTES:
+            part = data if len(data) <= WHOLE_HEAD_BYTES - self.head_bytes else _whole(data[: WHOLE_HEAD_BYTES - self.head_bytes])
             self.head.append(part)
             self.head_bytes += len(part)
             if len(part) == len(data):
                 return
-            self.head_bytes = max(self.head_bytes, HEAD_BYTES)
+            self.head_bytes = max(self.head_bytes, WHOLE_HEAD_BYTES)
             data = data[len(part) :]
-            self.tail = data[-TAIL_BYTES:]
+            self.tail = data[-WHOLE_TAIL_BYTES:]
             return
         if self.pieces.wants():
-            self.pieces.add((first_line, _whole(data[:PIECE_BYTES])))
-        self.tail = data[-TAIL_BYTES:] if len(data) >= TAIL_BYTES else (self.tail + data)[-TAIL_BYTES:]
+            self.pieces.add((first_line, _whole(data[:WINDOW_BYTES])))
+        self.tail = data[-WHOLE_TAIL_BYTES:] if len(data) >= WHOLE_TAIL_BYTES else (self.tail + data)[-WHOLE_TAIL_BYTES:]
 
     def blocks(self, lines: int) -> tuple[tuple[int, bytes], ...]:
         """The blocks in order, with the number of the first line of each; `lines`: of the whole source."""
         found = [(1, b"".join(self.head))] if self.head else []
         if not self.tail:
             return tuple(found)
-        cut = self.tail.find(b"\n") + 1 if len(self.tail) == TAIL_BYTES else 0
+        cut = self.tail.find(b"\n") + 1 if len(self.tail) == WHOLE_TAIL_BYTES else 0
         tail = self.tail[cut:]
         first = lines - tail.count(b"\n") - (not tail.endswith(b"\n")) + 1
         return (*found, *((n, piece) for n, piece in self.pieces.kept if n + piece.count(b"\n") <= first), (first, tail))

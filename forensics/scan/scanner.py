@@ -11,7 +11,7 @@ from forensics.database import Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import Ends, Even, HitFold
-from forensics.scan.matcher import FIRST, Found, Matcher, last_of_each
+from forensics.scan.matcher import MAX_FIRST_PLACES, Found, Matcher, last_of_each
 from forensics.scan.place import Numbers, Place
 from forensics.scan.sample import LineSample
 from forensics.scan.workers import Workers, matched
@@ -54,7 +54,7 @@ class _Scanner:
 
     def feed(self, chunk: Chunk, found: Found) -> None:
         """Confirm what was found in one chunk; line numbers go on from the chunk before."""
-        common = {a for a in found.counts if self.seen.get(a, 0) > FIRST}
+        common = {a for a in found.counts if self.seen.get(a, 0) > MAX_FIRST_PLACES}
         places = last_of_each(found.places, common) if common else found.places
         for anchor, count in found.counts.items():
             self.seen[anchor] = self.seen.get(anchor, 0) + count

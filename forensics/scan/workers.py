@@ -14,8 +14,8 @@ from forensics.scan.matcher import Found, Matcher
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-AHEAD = 2  # chunks being matched while one is confirmed
-SMALL_BYTES = 100_000
+CHUNKS_AHEAD = 2  # chunks being matched while one is confirmed
+MIN_THREADED_BYTES = 100_000
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -47,14 +47,14 @@ def matched(given: Iterator[Chunk], matcher: Matcher, workers: Workers | None) -
     """Each chunk with what the matcher found in it, in order."""
     first = list(islice(given, 2))
     given = chain(first, given)
-    if workers is None or workers.count < 2 or sum(len(c.data) for c in first) < SMALL_BYTES:
+    if workers is None or workers.count < 2 or sum(len(c.data) for c in first) < MIN_THREADED_BYTES:
         for number, chunk in enumerate(given):
             yield chunk, matcher.find(chunk.data, number)
         return
     waiting: deque[tuple[Chunk, Future[Found]]] = deque()
     for number, chunk in enumerate(given):
         waiting.append((chunk, workers.submit(matcher.find, chunk.data, number)))
-        if len(waiting) > AHEAD:
+        if len(waiting) > CHUNKS_AHEAD:
             ready, future = waiting.popleft()
             yield ready, future.result()
     for ready, future in waiting:

@@ -11,19 +11,21 @@ from forensics.series.base import Reading, Series
 from forensics.series.gather import numbers
 
 POINTS = 200
-LEAST = 3
-SHOWN = ("memory", "loss", "grad_norm", "loss_scale", "step_time", "data_time", "rate", "temperature", "clock")
+MIN_CURVE_READINGS = 3
+SHOWN_QUANTITIES = ("memory", "loss", "grad_norm", "loss_scale", "step_time", "data_time", "rate", "temperature", "clock")
 
 Curve = tuple[str, str, list[tuple[int, float]]]
 
 
 def curves(scan: Scan) -> list[Curve]:
-    """(name, unit, [(line, value)]) of each series of `scan` with at least LEAST finite readings, memory and losses first."""
+    """(name, unit, [(line, value)]) of each series of `scan` with at least MIN_CURVE_READINGS finite readings, memory and
+    losses first."""
     wanted = sorted(
-        (s for s in numbers(scan).series if s.quantity in SHOWN), key=lambda s: (SHOWN.index(s.quantity), -len(s.readings))
+        (s for s in numbers(scan).series if s.quantity in SHOWN_QUANTITIES),
+        key=lambda s: (SHOWN_QUANTITIES.index(s.quantity), -len(s.readings)),
     )
     made = [(f"{s.name} {s.scope}".strip(), s.unit, points(s)) for s in wanted]
-    return [c for c in made if len(c[2]) >= LEAST]
+    return [c for c in made if len(c[2]) >= MIN_CURVE_READINGS]
 
 
 def points(series: Series, most: int = POINTS) -> list[tuple[int, float]]:

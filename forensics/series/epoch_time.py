@@ -9,7 +9,7 @@ Bars of training and validation differ by their number of steps, so each has a s
 
 from forensics.core import lazy
 
-ENDED = lazy.regex(r"(?<![\d/])(?P<steps>[1-9]\d{0,8})/(?P=steps)(?![\d/])")
+LAST_STEP_PATTERN = lazy.regex(r"(?<![\d/])(?P<steps>[1-9]\d{0,8})/(?P=steps)(?![\d/])")
 LAPS = lazy.regex(r"(?<![\d/])(\d{1,9})/(\d{1,9})(?![\d/])")
 TQDM = lazy.regex(r" ?\[(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d\d)<0?0:00[,\]]")
 KERAS = lazy.regex(
@@ -21,12 +21,12 @@ SPOKEN = lazy.regex(
     r"(?P<unit>ms|s(?:ec(?:ond)?s?)?|min(?:utes)?|m|h(?:ours)?)?\b"
 )
 FACTORS = {"ms": 1e-3, "m": 60.0, "min": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0}
-ANCHORS = ("<00:00", "epoch time", "epoch_time", "epoch duration", " took ")
+EPOCH_TIME_ANCHORS = ("<00:00", "epoch time", "epoch_time", "epoch duration", " took ")
 
 
 def epoch_seconds(text: str, low: str) -> tuple[float, str] | None:
     """Seconds and the name of the series, for a line that ends an epoch; `low`: the line in lower case."""
-    ended = ENDED.search(text) if "/" in text and ("<0" in text or "s/" in text) else None
+    ended = LAST_STEP_PATTERN.search(text) if "/" in text and ("<0" in text or "s/" in text) else None
     if ended:
         name = f"time of {ended['steps']} steps"
         if bar := TQDM.match(text, ended.end()):

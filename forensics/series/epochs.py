@@ -2,9 +2,10 @@
 
 1352/1352 [05:25<00:00 ... 1352/1352 [09:41<00:00 ... 1352/1352 [05:30<00:00 -> "epochs of 5:25 to 9:41"
 
-The first epoch is left out: it compiles, fills caches, measures kernels. Of the rest, LEAST or more, an epoch is off when it
-takes OFF times the median, or the median takes OFF times as long; told when OFTEN of them are off, two at least. One slow epoch
-is a pause, and epochs that get slower once and for all are a slow-down (pace.py). It names no cause; it is for the timeline.
+The first epoch is left out: it compiles, fills caches, measures kernels. Of the rest, MIN_EPOCHS or more, an epoch is off when it
+takes OFF times the median, or the median takes OFF times as long; told when MIN_SLOW_EPOCH_SHARE of them are off, two at least.
+One slow epoch is a pause, and epochs that get slower once and for all are a slow-down (pace.py). It names no cause; it is for
+the timeline.
 """
 
 import statistics
@@ -15,11 +16,11 @@ from forensics.series.base import Series
 from forensics.series.told import event, lines_of, scope_fields
 from forensics.series.trend import shift
 
-LEAST = 6
+MIN_EPOCHS = 6
 OFF = 1.3
-OFTEN = 0.2
-SIDE = 3  # epochs on each side of a change of level
-APART = 0.95
+MIN_SLOW_EPOCH_SHARE = 0.2
+EPOCHS_PER_SIDE = 3  # epochs on each side of a change of level
+MIN_LEVEL_SEPARATION = 0.95
 
 
 def epoch_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
@@ -31,11 +32,11 @@ def epoch_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
 def _uneven(scan: Scan, series: Series) -> Observation | None:
     readings = [r for r in series.readings[1:] if r.value > 0]
     values = [r.value for r in readings]
-    if len(values) < LEAST:
+    if len(values) < MIN_EPOCHS:
         return None
     usual = statistics.median(values)
     off = [v for v in values if v >= OFF * usual or v * OFF <= usual]
-    if len(off) < max(2, OFTEN * len(values)) or _settled(values):
+    if len(off) < max(2, MIN_SLOW_EPOCH_SHARE * len(values)) or _settled(values):
         return None
     slowest, fastest = max(readings, key=lambda r: r.value), min(readings, key=lambda r: r.value)
     fields = {
@@ -52,5 +53,5 @@ def _uneven(scan: Scan, series: Series) -> Observation | None:
 
 def _settled(values: Sequence[float]) -> bool:
     """One change of level, and even epochs on both sides of it."""
-    found = shift(values, SIDE)
-    return found is not None and max(found.apart, 1 - found.apart) >= APART
+    found = shift(values, EPOCHS_PER_SIDE)
+    return found is not None and max(found.apart, 1 - found.apart) >= MIN_LEVEL_SEPARATION

@@ -4,8 +4,9 @@ step 190 rss 2.0 GiB / val_loss 1.9 / step 200 rss 2.6 GiB ... step 400 rss 3.2 
 
 Where an evaluation was: readings of a held-out set with no training between them. Memory is looked at between the evaluations
 only, so a peak in one that is given back does not count. The pattern is told when
-- there are STEPS evaluations or more, each with at least two readings of memory in front and behind;
-- nine tenths of the rise (SHARE), without what came before the first evaluation, happens across evaluations, not between them;
+- there are MIN_EVALUATIONS evaluations or more, each with at least two readings of memory in front and behind;
+- nine tenths of the rise (MIN_RISE_SHARE), without what came before the first evaluation, happens across evaluations, not
+  between them;
 - four of five steps (RISING) are above twice the scatter between evaluations, and the last third of them keeps LAST of the mean
   step: a pool that fills at the first evaluations and then has enough is healthy;
 - the whole rise is MATERIAL beside the level.
@@ -23,16 +24,16 @@ from forensics.series.base import Reading, Series
 from forensics.series.gather import Numbers
 from forensics.series.told import event, lines_of, scope_fields
 
-STEPS = 3
-SHARE = 0.9
+MIN_EVALUATIONS = 3
+MIN_RISE_SHARE = 0.9
 RISING = 0.8
-LAST = 0.35
+MIN_LATE_RISE_RATIO = 0.35
 MATERIAL = 0.05
 EDGE = 3  # readings next to an evaluation of which the median counts
 STRONG_STEPS = 6
 STRONG_READINGS = 16
 STRONG_SHARE = 0.3
-MOST_EVENTS = 2
+MAX_EVALUATION_EVENTS = 2
 
 
 class Jumps(Struct, frozen=True):
@@ -48,11 +49,11 @@ class Jumps(Struct, frozen=True):
 def evaluation_events(scan: Scan, found: Numbers) -> list[Observation]:
     """An Observation for each series of memory that steps up at evaluations, the clearest first."""
     lines = evaluations(found)
-    if len(lines) < STEPS:
+    if len(lines) < MIN_EVALUATIONS:
         return []
     told = [j for s in found.series if s.quantity == "memory" and s.unit == "bytes" for j in (jumps(s, lines),) if j]
     told.sort(key=lambda j: (j.series.sense != "used", -j.share))
-    return [_event(scan, j) for j in told[:MOST_EVENTS]]
+    return [_event(scan, j) for j in told[:MAX_EVALUATION_EVENTS]]
 
 
 def evaluations(found: Numbers) -> list[int]:
@@ -70,17 +71,19 @@ def jumps(series: Series, lines: Sequence[int]) -> Jumps | None:
     if series.sense == "free":
         return None
     stretches = [s for s in _between(series.readings, lines) if len(s) >= 2]
-    if len(stretches) <= STEPS:
+    if len(stretches) <= MIN_EVALUATIONS:
         return None
     first, last = [_edge(s, 0) for s in stretches], [_edge(s, -1) for s in stretches]
     steps = [b - a for a, b in zip(last, first[1:], strict=False)]
     drift = sum(b - a for a, b in zip(first[1:-1], last[1:-1], strict=True))
     whole = sum(steps) + drift
-    if whole < MATERIAL * last[0] or whole <= 0 or sum(steps) < SHARE * whole:
+    if whole < MATERIAL * last[0] or whole <= 0 or sum(steps) < MIN_RISE_SHARE * whole:
         return None
     scatter = statistics.median(abs(r.value - statistics.median(q.value for q in s)) for s in stretches for r in s)
     tail = steps[-max(1, len(steps) // 3) :]
-    if sum(x > 2 * scatter for x in steps) < RISING * len(steps) or statistics.fmean(tail) < LAST * statistics.fmean(steps):
+    if sum(x > 2 * scatter for x in steps) < RISING * len(steps) or statistics.fmean(
+        tail
+    ) < MIN_LATE_RISE_RATIO * statistics.fmean(steps):
         return None
     largest = max(range(len(steps)), key=steps.__getitem__)
     return Jumps(series, tuple(steps), whole / (last[0] or 1.0), stretches[largest][-1], stretches[largest + 1][0])

@@ -18,18 +18,18 @@ from forensics.series.base import Series
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-KINDS = (".csv", ".jsonl", ".parquet")
-COLUMNS = ("source", "series", "quantity", "unit", "scope", "line", "step", "time", "value")
+EXPORT_SUFFIXES = (".csv", ".jsonl", ".parquet")
+SERIES_COLUMNS = ("source", "series", "quantity", "unit", "scope", "line", "step", "time", "value")
 
 
 def check_kind(path: Path) -> None:
     """Raises UsageError unless `path` ends like a file that can be written."""
-    if path.suffix.lower() not in KINDS:
+    if path.suffix.lower() not in EXPORT_SUFFIXES:
         raise UsageError("series are written as .csv, .jsonl or .parquet", str(path))
 
 
 def frame(found: Iterable[tuple[str, Sequence[Series]]]) -> "DataFrame":
-    """A row for each reading of each series, with COLUMNS; `found`: (source's name, its series).
+    """A row for each reading of each series, with SERIES_COLUMNS; `found`: (source's name, its series).
 
     `step` and `time` are empty where the line tells none; `time` is as the line tells it, complete stamps only.
     """
@@ -41,7 +41,7 @@ def frame(found: Iterable[tuple[str, Sequence[Series]]]) -> "DataFrame":
         for s in series
         for r in s.readings
     ]
-    made = pandas.DataFrame(rows, columns=list(COLUMNS))
+    made = pandas.DataFrame(rows, columns=list(SERIES_COLUMNS))
     made["time"] = made["time"].astype("string")
     return made.astype({"line": "int64", "step": "float64", "value": "float64"})
 

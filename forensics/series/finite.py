@@ -19,17 +19,27 @@ from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.told import event, lines_of, scope_fields
 
-CAUSE = "numerics.nan"
+NAN_CAUSE = "numerics.nan"
 PERSISTS = 0.9
-MANY = 16
+MIN_STRONG_READINGS = 16
 DIVERGED = 10.0
 DIVERGED_STRONG = 1000.0
-LEAST = 8
+MIN_LOSS_READINGS = 8
 EXPLODED = 1e8
 SCALE_FALLS = 8
 SCALE_FLOOR = 1.0
-TOTALS = {"loss", "train loss", "training loss", "total loss", "lm loss", "batch loss", "running loss", "nll loss", "avg loss"}
-MOST_EVENTS = 3
+TOTAL_LOSS_NAMES = {
+    "loss",
+    "train loss",
+    "training loss",
+    "total loss",
+    "lm loss",
+    "batch loss",
+    "running loss",
+    "nll loss",
+    "avg loss",
+}
+MAX_NAN_EVENTS = 3
 
 
 def finite_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
@@ -45,7 +55,7 @@ def finite_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
     if any(e.kind == "series/nan" and "loss" in str(e.fields["series"]) for e in found):  # the gradients say the same
         found = [e for e in found if e.kind != "series/nan" or "loss" in str(e.fields["series"])]
     found.sort(key=lambda e: (e.weight != "strong", -len(e.proofs)))
-    return found[:MOST_EVENTS]
+    return found[:MAX_NAN_EVENTS]
 
 
 def _nan(scan: Scan, series: Series, others: Sequence[Series]) -> Observation | None:
@@ -56,7 +66,9 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series]) -> Observation | 
     first = next((i for i in range(len(bad)) if bad[i] and sum(bad[i:]) >= PERSISTS * (len(bad) - i)), None)
     if first is None or first == 0 or len(bad) - first < (2 if series.quantity == "loss" else 3):
         return None
-    weight: Weight = "strong" if len(bad) >= MANY and len(bad) - first >= 3 and series.quantity == "loss" else "hint"
+    weight: Weight = (
+        "strong" if len(bad) >= MIN_STRONG_READINGS and len(bad) - first >= 3 and series.quantity == "loss" else "hint"
+    )
     before, at = readings[:first], readings[first]
     fields: dict[str, Value] = {
         "series": series.name,
@@ -66,7 +78,7 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series]) -> Observation | 
     }
     fields |= _step(at) | _steps_before(before, at, others, series)
     peak = max(before[-20:], key=lambda r: abs(r.value) if math.isfinite(r.value) else 0.0)
-    return event(scan, "nan", CAUSE, weight, lines_of((at, before[-1], peak, readings[-1])), fields, len(bad))
+    return event(scan, "nan", NAN_CAUSE, weight, lines_of((at, before[-1], peak, readings[-1])), fields, len(bad))
 
 
 def _steps_before(before: Sequence[Reading], at: Reading, others: Sequence[Series], series: Series) -> dict[str, Value]:
@@ -100,7 +112,7 @@ def _step(reading: Reading) -> dict[str, Value]:
 def _diverged(scan: Scan, series: Series) -> Observation | None:
     readings = [r for r in series.readings if math.isfinite(r.value)]
     values = [r.value for r in readings]
-    if series.name not in TOTALS or len(values) < LEAST or min(values) <= 0:
+    if series.name not in TOTAL_LOSS_NAMES or len(values) < MIN_LOSS_READINGS or min(values) <= 0:
         return None
     width = max(3, len(values) // 8)
     medians = [statistics.median(values[i : i + width]) for i in range(len(values) - width + 1)]
@@ -109,7 +121,7 @@ def _diverged(scan: Scan, series: Series) -> Observation | None:
     if ratio < DIVERGED or medians[-1] < max(medians[0], statistics.median(values)) or min(values[-width:]) < 3 * medians[best]:
         return None
     onset = next(i for i in range(best, len(values)) if min(values[i:]) > 3 * medians[best] or i == len(values) - width)
-    weight: Weight = "strong" if len(values) >= MANY and ratio >= DIVERGED_STRONG else "hint"
+    weight: Weight = "strong" if len(values) >= MIN_STRONG_READINGS and ratio >= DIVERGED_STRONG else "hint"
     fields: dict[str, Value] = {
         "series": series.name,
         "readings": len(values),
@@ -121,7 +133,7 @@ def _diverged(scan: Scan, series: Series) -> Observation | None:
     }
     fields = {k: v for k, v in fields.items() if v != -1}
     return event(
-        scan, "divergence", CAUSE, weight, lines_of((readings[-1], readings[onset], readings[best])), fields, len(values)
+        scan, "divergence", NAN_CAUSE, weight, lines_of((readings[-1], readings[onset], readings[best])), fields, len(values)
     )
 
 
@@ -134,9 +146,9 @@ def _exploded(scan: Scan, series: Series, others: Sequence[Series]) -> Observati
         return None
     worst = max((r for r in series.readings if math.isfinite(r.value)), key=lambda r: r.value)
     fields: dict[str, Value] = {"series": series.name, "readings": len(values), "largest": worst.value, **scope_fields(series)}
-    losses = [r.value for o in others if o.name in TOTALS for r in o.readings if r.line == worst.line]
+    losses = [r.value for o in others if o.name in TOTAL_LOSS_NAMES for r in o.readings if r.line == worst.line]
     fields |= {"loss": losses[0]} if losses else {}
-    return event(scan, "explosion", CAUSE, "hint", lines_of((worst, series.readings[-1])), fields, len(values))
+    return event(scan, "explosion", NAN_CAUSE, "hint", lines_of((worst, series.readings[-1])), fields, len(values))
 
 
 def _floor(scan: Scan, series: Series) -> Observation | None:
@@ -149,8 +161,8 @@ def _floor(scan: Scan, series: Series) -> Observation | None:
         falls += b < a
     if falls < SCALE_FALLS or values[-1] > SCALE_FLOOR:
         return None
-    weight: Weight = "strong" if len(values) >= MANY else "hint"
+    weight: Weight = "strong" if len(values) >= MIN_STRONG_READINGS else "hint"
     fields: dict[str, Value] = {"loss_scale": values[-1], "first_loss_scale": values[0], "readings": len(values)}
     first: Line = Line(readings[0].line, readings[0].text)
     last: Line = Line(readings[-1].line, readings[-1].text)
-    return event(scan, "loss-scale", CAUSE, weight, (last, first), fields, len(values))
+    return event(scan, "loss-scale", NAN_CAUSE, weight, (last, first), fields, len(values))

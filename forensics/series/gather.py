@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.series import gauges, processes, tables
 from forensics.series.base import Reading, Series
-from forensics.series.epoch_time import ANCHORS, epoch_seconds
+from forensics.series.epoch_time import EPOCH_TIME_ANCHORS, epoch_seconds
 from forensics.series.labels import bare_factor
 from forensics.series.plans import HELD_OUT, Key, plan
 
-MEMORY = Trigger(
+MEMORY_TRIGGER = Trigger(
     "memory",
     ("rss=", "rss:", "rss ", "memory us", "mem us", "memory_us", "memory (mb)", "memory (gb)", "memory alloc", "memory_alloc",
      "memory_reserved", "memory_cached", "memory:", "memory=", "mem:", "mem=", "ram us", "ram:", "ram=", "used memory",
@@ -42,7 +42,7 @@ METRICS = Trigger(
         "/sec",
         "step time",
         "step_time",
-        *ANCHORS,
+        *EPOCH_TIME_ANCHORS,
     ),
     thin=True,
 )
@@ -52,8 +52,8 @@ HELD_OUT_LOSS = Trigger(
     ("val_loss", "eval_loss", "valid_loss", "val loss", "validation loss", "valid loss", "test loss", "| valid "),
     thin=True,
 )
-EPOCHS = Trigger("epoch end", ANCHORS, thin=True)
-OF_LINES = (METRICS, MEMORY, HELD_OUT_LOSS, EPOCHS)
+EPOCHS = Trigger("epoch end", EPOCH_TIME_ANCHORS, thin=True)
+OF_LINES = (METRICS, MEMORY_TRIGGER, HELD_OUT_LOSS, EPOCHS)
 TRIGGERS = (*OF_LINES, *tables.TRIGGERS, *processes.TRIGGERS, *gauges.TRIGGERS)
 READ_LINES = 2000  # of each kind
 MERGED = 16

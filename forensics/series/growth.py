@@ -24,7 +24,7 @@ STRONG_READINGS = 16
 STRONG_SHARE = 0.3
 SUNK = 0.15
 SLOW = 0.0002
-MOST_EVENTS = 4
+MAX_GROWTH_EVENTS = 4
 PERCENT_MATERIAL = 0.15
 VISIBLE = 0.02  # of the end; sizes are told with three digits
 
@@ -35,7 +35,7 @@ def growth_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
     found = [(s, r) for s in memory if (r := _rise(s))]
     found += [(s, r) for s in memory if not any(s is f for f, _ in found) and (r := _beside(s, memory) or _sinks(s, scan))]
     found.sort(key=lambda x: (_weight(*x) != "strong", x[0].sense != "used", -x[1].share))
-    return [_event(scan, s, r, series) for s, r in found[:MOST_EVENTS]]
+    return [_event(scan, s, r, series) for s, r in found[:MAX_GROWTH_EVENTS]]
 
 
 def _once(series: Series) -> Series:

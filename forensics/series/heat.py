@@ -2,11 +2,11 @@
 
 clocks_throttle_reasons.active 0x0 ... 0x40 from the line on where steps take twice as long -> "hw thermal slowdown"
 
-- A reason for low clocks (nvml.h: thermal and hardware slowdowns, the power cap, the power brake) that is active in HELD of the
-  readings since the slow-down and in less than FREE before it. A power cap is active all the time on a busy GPU; only its coming
-  counts.
-- SM clocks that fell by a fifth while the GPU was within WARM degrees of HOT.
-- HOT degrees or more.
+- A reason for low clocks (nvml.h: thermal and hardware slowdowns, the power cap, the power brake) that is active in
+  MIN_THROTTLED_SHARE of the readings since the slow-down and in less than FREE before it. A power cap is active all the time on
+  a busy GPU; only its coming counts.
+- SM clocks that fell by a fifth while the GPU was within WARM degrees of HOT_CELSIUS.
+- HOT_CELSIUS degrees or more.
 The first two, beside a slow-down, are strong evidence; heat alone is a hint.
 """
 
@@ -17,14 +17,14 @@ from forensics.model import Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.trend import shift
 
-HOT = 85.0
+HOT_CELSIUS = 85.0
 WARM = 10.0
-HELD = 0.8
-FREE = 0.2
-LEAST = 3
+MIN_THROTTLED_SHARE = 0.8
+MAX_THROTTLED_SHARE_BEFORE = 0.2
+MIN_THROTTLE_READINGS = 3
 CLOCKS = 10  # readings of clocks on each side
 CLOCK_FALL = 0.8
-APART = 0.9
+MIN_CLOCK_SEPARATION = 0.9
 
 Reason = tuple[Reading, dict[str, Value], Weight]
 
@@ -39,17 +39,19 @@ def reason(series: Sequence[Series], since: int) -> Reason | None:
             return reading, {**told, "reason": one.name}, "strong"
     for clock in (s for s in series if s.quantity == "clock"):
         change = shift(clock.values, CLOCKS)
-        warm = hottest is not None and hottest.value >= HOT - WARM
-        if change and change.apart < 1 - APART and change.after < CLOCK_FALL * change.before and warm:
+        warm = hottest is not None and hottest.value >= HOT_CELSIUS - WARM
+        if change and change.apart < 1 - MIN_CLOCK_SEPARATION and change.after < CLOCK_FALL * change.before and warm:
             return clock.readings[change.at], {**told, "reason": "clocks fell"}, "strong"
-    return (hottest, told, "hint") if hottest and hottest.value >= HOT else None
+    return (hottest, told, "hint") if hottest and hottest.value >= HOT_CELSIUS else None
 
 
 def _came(throttle: Series, since: int) -> Reading | None:
     """The first active reading of a reason that came with the slow-down."""
     before = [r.value for r in throttle.readings if r.line < since]
     after = [r for r in throttle.readings if r.line >= since]
-    if len(after) < LEAST or len(before) < LEAST:
+    if len(after) < MIN_THROTTLE_READINGS or len(before) < MIN_THROTTLE_READINGS:
         return None
-    held = statistics.fmean(r.value for r in after) >= HELD and statistics.fmean(before) <= FREE
+    held = (
+        statistics.fmean(r.value for r in after) >= MIN_THROTTLED_SHARE and statistics.fmean(before) <= MAX_THROTTLED_SHARE_BEFORE
+    )
     return next(r for r in after if r.value) if held else None

@@ -19,23 +19,23 @@ NO_LOSS = {
     "scale", "scaler", "weight", "coef", "factor", "best", "min", "lowest", "scaling", "packet", "threshold", "lambda", "at",
 }  # fmt: skip
 STEP = {"step", "steps", "iteration", "iterations", "iter", "iters", "update", "updates", "batch", "it", "minibatch"}
-STEPS = {"it", "iter", "iters", "step", "steps", "batch", "batches"}
-MEMORY = {"mem", "memory", "ram", "vram", "rss", "vmrss", "maxrss", "hbm", "heap", "pss", "uss"}
-HELD = {"allocated", "alloc", "reserved", "cached"}  # memory words where the line speaks of memory at all
-GPU = {"gpu", "cuda", "vram", "hbm", "allocated", "reserved", "cached", "nvidia", "device", "ma", "ca", "torch"}
-FREE = {"free", "available", "avail", "left", "remaining"}
+STEP_WORDS = {"it", "iter", "iters", "step", "steps", "batch", "batches"}
+MEMORY_WORDS = {"mem", "memory", "ram", "vram", "rss", "vmrss", "maxrss", "hbm", "heap", "pss", "uss"}
+HELD_MEMORY_WORDS = {"allocated", "alloc", "reserved", "cached"}  # memory words where the line speaks of memory at all
+GPU_WORDS = {"gpu", "cuda", "vram", "hbm", "allocated", "reserved", "cached", "nvidia", "device", "ma", "ca", "torch"}
+FREE_MEMORY_WORDS = {"free", "available", "avail", "left", "remaining"}
 PEAK = {"max", "peak", "maximum", "maxrss", "highest", "reserved", "cached", "ca", "high", "hwm"}
 NO_MEMORY = {
     "total", "limit", "capacity", "size", "quota", "threshold", "requested", "clock", "bus", "util", "utilization", "tried",
     "shared", "vms", "bandwidth", "page", "swap", "buffer", "pinned", "sum", "fraction", "leak", "out", "required",
     "needed", "increase", "delta", "difference", "growth", "cgroup", "freed", "saved", "wait",
 }  # fmt: skip
-TIMES = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
-UNIT = lazy.regex(r"(?<![a-z])(?P<unit>[kmgt]i?b|bytes|percent|%)(?![a-z])")
+SECONDS_BY_UNIT = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
+UNIT_PATTERN = lazy.regex(r"(?<![a-z])(?P<unit>[kmgt]i?b|bytes|percent|%)(?![a-z])")
 PER_SECOND = lazy.regex(
     r"\b(?:wps|ups|it/s|\w+/s(?:ec)?\b|\w+(?:[ _]per[ _]|/)sec(?:ond)?s?\b|throughput|\w*samplespersec)", re.I
 )
-LOSS = lazy.regex(
+LOSS_LABEL_PATTERN = lazy.regex(
     r"(?:\b(train|training|total|lm|batch|running|avg|average|mean|smoothed|val|valid|validation|eval|test|nll|mlm|sop|box|cls|"
     r"obj|dfl) )?([\w./-]{0,80}loss[\w./-]{0,80})",
     re.IGNORECASE,
@@ -77,9 +77,9 @@ def _training(label: str, said: list[str], last: set[str], unit: str) -> Meaning
     name = " ".join(said[-2:])
     if "/" in unit:
         what, _, per = unit.lower().partition("/")
-        if per in ("s", "sec") and what not in STEPS:
+        if per in ("s", "sec") and what not in STEP_WORDS:
             return Meaning("rate", unit.lower(), 1.0, unit.lower())
-        return Meaning("step_time", "bar's time per step", TIMES.get(what, 1.0), "s", inverse=per in ("s", "sec"))
+        return Meaning("step_time", "bar's time per step", SECONDS_BY_UNIT.get(what, 1.0), "s", inverse=per in ("s", "sec"))
     if "attempted" in last or (said[-1:] == ["to"] and said[-2:] != ["reducing", "to"] and "loss" not in last):
         return None
     if (
@@ -96,7 +96,7 @@ def _training(label: str, said: list[str], last: set[str], unit: str) -> Meaning
         return Meaning("rate", " ".join(said[-4:]), 1.0, "/s")
     if said[-3:] == ["last", "data", "time"]:  # detectron2 prints the mean beside it
         return None
-    if "data" in said[-2:] and said[-1] in ("data", "time") and label[-5:] != "data=" and unit.lower() in ("", *TIMES):
+    if "data" in said[-2:] and said[-1] in ("data", "time") and label[-5:] != "data=" and unit.lower() in ("", *SECONDS_BY_UNIT):
         return Meaning("data_time", "data time", _time_factor(label, unit), "s")
     if STEP_TIME.search(label.strip(" '\":=([|)").split("(")[0].strip()) and not {"data", "total", "eta", "epoch"} & last:
         return Meaning("step_time", "time per step", _time_factor(label, unit), "s")
@@ -111,14 +111,14 @@ def _training(label: str, said: list[str], last: set[str], unit: str) -> Meaning
 
 def _loss_name(label: str) -> str:
     """`INFO:tensorflow:loss` -> loss, `train loss` -> train loss, `s0.loss_cls` -> s0 loss cls."""
-    found = LOSS.findall(label)
+    found = LOSS_LABEL_PATTERN.findall(label)
     kind, name = found[-1] if found else ("", "loss")
     return " ".join([kind.lower(), *words(name)]).strip()
 
 
 def _time_factor(label: str, unit: str) -> float:
     if unit:
-        return TIMES.get(unit.lower(), 1.0)
+        return SECONDS_BY_UNIT.get(unit.lower(), 1.0)
     return 1e-3 if re.search(r"\(ms\)|[_ ]ms\b", label) else 1.0
 
 
@@ -128,8 +128,8 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
     last = set(said)
     known = (
-        MEMORY & last
-        or HELD & last
+        MEMORY_WORDS & last
+        or HELD_MEMORY_WORDS & last
         or said in (["used"], ["available"], ["use"], ["current"], ["peak"])
         or {"bytes", "use"} <= last
     )
@@ -137,16 +137,16 @@ def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
         return None
     if NO_MEMORY & last or "/" in unit:
         return None
-    in_label = UNIT.search(label.lower().replace("_", " ").replace("[", " ").replace("(", " "))
+    in_label = UNIT_PATTERN.search(label.lower().replace("_", " ").replace("[", " ").replace("(", " "))
     told = (unit or (in_label["unit"] if in_label else "")).lower()
     if told in ("ms", "s", "c", "mhz", "w", "sec", "secs", "seconds"):
         return None
     watermark = said == ["max", "mem"] or (said == ["memory"] and not unit)  # detectron2 and torchvision; mmengine
-    sense = "free" if FREE & last else "peak" if watermark or PEAK & last else "used"
+    sense = "free" if FREE_MEMORY_WORDS & last else "peak" if watermark or PEAK & last else "used"
     host = {"rss", "vmrss", "maxrss", "host", "cpu", "system", "pss", "uss", "ram"} & last and "gpu" not in last
     device = said in (["current"], ["peak"]) and not unit  # tf.config.experimental.get_memory_info('GPU:0')
-    gpu = watermark or device or bool(GPU & last) or "gb" in last or {"bytes", "use"} <= last
-    name = " ".join(w for w in said if not UNIT.fullmatch(w))
+    gpu = watermark or device or bool(GPU_WORDS & last) or "gb" in last or {"bytes", "use"} <= last
+    name = " ".join(w for w in said if not UNIT_PATTERN.fullmatch(w))
     return Meaning("memory", name, *_scale(told, said), sense=sense, gpu=gpu and not host)
 
 

@@ -12,7 +12,7 @@ from forensics.model import Observation
 
 GROWTH = "series/growth"
 LIMITED = "host_memory.oom_cgroup"
-SHARED = 1.1  # resident memory counts pages of shared files that are not charged to the group
+SHARED_PAGES_FACTOR = 1.1  # resident memory counts pages of shared files that are not charged to the group
 
 
 def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
@@ -39,4 +39,4 @@ def limit_step(event: Observation, limit: int) -> int | None:
     speed, last, held = (event.fields.get(name) for name in ("step_bytes", "last_step", "last_bytes"))
     if not isinstance(speed, int) or not isinstance(last, int) or not isinstance(held, int) or "limit_bytes" in event.fields:
         return None
-    return math.ceil(last + max(0, limit - held) / speed) if speed > 0 and held <= SHARED * limit else None
+    return math.ceil(last + max(0, limit - held) / speed) if speed > 0 and held <= SHARED_PAGES_FACTOR * limit else None

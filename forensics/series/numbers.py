@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from forensics.core import lazy
 
-MOST = 60  # numbers of one line that are looked at
-LABEL = 48  # characters of a label that are kept
+MAX_LINE_NUMBERS = 60  # numbers of one line that are looked at
+MAX_LABEL_CHARS = 48  # characters of a label that are kept
 
 # A number does not begin inside a word (GPU-0, s0.loss) nor as the argument of a call: memory_allocated(1).
-NUMBER = lazy.regex(
+NUMBER_TOKEN_PATTERN = lazy.regex(
     r"(?<![\w.\-])(?<!\w\()(?:(?P<number>[-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d+)?)"
     r"|(?P<odd>[-+]?(?:nan|inf|infinity))\b)"
     r"(?P<unit> ?(?:[KMGT]i?B?(?:ytes)?|bytes|B|%|percent|ms/(?:step|batch|it)|[mu]?s/(?:step|batch|it|iter)|"
@@ -26,7 +26,7 @@ NUMBER = lazy.regex(
     re.IGNORECASE,
 )
 CALLS = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
-CUT = lazy.regex(r"[,;|{}\t\r]|\s-\s")
+LABEL_END_PATTERN = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 
 
 class Token(Struct, frozen=True):
@@ -42,9 +42,9 @@ def tokens(text: str) -> Iterator[Token]:
     """The numbers of a line that have a label or a unit, in order, NaN and infinities among them."""
     text = CALLS.sub(lambda call: " " * len(call[0]), text) if "(" in text else text
     past = 0
-    for found in itertools.islice(NUMBER.finditer(text), MOST):
+    for found in itertools.islice(NUMBER_TOKEN_PATTERN.finditer(text), MAX_LINE_NUMBERS):
         at = slice(*found.span("number" if found["number"] else "odd"))
-        label, unit = _label(text[max(past, at.start - LABEL) : at.start]), found["unit"]
+        label, unit = _label(text[max(past, at.start - MAX_LABEL_CHARS) : at.start]), found["unit"]
         if label or unit:
             start = text.rfind(label, past, at.start)
             yield Token(label, unit.strip() if unit else "", at, slice(start, start + len(label)))
@@ -64,7 +64,7 @@ def _label(front: str) -> str:
     """What is left of the text in front of a number: behind its last comma, bar or tab; empty without a letter."""
     if not any(c.isalpha() for c in front):
         return ""
-    cuts = [m.end() for m in CUT.finditer(front) if front[m.end() :].strip(" \"':=|")]
+    cuts = [m.end() for m in LABEL_END_PATTERN.finditer(front) if front[m.end() :].strip(" \"':=|")]
     return front[cuts[-1] :].strip() if cuts else front.strip()
 
 

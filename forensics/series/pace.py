@@ -2,12 +2,12 @@
 
 time: 0.41 ... time: 0.40 ... time: 2.9, data_time: 2.5 -> slower by 7.1 from line 812 on, waiting for data
 
-A slow-down is a change of level (trend.shift) that lasts to the end, by SLOWER at least, with nearly all values behind it
+A slow-down is a change of level (trend.shift) that lasts to the end, by MIN_SLOWDOWN at least, with nearly all values behind it
 slower than nearly all before. By itself it is no cause: an Observation without one, for the timeline. It becomes a hint where the
 log shows why:
 - `throttled`: heat, falling clocks or a reason for low clocks in the same log (heat.py) -> gpu_hardware.thermal_power;
 - `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled;
-  strong evidence where it is twice that, MOSTLY of each step, for MANY readings;
+  strong evidence where it is twice that, MOSTLY of each step, for MIN_STRONG_READINGS readings;
 - a slow-down with half of a step spent waiting for data, where the log tells of trouble with files, or without, where it tells
   of trouble with the network, is a hint for that trouble: it shows what it cost.
 """
@@ -24,15 +24,15 @@ from forensics.series.heat import reason
 from forensics.series.told import event, scope_fields
 from forensics.series.trend import shift
 
-SLOWER = 1.5
-APART = 0.9
-LEAST = 10  # readings on each side
-MOST = 400
+MIN_SLOWDOWN = 1.5
+MIN_LEVEL_SEPARATION_PACE = 0.9
+MIN_READINGS_PER_SIDE = 10  # readings on each side
+MAX_PACE_POINTS = 400
 STARVED_SLOWER = 5.0
-WAITING = 0.8
+MIN_WAITING_SHARE = 0.8
 MOSTLY = 0.9
 WAITED = 0.5
-MANY = 16
+MIN_STRONG_READINGS = 16
 
 
 class SlowDown(Struct, frozen=True):
@@ -69,9 +69,9 @@ def pace_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
         return [event(scan, "throttled", "gpu_hardware.thermal_power", weight, lines, {**fields, **told}, count)]
     share = _waiting(clearest, series)
     fields |= {"data_percent": round(100 * share)} if share else {}
-    if share >= WAITING and clearest.factor >= STARVED_SLOWER:
+    if share >= MIN_WAITING_SHARE and clearest.factor >= STARVED_SLOWER:
         since = sum(r.line >= clearest.at.line for r in clearest.series.readings)
-        clear = since >= MANY and share >= MOSTLY and clearest.factor >= 2 * STARVED_SLOWER
+        clear = since >= MIN_STRONG_READINGS and share >= MOSTLY and clearest.factor >= 2 * STARVED_SLOWER
         return [event(scan, "starved", "process.stalled", "strong" if clear else "hint", lines, fields, count)]
     return [event(scan, "slow-down", _explained(scan, share), "hint", lines, fields, count)]
 
@@ -84,15 +84,15 @@ def _explained(scan: Scan, share: float) -> str | None:
 
 def slow_down(series: Series) -> SlowDown | None:
     """The slow-down of a series of step times or rates; None where there is none."""
-    thin = series.evened(MOST)
+    thin = series.evened(MAX_PACE_POINTS)
     readings = [r for r in thin.readings if math.isfinite(r.value) and r.value > 0]
     readings = readings[len(readings) // 20 :]  # the first steps compile, fill caches, measure little
     values = [1 / r.value if series.quantity == "rate" else r.value for r in readings]
-    found = shift(values, LEAST)
-    if found is None or found.before <= 0 or found.apart < APART or found.after < SLOWER * found.before:
+    found = shift(values, MIN_READINGS_PER_SIDE)
+    if found is None or found.before <= 0 or found.apart < MIN_LEVEL_SEPARATION_PACE or found.after < MIN_SLOWDOWN * found.before:
         return None
     tail = values[-max(3, (len(values) - found.at) // 4) :]
-    if statistics.median(tail) < SLOWER * found.before:
+    if statistics.median(tail) < MIN_SLOWDOWN * found.before:
         return None
     plain = [r.value for r in readings]
     before, after = statistics.median(plain[: found.at]), statistics.median(plain[found.at :])

@@ -17,21 +17,23 @@ from forensics.series.epoch_time import LAPS
 from forensics.series.labels import Meaning, meaning
 from forensics.series.numbers import Token, number, tokens
 
-LONG = 1000  # characters of a line from which on its plan is not kept
-MOST = 4096  # plans that are kept
-ZEROS = bytes.maketrans(b"123456789", b"000000000")
+MIN_UNCACHED_CHARS = 1000  # characters of a line from which on its plan is not kept
+MAX_CACHED_PLANS = 4096  # plans that are kept
+DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 # Plain texts, looked for in the line in lower case: much faster than a pattern, and most lines have none of them.
 OF_MEMORY = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma ", "cached", "bytes_in_use", "'peak': ")
 MESSAGES = ("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process")
 SIDELESS = {"memory", "mem", "memory used", "mem used", "used memory", "memory usage", "memory use", "used", "memory allocated"}
 PROGRESS = ("loss", "rate", "step_time", "grad_norm")
-TABLE = lazy.regex(r"^\s*(?:[kmgt]ib )?mem ?: +[\d.]+\S* +(?:\d|total)", re.IGNORECASE)  # of free and top, which tables.py reads
+MEMORY_ROW_PATTERN = lazy.regex(
+    r"^\s*(?:[kmgt]ib )?mem ?: +[\d.]+\S* +(?:\d|total)", re.IGNORECASE
+)  # of free and top, which tables.py reads
 FROM_TO = lazy.regex(r"\bloss scale (from \S{1,24} )(?=to )", re.IGNORECASE)
 SCOPE = lazy.regex(r"(?<![\w/-])(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b", re.IGNORECASE)
 DEFAULT = lazy.regex(r"^\[default(\d{1,5})\]:|^\[\d+,(\d{1,5})\]<std|^ {0,4}(\d{1,4}): ")
 OF_TOTAL = lazy.regex(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-]| \d\d:)")
 HELD_OUT = lazy.regex(r"\b(?:valid|validation|val|eval|evaluation|test|testing|evaluate|validating)\b", re.IGNORECASE)
-DIGITS = lazy.regex(r"\d+")
+DIGITS_PATTERN = lazy.regex(r"\d+")
 
 Key = tuple[str, str, str, str, str, bool]  # quantity, name, unit, scope, sense, of a GPU
 
@@ -91,14 +93,14 @@ _plans: dict[tuple[bytes, tuple[str, ...]], Plan] = {}  # of a shape with these 
 
 def plan(text: str) -> Plan:
     """The plan of a line: O(length), and a quick one for a shape that was seen."""
-    if len(text) > LONG:
+    if len(text) > MIN_UNCACHED_CHARS:
         return _worked_out(text)[0]
-    shape = text.encode("utf-8", "surrogatepass").translate(ZEROS)
+    shape = text.encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS)
     names = _names.get(shape)
     if names is not None and (known := _plans.get((shape, tuple([text[at] for at in names])))):
         return known
     made, names = _worked_out(text)
-    if len(_plans) >= MOST:
+    if len(_plans) >= MAX_CACHED_PLANS:
         _plans.clear()
         _names.clear()
     _names[shape] = names
@@ -110,7 +112,7 @@ def _worked_out(text: str) -> tuple[Plan, tuple[slice, ...]]:
     """The plan of one line, and where it has digits of which the plan depends."""
     low = text.lower()
     of_memory = any(w in low for w in OF_MEMORY) and not any(m in low for m in MESSAGES)
-    if of_memory and TABLE.match(text):
+    if of_memory and MEMORY_ROW_PATTERN.match(text):
         return Plan(), ()
     plain = FROM_TO.sub(_blank, text) if "loss scale from" in low else text
     found = list(tokens(plain))
@@ -129,7 +131,7 @@ def _worked_out(text: str) -> tuple[Plan, tuple[slice, ...]]:
         is_progress=not held_out and any(m.quantity in PROGRESS for _, m in known),
     )
     names = [*(at for at, _ in scopes), *(t.labelled for t in found)]
-    digits = {m.span() for at in names for m in DIGITS.finditer(text, at.start, at.stop)}
+    digits = {m.span() for at in names for m in DIGITS_PATTERN.finditer(text, at.start, at.stop)}
     return made, tuple(slice(*at) for at in sorted(digits))
 
 

@@ -13,21 +13,21 @@ from forensics.core.errors import UsageError
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation
 from forensics.series.base import Reading, Series
-from forensics.series.curves import SHOWN
+from forensics.series.curves import SHOWN_QUANTITIES
 
-KINDS = (".png", ".svg", ".pdf")
+PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 PANELS = 8
 PER_PANEL = 6
-MOST_POINTS = 2000
-UNITS = {"bytes": (1 / (1 << 30), "GiB"), "s": (1.0, "s"), "%": (1.0, "%"), "": (1.0, "")}
-MARK = "#b3261e"
+MAX_PLOT_POINTS = 2000
+AXIS_UNITS = {"bytes": (1 / (1 << 30), "GiB"), "s": (1.0, "s"), "%": (1.0, "%"), "": (1.0, "")}
+MARK_COLOUR = "#b3261e"
 
 Found = Sequence[tuple[str, Sequence[Series], Sequence[Observation]]]
 
 
 def check_kind(path: Path) -> None:
     """Raises UsageError unless `path` ends like a picture that can be written."""
-    if path.suffix.lower() not in KINDS:
+    if path.suffix.lower() not in PLOT_SUFFIXES:
         raise UsageError("pictures are .png, .svg or .pdf", str(path))
 
 
@@ -67,18 +67,18 @@ def _panels(found: Found) -> dict[tuple[str, str], list[tuple[str, Series]]]:
     panels: dict[tuple[str, str], list[tuple[str, Series]]] = defaultdict(list)
     for source, series, _ in found:
         for one in series:
-            if one.quantity in SHOWN and len(one.readings) >= 3:
+            if one.quantity in SHOWN_QUANTITIES and len(one.readings) >= 3:
                 panels[one.quantity, one.unit].append((source, one))
-    order = sorted(panels, key=lambda k: (SHOWN.index(k[0]), k[1]))[:PANELS]
+    order = sorted(panels, key=lambda k: (SHOWN_QUANTITIES.index(k[0]), k[1]))[:PANELS]
     return {k: sorted(panels[k], key=lambda x: -len(x[1].readings))[:PER_PANEL] for k in order}
 
 
 def _draw(axis: Any, panel: tuple[str, str], series: Sequence[tuple[str, Series]], timed: bool) -> None:
-    factor, unit = UNITS.get(panel[1], (1.0, panel[1]))
+    factor, unit = AXIS_UNITS.get(panel[1], (1.0, panel[1]))
     drawn: list[float] = []
     several = len({source for source, _ in series}) > 1
     for source, one in series:
-        readings = one.thinned(MOST_POINTS).readings
+        readings = one.thinned(MAX_PLOT_POINTS).readings
         places: list[Any] = [_when(r) for r in readings] if timed else [r.line for r in readings]
         pairs = [(p, r.value * factor) for p, r in zip(places, readings, strict=True) if p is not None]
         label = f"{one.name} {one.scope}".strip() + (f"  {source[-40:]}" if several else "")
@@ -100,9 +100,14 @@ def _mark(axis: Any, found: Found, timed: bool) -> None:
             proof = min(event.proofs, key=lambda p: p.line)
             place: Any = _when(Reading(proof.line, proof.text, 0.0)) if timed else proof.line
             if place is not None:
-                axis.axvline(place, color=MARK, lw=0.8, ls="--")
+                axis.axvline(place, color=MARK_COLOUR, lw=0.8, ls="--")
                 axis.annotate(
-                    event.kind.split("/")[-1], (place, 1), xycoords=("data", "axes fraction"), fontsize=6, color=MARK, va="bottom"
+                    event.kind.split("/")[-1],
+                    (place, 1),
+                    xycoords=("data", "axes fraction"),
+                    fontsize=6,
+                    color=MARK_COLOUR,
+                    va="bottom",
                 )
 
 

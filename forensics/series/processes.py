@@ -18,34 +18,34 @@ from forensics.model import Line, Scan, Trigger
 from forensics.series.base import Series
 from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled
 
-TABLE = Trigger("process table", ("%mem", "pid   rss", "pid    rss", "rss command"), after=40, thin=True)
+PROCESS_TABLE_TRIGGER = Trigger("process table", ("%mem", "pid   rss", "pid    rss", "rss command"), after=40, thin=True)
 TOP = Trigger("top memory", ("ib mem :", "mem:  ", "avail mem"), before=1, thin=True)
-TRIGGERS = (TABLE, TOP)
-KERNEL = "kernel_oom"  # the scanner keeps these regions for the record of that name
+TRIGGERS = (PROCESS_TABLE_TRIGGER, TOP)
+OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
 KERNEL_REACH = 500
-PAGE_BYTES = 4096
+OOM_PAGE_BYTES = 4096
 BIG = 0.1
 READ_TABLES = 500
 RESIDENT = Measure("resident memory", "memory", "bytes", 1, "used")
-USED = Measure("memory used", "memory", "bytes", 1, "used")
+PROCESS_MEMORY_MEASURE = Measure("memory used", "memory", "bytes", 1, "used")
 AVAILABLE = Measure("memory available", "memory", "bytes", 1, "free")
-SIZE = lazy.regex(r"(\d{1,15}(?:\.\d{1,6})?)([kmgt]?)$", re.IGNORECASE)
+PROCESS_SIZE_PATTERN = lazy.regex(r"(\d{1,15}(?:\.\d{1,6})?)([kmgt]?)$", re.IGNORECASE)
 KERNEL_HEAD = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
 KERNEL_ROW = lazy.regex(r"\[\s*(?P<pid>\d{1,10})\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
 TOP_USED = lazy.regex(
     r"\b(?P<unit>[KMGT]iB )?Mem ?:.*?(?P<used>\d+(?:\.\d+)?)(?P<suffix>[kmgt]?) used,\s+\S+ (?P<last>free|buff)"
 )
 TOP_AVAILABLE = lazy.regex(r"\b(?P<unit>[KMGT]iB )Swap ?:.* (?P<free>\d+(?:\.\d+)?) avail Mem")
-SCALES = {"": KIB, "k": KIB, "m": MIB, "g": GIB, "t": GIB << 10}
+BYTES_PER_PS_UNIT = {"": KIB, "k": KIB, "m": MIB, "g": GIB, "t": GIB << 10}
 
 Row = tuple[Line, int, float]  # its process and the bytes it holds
 
 
 def series(scan: Scan) -> list[Series]:
     """The memory of the big processes of all tables of `scan`, and of the host as top tells it."""
-    regions = scan.regions.get(TABLE.kind, ())
+    regions = scan.regions.get(PROCESS_TABLE_TRIGGER.kind, ())
     tables = [list(_table(r.text, r.lines_after())) for r in regions[:: -(-len(regions) // READ_TABLES) or 1]]
-    kernel = [list(_kernel(r.lines_after())) for r in scan.regions.get(KERNEL, ()) if r.most_after >= KERNEL_REACH]
+    kernel = [list(_kernel(r.lines_after())) for r in scan.regions.get(OOM_REPORT_KIND, ()) if r.most_after >= KERNEL_REACH]
     return assembled((*_big(tables), *_big(kernel), *_host(scan)))
 
 
@@ -58,10 +58,10 @@ def _table(header: str, lines: Sequence[Line]) -> Iterator[Row]:
     pid, held = head.index("PID"), head.index(column)
     for line in lines:
         cells = line.text.split()
-        found = SIZE.match(cells[held]) if len(cells) > max(pid, held) and cells[pid].isdecimal() else None
+        found = PROCESS_SIZE_PATTERN.match(cells[held]) if len(cells) > max(pid, held) and cells[pid].isdecimal() else None
         if found is None:
             return
-        yield line, int(cells[pid][:10]), float(found[1]) * SCALES[found[2].lower()]
+        yield line, int(cells[pid][:10]), float(found[1]) * BYTES_PER_PS_UNIT[found[2].lower()]
 
 
 def _kernel(lines: Sequence[Line]) -> Iterator[Row]:
@@ -75,7 +75,7 @@ def _kernel(lines: Sequence[Line]) -> Iterator[Row]:
         row = KERNEL_ROW.search(line.text) if columns and not header else None
         cells = row["rest"].split(None, len(columns) - 1) if row else []
         if row and len(cells) == len(columns) and "rss" in columns and cells[columns.index("rss")].isdecimal():
-            yield line, int(row["pid"]), float(cells[columns.index("rss")]) * PAGE_BYTES
+            yield line, int(row["pid"]), float(cells[columns.index("rss")]) * OOM_PAGE_BYTES
 
 
 def _big(tables: Sequence[Sequence[Row]]) -> Iterator[Cell]:
@@ -98,6 +98,11 @@ def _host(scan: Scan) -> Iterator[Cell]:
         line = Line(region.number, region.text)
         used, free = TOP_USED.search(region.text), TOP_AVAILABLE.search(region.text)
         if used and (used["unit"] or used["suffix"]) and used["last"] == "buff":  # old ones count caches as used
-            yield Cell(line, USED, "", float(used["used"]) * SCALES[(used["suffix"] or used["unit"][0]).lower()])
+            yield Cell(
+                line,
+                PROCESS_MEMORY_MEASURE,
+                "",
+                float(used["used"]) * BYTES_PER_PS_UNIT[(used["suffix"] or used["unit"][0]).lower()],
+            )
         if free:
-            yield Cell(line, AVAILABLE, "", float(free["free"]) * SCALES[free["unit"][0].lower()])
+            yield Cell(line, AVAILABLE, "", float(free["free"]) * BYTES_PER_PS_UNIT[free["unit"][0].lower()])

@@ -2,9 +2,9 @@
 
 [rank3] step_time 0.92 beside [rank0..7] step_time 0.61 -> rank 3, slower by 1.5
 
-Told when, of THREE ranks or more with MANY readings each, one rank's median time per step is SLOWER times the median of the
-others' medians, and lies above APART of all of the others' readings. It names no cause: the GPU, the host, its neighbours or
-its data may be slow.
+Told when, of THREE ranks or more with MIN_RANK_READINGS readings each, one rank's median time per step is
+MIN_STRAGGLER_SLOWDOWN times the median of the others' medians, and lies above MIN_RANK_SEPARATION of all of the others'
+readings. It names no cause: the GPU, the host, its neighbours or its data may be slow.
 """
 
 import statistics
@@ -15,19 +15,23 @@ from forensics.series.base import Series
 from forensics.series.told import event, lines_of, scope_fields
 
 THREE = 3
-MANY = 10
-SLOWER = 1.25
-APART = 0.9
-MOST = 200
+MIN_RANK_READINGS = 10
+MIN_STRAGGLER_SLOWDOWN = 1.25
+MIN_RANK_SEPARATION = 0.9
+MAX_RANK_POINTS = 200
 
 
 def straggler_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
     """At most one Observation: the slowest rank of the first kind of number that shows one."""
     kinds = dict.fromkeys((s.quantity, s.name) for s in series if s.quantity in ("step_time", "rate"))
     for kind in kinds:
-        ranks = [s for s in series if (s.quantity, s.name) == kind and s.scope.startswith("rank ") and len(s.readings) >= MANY]
+        ranks = [
+            s
+            for s in series
+            if (s.quantity, s.name) == kind and s.scope.startswith("rank ") and len(s.readings) >= MIN_RANK_READINGS
+        ]
         if len(ranks) >= THREE and len({s.scope for s in ranks}) == len(ranks):
-            found = _straggler(scan, [s.thinned(MOST) for s in ranks])
+            found = _straggler(scan, [s.thinned(MAX_RANK_POINTS) for s in ranks])
             if found:
                 return [found]
     return []
@@ -40,7 +44,7 @@ def _straggler(scan: Scan, ranks: Sequence[Series]) -> Observation | None:
     usual = statistics.median(m for scope, m in medians.items() if scope != slowest.scope)
     factor = medians[slowest.scope] / usual
     others = [v for scope, values in times.items() if scope != slowest.scope for v in values]
-    if factor < SLOWER or sum(medians[slowest.scope] > v for v in others) < APART * len(others):
+    if factor < MIN_STRAGGLER_SLOWDOWN or sum(medians[slowest.scope] > v for v in others) < MIN_RANK_SEPARATION * len(others):
         return None
     fields: dict[str, Value] = {
         "series": f"{slowest.name} {slowest.scope}",

@@ -3,11 +3,11 @@
 iteration 45000/115311 ... (111 s each), then only "[08:56:18] PULSE: tr11-lm is running" every hour -> process.stalled
 
 The usual interval comes from the stamps of the progress lines, or from the time a step takes by their own word. Silence is the
-time from the last of them to the last stamp of the log. It counts when it is SILENT times the usual interval, LONGEST times the
-longest one and SILENT_S at least, the run had not reached its last step, and no line since speaks of an end; trouble that was
-told at once ended the run, trouble told after the silence may be its consequence. Strong only where the log went on by a
-heartbeat alone (the same lines again and again) and no signature found anything, so that nothing else has the word; else a hint.
-A rank that fell behind while the others went on has an Observation of its own.
+time from the last of them to the last stamp of the log. It counts when it is MIN_USUAL_INTERVALS times the usual interval,
+MIN_LONGEST_INTERVALS times the longest one and SILENT_S at least, the run had not reached its last step, and no line since
+speaks of an end; trouble that was told at once ended the run, trouble told after the silence may be its consequence. Strong
+only where the log went on by a heartbeat alone (the same lines again and again) and no signature found anything, so that
+nothing else has the word; else a hint. A rank that fell behind while the others went on has an Observation of its own.
 """
 
 import itertools
@@ -24,16 +24,16 @@ from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
 from forensics.series.gather import Numbers, Progress
 from forensics.series.told import event
 
-CAUSE = "process.stalled"
-SILENT = 20.0
-LONGEST = 3.0
+STALL_CAUSE = "process.stalled"
+MIN_USUAL_INTERVALS = 20.0
+MIN_LONGEST_INTERVALS = 3.0
 SILENT_S = 600.0
 HEARTBEATS = 3
-MANY = 16
+MIN_STRONG_READINGS = 16
 LOOKED_AT = 80
-BEHIND = 10
+MIN_LINES_BEHIND = 10
 DAY_S = 86400.0
-ENDED = lazy.regex(
+END_WORDS_PATTERN = lazy.regex(
     r"\b(?:done|finish\w*|complet\w*|ended|exit(?:ing|ed)?|sav(?:ed|ing)|best|total time|shut\w* ?down|success\w*|"
     r"evaluat\w*|test(?:ing)?|results?|accuracy|summary|uploading|goodbye|bye)\b",
     re.IGNORECASE,
@@ -80,7 +80,7 @@ def _silence(scan: Scan, found: Numbers) -> Observation | None:
     usual = _usual(found) if silent >= SILENT_S else None
     if usual is None:
         return None
-    needed = max(SILENT * usual[0], LONGEST * usual[1], SILENT_S)
+    needed = max(MIN_USUAL_INTERVALS * usual[0], MIN_LONGEST_INTERVALS * usual[1], SILENT_S)
     if silent < needed or not _unexplained(since, start + needed):
         return None
     heartbeat = _heartbeat(since)
@@ -88,12 +88,12 @@ def _silence(scan: Scan, found: Numbers) -> Observation | None:
     if not heartbeat and last.total is None and not trouble:
         return None
     alone = heartbeat and not trouble and not any(h.cause != "none.healthy" for h in scan.hits)
-    weight: Weight = "strong" if alone and len(found.progress) >= MANY else "hint"
+    weight: Weight = "strong" if alone and len(found.progress) >= MIN_STRONG_READINGS else "hint"
     fields: dict[str, Value] = {"silent_s": round(silent), "usual_s": round(usual[0], 3)}
     fields |= {} if last.step is None else {"step_no": int(last.step)}
     fields |= {} if last.total is None else {"last_step": int(last.total)}
     stamped = [x for x, s in since.lines if s is not None]
-    return event(scan, "silence", CAUSE, weight, (stamped[-1], last.line, stamped[0]), fields, len(found.progress))
+    return event(scan, "silence", STALL_CAUSE, weight, (stamped[-1], last.line, stamped[0]), fields, len(found.progress))
 
 
 def seconds(text: str) -> float | None:
@@ -128,7 +128,7 @@ def _unexplained(since: Since, late: float) -> bool:
     early = True
     for line, at in since.lines:
         early = early and (at is None or at < late)
-        if ENDED.search(line.text) or (early and TROUBLE.search(line.text)):
+        if END_WORDS_PATTERN.search(line.text) or (early and TROUBLE.search(line.text)):
             return False
     return True
 
@@ -140,21 +140,21 @@ def _heartbeat(since: Since) -> bool:
 
 
 def _behind(scan: Scan, progress: Sequence[Progress]) -> Observation | None:
-    """A rank whose last step lies behind while every other printed BEHIND lines more."""
+    """A rank whose last step lies behind while every other printed MIN_LINES_BEHIND lines more."""
     ranks: dict[str, list[Progress]] = defaultdict(list)
     for one in progress:
         if one.step is not None and "rank" in one.scope:
             ranks[one.scope].append(one)
-    if len(ranks) < 2 or min(map(len, ranks.values())) < BEHIND:
+    if len(ranks) < 2 or min(map(len, ranks.values())) < MIN_LINES_BEHIND:
         return None
     slowest = min(ranks, key=lambda r: ranks[r][-1].line.number)
     last = ranks[slowest][-1]
     others = [ps for r, ps in ranks.items() if r != slowest]
     more = min(sum(p.line.number > last.line.number for p in ps) for ps in others)
     ahead = min(ps[-1].step or 0 for ps in others)
-    if more < BEHIND or ahead <= (last.step or 0) or (last.total is not None and last.step == last.total):
+    if more < MIN_LINES_BEHIND or ahead <= (last.step or 0) or (last.total is not None and last.step == last.total):
         return None
     number = re.search(r"rank (\d+)", slowest)
     fields: dict[str, Value] = {"step_no": int(last.step or 0), "others_step": int(ahead)}
     fields |= {"rank": int(number[1])} if number else {}
-    return event(scan, "behind", CAUSE, "hint", (last.line, others[0][-1].line), fields, len(progress))
+    return event(scan, "behind", STALL_CAUSE, "hint", (last.line, others[0][-1].line), fields, len(progress))

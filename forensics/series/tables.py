@@ -12,7 +12,7 @@ from forensics.model import Line, Region, Scan, Trigger
 from forensics.series.base import Series
 from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled
 
-FREE = Trigger("free table", ("mem: ",), before=1, thin=True)
+FREE_TRIGGER = Trigger("free table", ("mem: ",), before=1, thin=True)
 SMI = Trigger("nvidia-smi table", ("mib / ",), before=1, thin=True)
 CSV = Trigger("nvidia-smi csv", (" mib,", " mhz,"), thin=True)
 CSV_HEAD = Trigger(
@@ -21,35 +21,35 @@ CSV_HEAD = Trigger(
     after=100,
     thin=True,
 )
-ROWS = Trigger("column table", ("swpd", "kbmemfree", "# gpu ", "#date  ", "#time  "), after=100, thin=True)
-TRIGGERS = (FREE, SMI, CSV, CSV_HEAD, ROWS)
+COLUMN_TABLE_TRIGGER = Trigger("column table", ("swpd", "kbmemfree", "# gpu ", "#date  ", "#time  "), after=100, thin=True)
+TRIGGERS = (FREE_TRIGGER, SMI, CSV, CSV_HEAD, COLUMN_TABLE_TRIGGER)
 
-SIZE = lazy.regex(r"(\d{1,18}(?:\.\d{1,18})?)([KMGTP]?)i?B?$", re.IGNORECASE)
+TABLE_SIZE_PATTERN = lazy.regex(r"(\d{1,18}(?:\.\d{1,18})?)([KMGTP]?)i?B?$", re.IGNORECASE)
 USED_OF = lazy.regex(r"(\d{1,9})MiB / +\d{1,9}MiB")
-HOT = lazy.regex(r"\b(\d{1,3})C\b")
+CELSIUS_PATTERN = lazy.regex(r"\b(\d{1,3})C\b")
 INDEX = lazy.regex(r"^\|\s+(\d{1,3})\s+\S")
-SCALES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+POWER_OF_UNIT = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 TEMPERATURE = Measure("temperature", "temperature", "C", gpu=True)
-CLOCK = Measure("SM clock", "clock", "MHz", gpu=True)
+CLOCK_MEASURE = Measure("SM clock", "clock", "MHz", gpu=True)
 POWER = Measure("power draw", "power", "W", gpu=True)
 GPU_USED = Measure("GPU memory used", "memory", "bytes", MIB, "used", True)
-USED = Measure("memory used", "memory", "bytes", 1, "used")
+USED_MEMORY_MEASURE = Measure("memory used", "memory", "bytes", 1, "used")
 AVAILABLE = Measure("memory available", "memory", "bytes", 1, "free")
 CACHES = ("free", "buff", "cache")  # of vmstat: what a program can have is their sum
 # Column of a table -> what it is. vmstat and sar count in KiB, nvidia-smi in MiB.
-COLUMNS: Mapping[str, Measure] = {
+COLUMN_MEASURES: Mapping[str, Measure] = {
     "swpd": Measure("swap used", "memory", "bytes", KIB, "used"),
     "kbmemused": Measure("memory used and cached", "memory", "bytes", KIB, "peak"),
     "kbavail": Measure("memory available", "memory", "bytes", KIB, "free"),
     "gtemp": TEMPERATURE,
-    "pclk": CLOCK,
+    "pclk": CLOCK_MEASURE,
     "pwr": POWER,
     "fb": GPU_USED,
     "memory.used": GPU_USED,
     "temperature.gpu": TEMPERATURE,
     "power.draw": POWER,
-    "clocks.current.sm": CLOCK,
-    "clocks.sm": CLOCK,
+    "clocks.current.sm": CLOCK_MEASURE,
+    "clocks.sm": CLOCK_MEASURE,
 }
 # Why clocks are held down: the bits of nvmlClocksEventReasons (nvml.h), and the columns that tell them one by one.
 REASONS: Mapping[str, int] = {
@@ -60,7 +60,7 @@ REASONS: Mapping[str, int] = {
     "hw_power_brake_slowdown": 0x80,
 }
 THROTTLE = {name: Measure(name.replace("_", " "), "throttle", "", gpu=True) for name in REASONS}
-REASON = lazy.regex(r"clocks_(?:throttle|event)_reasons\.(\w+)")
+THROTTLE_COLUMN_PATTERN = lazy.regex(r"clocks_(?:throttle|event)_reasons\.(\w+)")
 
 
 def series(scan: Scan) -> list[Series]:
@@ -69,12 +69,12 @@ def series(scan: Scan) -> list[Series]:
 
 
 def _cells(scan: Scan) -> Iterator[Cell]:
-    for region in scan.regions.get(FREE.kind, ()):
+    for region in scan.regions.get(FREE_TRIGGER.kind, ()):
         yield from _free(region)
     for region in scan.regions.get(SMI.kind, ()):
         yield from _smi(region)
     yield from _csv(scan)
-    heads = scan.regions.get(ROWS.kind, ())
+    heads = scan.regions.get(COLUMN_TABLE_TRIGGER.kind, ())
     for region in heads:
         yield from _rows(region.text, region.lines_after())
     if heads:
@@ -85,7 +85,7 @@ def _free(region: Region) -> Iterator[Cell]:
     """`free`, with or without -m, -g, -h. Old ones count buffers and cache as used; those are taken off."""
     head = next((x.text.split() for x in region.lines_before() if "total" in x.text and "used" in x.text), None)
     _, _, rest = region.text.partition("Mem:")
-    cells = [SIZE.match(c) for c in rest.split()]
+    cells = [TABLE_SIZE_PATTERN.match(c) for c in rest.split()]
     if head is None or not cells or len(cells) > len(head) or not all(cells):
         return
     row = dict(zip(head, (_size(c) for c in cells if c), strict=False))
@@ -93,13 +93,13 @@ def _free(region: Region) -> Iterator[Cell]:
     factor = _free_factor(row.get("total", 0.0)) if plain else 1.0
     line = Line(region.number, region.text)
     used = row.get("used", 0.0) - row.get("buffers", 0.0) - row.get("cached", 0.0)
-    yield Cell(line, USED, "", used * factor)
+    yield Cell(line, USED_MEMORY_MEASURE, "", used * factor)
     if "available" in row:
         yield Cell(line, AVAILABLE, "", row["available"] * factor)
 
 
 def _size(cell: re.Match[str]) -> float:
-    return float(cell[1]) * 1024.0 ** SCALES[cell[2].lower()]
+    return float(cell[1]) * 1024.0 ** POWER_OF_UNIT[cell[2].lower()]
 
 
 def _free_factor(total: float) -> float:
@@ -109,7 +109,7 @@ def _free_factor(total: float) -> float:
 
 def _smi(region: Region) -> Iterator[Cell]:
     """The two lines of a GPU in nvidia-smi's picture: its index in the first, heat and memory in the second."""
-    used, hot = USED_OF.search(region.text), HOT.search(region.text)
+    used, hot = USED_OF.search(region.text), CELSIUS_PATTERN.search(region.text)
     above = region.lines_before()
     index = INDEX.match(above[-1].text) if above else None
     if not used or not index:
@@ -131,7 +131,7 @@ def _csv(scan: Scan) -> Iterator[Cell]:
     for number in sorted(rows):
         cells = [c.strip() for c in rows[number].split(",")]
         names = [c.split(" ")[0] for c in cells]
-        if COLUMNS.keys() & set(names) or any(map(REASON.match, names)):
+        if COLUMN_MEASURES.keys() & set(names) or any(map(THROTTLE_COLUMN_PATTERN.match, names)):
             header = names
         elif header and len(cells) == len(header):
             yield from _csv_row(Line(number, rows[number]), dict(zip(header, cells, strict=True)))
@@ -139,12 +139,12 @@ def _csv(scan: Scan) -> Iterator[Cell]:
 
 def _csv_row(line: Line, row: Mapping[str, str]) -> Iterator[Cell]:
     scope = f"gpu {row['index']}" if "index" in row else row.get("uuid", row.get("pci.bus_id", ""))
-    for column in COLUMNS.keys() & row.keys():
+    for column in COLUMN_MEASURES.keys() & row.keys():
         found = re.match(r"\d+(?:\.\d+)?", row[column])
         if found:
-            yield Cell(line, COLUMNS[column], scope, float(found[0]))
+            yield Cell(line, COLUMN_MEASURES[column], scope, float(found[0]))
     for column, value in row.items():
-        reason = REASON.match(column)
+        reason = THROTTLE_COLUMN_PATTERN.match(column)
         if reason and reason[1] in REASONS and value in ("Active", "Not Active"):
             yield Cell(line, THROTTLE[reason[1]], scope, float(value == "Active"))
         elif reason and reason[1] == "active" and re.fullmatch(r"0x[0-9a-fA-F]{1,16}", value):
@@ -169,8 +169,8 @@ def _rows(header: str, lines: Sequence[Line], at_end: bool = False) -> Iterator[
             return
         row = dict(zip(head, cells, strict=False))
         scope = f"gpu {row['gpu']}" if "gpu" in row else ""
-        for column in COLUMNS.keys() & row.keys():
+        for column in COLUMN_MEASURES.keys() & row.keys():
             if re.fullmatch(r"\d+(?:\.\d+)?", row[column]):
-                yield Cell(line, COLUMNS[column], scope, float(row[column]))
+                yield Cell(line, COLUMN_MEASURES[column], scope, float(row[column]))
         if "swpd" in row and all(row.get(c, "").isdecimal() for c in CACHES):
             yield Cell(line, AVAILABLE, "", KIB * sum(float(row[c]) for c in CACHES))

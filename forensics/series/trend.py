@@ -1,12 +1,13 @@
 """Robust statistics of a short list of numbers: does it rise and keep rising, how fast, where does it change?
 
-Nothing here knows what the numbers are. All of it is plain Python on at most MOST_POINTS values, because pairs are quadratic.
+Nothing here knows what the numbers are. All of it is plain Python on at most MAX_TREND_POINTS values, because pairs are
+quadratic.
 
 The trend test. Leave out the first quarter (warm-up). Cut the rest into five equal parts and take their medians. It rises when
-each median is above the one before by at least SHARE of the whole rise, the last by LAST_SHARE (it does not flatten), the
-lowest value of the last part lies above the middle of the first (a saw-tooth comes back to its floor), the rise is MATERIAL
-beside the level, and Mann and Kendall's test (H. B. Mann 1945, M. G. Kendall 1975) says that it is no chance: tau >= TAU, z >= Z.
-The speed is Theil and Sen's: the median slope over all pairs (P. K. Sen 1968).
+each median is above the one before by at least MIN_PART_RISE_SHARE of the whole rise, the last by LAST_SHARE (it does not
+flatten), the lowest value of the last part lies above the middle of the first (a saw-tooth comes back to its floor), the rise
+is MATERIAL beside the level, and Mann and Kendall's test (H. B. Mann 1945, M. G. Kendall 1975) says that it is no chance: tau
+>= TAU, z >= Z. The speed is Theil and Sen's: the median slope over all pairs (P. K. Sen 1968).
 """
 
 import itertools
@@ -16,10 +17,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-MOST_POINTS = 200
-FEW = 8
-PARTS = 5
-SHARE = 0.05
+MAX_TREND_POINTS = 200
+MIN_TREND_READINGS = 8
+TREND_PARTS = 5
+MIN_PART_RISE_SHARE = 0.05
 LAST_SHARE = 0.12
 MATERIAL = 0.05
 TAU = 0.5
@@ -37,24 +38,25 @@ class Rise(Struct, frozen=True):
     slope: float
 
 
-def thin(values: Sequence[float], most: int = MOST_POINTS) -> list[float]:
+def thin(values: Sequence[float], most: int = MAX_TREND_POINTS) -> list[float]:
     """An even sample of at most `most` values, the last one kept."""
     stride = -(-len(values) // most)
     return [*values[::stride], values[-1]] if stride > 1 else list(values)
 
 
 def rise(values: Sequence[float], material: float = MATERIAL) -> Rise | None:
-    """The rise of a series by the trend test, None where there is none; `few_rise` where there are less than FEW values."""
-    if len(values) < FEW or not all(map(math.isfinite, values)):
+    """The rise of a series by the trend test, None where there is none; `few_rise` where there are less than MIN_TREND_READINGS
+    values."""
+    if len(values) < MIN_TREND_READINGS or not all(map(math.isfinite, values)):
         return None
     body = values[len(values) // 4 :]
-    parts = _parts(body, PARTS if len(body) >= 3 * PARTS else 3)
+    parts = _parts(body, TREND_PARTS if len(body) >= 3 * TREND_PARTS else 3)
     medians = [statistics.median(p) for p in parts]
     whole = medians[-1] - medians[0]
     if whole <= 0 or whole < material * abs(medians[0]):
         return None
     gaps = [b - a for a, b in itertools.pairwise(medians)]
-    if min(gaps) < SHARE * whole or gaps[-1] < LAST_SHARE * whole * (PARTS - 1) / len(gaps):
+    if min(gaps) < MIN_PART_RISE_SHARE * whole or gaps[-1] < LAST_SHARE * whole * (TREND_PARTS - 1) / len(gaps):
         return None
     if min(parts[-1]) < statistics.median(parts[0]):
         return None
@@ -68,7 +70,7 @@ def rise(values: Sequence[float], material: float = MATERIAL) -> Rise | None:
 
 def few_rise(values: Sequence[float], material: float = FEW_MATERIAL) -> Rise | None:
     """The rise of 3 to 7 values: each above the one before, the last step at least FEW_LAST of the mean step."""
-    if not 3 <= len(values) < FEW or not all(map(math.isfinite, values)):
+    if not 3 <= len(values) < MIN_TREND_READINGS or not all(map(math.isfinite, values)):
         return None
     steps = [b - a for a, b in itertools.pairwise(values)]
     mean = statistics.fmean(steps)

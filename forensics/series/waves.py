@@ -2,10 +2,11 @@
 
 0.4 s, 0.4 s, 0.4 s, 2.1 s, 0.4 s, 0.4 s, 0.4 s, 2.0 s ... -> every 4th step, slower by 5, half of the time lost
 
-Told of MANY readings or more when the logarithms of the times repeat themselves at some distance (autocorrelation ALIKE at a lag
-of up to a quarter of the readings; chance alone gives less than 4 / sqrt(MANY)), the slow ones are SWING times the fast ones
-(90th and 10th percentile), they come and go SWINGS times, and LOST of the time would be saved if all were as fast. Loaders with
-too few workers, other jobs on the machine and clocks that are held down for a while look like that; it names no cause.
+Told of MIN_WAVE_READINGS readings or more when the logarithms of the times repeat themselves at some distance (autocorrelation
+MIN_AUTOCORRELATION at a lag of up to a quarter of the readings; chance alone gives less than 4 / sqrt(MIN_WAVE_READINGS)), the
+slow ones are SWING times the fast ones (90th and 10th percentile), they come and go SWINGS times, and MIN_LOST_SHARE of the
+time would be saved if all were as fast. Loaders with too few workers, other jobs on the machine and clocks that are held down
+for a while look like that; it names no cause.
 """
 
 import math
@@ -16,18 +17,22 @@ from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
 from forensics.series.told import event, lines_of, scope_fields
 
-MANY = 60
-MOST = 400
-ALIKE = 0.52
+MIN_WAVE_READINGS = 60
+MAX_WAVE_POINTS = 400
+MIN_AUTOCORRELATION = 0.52
 SWING = 1.5
 SWINGS = 5
-LOST = 0.2
+MIN_LOST_SHARE = 0.2
 
 
 def wave_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
     """At most one Observation: the first series of step times or rates that is a saw-tooth."""
     for one in series:
-        if one.quantity in ("step_time", "rate") and not one.name.startswith("held-out") and len(one.readings) >= MANY:
+        if (
+            one.quantity in ("step_time", "rate")
+            and not one.name.startswith("held-out")
+            and len(one.readings) >= MIN_WAVE_READINGS
+        ):
             found = _wave(scan, one)
             if found:
                 return [found]
@@ -35,18 +40,18 @@ def wave_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
 
 
 def _wave(scan: Scan, series: Series) -> Observation | None:
-    readings = [r for r in series.evened(MOST).readings if math.isfinite(r.value) and r.value > 0]
+    readings = [r for r in series.evened(MAX_WAVE_POINTS).readings if math.isfinite(r.value) and r.value > 0]
     readings = readings[len(readings) // 20 :]
-    if len(readings) < MANY:
+    if len(readings) < MIN_WAVE_READINGS:
         return None
     seconds = [1 / r.value if series.quantity == "rate" else r.value for r in readings]
     ordered = sorted(seconds)
     fast, slow = ordered[len(ordered) // 10], ordered[-1 - len(ordered) // 10]
     lost = 1 - fast / statistics.fmean(seconds)
-    if slow < SWING * fast or lost < LOST or _swings(seconds, fast, slow) < SWINGS:
+    if slow < SWING * fast or lost < MIN_LOST_SHARE or _swings(seconds, fast, slow) < SWINGS:
         return None
     lag, alike = _repeats([math.log(min(max(s, fast), slow)) for s in seconds])
-    if alike < ALIKE:
+    if alike < MIN_AUTOCORRELATION:
         return None
     fields: dict[str, Value] = {
         "series": series.name,

@@ -21,7 +21,7 @@ from forensics.sources.stdin import stdin_sources
 from forensics.sources.walk import walk
 
 # An empty log of a job that died is an answer, too: it ended before it wrote, or its output went elsewhere.
-EMPTY = (
+EMPTY_SOURCE_MESSAGE = (
     "a job that left an empty log ended before it wrote a line, or wrote elsewhere: look at its exit status, at the scheduler"
     " (sacct -j JOB, kubectl describe pod POD) and at the kernel's log (dmesg -T)"
 )
@@ -41,7 +41,7 @@ def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
             raise UsageError("no such file or folder", str(path))
     found = in_order(_found(paths, warn))
     if not found and all(_is_empty(p) for p in paths):
-        raise SourceError("nothing is written in it", ", ".join(map(str, paths)), EMPTY)
+        raise SourceError("nothing is written in it", ", ".join(map(str, paths)), EMPTY_SOURCE_MESSAGE)
     if not found:
         raise SourceError("nothing readable", ", ".join(map(str, paths)), "give a text log, a folder of logs or an archive")
     return found

@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from forensics.core import limits
 from forensics.core.text import shown
 from forensics.model import Warn, Warning
-from forensics.sources.blob import PROBE_BYTES, Blob, LimitError, told
+from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, LimitError, told
 from forensics.sources.slices import Slices
 
 if TYPE_CHECKING:
     import zipfile  # here and below: most inputs are no archives, and the imports take as long as a small log
 
 TAR_MAGIC = 257  # where a tar's header says "ustar", in the POSIX and in the GNU form
-SKIPPED = ("__MACOSX/", "PaxHeader/")
+SKIPPED_MEMBERS = ("__MACOSX/", "PaxHeader/")
 
 
 def archive(head: bytes) -> str | None:
@@ -59,7 +59,7 @@ def _tar(blob: Blob) -> Iterator[Blob]:
                 if not entry.isreg() or entry.sparse is not None or _skipped(entry.name):
                     continue
                 inside = tar.extractfile(entry)
-                head = inside.read(PROBE_BYTES) if inside else b""
+                head = inside.read(PACKING_PROBE_BYTES) if inside else b""
                 open = partial(whole.part, entry.offset_data, entry.size)
                 yield replace(_named(blob, "tar", entry.name, open, _time(entry.mtime)), head=head)
     except (OSError, EOFError):
@@ -111,7 +111,7 @@ def _zip_time(entry: "zipfile.ZipInfo") -> datetime | None:
 
 
 def _skipped(path: str) -> bool:
-    return path.startswith(SKIPPED) or path.rsplit("/", 1)[-1].startswith("._")
+    return path.startswith(SKIPPED_MEMBERS) or path.rsplit("/", 1)[-1].startswith("._")
 
 
 class _ZipMember(io.RawIOBase):

@@ -17,16 +17,16 @@ from forensics.sources.blob import BLOCK_BYTES, Blob, first_bytes, told
 from forensics.sources.formats.journal_json import decode
 from forensics.sources.origin import Origin, lined
 
-MEMORY = Path("/dev/shm")  # a file system in memory: journalctl wants a file with a name, and nothing is unpacked to disk
-ADVICE = "binary systemd journal; export it where systemd is: journalctl --file {name} -o short-iso-precise > journal.txt"
+MEMORY_FOLDER = Path("/dev/shm")  # a file system in memory: journalctl wants a file with a name, and nothing is unpacked to disk
+EXPORT_ADVICE = "binary systemd journal; export it where systemd is: journalctl --file {name} -o short-iso-precise > journal.txt"
 
 
 def journal_source(blob: Blob, warn: Warn) -> Iterator[Source]:
     """The Source of a journal file that `journalctl` can open here; else a Warning that tells how to export it."""
     tool = shutil.which("journalctl")
     packed = bool(blob.packing) or "!" in blob.name
-    if tool is None or (packed and not MEMORY.is_dir()):
-        warn(Warning("binary", f"not read: {ADVICE.format(name=blob.name.rpartition('!')[2])}", blob.name))
+    if tool is None or (packed and not MEMORY_FOLDER.is_dir()):
+        warn(Warning("binary", f"not read: {EXPORT_ADVICE.format(name=blob.name.rpartition('!')[2])}", blob.name))
         return
     origin = Origin()
 
@@ -67,7 +67,7 @@ def _in_memory(blob: Blob) -> Iterator[str]:
         data = first_bytes(file, limits.current.journal + 1)
     if len(data) > limits.current.journal:
         raise OSError(f"it is larger than {limits.current.journal >> 20} MiB; unpack it first")
-    with tempfile.NamedTemporaryFile(dir=MEMORY, prefix="forensics-", suffix=".journal") as held:
+    with tempfile.NamedTemporaryFile(dir=MEMORY_FOLDER, prefix="forensics-", suffix=".journal") as held:
         held.write(data)
         held.flush()
         yield held.name

@@ -18,7 +18,7 @@ from forensics.model import Warn, Warning
 
 BLOCK_BYTES = 1 << 20
 LINE_BYTES = 4096  # at the end of a block, in which its last line end is looked for
-PROBE_BYTES = 64 << 10
+PACKING_PROBE_BYTES = 64 << 10
 
 
 class LimitError(OSError):
@@ -40,7 +40,8 @@ class Blob(Struct, frozen=True):
     stored: int = 0
 
     def start(self) -> bytes:
-        """Its first PROBE_BYTES; fewer when it is damaged behind them. Raises OSError or EOFError when nothing can be read."""
+        """Its first PACKING_PROBE_BYTES; fewer when it is damaged behind them. Raises OSError or EOFError when nothing can be
+        read."""
         if self.head is not None:
             return self.head
         with contextlib.closing(self.open()) as file:
@@ -125,7 +126,7 @@ def file_blob(path: Path) -> Blob:
     return Blob(str(path), lambda: cast("BinaryIO", AsOpened(path.open("rb", buffering=0))), modified, size=size, stored=size)
 
 
-def first_bytes(file: BinaryIO, size: int = PROBE_BYTES) -> bytes:
+def first_bytes(file: BinaryIO, size: int = PACKING_PROBE_BYTES) -> bytes:
     """The first `size` bytes of `file`; what could be read of it when an error stops it. Raises where that is nothing."""
     parts: list[bytes] = []
     left = size

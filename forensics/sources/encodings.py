@@ -14,16 +14,16 @@ from collections.abc import Iterator
 from forensics.core import lazy
 
 BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-PROBE_BYTES = 8192
+ENCODING_PROBE_BYTES = 8192
 MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
-MOST_HOLES = 8  # runs of zeros in PROBE_BYTES; a crash leaves few and long ones, a binary file many
+MOST_HOLES = 8  # runs of zeros in ENCODING_PROBE_BYTES; a crash leaves few and long ones, a binary file many
 MAX_ODD_AMONG_ZEROS = 0.005  # a binary file has other control characters beside its zeros, too
 MAX_BYTES_A_LINE = 400  # on average; the strings of a program stand in no lines
 JOURNAL = b"LPKSHHRH"
 CONTROLS = bytes((*range(7), *range(14, 27), *range(28, 32)))
 ODD = lazy.regex("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
 # Recognised so that a message can say what it is.
-FOREIGN = {
+FOREIGN_ENCODINGS = {
     JOURNAL: "binary systemd journal",
     b"\x7fELF": "program or core dump",
     b"\x04\x22\x4d\x18": "lz4 archive; unpack it with `lz4 -d`",
@@ -42,7 +42,7 @@ def encoding(head: bytes) -> str | None:
     for bom, name in BOMS.items():
         if head.startswith(bom):
             return name
-    start = head[: PROBE_BYTES // 2 * 2]
+    start = head[: ENCODING_PROBE_BYTES // 2 * 2]
     if len(start) < 8 or b"\0" not in start:
         return None
     even, odd = start[::2].count(0), start[1::2].count(0)
@@ -54,15 +54,19 @@ def encoding(head: bytes) -> str | None:
 
 def not_text(head: bytes) -> str | None:
     """What something is when it is no text, else None. `head`: its first bytes as they lie."""
-    for magic, kind in FOREIGN.items():
+    for magic, kind in FOREIGN_ENCODINGS.items():
         if head.startswith(magic):
             return kind
     if encoding(head):
         return None
-    holes = re.findall(rb"\0+", head[:PROBE_BYTES]) if b"\0" in head else []
-    if len(holes) > MOST_HOLES and not _separated(head[:PROBE_BYTES], len(holes)) and not _reads_as_text(head[:PROBE_BYTES]):
+    holes = re.findall(rb"\0+", head[:ENCODING_PROBE_BYTES]) if b"\0" in head else []
+    if (
+        len(holes) > MOST_HOLES
+        and not _separated(head[:ENCODING_PROBE_BYTES], len(holes))
+        and not _reads_as_text(head[:ENCODING_PROBE_BYTES])
+    ):
         return "binary data"
-    start = head.translate(None, b"\0")[:PROBE_BYTES]
+    start = head.translate(None, b"\0")[:ENCODING_PROBE_BYTES]
     if not start:
         return "nothing but zeros"
     if start.isascii() and len(start.translate(None, CONTROLS)) == len(start):  # most of all texts: no need to decode it

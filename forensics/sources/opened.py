@@ -20,8 +20,8 @@ from forensics.sources.compression import packing, unpacked
 from forensics.sources.encodings import JOURNAL
 from forensics.sources.texts import text_source
 
-FEW_BYTES = 4096
-COUNTED = ("empty", "binary")
+MIN_HEAD_BYTES = 4096
+COUNTED_KINDS = ("empty", "binary")
 
 
 def opened(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
@@ -75,7 +75,7 @@ def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> It
         start = first_bytes(unpacked(cast(BinaryIO, BytesIO(head)), kind))
     except (OSError, EOFError):
         start = b""
-    yield from opened(replace(inner, head=start) if len(start) >= FEW_BYTES else inner, warn, archives)
+    yield from opened(replace(inner, head=start) if len(start) >= MIN_HEAD_BYTES else inner, warn, archives)
 
 
 def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Source]:
@@ -85,7 +85,7 @@ def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Sour
     left: Counter[str] = Counter()
 
     def tell(warning: Warning) -> None:
-        if warning.kind in COUNTED:
+        if warning.kind in COUNTED_KINDS:
             left[warning.kind] += 1
         else:
             warn(warning)

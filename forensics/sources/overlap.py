@@ -12,9 +12,9 @@ from forensics.core.text import counted
 from forensics.model import Source, Warn, Warning
 from forensics.sources.turning import moment
 
-TAIL_BYTES = 8 << 20
+COMPARED_TAIL_BYTES = 8 << 20
 TRIES = 200
-LEAST = 5  # lines without a time
+MIN_COMMON_LINES = 5  # lines without a time
 
 
 class _Tail:
@@ -31,9 +31,9 @@ class _Tail:
             yield block
             kept.append(block)
             size += len(block)
-            while size - len(kept[0]) >= TAIL_BYTES:
+            while size - len(kept[0]) >= COMPARED_TAIL_BYTES:
                 size -= len(kept.popleft())
-        self.data = b"".join(kept)[-TAIL_BYTES:]
+        self.data = b"".join(kept)[-COMPARED_TAIL_BYTES:]
 
 
 def read_once(ordered: list[Source]) -> list[Source]:
@@ -79,7 +79,7 @@ def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 def _telling(lines: bytes) -> bool:
     """Are these too many, or too exact in time, to have been written twice?"""
-    if lines.count(b"\n") >= LEAST:
+    if lines.count(b"\n") >= MIN_COMMON_LINES:
         return True
     return any(moment(line[:100].decode("utf-8", "replace")) for line in lines.split(b"\n"))
 

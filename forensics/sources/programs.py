@@ -13,20 +13,20 @@ from forensics.model import CodePart, Line
 from forensics.sources.blob import Blob
 from forensics.sources.formats.documents import values
 
-SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".sh", ".sbatch", ".slurm", ".args")
-MAX_BYTES = 4 << 20  # programs are short; a notebook with its pictures is not
+PROGRAM_SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".sh", ".sbatch", ".slurm", ".args")
+MAX_PROGRAM_BYTES = 4 << 20  # programs are short; a notebook with its pictures is not
 
 
 def holds_code(name: str) -> bool:
     """Is a blob of that name a program, a notebook or a configuration?"""
-    return name.lower().endswith(SUFFIXES)
+    return name.lower().endswith(PROGRAM_SUFFIXES)
 
 
 def code_of(blob: Blob) -> tuple[CodePart, ...]:
     """The code in `blob`; nothing where it cannot be read."""
     try:
         with contextlib.closing(blob.open()) as file:
-            data = file.read(MAX_BYTES)
+            data = file.read(MAX_PROGRAM_BYTES)
     except (OSError, EOFError):
         return ()
     if blob.name.lower().endswith(".ipynb"):

@@ -15,13 +15,13 @@ from forensics.model import Source
 from forensics.sources.overlap import read_once
 from forensics.sources.turning import Moment, moment
 
-PACKED = lazy.regex(r"\.(?:gz|xz|bz2|zst|Z)$")
+PACKED_SUFFIX_PATTERN = lazy.regex(r"\.(?:gz|xz|bz2|zst|Z)$")
 ROTATED = lazy.regex(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6})?|\d{4}-\d\d-\d\d))$")
-LOG = lazy.regex(r"(?:log|messages|dmesg|secure|out|err)$")
+LOG_END_PATTERN = lazy.regex(r"(?:log|messages|dmesg|secure|out|err)$")
 PSTORE_NAME = lazy.regex(r"(^|[/!])dmesg-[\w-]+-\d+[^/]*$")
-PART = lazy.regex(r"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
+PSTORE_FILE_PATTERN = lazy.regex(r"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
 PROBED_LINES = 200
-FRONT = 100
+STAMP_CHARS = 100
 YEAR_S = 366 * 86400.0
 
 
@@ -43,24 +43,24 @@ def _base(name: str) -> str:
     """The name that all members of a set share; the name itself where it is of no set."""
     if PSTORE_NAME.search(name):
         return re.sub(r"-\d+[^/]*$", "", name)
-    return ROTATED.sub("", PACKED.sub("", name))
+    return ROTATED.sub("", PACKED_SUFFIX_PATTERN.sub("", name))
 
 
 def _is_set(base: str, group: list[Source]) -> bool:
     """Were they one log? `stderr.0` and `stderr.1` are two ranks: rotation counts from 1, or keeps the bare name in use."""
-    names = [PACKED.sub("", s.name) for s in group]
+    names = [PACKED_SUFFIX_PATTERN.sub("", s.name) for s in group]
     if base in names or PSTORE_NAME.search(names[0]):
         return True
-    return bool(LOG.search(base)) and not any(name.endswith(".0") for name in names)
+    return bool(LOG_END_PATTERN.search(base)) and not any(name.endswith(".0") for name in names)
 
 
 def _ordered(group: list[Source]) -> list[Source]:
     heads = [_head(source) for source in group]
-    parts = [PART.match(lines[0].strip()) if lines else None for lines in heads]
+    parts = [PSTORE_FILE_PATTERN.match(lines[0].strip()) if lines else None for lines in heads]
     if all(parts):
         keys = [(int(p[2]), -int(p[3])) for p in parts if p]
         return [s for _, s in sorted(zip(keys, group, strict=True), key=lambda pair: pair[0])]
-    moments = [next((m for line in lines if (m := moment(line[:FRONT]))), None) for lines in heads]
+    moments = [next((m for line in lines if (m := moment(line[:STAMP_CHARS]))), None) for lines in heads]
     times = _comparable(moments)
     ages = times or [-_number(source.name) for source in group]
     ordered = [s for _, s in sorted(zip(ages, group, strict=True), key=lambda pair: pair[0])]
@@ -83,7 +83,7 @@ def _comparable(moments: list[Moment | None]) -> list[float] | None:
 
 def _number(name: str) -> float:
     """How old the name says a file is: `kern.log` 0, `kern.log.2.gz` 2; of dates, the later the younger."""
-    found = ROTATED.search(PACKED.sub("", name))
+    found = ROTATED.search(PACKED_SUFFIX_PATTERN.sub("", name))
     if not found:
         return 0.0
     digits = re.sub(r"\D", "", found[1] or found[2])
@@ -94,4 +94,4 @@ def _head(source: Source) -> list[str]:
     """The first lines of a source."""
     blocks = source.blocks(lambda _warning: None)
     first = next(blocks, b"")
-    return first[: FRONT * PROBED_LINES * 4].decode("utf-8", "replace").split("\n")[:PROBED_LINES]
+    return first[: STAMP_CHARS * PROBED_LINES * 4].decode("utf-8", "replace").split("\n")[:PROBED_LINES]

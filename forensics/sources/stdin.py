@@ -12,11 +12,11 @@ from forensics.core import limits
 from forensics.core.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
 from forensics.sources.archives import archive
-from forensics.sources.blob import PROBE_BYTES, Blob, first_bytes
+from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, first_bytes
 from forensics.sources.compression import packing, unpacked
 from forensics.sources.opened import opened
 
-NAME = "<stdin>"
+STDIN_NAME = "<stdin>"
 KEPT_BYTES = 1 << 20
 
 
@@ -27,7 +27,7 @@ def stdin_sources(warn: Warn) -> list[Source]:
         raise UsageError("standard input is closed", advice="pipe a log into it: dmesg | forensics stdin")
     if sys.stdin.isatty():
         raise UsageError("standard input is a terminal", advice="pipe a log into it: dmesg | forensics stdin")
-    return stream_sources(sys.stdin.buffer, NAME, warn)
+    return stream_sources(sys.stdin.buffer, STDIN_NAME, warn)
 
 
 def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
@@ -63,7 +63,7 @@ def _is_archive(head: bytes) -> bool:
             head = first_bytes(unpacked(cast(BinaryIO, io.BytesIO(head)), kind))
         except (OSError, EOFError):
             return False
-    return archive(head[:PROBE_BYTES]) is not None
+    return archive(head[:PACKING_PROBE_BYTES]) is not None
 
 
 class _Once:

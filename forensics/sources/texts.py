@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from forensics.model import Source, Warn, Warning
-from forensics.sources.blob import PROBE_BYTES, Blob, read_blocks
+from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, read_blocks
 from forensics.sources.colours import rejoined
 from forensics.sources.encodings import decoded, encoding, not_text
 from forensics.sources.formats import Format, Head, recognise
@@ -23,7 +23,7 @@ def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source |
     """The Source of `blob`, or None (with a Warning) when it is no text. `head`: its first bytes; `first`: the number that its
     first line has in the original, for a section of a longer file."""
     blob = replace(blob, head=None)
-    complete = len(head) < PROBE_BYTES
+    complete = len(head) < PACKING_PROBE_BYTES
     source = _text_source(blob, head, complete, warn, first)
     return replace(source, code=partial(code_of, blob)) if source and holds_code(blob.name) else source
 

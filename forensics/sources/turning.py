@@ -14,13 +14,15 @@ from forensics.core import lazy, limits
 from forensics.sources.formats.base import Note
 from forensics.sources.origin import Piece
 
-PROBED = 200
-LEAST = 2
-MONTHS = {m: i for i, m in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)}
-ISO = lazy.regex(r"(?:\[[DIWEC] )?[\[<\d>\"' ]{0,8}?(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
-SYSLOG = lazy.regex(r"(?:<\d+>)?(\w{3}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
+PROBED_PIECES = 200
+MIN_FALLS_OF_PIECES = 2
+MONTH_NUMBERS = {
+    m: i for i, m in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)
+}
+ISO_LINE_PATTERN = lazy.regex(r"(?:\[[DIWEC] )?[\[<\d>\"' ]{0,8}?(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
+SYSLOG_STAMP_PATTERN = lazy.regex(r"(?:<\d+>)?(\w{3}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
 COLAB = lazy.regex(r"\"?(\w{3}) (\d{1,2}), (\d{4}), (\d{1,2}):(\d\d):(\d\d)\s?([AP])M")
-UPTIME = lazy.regex(r"(?:<\d+>)?\[\s*(\d+)\.(\d{6})\]")
+UPTIME_PATTERN = lazy.regex(r"(?:<\d+>)?\[\s*(\d+)\.(\d{6})\]")
 
 Moment = tuple[str, float]
 """A kind of clock, and a number that grows with time; of different kinds, they cannot be compared."""
@@ -28,17 +30,17 @@ Moment = tuple[str, float]
 
 def moment(line: str) -> Moment | None:
     """When, as the front of `line` tells it, to be compared with others of its kind only."""
-    if found := ISO.match(line):
+    if found := ISO_LINE_PATTERN.match(line):
         year, month, day, hour, minute, second = (int(found[i]) for i in range(1, 7))
         return _wall("iso", year, month, day, hour, minute, second, found[7])
-    if found := SYSLOG.match(line):
-        month = MONTHS.get(found[1].lower(), 0)
+    if found := SYSLOG_STAMP_PATTERN.match(line):
+        month = MONTH_NUMBERS.get(found[1].lower(), 0)
         return _wall("syslog", 1904, month, int(found[2]), int(found[3]), int(found[4]), int(found[5]), found[6])
     if found := COLAB.match(line):
         hour = int(found[4]) % 12 + (12 if found[7] == "P" else 0)
-        month = MONTHS.get(found[1].lower(), 0)
+        month = MONTH_NUMBERS.get(found[1].lower(), 0)
         return _wall("colab", int(found[3]), month, int(found[2]), hour, int(found[5]), int(found[6]), None)
-    if found := UPTIME.match(line):
+    if found := UPTIME_PATTERN.match(line):
         return "uptime", float(f"{found[1]}.{found[2]}")
     return None
 
@@ -51,7 +53,7 @@ def _wall(kind: str, year: int, month: int, day: int, hour: int, minute: int, se
     return kind, whole + float(f"0.{part}" if part else 0)
 
 
-def newest_first(lines: Iterable[str], least: int = LEAST) -> bool:
+def newest_first(lines: Iterable[str], least: int = MIN_FALLS_OF_PIECES) -> bool:
     """Do the times of `lines` only ever fall, `least` times or more?"""
     falls = 0
     last: Moment | None = None
@@ -67,11 +69,11 @@ def newest_first(lines: Iterable[str], least: int = LEAST) -> bool:
     return falls >= least
 
 
-def turned(pieces: Iterable[Piece], note: Note, least: int = LEAST) -> Iterator[Piece]:
+def turned(pieces: Iterable[Piece], note: Note, least: int = MIN_FALLS_OF_PIECES) -> Iterator[Piece]:
     """`pieces` in order of time: as they come, or backwards when the first of them are newest first. `least`: so many
     falls of the time show it."""
     pieces = iter(pieces)
-    first = list(itertools.islice(pieces, PROBED))
+    first = list(itertools.islice(pieces, PROBED_PIECES))
     if not newest_first((p[2][:100].decode("utf-8", "replace") for p in first), least):
         yield from first
         yield from pieces

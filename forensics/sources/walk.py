@@ -18,7 +18,7 @@ from forensics.model import Warn, Warning
 SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}
 SKIPPED_FILES = {"expected.yaml", "labels.jsonl"}  # what a labelled case should be answered with is no log of it
 SEEN = 50  # times as many files as may be read are looked at
-LOG = lazy.regex(
+LOG_NAME_PATTERN = lazy.regex(
     r"(?i)(?:^|[._-])(?:logs?|out|err|errors?|stdout|stderr|dmesg|messages|syslog|kern|kmsg|journal|console|crash|ipynb)(?:[._-]|\d*$)"
 )
 Rank = tuple[bool, float]  # called like a log, time of the last change
@@ -76,7 +76,7 @@ def _rank(path: Path, warn: Warn) -> Rank | None:
     if not stat.S_ISREG(status.st_mode):
         warn(Warning("skipped", "not a regular file; it was not opened", str(path)))
         return None
-    return bool(LOG.search(path.name)), status.st_mtime
+    return bool(LOG_NAME_PATTERN.search(path.name)), status.st_mtime
 
 
 def _unreadable(error: OSError) -> Warning:

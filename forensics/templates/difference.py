@@ -16,7 +16,7 @@ from forensics.templates.tally import Group, Templates, rows, whole_lines
 
 MOST_KNOWN = 2_000_000  # templates of the good run
 MOST_NEW = 20_000  # of the bad run; further ones are counted
-FEW = 0.2  # two runs that share less of what the one that says less says are hardly runs of one program
+MIN_COMMON_SHARE = 0.2  # two runs that share less of what the one that says less says are hardly runs of one program
 
 
 class _New(Struct):
@@ -43,7 +43,7 @@ def difference(
     messages = tuple(_message(n, is_trouble) for n in found.new.values())
     if not known or not read:
         noted.append(Warning("empty", f"the {'bad' if known else 'good'} run has no line that says anything"))
-    elif len(found.shared) < FEW * min(len(known), len(found.shared) + len(messages)):
+    elif len(found.shared) < MIN_COMMON_SHARE * min(len(known), len(found.shared) + len(messages)):
         noted.append(Warning("unlike", "the two runs share few of their messages; are they runs of one program?"))
     told = tuple(dict.fromkeys(noted))
     return Difference(names, tuple(read), found.lines, len(found.shared), messages, found.left_out, told)

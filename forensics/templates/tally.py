@@ -12,11 +12,13 @@ from forensics.core import lazy
 from forensics.core.text import last_frame
 from forensics.templates.template import template
 
-LONG_BYTES = 2000  # lines that agree so far are the same
+COMPARED_LINE_BYTES = 2000  # lines that agree so far are the same
 MOST_SHAPES = 50_000  # remembered; further ones are made again
 MOST_SHAPE_BYTES = 300
-HEX = lazy.regex(rb"(?<![0-9A-Za-z])(?:0x[0-9a-fA-F]+|(?=[a-fA-F]*0)(?=0*[a-fA-F])[0a-fA-F]{4,})(?![0-9A-Za-z])")  # in a shape
-ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+HEX_PATTERN = lazy.regex(
+    rb"(?<![0-9A-Za-z])(?:0x[0-9a-fA-F]+|(?=[a-fA-F]*0)(?=0*[a-fA-F])[0a-fA-F]{4,})(?![0-9A-Za-z])"
+)  # in a shape
+DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 class Group(Struct):
@@ -50,7 +52,7 @@ class Templates:
     def _template(self, what: bytes, row: bytes) -> str:
         known = self.known.get(what)
         if known is None:
-            alike = HEX.sub(b"0x", what)
+            alike = HEX_PATTERN.sub(b"0x", what)
             known = self.known.get(alike)
             if known is None:
                 known = self.make(last_frame(row))
@@ -67,13 +69,13 @@ class Templates:
 
 
 def rows(block: bytes) -> list[bytes]:
-    """The lines of whole ones in `block`: of each the last frame, its first LONG_BYTES."""
+    """The lines of whole ones in `block`: of each the last frame, its first COMPARED_LINE_BYTES."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
     found = block.removesuffix(b"\n").split(b"\n")
     if b"\r" in block:
         found = [r[r.rfind(b"\r", 0, -1) + 1 :] for r in found]
-    return [r[:LONG_BYTES] for r in found] if max(map(len, found)) > LONG_BYTES else found
+    return [r[:COMPARED_LINE_BYTES] for r in found] if max(map(len, found)) > COMPARED_LINE_BYTES else found
 
 
 def shape(text: bytes) -> bytes:
@@ -82,7 +84,7 @@ def shape(text: bytes) -> bytes:
     But for seconds since 1970 in front of a line: a line with them is counted with those of its shape that begin with another
     number.
     """
-    text = text.translate(ZEROS)
+    text = text.translate(DIGITS_TO_ZEROS)
     for run in (b"0000", b"00", b"00"):
         text = text.replace(run, b"0")
     return text

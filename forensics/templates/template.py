@@ -10,10 +10,10 @@ import re
 from forensics.core import lazy
 from forensics.line_formats import parse_prefix
 
-MOST_CHARS = 400  # of a message; what stands behind tells the same message apart from nothing
+MAX_MESSAGE_CHARS = 400  # of a message; what stands behind tells the same message apart from nothing
 
 BAR = lazy.regex(r"(?<=\|)[^\w|()\[\]{}<>]{2,}(?=\|)")  # of a progress bar, the part that grows
-VARIES = lazy.regex(
+VARIABLE_PATTERN = lazy.regex(
     r"(?P<uuid>(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z]))"
     r"|(?P<url>(?<![a-z])[a-z][a-z0-9+.]{1,15}://[^'\"<>)\]]+)"
     r"|(?P<path>(?<![\w.:/])(?:~|[A-Za-z]:)?(?:[/\\][\w.+@%=,-]+){2,}[/\\]?)"
@@ -25,21 +25,21 @@ VARIES = lazy.regex(
     r"|(?P<n>(?:(?<![\w.])[+-])?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?)"
 )
 VARYING = lazy.regex(r"[\d/\\]")  # one of these is in every word that varies
-FILE = lazy.regex(r"(?<![^/\\])[^/\\]{1,255}\.[A-Za-z]\w{0,4}\Z")
-DIGITS = lazy.regex(r"\d+")
+FILE_NAME_PATTERN = lazy.regex(r"(?<![^/\\])[^/\\]{1,255}\.[A-Za-z]\w{0,4}\Z")
+DIGITS_PATTERN = lazy.regex(r"\d+")
 
 
 def template(text: str) -> str:
     """The template of a line; empty for one without a word or a number: rules, marks below a line of code."""
-    message = parse_prefix(text).message[:MOST_CHARS]
+    message = parse_prefix(text).message[:MAX_MESSAGE_CHARS]
     if "|" in message:
         message = BAR.sub("<bar>", message)
-    made = " ".join([VARIES.sub(_kind, word) if VARYING.search(word) else word for word in message.split()])
+    made = " ".join([VARIABLE_PATTERN.sub(_kind, word) if VARYING.search(word) else word for word in message.split()])
     return made if any(map(str.isalnum, made)) else ""
 
 
 def _kind(found: re.Match[str]) -> str:
     kind = str(found.lastgroup)
-    if kind == "path" and (name := FILE.search(found[0])):  # a module that speaks is worth its name
-        return f"<path>/{DIGITS.sub('<n>', name[0])}"
+    if kind == "path" and (name := FILE_NAME_PATTERN.search(found[0])):  # a module that speaks is worth its name
+        return f"<path>/{DIGITS_PATTERN.sub('<n>', name[0])}"
     return f"<{kind}>"

@@ -15,16 +15,16 @@ from forensics.model import Message, Scan, Source, Warning
 from forensics.templates.difference import known_in
 from forensics.templates.tally import Group, Templates, rows, whole_lines
 
-SHOWN = 10
-MOST_SOURCES = 200
+MAX_SHOWN_MESSAGES = 10
+MAX_UNUSUAL_SOURCES = 200
 MOST_MESSAGES = 50_000
 KEPT_BLOCKS = 8  # of the sample, and half as many more while it is thinned
 LAST_BLOCKS = 2
 BLOCK_BYTES = 1 << 20
-HEALTHY = 0.5  # of a log: what is said in its first half belongs to a run that still went well
+HEALTHY_SHARE = 0.5  # of a log: what is said in its first half belongs to a run that still went well
 FEW_LINES = 30  # a log without a healthy part
 RARE = 3  # times; a word of failure that stands there oftener and early did no harm
-LOUD = 2.0  # what such a word is worth, beside 1 for the very end and 1 for a message that stands there once
+ALARM_WORD_SCORE = 2.0  # what such a word is worth, beside 1 for the very end and 1 for a message that stands there once
 
 
 class _Seen(Struct):
@@ -38,22 +38,23 @@ class _Seen(Struct):
 
     def odd(self) -> bool:
         """May it be more than what a healthy run says, too?"""
-        late = self.lines < FEW_LINES or self.first > HEALTHY * self.lines
+        late = self.lines < FEW_LINES or self.first > HEALTHY_SHARE * self.lines
         return late or (self.alarming and self.count <= RARE)
 
     def score(self) -> float:
-        return LOUD * self.alarming + self.last / max(1, self.lines) + 1 / self.count
+        return ALARM_WORD_SCORE * self.alarming + self.last / max(1, self.lines) + 1 / self.count
 
 
 def unusual(scans: Sequence[Scan], is_trouble: Callable[[str], bool], baseline: Sequence[Source] = ()) -> tuple[Message, ...]:
-    """The SHOWN oddest messages of all sources, by source and line. `baseline`: a good run; what it says is not unusual.
+    """The MAX_SHOWN_MESSAGES oddest messages of all sources, by source and line. `baseline`: a good run; what it says is not
+    unusual.
 
     `is_trouble`: does a text hold a word of failure?
     """
     templates = Templates()
     known, _ = known_in(baseline, templates, _silent)
     seen: dict[str, _Seen] = {}
-    for scan in scans[:MOST_SOURCES]:
+    for scan in scans[:MAX_UNUSUAL_SOURCES]:
         for start, block in _sample(scan):
             for group in templates.groups(rows(block)):
                 if hash(group.template) not in known:
@@ -61,7 +62,7 @@ def unusual(scans: Sequence[Scan], is_trouble: Callable[[str], bool], baseline: 
     found = [s for s in seen.values() if baseline or s.odd()]
     found.sort(key=lambda s: (-s.score(), s.source.name, s.first))
     order = {scan.source.name: i for i, scan in enumerate(scans)}
-    return tuple(_message(s) for s in sorted(found[:SHOWN], key=lambda s: (order[s.source.name], s.first)))
+    return tuple(_message(s) for s in sorted(found[:MAX_SHOWN_MESSAGES], key=lambda s: (order[s.source.name], s.first)))
 
 
 def _silent(_: Warning) -> None:

@@ -37,7 +37,7 @@ def agrees(found: tuple[tuple[int, bytes], ...], data: bytes) -> None:
             continue
         own = block.removesuffix(b"\n").split(b"\n")
         assert rows[first : first - 1 + len(own)] == own[1:]
-        assert rows[first - 1] == own[0] or (len(own[0]) >= sample.TAIL_BYTES - 1 and rows[first - 1].endswith(own[0]))
+        assert rows[first - 1] == own[0] or (len(own[0]) >= sample.WHOLE_TAIL_BYTES - 1 and rows[first - 1].endswith(own[0]))
         assert first > behind
         behind = first + len(own) - 1
 
@@ -51,7 +51,7 @@ def test_a_short_source_is_kept_whole() -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A sample of hundreds of bytes, so that short texts are long for it."""
-    for name, size in (("HEAD_BYTES", 200), ("PIECE_BYTES", 40), ("TAIL_BYTES", 100)):
+    for name, size in (("WHOLE_HEAD_BYTES", 200), ("WINDOW_BYTES", 40), ("WHOLE_TAIL_BYTES", 100)):
         monkeypatch.setattr(sample, name, size)
     yield
 

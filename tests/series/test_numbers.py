@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.series.numbers import number, tokens
-from forensics.series.plans import MOST, _names, _plans, _worked_out, plan
+from forensics.series.plans import MAX_CACHED_PLANS, _names, _plans, _worked_out, plan
 
 NUMBER = st.sampled_from(
     ["7", "12", "123", "0.5", "1.", ".5", "-3", "1e-5", "2.1E+00", "1,234", "1,234.5", "007", "nan", "1.2.3", "-inf", "99999"]
@@ -48,9 +48,9 @@ def test_digits_of_names_are_no_numbers() -> None:
 
 def test_plans_are_bounded() -> None:
     forget()
-    for i in range(2 * MOST):
+    for i in range(2 * MAX_CACHED_PLANS):
         plan(f"rank {i}: loss 0.5")
-    assert len(_plans) <= MOST and len(_names) <= MOST
+    assert len(_plans) <= MAX_CACHED_PLANS and len(_names) <= MAX_CACHED_PLANS
 
 
 def test_a_nul_in_a_line_is_not_taken_for_a_number() -> None:

@@ -51,7 +51,7 @@ def test_objects_read_in_blocks_are_the_same(found: list[dict[str, object]], lis
 def test_a_long_string_comes_in_parts(text: str, ascii_only: bool, part: int) -> None:
     data = json.dumps([text * 9, 7], ensure_ascii=ascii_only).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(documents, "PART", part)
+        patch.setattr(documents, "MAX_STRING_PART_BYTES", part)
         found = [v for _, v, _ in values(cut(data, 5), silent)]
     assert found[-1] == 7
     joined = "".join(found[:-1]).encode("utf-16", "surrogatepass").decode("utf-16")  # a pair of escapes may be cut in two

@@ -19,19 +19,19 @@ from functools import partial
 from forensics.core import lazy, limits
 from forensics.core.text import shown
 from forensics.model import Warn, Warning
-from forensics.sources.blob import PROBE_BYTES, Blob, first_bytes, read_blocks
+from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, first_bytes, read_blocks
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.slices import Slices
 
-START = b"Start of NVIDIA bug report log file"
-RULE = b"____________________________________________"
-TITLE = lazy.regex(rb"^" + RULE + rb"\r?\n(?:\r?\n)*([^\r\n_][^\r\n]*)", re.MULTILINE)
-FIRST = "the report itself"
+BUNDLE_START = b"Start of NVIDIA bug report log file"
+SECTION_RULE = b"____________________________________________"
+TITLE = lazy.regex(rb"^" + SECTION_RULE + rb"\r?\n(?:\r?\n)*([^\r\n_][^\r\n]*)", re.MULTILINE)
+FIRST_SECTION = "the report itself"
 
 
 def recognises(head: bytes) -> bool:
     """Is this the start of such a report?"""
-    return START in head[:4096] and RULE in head
+    return BUNDLE_START in head[:4096] and SECTION_RULE in head
 
 
 def sections(blob: Blob, warn: Warn) -> Iterator[tuple[Blob, bytes, int]]:
@@ -48,12 +48,12 @@ def sections(blob: Blob, warn: Warn) -> Iterator[tuple[Blob, bytes, int]]:
         name = f"{blob.name}!{title}" + (f" ({seen[title]})" if seen[title] > 1 else "")
         part = Blob(name, partial(whole.part, start, end - start, end == 1 << 62), blob.modified, blob.packing)
         with contextlib.closing(part.open()) as file:
-            yield part, first_bytes(file, PROBE_BYTES), line
+            yield part, first_bytes(file, PACKING_PROBE_BYTES), line
 
 
 def _found(blob: Blob) -> list[tuple[int, int, str]]:
     """First byte, first line and title of each section, in order."""
-    found = [(0, 1, FIRST)]
+    found = [(0, 1, FIRST_SECTION)]
     at = 0
     for number, _, block in numbered_blocks(read_blocks(blob, lambda _w: None)):
         for match in TITLE.finditer(block):

@@ -10,19 +10,19 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 from forensics.sources.turning import moment, newest_first, turned
 
-LEAST = 8  # falls without a single rise: clocks that jump and logs that were put together show rises
-FRONT = 100
+MIN_FALLS = 8  # falls without a single rise: clocks that jump and logs that were put together show rises
+STAMP_CHARS = 100
 
 
 def _recognises(head: Head) -> bool:
-    return newest_first((line[:FRONT] for line in head.lines), LEAST)
+    return newest_first((line[:STAMP_CHARS] for line in head.lines), MIN_FALLS)
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     def records() -> Iterator[Piece]:
         start, parts = 1, list[bytes]()
         for number, line in numbered_lines(blocks):
-            if parts and moment(line[:FRONT].decode("utf-8", "replace")):
+            if parts and moment(line[:STAMP_CHARS].decode("utf-8", "replace")):
                 yield start, 1, b"\n".join(parts)
                 start, parts = number, []
             parts.append(line)

@@ -21,11 +21,11 @@ from forensics.sources.origin import Piece
 RUN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|report)/1"')
 EXITS = lazy.regex(r'\A\{"pid": \d+, (?=[^\n]*"how": ")')
 SAMPLES = lazy.regex(r'\A\{"time": "[^"]{19,40}", "monotonic_s": ')
-OPEN = re.compile(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,9}"complete": ?false\b')
-HEAD_BYTES = 4096
-TIMES = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
-STACKS = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")
-REPORT = lazy.regex(  # a title too long for its line has the name of the cause below it
+UNFINISHED_PATTERN = re.compile(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,9}"complete": ?false\b')
+CAPTURED_HEAD_BYTES = 4096
+TIMES_PATTERN = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
+STACKS_PATTERN = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")
+REPORT_PATTERN = lazy.regex(  # a title too long for its line has the name of the cause below it
     r"\A(?:forensics report on this run\n|[A-Z][^\n]{3,110}? {3}(?:[a-z_]+\.[a-z_]+ {2,}\d+ %|\s*\d+ %\n[a-z_]+\.[a-z_]+)\n)"
 )
 
@@ -38,8 +38,8 @@ def _unfinished(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     """Of a capture that was never closed one line that says so; else nothing."""
     head = b""
     for block in blocks:
-        head = (head + block)[:HEAD_BYTES]
-    if found := OPEN.search(head):
+        head = (head + block)[:CAPTURED_HEAD_BYTES]
+    if found := UNFINISHED_PATTERN.search(head):
         yield (
             head.count(b"\n", 0, found.start()) + 1,
             1,
@@ -60,7 +60,7 @@ FORMATS = (
     _format("run", RUN, b'{\n  "schema": "forensics-run/1",\n  "complete": true\n}\n', _unfinished),
     _format("exits", EXITS, b'{"pid": 4713, "ppid": 4711, "comm": "python3", "how": "pidfd", "signal": 9}\n'),
     _format("samples", SAMPLES, b'{"time": "2026-08-22T03:00:07.120000+00:00", "monotonic_s": 12.5, "processes": 3}\n'),
-    _format("times", TIMES, b"[81920, 1911.906]\n"),
-    _format("stacks", STACKS, b"forensics run: stacks of pid 4711 (python3)\nProcess 4711: python3\n"),
-    _format("report", REPORT, b"forensics report on this run\nA memory limit was hit   host_memory.oom_cgroup   97 %\n"),
+    _format("times", TIMES_PATTERN, b"[81920, 1911.906]\n"),
+    _format("stacks", STACKS_PATTERN, b"forensics run: stacks of pid 4711 (python3)\nProcess 4711: python3\n"),
+    _format("report", REPORT_PATTERN, b"forensics report on this run\nA memory limit was hit   host_memory.oom_cgroup   97 %\n"),
 )

@@ -16,11 +16,11 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 from forensics.sources.turning import turned
 
-TIME = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
+COLAB_TIME_PATTERN = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
 # Bounded blanks: unbounded ones beside each other take cubic time on a line of blanks.
-ROW = lazy.regex(rf"\s{{0,9}}(?:\|\s{{0,9}})?{TIME}\s{{0,9}}[\t|]\s{{0,9}}\w{{1,20}}\s{{0,9}}[\t|]")
-CSV_ROW = lazy.regex(rf"\"{TIME}\",\"?\w*\"?,")
-RULE = lazy.regex(rb"\A[\s|:-]*+$")
+COLAB_ROW_PATTERN = lazy.regex(rf"\s{{0,9}}(?:\|\s{{0,9}})?{COLAB_TIME_PATTERN}\s{{0,9}}[\t|]\s{{0,9}}\w{{1,20}}\s{{0,9}}[\t|]")
+CSV_ROW = lazy.regex(rf"\"{COLAB_TIME_PATTERN}\",\"?\w*\"?,")
+TABLE_RULE_PATTERN = lazy.regex(rb"\A[\s|:-]*+$")
 NARROW = "\u202f".encode()
 
 
@@ -36,13 +36,13 @@ def _decode_table(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         start, parts = 0, list[bytes]()
         for number, line in numbered_lines(blocks):
             line = line.replace(NARROW, b" ")
-            if ROW.match(line[:100].decode("utf-8", "replace")):
+            if COLAB_ROW_PATTERN.match(line[:100].decode("utf-8", "replace")):
                 if parts:
                     yield start, 1, b"\n".join(parts)
                 start, parts = number, [line]
             elif parts:
                 parts.append(line)
-            elif not RULE.match(line):
+            elif not TABLE_RULE_PATTERN.match(line):
                 yield number, 1, line
         if parts:
             yield start, 1, b"\n".join(parts)
@@ -76,5 +76,11 @@ FORMATS = (
     Format(
         "colab csv", lambda head: _shows(head, CSV_ROW), _decode_csv, b'"Oct 18, 2019, 7:54:49 AM",INFO,"text"\n', "colab csv"
     ),
-    Format("colab table", lambda head: _shows(head, ROW), _decode_table, b"Oct 18, 2019, 7:54:49 AM | INFO | text\n", None),
+    Format(
+        "colab table",
+        lambda head: _shows(head, COLAB_ROW_PATTERN),
+        _decode_table,
+        b"Oct 18, 2019, 7:54:49 AM | INFO | text\n",
+        None,
+    ),
 )

@@ -14,23 +14,23 @@ from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
-FIRST = lazy.regex(rf"{ISO_TIME}\.\d+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP](?:\s|$)")
-RECORD = lazy.regex(rb"\A(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
-PARTS = (b" stdout P ", b" stderr P ")
+CRI_LINE_PATTERN = lazy.regex(rf"{ISO_TIME}\.\d+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP](?:\s|$)")
+CRI_RECORD_PATTERN = lazy.regex(rb"\A(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
+PARTIAL_MARKS = (b" stdout P ", b" stderr P ")
 
 
 def _recognises(head: Head) -> bool:
-    return bool(FIRST.match(head.first))
+    return bool(CRI_LINE_PATTERN.match(head.first))
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     pending: dict[bytes, tuple[int, bytes, list[bytes]]] = {}
     for first, count, whole in numbered_blocks(blocks):
-        if not pending and not any(part in whole for part in PARTS):
+        if not pending and not any(part in whole for part in PARTIAL_MARKS):
             yield first, 1, whole, count
             continue
         for number, line in enumerate(whole.split(b"\n"), first):
-            record = RECORD.match(line)
+            record = CRI_RECORD_PATTERN.match(line)
             if record is None:
                 yield number, 1, line
                 continue

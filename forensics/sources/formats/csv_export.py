@@ -18,7 +18,7 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 from forensics.sources.turning import turned
 
-TIMES = (
+TIME_COLUMNS = (
     "@timestamp",
     "timestamp",
     "time",
@@ -30,8 +30,21 @@ TIMES = (
     "eventtime",
     "_time",
 )
-TEXTS = ("@message", "message", "logmessage", "logentry", "line", "log", "content", "textpayload", "msg", "_raw", "body", "event")
-MOST_LINES = 2_000  # of one record; behind that a quote that was opened is taken for one that nothing closes
+TEXT_COLUMNS = (
+    "@message",
+    "message",
+    "logmessage",
+    "logentry",
+    "line",
+    "log",
+    "content",
+    "textpayload",
+    "msg",
+    "_raw",
+    "body",
+    "event",
+)
+MAX_RECORD_LINES = 2_000  # of one record; behind that a quote that was opened is taken for one that nothing closes
 
 
 def _row(record: str) -> list[str]:
@@ -47,8 +60,8 @@ def _columns(line: str) -> tuple[int, int] | None:
     names = [n.strip().lower() for n in _row(line.lstrip("\ufeff"))]
     if len(names) < 2:
         return None
-    text = next((names.index(n) for n in TEXTS if n in names), None)
-    time = next((names.index(n) for n in TIMES if n in names), None)
+    text = next((names.index(n) for n in TEXT_COLUMNS if n in names), None)
+    time = next((names.index(n) for n in TIME_COLUMNS if n in names), None)
     return None if text is None or time is None else (time, text)
 
 
@@ -66,7 +79,7 @@ def _records(blocks: Iterator[bytes]) -> Iterator[tuple[int, list[str], bool]]:
         quotes += line.count('"')
         size += len(line)
         closed = quotes % 2 == 0
-        if closed or len(parts) >= MOST_LINES or size > limits.current.joined:
+        if closed or len(parts) >= MAX_RECORD_LINES or size > limits.current.joined:
             yield start, parts, closed
             parts, quotes, size = [], 0, 0
     if parts:

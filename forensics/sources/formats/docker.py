@@ -33,23 +33,23 @@ class Whole(Struct, gc=False):
     time: str
 
 
-RECORDS = json.Decoder(Record)
-WHOLE = json.Decoder(Whole)
-END = itemgetter(slice(-1, None))  # a text's last character, or none
-PROBED = 3
-PART = 8_192  # characters; Docker cuts at 16 KiB
+RECORD_DECODER = json.Decoder(Record)
+WHOLE_DECODER = json.Decoder(Whole)
+LAST_CHAR = itemgetter(slice(-1, None))  # a text's last character, or none
+DOCKER_PROBED_LINES = 3
+MIN_PARTIAL_CHARS = 8_192  # characters; Docker cuts at 16 KiB
 
 
 def _recognises(head: Head) -> bool:
     """The first record may be cut: the end of a log is what people copy."""
-    records = [r for line in head.lines[:PROBED] if line.startswith("{") and (r := _record(line.encode()))]
+    records = [r for line in head.lines[:DOCKER_PROBED_LINES] if line.startswith("{") and (r := _record(line.encode()))]
     # Collectors write the same names without the line's end.
-    return any(r.time and (r.log.endswith("\n") or len(r.log) >= PART) for r in records)
+    return any(r.time and (r.log.endswith("\n") or len(r.log) >= MIN_PARTIAL_CHARS) for r in records)
 
 
 def _record(line: bytes) -> Record | None:
     try:
-        return RECORDS.decode(line)
+        return RECORD_DECODER.decode(line)
     except RecursionError:  # no record is nested
         return None
     except ValueError:  # bad bytes in a text, or no record
@@ -75,14 +75,14 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 def _whole_lines(block: bytes, count: int) -> bytes | None:
     """The text of a block of `count` records that are one whole line each, as nearly all are; None where one is anything else."""
     try:
-        found = WHOLE.decode_lines(block)
+        found = WHOLE_DECODER.decode_lines(block)
         logs = [r.log for r in found]
         parts = [" "] * (3 * len(found))  # and joined: twice as fast as an f-string for each
         parts[::3], parts[2::3] = [r.time for r in found], logs
         text = "".join(parts).encode()
     except (ValueError, RecursionError):
         return None
-    if not len(found) == count == line_ends(text) or set(map(END, logs)) != {"\n"}:
+    if not len(found) == count == line_ends(text) or set(map(LAST_CHAR, logs)) != {"\n"}:
         return None
     return (text.replace(b"\r\n", b"\n") if b"\r" in text else text)[:-1]
 

@@ -20,11 +20,11 @@ from forensics.sources.formats.base import Note
 
 Path = tuple[str | int, ...]
 # A string that is cut short reaches to the end.
-TOKEN = lazy.regex(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+JSON_TOKEN_PATTERN = lazy.regex(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 SPACE = lazy.regex(r"[\s,]*")
 LENIENT = json.JSONDecoder(strict=False)  # takes control characters inside strings
-PART = 4 << 20  # bytes of a string that are held together
-ESCAPE = 6  # bytes of the longest: \\u00e9
+MAX_STRING_PART_BYTES = 4 << 20  # bytes of a string that are held together
+MAX_ESCAPE_BYTES = 6  # bytes of the longest: \\u00e9
 
 
 def parsed(text: str | bytes) -> Any:
@@ -151,7 +151,7 @@ def _rest(text: str) -> dict[str, Any]:
 
 def values(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[Path, Any, int]]:
     """Every single value of a JSON document with its path (names and places from 0) and line, in order; none that lies deeper
-    than the limit. A string of more than PART comes in several parts, one after the other."""
+    than the limit. A string of more than MAX_STRING_PART_BYTES comes in several parts, one after the other."""
     path: list[str | int] = []
     key: str | None = None
     deeper = 0
@@ -186,7 +186,7 @@ def _tokens(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[bytes, int]]:
     for block in blocks:
         data = rest + block
         counted, cut = 0, len(data)
-        for token in TOKEN.finditer(data):
+        for token in JSON_TOKEN_PATTERN.finditer(data):
             if token.end() == len(data):  # it may go on
                 cut = token.start()
                 break
@@ -200,21 +200,22 @@ def _tokens(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[bytes, int]]:
                 return
         line += data.count(b"\n", counted, cut)
         rest = data[cut:]
-        if len(rest) > PART:
+        if len(rest) > MAX_STRING_PART_BYTES:
             at = _part(rest)
             yield (rest[:at] + b'"' if rest[:1] == b'"' else rest[:at]), line
             line += rest.count(b"\n", 0, at)
             rest = b'"' + rest[at:] if rest[:1] == b'"' else rest[at:]
-    yield from ((token[0], line) for token in TOKEN.finditer(rest))
+    yield from ((token[0], line) for token in JSON_TOKEN_PATTERN.finditer(rest))
 
 
 def _part(text: bytes) -> int:
-    """Where to cut a string that is too long: at PART, in front of an escape or a character that would be cut in two."""
-    at = PART
-    slash = text.rfind(b"\\", at - ESCAPE, at)
+    """Where to cut a string that is too long: at MAX_STRING_PART_BYTES, in front of an escape or a character that would be cut
+    in two."""
+    at = MAX_STRING_PART_BYTES
+    slash = text.rfind(b"\\", at - MAX_ESCAPE_BYTES, at)
     if slash >= 0:
         run = slash + 1 - len(text[: slash + 1].rstrip(b"\\"))
-        length = ESCAPE if text[slash + 1 : slash + 2] == b"u" else 2
+        length = MAX_ESCAPE_BYTES if text[slash + 1 : slash + 2] == b"u" else 2
         if run % 2 and slash + length > at:
             return slash
     return next((at - i for i in range(4) if text[at - i] & 0xC0 != 0x80), at)

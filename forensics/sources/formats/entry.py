@@ -17,7 +17,7 @@ from forensics.core import lazy
 from forensics.sources.formats.stamps import from_second
 from forensics.sources.origin import Piece
 
-NAMES = {
+JOURNAL_FIELDS = {
     "message": "MESSAGE", "realtime": "__REALTIME_TIMESTAMP", "source_realtime": "_SOURCE_REALTIME_TIMESTAMP",
     "monotonic": "__MONOTONIC_TIMESTAMP", "source_monotonic": "_SOURCE_MONOTONIC_TIMESTAMP", "boot": "_BOOT_ID",
     "host": "_HOSTNAME", "identifier": "SYSLOG_IDENTIFIER", "command": "_COMM", "syslog_pid": "SYSLOG_PID", "pid": "_PID",
@@ -26,7 +26,7 @@ NAMES = {
 NO_NAME = lazy.regex(r"[\s\[\]:]+")
 
 
-class Entry(Struct, gc=False, rename=lambda name: NAMES[name]):
+class Entry(Struct, gc=False, rename=lambda name: JOURNAL_FIELDS[name]):
     """Everything of an entry that its line is made of, under journald's names in documents."""
 
     message: str | None = None

@@ -14,12 +14,12 @@ from forensics.sources.formats.documents import parsed, whole
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
-START = lazy.regex(r'\A\s*\{\s*"message"\s*:\s*\{')
+ERROR_FILE_PATTERN = lazy.regex(r'\A\s*\{\s*"message"\s*:\s*\{')
 STACK = lazy.regex(r'"py_callstack"')
 
 
 def _recognises(head: Head) -> bool:
-    return bool(START.match(head.text) and STACK.search(head.text))
+    return bool(ERROR_FILE_PATTERN.match(head.text) and STACK.search(head.text))
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:

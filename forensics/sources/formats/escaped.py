@@ -12,22 +12,22 @@ from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
-SYSLOG = lazy.regex(rf"(?:<\d+>)?(?:\w{{3}} [ \d]\d \d\d:\d\d:\d\d|{ISO_TIME}\S*) \S+")
-ESCAPE = lazy.regex(rb"#0(?:11|12|33)")
-PLAIN = {b"#011": b"\t", b"#012": b"\n", b"#033": b"\x1b"}
-SHARE = 0.5
+SYSLOG_LINE_PATTERN = lazy.regex(rf"(?:<\d+>)?(?:\w{{3}} [ \d]\d \d\d:\d\d:\d\d|{ISO_TIME}\S*) \S+")
+OCTAL_ESCAPE_PATTERN = lazy.regex(rb"#0(?:11|12|33)")
+UNESCAPED = {b"#011": b"\t", b"#012": b"\n", b"#033": b"\x1b"}
+MIN_SYSLOG_SHARE = 0.5
 
 
 def _recognises(head: Head) -> bool:
     if "#012" not in head.text:
         return False
     lines = head.written
-    return sum(bool(SYSLOG.match(line)) for line in lines) >= SHARE * len(lines)
+    return sum(bool(SYSLOG_LINE_PATTERN.match(line)) for line in lines) >= MIN_SYSLOG_SHARE * len(lines)
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     for first, _, whole in numbered_blocks(blocks):
-        if not ESCAPE.search(whole):
+        if not OCTAL_ESCAPE_PATTERN.search(whole):
             yield first, 1, whole
             continue
         start = 0
@@ -36,7 +36,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             if line.start() > start:
                 yield number, 1, whole[start : line.start() - 1]
                 number += whole.count(b"\n", start, line.start())
-            yield number, 0, ESCAPE.sub(lambda m: PLAIN[m[0]], line[0])
+            yield number, 0, OCTAL_ESCAPE_PATTERN.sub(lambda m: UNESCAPED[m[0]], line[0])
             number, start = number + 1, line.end() + 1
         if start < len(whole):
             yield number, 1, whole[start:]

@@ -20,8 +20,8 @@ from forensics.sources.origin import Piece
 TAGGED = lazy.regex(rf"\A({ISO_TIME}(?:[.,]\d+)? ?(?:Z|[+-]\d\d:?\d\d))(?:\t| )(\S{{1,300}}?)(?:\t|: )(\{{.*\}})\s*\Z")
 PRINTED = lazy.regex(r"\A\[\d+\] (\S{1,300}): \[\[?(\d{9,10}(?:\.\d+)?)(?:, \{.*?\}\])?, (\{.*\})\]\s*\Z")
 ARROW = lazy.regex(r'("(?:[^"\\]|\\.)*")=>')
-SHARE = 0.6
-PROBED = 60
+MIN_RECORD_SHARE = 0.6
+PROBED_RECORDS = 60
 
 
 def _read(line: str) -> str | None:
@@ -41,8 +41,10 @@ def _read(line: str) -> str | None:
 
 
 def _recognises(head: Head) -> bool:
-    lines = head.written[:PROBED]
-    return bool(lines) and _read(lines[0]) is not None and sum(_read(x) is not None for x in lines) >= SHARE * len(lines)
+    lines = head.written[:PROBED_RECORDS]
+    return (
+        bool(lines) and _read(lines[0]) is not None and sum(_read(x) is not None for x in lines) >= MIN_RECORD_SHARE * len(lines)
+    )
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:

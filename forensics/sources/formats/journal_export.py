@@ -15,16 +15,16 @@ from msgspec import convert
 
 from forensics.core import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.entry import NAMES, Entries, Entry
+from forensics.sources.formats.entry import JOURNAL_FIELDS, Entries, Entry
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
-START = lazy.regex(rb"\A(?:\w{1,256}=[^\n]*\n){0,4}__REALTIME_TIMESTAMP=\d{10,}\n")
-WANTED = {name.encode() for name in NAMES.values()}
+EXPORT_START_PATTERN = lazy.regex(rb"\A(?:\w{1,256}=[^\n]*\n){0,4}__REALTIME_TIMESTAMP=\d{10,}\n")
+WANTED = {name.encode() for name in JOURNAL_FIELDS.values()}
 
 
 def _recognises(head: Head) -> bool:
-    return bool(START.match(head.data[:4096]))
+    return bool(EXPORT_START_PATTERN.match(head.data[:4096]))
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:

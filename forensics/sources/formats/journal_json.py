@@ -16,19 +16,19 @@ from msgspec import convert, json
 
 from forensics.core import lazy, limits
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.entry import NAMES, Entries, Entry
+from forensics.sources.formats.entry import JOURNAL_FIELDS, Entries, Entry
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
-KEY = lazy.regex(r'"__REALTIME_TIMESTAMP"\s*:\s*"\d{16}"')
-START = lazy.regex(r"(?:data: |\x1e)?\{")
+TIMESTAMP_KEY_PATTERN = lazy.regex(r'"__REALTIME_TIMESTAMP"\s*:\s*"\d{16}"')
+OBJECT_START_PATTERN = lazy.regex(r"(?:data: |\x1e)?\{")
 FAST = json.Decoder(Entry)  # skips the other fields: a fifth of the time of the standard one
-KNOWN = set(NAMES.values())
+KNOWN_FIELDS = set(JOURNAL_FIELDS.values())
 DECODE = standard.JSONDecoder().decode
 
 
 def _recognises(head: Head) -> bool:
-    return bool(START.match(head.first)) and bool(KEY.search(head.text[:16384]))
+    return bool(OBJECT_START_PATTERN.match(head.first)) and bool(TIMESTAMP_KEY_PATTERN.search(head.text[:16384]))
 
 
 def decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -73,7 +73,7 @@ def _entry(raw: bytes) -> Entry:
     except ValueError:  # a value that is no text, bad bytes in one, or no JSON at all
         found = DECODE(raw.decode("utf-8", "replace"))
         fields = found if isinstance(found, dict) else {}
-        return convert({k: _text(v) for k, v in fields.items() if k in KNOWN and v is not None}, Entry)
+        return convert({k: _text(v) for k, v in fields.items() if k in KNOWN_FIELDS and v is not None}, Entry)
 
 
 class _Objects:

@@ -20,20 +20,20 @@ from forensics.sources.formats.entry import Entries, Entry
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-ENTRY = lazy.regex(r"\w{2,9}\.? \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(s=\w+;[^\]]*)\]")
-HEAD = lazy.regex(ENTRY.pattern.encode())
-FIELD = lazy.regex(rb" {4}([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
+ENTRY_PATTERN = lazy.regex(r"\w{2,9}\.? \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(s=\w+;[^\]]*)\]")
+ENTRY_BYTES_PATTERN = lazy.regex(ENTRY_PATTERN.pattern.encode())
+FIELD_PATTERN = lazy.regex(rb" {4}([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
 
 
 def _recognises(head: Head) -> bool:
-    return any(ENTRY.match(line) for line in head.lines[:3])
+    return any(ENTRY_PATTERN.match(line) for line in head.lines[:3])
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     entries = Entries()
     at, fields, last, blobs = 0, dict[str, str](), "", 0
     for number, line in numbered_lines(blocks):
-        head, field = HEAD.match(line), FIELD.match(line)
+        head, field = ENTRY_BYTES_PATTERN.match(line), FIELD_PATTERN.match(line)
         if head:
             yield from entries.pieces(convert(fields, Entry), at, 1)
             fields, last = _cursor(head[1].decode("ascii", "replace")), ""

@@ -20,21 +20,21 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 from forensics.sources.turning import turned
 
-TIMES = ("timestamp", "time", "@timestamp", "ts", "asctime", "datetime", "eventTime", "receiveTimestamp", "date")
-TEXTS = ("message", "msg", "textPayload", "log", "@message", "MESSAGE", "data", "body", "line", "event", "text")
+TIME_KEYS = ("timestamp", "time", "@timestamp", "ts", "asctime", "datetime", "eventTime", "receiveTimestamp", "date")
+TEXT_KEYS = ("message", "msg", "textPayload", "log", "@message", "MESSAGE", "data", "body", "line", "event", "text")
 NESTED = ("jsonPayload", "log", "record", "message", "data", "fields", "body")
-LEVELS = ("level", "severity", "levelname", "loglevel", "log.level", "lvl")
+LEVEL_KEYS = ("level", "severity", "levelname", "loglevel", "log.level", "lvl")
 TRACES = ("traceback", "exc_info", "exc_text", "exception", "stack_trace", "stacktrace", "stack", "py_callstack")
-KNOWN = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
+LEVEL_VALUES = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
 BUNYAN = {10: "DEBUG", 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR", 60: "FATAL"}
 LIST = lazy.regex(r'\A\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
-PROBED = 60
-SHARE = 0.6
+PROBED_RECORDS = 60
+MIN_RECORD_SHARE = 0.6
 
 
 def _text(record: dict[str, Any]) -> tuple[str, str] | None:
     """The message of a record and the name it stands under."""
-    for name in TEXTS:
+    for name in TEXT_KEYS:
         if isinstance(record.get(name), str):
             return record[name], name
     for name in NESTED:
@@ -52,15 +52,15 @@ def text_of(record: dict[str, Any]) -> str | None:
 def _time(record: dict[str, Any]) -> str | None:
     if "stream_name" in record:  # Kaggle counts seconds from the start of the run
         return None
-    return next((t for name in TIMES if (t := from_value(record.get(name)))), None)
+    return next((t for name in TIME_KEYS if (t := from_value(record.get(name)))), None)
 
 
 def _level(record: dict[str, Any]) -> str:
-    for name in LEVELS:
+    for name in LEVEL_KEYS:
         value = record.get(name)
         if isinstance(value, int) and value in BUNYAN:
             return BUNYAN[value]
-        if isinstance(value, str) and value.upper() in KNOWN:
+        if isinstance(value, str) and value.upper() in LEVEL_VALUES:
             return value.upper()
     return ""
 
@@ -94,11 +94,11 @@ def _parsed(line: str | bytes) -> object:
 def _records_in(head: Head) -> list[dict[str, Any]]:
     if not head.first.lstrip().startswith("{"):
         return []
-    lines = [line.strip() for line in head.written[:PROBED]]
-    if sum(x.startswith("{") for x in lines) < SHARE * len(lines):
+    lines = [line.strip() for line in head.written[:PROBED_RECORDS]]
+    if sum(x.startswith("{") for x in lines) < MIN_RECORD_SHARE * len(lines):
         return []
     found = [r for r in map(_parsed, lines) if isinstance(r, dict)]
-    return found if sum(map(_is_log, found)) >= SHARE * len(lines) else []
+    return found if sum(map(_is_log, found)) >= MIN_RECORD_SHARE * len(lines) else []
 
 
 def _recognises_lines(head: Head) -> bool:
@@ -160,9 +160,9 @@ def _recognises_list(head: Head) -> bool:
     return _is_log(record)
 
 
-LINE = b'{"time":"2026-08-22T03:00:07.123Z","level":"error","msg":"Killed"}\n'
+SAMPLE_LINE = b'{"time":"2026-08-22T03:00:07.123Z","level":"error","msg":"Killed"}\n'
 CHUNK = b'[{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}\n]\n'
 FORMATS = (
-    Format("json lines", _recognises_lines, _decode_lines, LINE, "json lines", rank=60),
+    Format("json lines", _recognises_lines, _decode_lines, SAMPLE_LINE, "json lines", rank=60),
     Format("json list", _recognises_list, _decode_list, CHUNK, "json list", rank=60),
 )

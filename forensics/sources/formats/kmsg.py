@@ -17,20 +17,20 @@ from forensics.sources.formats.documents import objects
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-RECORD = lazy.regex(rb"\A(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
-FIRST = lazy.regex(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
-ESCAPE = lazy.regex(rb"\\x([0-9a-f]{2})")
-JSON = lazy.regex(r'\A\s*\{\s*"dmesg"\s*:\s*\[')
+KMSG_RECORD_PATTERN = lazy.regex(rb"\A(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?:,caller=([TC]\d+))?[^;]*;(.*)", re.DOTALL)
+KMSG_LINE_PATTERN = lazy.regex(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
+HEX_ESCAPE_PATTERN = lazy.regex(rb"\\x([0-9a-f]{2})")
+DMESG_JSON_PATTERN = lazy.regex(r'\A\s*\{\s*"dmesg"\s*:\s*\[')
 
 
 def _recognises(head: Head) -> bool:
-    return bool(FIRST.match(head.first.lstrip("\0")))
+    return bool(KMSG_LINE_PATTERN.match(head.first.lstrip("\0")))
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     last, lost, lost_at = -1, 0, 0
     for number, line in numbered_lines(blocks):
-        record = RECORD.match(line)
+        record = KMSG_RECORD_PATTERN.match(line)
         if record is None:
             if line.strip() and not line.startswith(b" "):
                 yield number, 0, line
@@ -39,7 +39,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         if 0 <= last < sequence - 1:
             lost, lost_at = lost + sequence - last - 1, lost_at or number
         last = sequence
-        text = ESCAPE.sub(lambda m: bytes([int(m[1], 16)]), record[6])
+        text = HEX_ESCAPE_PATTERN.sub(lambda m: bytes([int(m[1], 16)]), record[6])
         yield number, 0, _line(int(record[1]), int(record[3]) / 1e6, record[5], text)
     if lost:
         note("lost", f"{lost} kernel messages are missing, by their sequence numbers", lost_at)
@@ -51,7 +51,7 @@ def _line(priority: int, seconds: float, caller: bytes | None, text: bytes) -> b
 
 
 def _is_json(head: Head) -> bool:
-    return bool(JSON.match(head.text[:4096]))
+    return bool(DMESG_JSON_PATTERN.match(head.text[:4096]))
 
 
 def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -69,9 +69,9 @@ def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             yield number, 0, (f"[{time}] ".encode() if time else b"") + text
 
 
-RECORDS = b"6,3964,206764307,-;nvidia-nvswitch2: open (major=510)\n"
+SAMPLE_RECORDS = b"6,3964,206764307,-;nvidia-nvswitch2: open (major=510)\n"
 DOCUMENT = b'{\n   "dmesg": [\n      {"pri": 4, "time": 64.0, "msg": "text"}\n]}\n'
 FORMATS = (
-    Format("kmsg", _recognises, _decode, RECORDS, "kmsg"),
+    Format("kmsg", _recognises, _decode, SAMPLE_RECORDS, "kmsg"),
     Format("dmesg json", _is_json, _decode_json, DOCUMENT, "dmesg json", rank=20),
 )

@@ -19,33 +19,47 @@ from forensics.sources.formats.documents import Path, values
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-JSON = lazy.regex(r'"apiVersion"\s*:\s*"')
+API_VERSION_PATTERN = lazy.regex(r'"apiVersion"\s*:\s*"')
 YAML = lazy.regex(r"(?m)^(?:- )?apiVersion: \S")
-KIND = lazy.regex(r"""["']?kind["']?\s*:\s*["']?(?:List|Pod|PodList|Node|NodeList|Observation|EventList|Job|PyTorchJob)\b""")
+OBJECT_KIND_PATTERN = lazy.regex(
+    r"""["']?kind["']?\s*:\s*["']?(?:List|Pod|PodList|Node|NodeList|Observation|EventList|Job|PyTorchJob)\b"""
+)
 STATES = {"state": "State:", "lastState": "Last State:"}
-NAMES = {
+LABEL_OF_KEY = {
     "reason": "Reason:", "exitCode": "Exit Code:", "message": "Message:", "signal": "Signal:", "startedAt": "Started:",
     "finishedAt": "Finished:", "restartCount": "Restart Count:", "phase": "Status:", "name": "Name:", "namespace": "Namespace:",
     "image": "Image:", "nodeName": "Node:", "type": "Type:", "status": "Status:", "count": "Count:", "node": "Node:",
     "component": "From:",
 }  # fmt: skip
-TIMES = {"lastTimestamp", "eventTime", "lastTransitionTime", "finishedAt"}
-SKIPPED = {"managedFields", "annotations", "labels", "ownerReferences", "env", "volumes", "volumeMounts", "images", "tolerations"}
+TIME_FIELDS = {"lastTimestamp", "eventTime", "lastTransitionTime", "finishedAt"}
+SKIPPED_KEYS = {
+    "managedFields",
+    "annotations",
+    "labels",
+    "ownerReferences",
+    "env",
+    "volumes",
+    "volumeMounts",
+    "images",
+    "tolerations",
+}
 LIMITS = {"limits", "requests"}
-KEY = lazy.regex(r"\A( *)((?:- +)*)([\w./-]+):(?: +(.*))?$")
+YAML_KEY_PATTERN = lazy.regex(r"\A( *)((?:- +)*)([\w./-]+):(?: +(.*))?$")
 ITEM = lazy.regex(r"\A( *)- +(.*)$")
 
 Leaf = tuple[Path, Any, int]
 
 
 def _json(head: Head) -> bool:
-    return head.text.lstrip().startswith("{") and bool(JSON.search(head.text[:65536]) and KIND.search(head.text))
+    return head.text.lstrip().startswith("{") and bool(
+        API_VERSION_PATTERN.search(head.text[:65536]) and OBJECT_KIND_PATTERN.search(head.text)
+    )
 
 
 def _yaml(head: Head) -> bool:
     if "apiVersion" not in head.text or head.text.lstrip().startswith("{"):
         return False
-    return bool(YAML.search(head.text[:4096]) and KIND.search(head.text))
+    return bool(YAML.search(head.text[:4096]) and OBJECT_KIND_PATTERN.search(head.text))
 
 
 def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -64,21 +78,21 @@ def _described(leaves: Iterable[Leaf]) -> Iterator[Piece]:
         if leaf[0][:-1] != inside:
             yield from _group(inside, group)
             inside, group = leaf[0][:-1], []
-        if leaf[0] and not SKIPPED & set(leaf[0]):
+        if leaf[0] and not SKIPPED_KEYS & set(leaf[0]):
             group.append(leaf)
     yield from _group(inside, group)
 
 
 def _group(inside: Path, group: list[Leaf]) -> Iterator[Piece]:
     """The values of one object. Its time, wherever it stands, goes in front of the first line that can carry it."""
-    time = next((str(v) for path, v, _ in group if path[-1] in TIMES and v), "")
+    time = next((str(v) for path, v, _ in group if path[-1] in TIME_FIELDS and v), "")
     state = STATES.get(str(inside[-2])) if len(inside) > 1 else None
     if state and group:
         yield _piece(group[0][2], f"{time} {state:15} {str(inside[-1]).capitalize()}".strip())
     elif time and group:
         yield _piece(group[0][2], f"{time} {_title(inside)}".rstrip())
     for path, value, line in group:
-        name = NAMES.get(str(path[-1]))
+        name = LABEL_OF_KEY.get(str(path[-1]))
         if name and value not in (None, ""):
             yield _piece(line, f"      {name:13} {value}")
         elif inside and inside[-1] in LIMITS:
@@ -100,7 +114,7 @@ def _leaves(blocks: Iterator[bytes]) -> Iterator[Leaf]:
     held: Leaf | None = None
     for number, raw in numbered_lines(blocks):
         line = raw.decode("utf-8", "replace")
-        key = KEY.match(line)
+        key = YAML_KEY_PATTERN.match(line)
         if key is None:
             if held and line.strip() and not ITEM.match(line):
                 held = (held[0], f"{held[1]} {line.strip()}", held[2])

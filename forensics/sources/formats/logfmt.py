@@ -15,9 +15,9 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 PAIR = lazy.regex(r'(?<![\w.@-])([\w.@-]{1,200})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
-FIRST = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
-SHARE = 0.6
-LEVELS = {
+LOGFMT_LINE_PATTERN = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
+MIN_RECORD_SHARE = 0.6
+LEVEL_OF_WORD = {
     "debug": "DEBUG",
     "info": "INFO",
     "warn": "WARN",
@@ -29,21 +29,21 @@ LEVELS = {
 
 
 def _recognises(head: Head) -> bool:
-    if not FIRST.match(head.first):
+    if not LOGFMT_LINE_PATTERN.match(head.first):
         return False
     lines = head.written[:200]
-    return sum(bool(FIRST.match(x)) for x in lines) >= SHARE * len(lines)
+    return sum(bool(LOGFMT_LINE_PATTERN.match(x)) for x in lines) >= MIN_RECORD_SHARE * len(lines)
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     for number, raw in numbered_lines(blocks):
         line = raw.decode("utf-8", "replace")
-        if not FIRST.match(line):
+        if not LOGFMT_LINE_PATTERN.match(line):
             yield number, 1, raw
             continue
         found = {name: _bare(value) for name, value in PAIR.findall(line)}
         time = from_value(next((found.pop(n) for n in ("time", "ts", "t") if n in found), ""))
-        level = LEVELS.get(next((found.pop(n) for n in ("level", "lvl") if n in found), "").lower(), "")
+        level = LEVEL_OF_WORD.get(next((found.pop(n) for n in ("level", "lvl") if n in found), "").lower(), "")
         message = found.pop("msg", "")
         rest = " ".join(f"{name}={value}" for name, value in found.items())
         yield number, 0, " ".join(p for p in (time, level, message, rest) if p).encode("utf-8", "replace")

@@ -13,7 +13,7 @@ from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-PART = lazy.regex(rb"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
+PSTORE_PART_PATTERN = lazy.regex(rb"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
 TEXT_PART = lazy.regex(r"\A\w{1,64}#\d{1,18} Part\d{1,18}$")
 
 
@@ -25,7 +25,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     parts: list[tuple[int, int, int, list[bytes]]] = []  # of the panic, part, first line, lines
     size = 0
     for number, line in numbered_lines(blocks):
-        found = PART.match(line.strip())
+        found = PSTORE_PART_PATTERN.match(line.strip())
         if found or not parts:
             parts.append((int(found[2]), int(found[3]), number, []) if found else (0, 0, number, []))
         parts[-1][3].append(line)

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from forensics.core import lazy
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_YEAR = 1990  # a number that would be an earlier time is a number of something else
 LAST_YEAR = 2100
-ISO = lazy.regex(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?$")
-DIGITS = lazy.regex(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")
+ISO_STAMP_PATTERN = lazy.regex(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?$")
+EPOCH_DIGITS_PATTERN = lazy.regex(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")
 
 
 def from_usec(usec: int) -> str | None:
@@ -25,7 +25,7 @@ def from_usec(usec: int) -> str | None:
 def from_second(seconds: str) -> str | None:
     """Seconds since 1970, in digits, as text without a zone; None for what is no time of a log."""
     try:
-        time = EPOCH + timedelta(seconds=int(seconds or "0"))
+        time = UNIX_EPOCH + timedelta(seconds=int(seconds or "0"))
     except (OverflowError, ValueError):  # int() takes no number of thousands of digits
         return None
     return f"{time:%Y-%m-%dT%H:%M:%S}" if FIRST_YEAR <= time.year <= LAST_YEAR else None
@@ -35,9 +35,9 @@ def from_value(value: object) -> str | None:
     """A JSON value that is a time, as text: ISO as it stands, a number by its size in s, ms, us or ns; None for others."""
     if isinstance(value, str):
         value = value.strip()
-        if ISO.match(value):
+        if ISO_STAMP_PATTERN.match(value):
             return value.replace(",", ".")
-        if not DIGITS.match(value):
+        if not EPOCH_DIGITS_PATTERN.match(value):
             return None
         value = float(value) if "." in value else int(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:

@@ -21,34 +21,37 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 WIDTHS = range(70, 81)
-LEAST = 3
-SHARE = 0.1
+MIN_WRAPPED_LINES = 3
+MIN_WRAPPED_SHARE = 0.1
 SHARE_INSIDE = 0.5  # of the cuts: a column ends inside a word two times of three, records of one width end with words
 SENTENCE_ENDS = (".", "!", "?", ")")
 LEAST_WORDS = 4
 SHARE_WORDS = 0.9
-SLACK = 24  # a line that was wrapped at words is not shorter than the width by more
+MAX_SHORTER_CHARS = 24  # a line that was wrapped at words is not shorter than the width by more
 MOST_JOINED = 40
-ALIKE = 8  # characters; `epoch 12` and `epoch 13` are records of one width
-ZEROS = str.maketrans("123456789", "000000000")
+MAX_COMMON_START_CHARS = 8  # characters; `epoch 12` and `epoch 13` are records of one width
+CHARS_TO_ZEROS = str.maketrans("123456789", "000000000")
 STAMPS = rf"{ISO_TIME}|\w{{3}} [ \d]\d \d\d:\d\d:\d\d|[IWEF]\d{{4}} |\d+:\d\d"
-NAMES = r"Traceback|(?:\w+\.)*\w+(?:Error|Exception|Warning): |(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\S+:\d+:|\w+="
-START = lazy.regex(rf"\A(?:\s|[\[<{{|>*=+#$-]|{STAMPS}|{NAMES})")
+RECORD_START_WORDS = r"Traceback|(?:\w+\.)*\w+(?:Error|Exception|Warning): |(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\S+:\d+:|\w+="
+RECORD_START_PATTERN = lazy.regex(rf"\A(?:\s|[\[<{{|>*=+#$-]|{STAMPS}|{RECORD_START_WORDS})")
 
-TABLE = lazy.regex(r"\S {3,}\S")
+TABLE_PATTERN = lazy.regex(r"\S {3,}\S")
 
 
 def _begins(line: str, following: str) -> bool:
     """Does `following` begin like a record of its own, or with the word with which `line` does?"""
-    alike = line[:ALIKE].translate(ZEROS) == following[:ALIKE].translate(ZEROS) and line[:1].isalpha()
-    return alike or bool(START.match(following))
+    alike = (
+        line[:MAX_COMMON_START_CHARS].translate(CHARS_TO_ZEROS) == following[:MAX_COMMON_START_CHARS].translate(CHARS_TO_ZEROS)
+        and line[:1].isalpha()
+    )
+    return alike or bool(RECORD_START_PATTERN.match(following))
 
 
 def _cut(width: int, line: str, following: str) -> bool:
     """May `following` be the rest of `line`, cut where the column ended?"""
     if len(line) != width or not following or (line.endswith(SENTENCE_ENDS) and following[0].isupper()):
         return False
-    return not (_begins(line, following) or TABLE.search(line))
+    return not (_begins(line, following) or TABLE_PATTERN.search(line))
 
 
 def _no_end(line: str, following: str) -> bool:
@@ -60,7 +63,13 @@ def _no_end(line: str, following: str) -> bool:
 
 def _worded(width: int, line: str, following: str) -> bool:
     """May `following` go on where `line` was wrapped because the next word had no room?"""
-    if len(line) < width - SLACK or not width or not following or _begins(line, following) or TABLE.search(line):
+    if (
+        len(line) < width - MAX_SHORTER_CHARS
+        or not width
+        or not following
+        or _begins(line, following)
+        or TABLE_PATTERN.search(line)
+    ):
         return False
     return len(line) + 1 + len(following.split(" ", 1)[0]) > width
 
@@ -73,9 +82,9 @@ def _wrapping(lines: Sequence[str]) -> tuple[int, bool]:
     pairs = [(a, b) for a, b in itertools.pairwise(lines) if a.strip()]
     cut = [(a, b) for a, b in pairs if _cut(width, a, b)]
     inside = sum(_no_end(a, b) for a, b in cut)
-    if len(cut) >= LEAST and len(cut) >= SHARE * len(pairs) and inside >= SHARE_INSIDE * len(cut):
+    if len(cut) >= MIN_WRAPPED_LINES and len(cut) >= MIN_WRAPPED_SHARE * len(pairs) and inside >= SHARE_INSIDE * len(cut):
         return width, False
-    going_on = [(a, b) for a, b in pairs if b and not START.match(b)]
+    going_on = [(a, b) for a, b in pairs if b and not RECORD_START_PATTERN.match(b)]
     worded = sum(_worded(width, a, b) for a, b in going_on)
     return (width, True) if worded >= LEAST_WORDS and worded >= SHARE_WORDS * len(going_on) else (0, False)
 

@@ -9,8 +9,8 @@ from forensics.core import lazy
 from forensics.sources.formats.base import Head
 from forensics.sources.strips.base import Strip
 
-SHARE = 0.3
-LEAST = 3
+MIN_BOXED_SHARE = 0.3
+MIN_DECORATED_LINES = 3
 SIDES = "│┃║"
 BORDER = lazy.regex(rf"^\s*[{SIDES}].*[{SIDES}]\s*$")
 
@@ -20,13 +20,13 @@ def _shows(head: Head) -> bool:
         return False
     lines = head.written
     boxed = sum(bool(BORDER.match(line)) for line in lines)
-    return boxed >= LEAST and boxed >= SHARE * len(lines)
+    return boxed >= MIN_DECORATED_LINES and boxed >= MIN_BOXED_SHARE * len(lines)
 
 
-SIDE = "|".join(SIDES).encode()
+SIDE_PATTERN = "|".join(SIDES).encode()
 # A line with nothing between its bars, else the bar in front, else the one behind; each is found in one go over the blanks.
-EMPTY = rb"^[ \t]*+(?:" + SIDE + rb")[ \t]*+(?:" + SIDE + rb")[ \t]*+\r?$"
-FRONT = rb"^[ \t]*+(?:" + SIDE + rb") ?"
-BEHIND = rb"(?<![ \t])[ \t]*+(?:" + SIDE + rb")[ \t]*+\r?$"
-BORDERS = lazy.regex(rb"|".join((EMPTY, FRONT, BEHIND)), re.MULTILINE)
+EMPTY_ROW_PATTERN = rb"^[ \t]*+(?:" + SIDE_PATTERN + rb")[ \t]*+(?:" + SIDE_PATTERN + rb")[ \t]*+\r?$"
+LEFT_SIDE_PATTERN = rb"^[ \t]*+(?:" + SIDE_PATTERN + rb") ?"
+RIGHT_SIDE_PATTERN = rb"(?<![ \t])[ \t]*+(?:" + SIDE_PATTERN + rb")[ \t]*+\r?$"
+BORDERS = lazy.regex(rb"|".join((EMPTY_ROW_PATTERN, LEFT_SIDE_PATTERN, RIGHT_SIDE_PATTERN)), re.MULTILINE)
 STRIPS = (Strip("boxes", _shows, BORDERS),)

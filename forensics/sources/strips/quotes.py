@@ -6,8 +6,8 @@ from forensics.core import lazy
 from forensics.sources.formats.base import Head
 from forensics.sources.strips.base import Strip
 
-SHARE = 0.8
-LEAST = 3
+MIN_QUOTED_SHARE = 0.8
+MIN_DECORATED_LINES = 3
 
 
 def _shows(head: Head) -> bool:
@@ -15,7 +15,7 @@ def _shows(head: Head) -> bool:
         return False
     lines = head.written
     quoted = sum(line.lstrip().startswith(">") and not line.lstrip().startswith(">>>") for line in lines)
-    return quoted >= LEAST and quoted >= SHARE * len(lines)
+    return quoted >= MIN_DECORATED_LINES and quoted >= MIN_QUOTED_SHARE * len(lines)
 
 
 STRIPS = (Strip("quotes", _shows, lazy.regex(rb"^[ \t]*(?:> ?)+", re.MULTILINE)),)
