@@ -220,7 +220,8 @@ def _beside(report: Report, seen: Examined, baseline: Sequence[Path], knowledge:
     noted of all of it."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
-    around = partial(context.attach, scans=scans, drawn=drawn, observed=seen.kept, incidents=seen.incidents)
+    known = {r.name: r.attempted for r in seen.analyses}
+    around = partial(context.attach, scans=scans, drawn=drawn, observed=seen.kept, incidents=seen.incidents, known=known)
     report = call_or_warn(lambda: around(report), report, "the context", None, noted.append)
     report = call_or_warn(
         lambda: _with_unusual(report, scans, baseline, noted, knowledge), report, "unusual lines", None, noted.append

@@ -1,9 +1,10 @@
 """The facts and the evidence lines of a cause, from its events: the surest event speaks first.
 
-Of the deaths of several processes, one after the other, the last ones do: who asks a kernel log what happened means those.
+Of the deaths of several processes, one after the other, the last ones do: who asks a kernel log what happened means those. So do
+those of a run's last attempt, of several in one log.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 
 from forensics.model import Observation, Proof, Value
@@ -15,8 +16,9 @@ RANKS = {"proof": 0, "strong": 1, "hint": 2}
 APART_S = 10.0  # processes of one job die within seconds of each other
 
 
-def _surest_first(events: Sequence[Observation], deaths: bool) -> list[Observation]:
+def _surest_first(events: Sequence[Observation], deaths: bool, earlier: Set[tuple[str, int]]) -> list[Observation]:
     over = {e.place for e in _earlier_deaths(events)} if deaths else set()
+    over |= {e.place for e in events if e.shown_on and all((e.source, n) in earlier for n in e.shown_on)}
     return sorted(events, key=lambda e: (RANKS[e.weight], e.place in over, -len(e.fields), e.time is None, e.source, e.line))
 
 
@@ -28,26 +30,33 @@ def _earlier_deaths(events: Sequence[Observation]) -> list[Observation]:
     return [] if cut is None else deaths[: len(deaths) - 1 - cut]
 
 
-def facts_of(events: Sequence[Observation], deaths: bool = False) -> dict[str, Value]:
+def facts_of(
+    events: Sequence[Observation], deaths: bool = False, earlier: Set[tuple[str, int]] = frozenset()
+) -> dict[str, Value]:
     """Facts of the surest event, filled up from others that speak of the same pid, rank, GPU, host.
 
-    `deaths`: they tell how processes died (trait process_death), of which the last ones count.
+    `deaths`: they tell how processes died (trait process_death), of which the last ones count. `earlier`: lines that show it
+    in attempts before the last one that does.
     """
     facts: dict[str, Value] = {}
-    for event in _surest_first(events, deaths):
+    for event in _surest_first(events, deaths, earlier):
         if all(facts.get(name, event.fields[name]) == event.fields[name] for name in IDENTITY if name in event.fields):
             rest = {n for group in TOGETHER if group & facts.keys() for n in group}
             facts = {**{n: v for n, v in event.fields.items() if n not in rest}, **facts}
     return facts
 
 
-def proofs_of(events: Sequence[Observation], deaths: bool = False) -> tuple[Proof, ...]:
+def proofs_of(
+    events: Sequence[Observation], deaths: bool = False, earlier: Set[tuple[str, int]] = frozenset()
+) -> tuple[Proof, ...]:
     """At most MAX_EVIDENCE_LINES evidence lines, surest first, each once; every event's first line before any second one."""
     chosen: dict[tuple[str, int], Proof] = {}
-    ordered = _surest_first(events, deaths)
-    for place in range(max((len(e.proofs) for e in ordered), default=0)):
-        for event in ordered:
-            if place < len(event.proofs) and len(chosen) < MAX_EVIDENCE_LINES:
-                proof = event.proofs[place]
+    ordered = [
+        sorted(e.proofs, key=lambda p: (p.source, p.line) in earlier) for e in _surest_first(events, deaths, earlier)
+    ]  # of a message that was told again, the last attempt's
+    for place in range(max((len(own) for own in ordered), default=0)):
+        for own in ordered:
+            if place < len(own) and len(chosen) < MAX_EVIDENCE_LINES:
+                proof = own[place]
                 chosen.setdefault((proof.source, proof.line), proof)
     return tuple(chosen.values())

@@ -1,5 +1,7 @@
 """A Diagnosis to what a report says of each cause: role, summary, evidence lines, facts, remedies, open questions."""
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -58,8 +60,9 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
     cause = database.causes[candidate.cause]
     deaths = "process_death" in cause.traits
     observations = _told(candidate, "machine_fault" in cause.traits)
-    facts = facts_of(observations, deaths)
-    proofs = proofs_of(observations, deaths)
+    earlier = _in_earlier_attempts(candidate)
+    facts = facts_of(observations, deaths, earlier)
+    proofs = proofs_of(observations, deaths, earlier)
     if not proofs and first:  # the ending itself is what can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     if first and diagnosis.verdict == "no_crash":
@@ -77,6 +80,16 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
         where=where(facts),
         ranks=_ranks(observations),
     )
+
+
+def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
+    """Lines that show it to have ended attempts of a job before the last one of the same source that it ended."""
+    attempts: dict[str, dict[int, int]] = defaultdict(dict)  # by source: line -> number of its attempt
+    for o in (o for o in candidate.owned if o.observation.ends != "nothing"):
+        starts = [a.first_line for a in o.lane.attempts] if o.lane and o.lane.kind in ("job", "notebook") else []
+        for line in o.observation.shown_on:
+            attempts[o.observation.source][line] = bisect_right(starts, line)
+    return {(s, n) for s, lines in attempts.items() for n, attempt in lines.items() if attempt < max(lines.values())}
 
 
 def said(proofs: Sequence[Proof]) -> dict[str, Value]:

@@ -2,18 +2,22 @@
 
     NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15 ... -> Setting("driver", "550.54.15", "dmesg.log", 7)
     step 40 loss 2.31 rss 1011 MiB                                -> a point of two Curves
+    Namespace(batch_size=64) ... Namespace(batch_size=32)         -> Change("--batch-size", "64", "32", 1, 90)
     [  23777]     0 23777   596   400   36864   4   0 sh          -> ProcessMemory(pid=23777, task="sh", rss_bytes=1638400)
 
 Nothing here takes part in the decision.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.context.architecture import TRIGGER as ARCHITECTURE
 from forensics.context.architecture import architecture
+from forensics.context.attempts import TRIGGER as ATTEMPT
+from forensics.context.attempts import Attempted, attempted, of_last_attempt, with_changes
 from forensics.context.curves import Ranked, curves, last_reading, longest
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
@@ -27,7 +31,7 @@ from forensics.context.run_settings import run_settings
 from forensics.model import Curve, Finding, Incident, Observation, ProcessMemory, Report, Scan, Setting, Surroundings, Trigger
 from forensics.model.answers import OUTCOME_LINE
 
-__all__ = ["Context", "Ranked", "attach", "curves", "read", "surroundings", "triggers"]
+__all__ = ["Attempted", "Context", "Ranked", "attach", "attempted", "curves", "read", "surroundings", "triggers"]
 
 
 class Context(Struct, frozen=True):
@@ -40,18 +44,20 @@ class Context(Struct, frozen=True):
 
 def triggers() -> tuple[Trigger, ...]:
     """The lines that may carry any of it."""
-    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED)
+    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT)
 
 
-def surroundings(scans: Sequence[Scan], drawn: Iterable[Ranked] = ()) -> Surroundings:
-    """Where and how the job ran: what remedies are chosen and worded by. `drawn`: as for `read`."""
+def surroundings(
+    scans: Sequence[Scan], drawn: Iterable[Ranked] = (), known: Mapping[str, Sequence[Attempted]] = MappingProxyType({})
+) -> Surroundings:
+    """Where and how the job ran: what remedies are chosen and worded by. `drawn`: as for `read`; `known`: as for `attach`."""
     if not scans:
         return Surroundings()
     from forensics.context.programs import programs  # these two are needed only where there is something to advise
     from forensics.context.signs import signs
 
     beside = programs(scans)
-    run = run_settings(scans)
+    run = of_last_attempt(run_settings(scans), known)
     return Surroundings(
         signs(scans, beside), settings(scans), run, beside, architecture(scans), last_reading(drawn), profiled(scans)
     )
@@ -69,11 +75,16 @@ def attach(
     drawn: Iterable[Ranked] = (),
     observed: Sequence[Observation] = (),
     incidents: Sequence[Incident] = (),
+    known: Mapping[str, Sequence[Attempted]] = MappingProxyType({}),
 ) -> Report:
-    """`report` with the context of its first cause, and with notices of what its evidence does not quote."""
+    """`report` with the context of its first cause, and with notices of what its evidence does not quote. `known`: by source,
+    what `attempted` gave."""
     scans = list(scans)
     context = read(scans, report.causes[0], drawn)
     quoted = {(p.source, p.line) for p in report.causes[0].evidence if p.signature != OUTCOME_LINE}
+    earlier = report.earlier_attempts
+    if earlier:
+        earlier = with_changes(earlier, known.get(earlier[0].source, ()), report.causes[0])
     beside = tuple(n for n in notices(scans, observed, incidents) if (n.source, n.line) not in quoted)
     return replace(
         report,
@@ -81,4 +92,5 @@ def attach(
         curves=context.curves,
         processes=context.processes,
         notices=(*report.notices, *beside),
+        earlier_attempts=earlier,
     )

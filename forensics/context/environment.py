@@ -79,10 +79,11 @@ def settings(scans: Iterable[Scan]) -> tuple[Setting, ...]:
 def _of(scan: Scan) -> Iterator[Setting]:
     origin = scan.source.origin or int
     for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
-        yield from (Setting(n, v, scan.source.name, origin(region.number)) for n, v in _read(region))
+        yield from (Setting(n, v, scan.source.name, origin(region.number)) for n, v in read(region))
 
 
-def _read(region: Region) -> Iterator[tuple[str, str]]:
+def read(region: Region) -> Iterator[tuple[str, str]]:
+    """What one line names: `("driver", "550.54.15")`."""
     for name, pattern in PATTERNS:
         for match in pattern.finditer(region.text):
             yield name, next(g for g in match.groups() if g).strip()

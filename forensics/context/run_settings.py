@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from forensics.context.programs.settings import NAMES, PLAIN
 from forensics.core import lazy
-from forensics.model import Remark, Scan, Trigger
+from forensics.model import Region, Remark, Scan, Trigger
 
 TRIGGER = Trigger("run_settings", ("batch_size", "batch size", "batch-size", "num_workers", "filling up shuffle buffer"))
 SAID = (
@@ -31,11 +31,16 @@ def run_settings(scans: Iterable[Scan]) -> tuple[Remark, ...]:
 def _of(scan: Scan) -> Iterator[Remark]:
     origin = scan.source.origin or int
     for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
-        text = region.text[:4000]
-        line, quote = origin(region.number), text.strip()[:200]
-        for kind, pattern in SAID:
-            yield from (Remark(kind, scan.source.name, line, quote, float(m[1])) for m in pattern.finditer(text))
-        for match in PLAIN.finditer(text):
-            name = NAMES.get(match[1].lower().strip("-").replace("-", "_"))
-            if name and len(match[1]) > 2:
-                yield Remark(name, scan.source.name, line, quote, float(match[2]))
+        line, quote = origin(region.number), region.text[:4000].strip()[:200]
+        yield from (Remark(kind, scan.source.name, line, quote, value) for kind, value in read(region))
+
+
+def read(region: Region) -> Iterator[tuple[str, float]]:
+    """What one line sets: `("batch_size", 64.0)`."""
+    text = region.text[:4000]
+    for kind, pattern in SAID:
+        yield from ((kind, float(m[1])) for m in pattern.finditer(text))
+    for match in PLAIN.finditer(text):
+        name = NAMES.get(match[1].lower().strip("-").replace("-", "_"))
+        if name and len(match[1]) > 2:
+            yield name, float(match[2])

@@ -3,8 +3,9 @@
 "Training gets stuck, exit code 137" -> the term "hang" (process.stalled, ...), and the exit status 137
 
 What people call a cause stands in signatures/tables/words.csv: a term, phrases that mean it, the causes, likeliest first. A
-phrase is in a question when all its words stand there close together, in any order and any form (`loss nan`: "nan loss" and
-"loss becomes nan" have it). A rare word says more than a common one.
+phrase is in a question when all its words stand there close together, in any order, any form and in other words for the same
+(`loss nan`: "nan loss" and "loss becomes nan" have it; `memory increases`: "RAM is getting accumulated"). Words that say nothing
+by themselves are passed over. A rare word says more than a common one.
 """
 
 import functools
@@ -19,9 +20,30 @@ from forensics.database import read_rows
 from forensics.database.codes import Code, cuda, ending, signal, xid
 
 WORD = re.compile(r"[a-z0-9]+(?:'t)?")
+ERROR = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
+SAME = {  # words that people use for one thing, as stems; a word may stand for several
+    "vram": "gpu memory", "ram": "memory", "rss": "memory",
+    **dict.fromkeys(("grow", "grew", "ris", "accumulat", "climb", "creep", "balloon"), "increas"),
+    **dict.fromkeys(("stuck", "hung", "freez", "frozen", "froz", "stall", "halt"), "hang"),
+    **dict.fromkeys(("dead", "dying", "crash"), "die"),
+    **dict.fromkeys(("fre", "clear", "clean"), "releas"),
+    "dataset": "data",
+    **dict.fromkeys(("can't", "couldn't", "unabl", "fail", "impossibl"), "cannot"),
+}  # fmt: skip
+# They say nothing by themselves; `not`, `no`, `out` and `off` do.
+PASSED_OVER = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a an the is are be been being am was were it its i we you he they my our your this that these of in on at to for from with
+        by as and or how why what when while during where which get gets getting got keep keeps kept become becomes becoming always
+        sometimes randomly suddenly often then than very so too just please help any some has have had does do did will would usage s
+        """,
+    )
+)
 SUFFIXES = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "s")
 LEAST_STEM_CHARS = 3
-WORDS_BETWEEN = 1  # the words of a phrase may have one other word among them
+WORDS_BETWEEN = 1  # other word that the words of a phrase may have among them
 TERMS_SHOWN = 3
 CLOSE = 0.7  # of the best term's score, from which another one is told as well
 NUMBER = r"(-?\d{1,5})\b"
@@ -68,9 +90,11 @@ def _stands_in(phrase: frozenset[str], words: list[str]) -> bool:
 
 
 def stems(text: str) -> Iterator[str]:
-    """The words of `text` without what grammar adds: `Training gets killed` -> train, get, kill."""
-    for word in WORD.findall(text.lower()):
-        yield _stem(word)
+    """The words of `text` without what grammar adds: `Training gets killed` -> train, kill; one word for what means the same."""
+    for word in WORD.findall(ERROR.sub(r"\1 error", text.lower())):
+        if word not in PASSED_OVER:
+            stem = _stem(word)
+            yield from SAME.get(word, SAME.get(stem, stem)).split()
 
 
 def _stem(word: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from forensics.model.logs import Fields, Proof, Time, Warning
 
@@ -73,10 +73,23 @@ class SubjectSummary(Struct, frozen=True):
     ended_badly: Annotated[float, Meta(ge=0, le=1)] | None = None
 
 
+class Change(Struct, frozen=True):
+    """What an earlier attempt says otherwise than the last one: `then` and `last` of `what` (`batch size`, `node`, `--lr`, how
+    far it `reached`), on these lines of the attempts' source."""
+
+    what: str
+    then: str
+    last: str
+    line: int
+    last_line: int
+
+
 class EarlierAttempt(Struct, frozen=True):
     """An attempt of the subject before its last one, and how it ended: the last line in it that shows a cause.
 
-    `number`: from 1. `first_line`, `last_line`: of `source`. `line`, `text`: the line that shows the cause.
+    `number`: from 1. `first_line`, `last_line`: of `source`. `line`, `text`: the line that shows the cause. `facts`: what that
+    gave. `same_cause`: the last one ended by it, too. `changes`: what the last one says otherwise. `unchanged`: what both say
+    alike: `batch size 64`. What one of them does not say is in neither.
     """
 
     number: int
@@ -87,6 +100,10 @@ class EarlierAttempt(Struct, frozen=True):
     title: str
     line: int
     text: str
+    facts: Fields = field(default_factory=dict)
+    same_cause: bool = False
+    changes: tuple[Change, ...] = ()
+    unchanged: tuple[str, ...] = ()
 
 
 class Adjustment(Struct, frozen=True):

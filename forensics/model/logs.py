@@ -250,6 +250,16 @@ class Observation(Struct, frozen=True):
         """Where it stands: source and line; unique with `kind`."""
         return self.source, self.line
 
+    @property
+    def shown_on(self) -> tuple[int, ...]:
+        """The lines of which each alone shows it: its first one, or every one of equal messages that were folded into one.
+
+        A series is known at its last one.
+        """
+        if self.kind.startswith("series/"):
+            return (self.last_line,)
+        return tuple(p.line for p in (self.proofs if self.count > 1 else self.proofs[:1]))
+
 
 class Link(Struct, frozen=True):
     """Two events that speak of the same thing, and by what it is known: `pid 4711`, `time, 0.7 s apart`.

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from forensics.core.text import shown
-from forensics.model import Finding, IncidentSummary, Line, Proof, Report
+from forensics.model import EarlierAttempt, Finding, IncidentSummary, Line, Proof, Report
+from forensics.model.logs import Fields
 from forensics.report.incidents import groups
 
 SCHEMA = "forensics-report/1"
@@ -34,7 +35,7 @@ def document(report: Report) -> dict[str, Any]:
         "sources": [_plain(s) for s in report.sources],
         "missing": [_plain(m) for m in report.missing],
         "subject": _plain(report.subject) if report.subject else None,
-        "earlier_attempts": [_plain(a) for a in report.earlier_attempts],
+        "earlier_attempts": [_attempt(a) for a in report.earlier_attempts],
         "notices": [_plain(n) for n in report.notices],
         "history": _plain(report.history) | {"nodes": [_plain(n) for n in report.history.nodes]} if report.history else None,
         "warnings": [_plain(w) for w in report.warnings],
@@ -73,12 +74,20 @@ def _cause(finding: Finding) -> dict[str, Any]:
         "probability": finding.probability,
         "summary": shown(finding.summary),
         "evidence": [_proof(p) for p in finding.evidence],
-        "facts": {k: shown(v) if isinstance(v, str) else v for k, v in finding.facts.items()},
+        "facts": _facts(finding.facts),
         "remediations": [_plain(a) for a in finding.remediations],
         "ledger": [_plain(a) for a in finding.ledger],
         "where": shown(finding.where),
         "ranks": list(finding.ranks),
     }
+
+
+def _attempt(attempt: EarlierAttempt) -> dict[str, Any]:
+    return _plain(attempt) | {"facts": _facts(attempt.facts), "changes": [_plain(c) for c in attempt.changes]}
+
+
+def _facts(facts: Fields) -> dict[str, Any]:
+    return {k: shown(v) if isinstance(v, str) else v for k, v in facts.items()}
 
 
 def _proof(proof: Proof) -> dict[str, Any]:

@@ -25,7 +25,8 @@ class SourceAnalysis(Struct, frozen=True):
     """What one source holds. `scan`: without the places of numbers, which became `curves`: what a report could show of them.
 
     `marks`: what its lines tell of its clock. `pids`: those that its ends name. `line_format`: that of most of its first lines.
-    `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends.
+    `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`: what
+    each attempt of the longest of them says of itself.
     """
 
     scan: Scan
@@ -36,6 +37,7 @@ class SourceAnalysis(Struct, frozen=True):
     line_format: str
     records: int
     lanes: tuple[Lane, ...] = ()
+    attempted: tuple[context.Attempted, ...] = ()
 
     @property
     def name(self) -> str:
@@ -105,7 +107,10 @@ def analyze_source(
     unsplit: tuple[Lane, ...] = ()
     classes = outcome.line_classes(knowledge)
     lanes = call_or_warn(lambda: outcome.survey(scanned, line_format, events, classes), unsplit, "how it ended", name, warn)
-    return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, line_format, count, lanes)
+    spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
+    alone: tuple[context.Attempted, ...] = ()
+    said = call_or_warn(lambda: context.attempted(scanned, spans), alone, "its attempts", name, warn)
+    return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, line_format, count, lanes, said)
 
 
 def _without_numbers(scanned: Scan) -> Scan:

@@ -45,30 +45,22 @@ def earlier_attempts(decided: Diagnosis, asked: Asked, told: tuple[Finding, ...]
         return ()
     titles = {f.id: f.title for f in told}
     ends = {
-        o.observation.line: o.observation
+        proof.line: (o.observation, proof)
         for c in decided.candidates
         if c.cause in titles and c.explained_by is None
         for o in c.owned
-        if o.whose == "mine" and o.observation.source == lane.source and o.observation.weight != "hint" and o.observation.proofs
+        if o.whose == "mine" and o.observation.source == lane.source and o.observation.weight != "hint"
         if o.observation.ends != "nothing" and not o.aftermath.handled
+        for proof in o.observation.proofs
+        if proof.line in o.observation.shown_on
     }
     found: list[EarlierAttempt] = []
-    for attempt in lane.attempts[:-1]:
-        lines = [n for n, e in ends.items() if attempt.first_line <= n and e.last_line <= attempt.last_line]
+    shown = max((p.line for p in told[0].evidence if p.source == lane.source), default=lane.attempts[-1].last_line)
+    for attempt in (a for a in lane.attempts[:-1] if a.last_line < shown):  # behind it nothing is earlier than what is told
+        lines = [n for n in ends if attempt.first_line <= n <= attempt.last_line]
         if lines:
-            end = ends[max(lines)]
+            end, proof = ends[max(lines)]
             cause = str(end.cause)
-            proof = end.proofs[0]
-            found.append(
-                EarlierAttempt(
-                    attempt.number,
-                    lane.source,
-                    attempt.first_line,
-                    attempt.last_line,
-                    cause,
-                    titles[cause],
-                    proof.line,
-                    proof.text,
-                )
-            )
+            place = (lane.source, attempt.first_line, attempt.last_line)
+            found.append(EarlierAttempt(attempt.number, *place, cause, titles[cause], proof.line, proof.text, end.fields))
     return tuple(found[-MAX_EARLIER_ATTEMPTS:])

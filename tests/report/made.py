@@ -25,6 +25,7 @@ from forensics.model import (
     Unknown,
     Warning,
 )
+from forensics.model.answers import Change
 
 START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -94,7 +95,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
             "job", text, 2, 2, "failed", "nothing shows that it went on", (f"logs/run/train.log:7: {text}",), 0.95
         ),
         earlier_attempts=(
-            EarlierAttempt(1, "logs/run/train.log", 1, 5, "numerics.nan", "The numbers became NaN", 4, text),
+            EarlierAttempt(1, "logs/run/train.log", 1, 5, "numerics.nan", "The numbers became NaN", 4, text, {"op": text}, False, (Change(text, text, text, 1, 6),), (text,)),
         ),
         notices=(
             Notice("logs/run/train.log", 3, text, "network.link_down", "mine", "it ends nothing by itself"),

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from forensics.model import Finding, Report
-from forensics.report import overview
+from forensics.report import attempts, overview
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.document import document
 from forensics.report.escape import visible
@@ -65,6 +65,7 @@ def render(report: Report, _style: Style) -> str:
         chart_width=WIDTH,
         chart_height=HEIGHT,
         bars=bars(report),
+        attempts=attempts,
         paths=Paths.of(report),
         who=WHO,
         style=style,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from forensics.core.text import counted, size
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report import overview
+from forensics.report import attempts, overview
 from forensics.report.blocks import Block, fitted
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
 from forensics.report.curves import bearing, course_of, sparkline
@@ -41,7 +41,6 @@ from forensics.report.subject import ending
 
 PROOFS = 8
 LINE_CHARS = 500
-ATTEMPTS = 5
 ROWS = 40  # of a table
 
 
@@ -145,9 +144,13 @@ def _earlier(report: Report, paths: Paths) -> Iterator[str]:
     if not report.earlier_attempts:
         return
     lines = []
-    for a in report.earlier_attempts[-ATTEMPTS:]:
-        lines += [f"attempt {a.number}: {a.title}", f"    {paths.place(a.source, a.line)}: {a.text[:LINE_CHARS]}"]
-    yield from ("", "### Earlier attempts", "", *fenced(lines))
+    for a in attempts.shown(report):
+        remark = f" ({attempts.remark(a)})" if a.same_cause else ""
+        lines += [f"attempt {a.number}: {a.title}{remark}", f"    {paths.place(a.source, a.line)}: {a.text[:LINE_CHARS]}"]
+        lines += [f"    {told}"] if (told := attempts.changes(a)) else []
+    yield from ("", f"### {attempts.head(report)}", "", f"{attempts.lead(report)}:".capitalize(), "", *fenced(lines))
+    if more := attempts.left_out(report):
+        yield from ("", more)
 
 
 def _ending(report: Report) -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from forensics.core.text import counted
 from forensics.model import Advice, Finding, Proof, Report
+from forensics.report import attempts
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, later, told_beside
 from forensics.report.curves import CHARS, bearing, course_of, sparkline
 from forensics.report.first_screen import FirstScreen, labelled
@@ -33,7 +34,6 @@ PROOFS = 5
 SUMMARY_ROWS = 6  # of the first screen, which has 24
 LABELLED_ROWS = 2
 LABEL = 10  # columns of `where`, `when`, `do first`
-ATTEMPTS = 5
 IN_FULL = 3  # remedies told with reason, command and reference; the others in a line
 SOURCES = 8
 CURVES = 2
@@ -213,20 +213,21 @@ class _Text:
             yield Row(("    $ ", "dim"), (unknown.command, "command"))
 
     def _earlier(self) -> Iterator[Row]:
-        told = self.report.earlier_attempts
-        if not told:
+        if not self.report.earlier_attempts:
             return
         yield Row()
-        yield Row(("earlier attempts", "head"), ("  in the same log", "dim"))
-        for attempt in told[-ATTEMPTS:]:
-            remark = "  as the last one" if attempt.cause == self.first.id else ""
+        head, beside = attempts.head(self.report).lower(), f"  {attempts.lead(self.report)}"
+        yield Row((head, "head"), (beside if len(head + beside) <= self.width else "", "dim"))
+        for attempt in attempts.shown(self.report):
+            remark = f"  {attempts.remark(attempt)}" if attempt.same_cause else ""
             lead = f"  {attempt.number:<3} "
             yield Row((lead, "dim"), (cut(attempt.title, self.width - len(lead) - len(remark), 1)[0], "symptom"), (remark, "dim"))
             place = self.paths.place(attempt.source, attempt.line)
             said = cut(attempt.text, self.width - len(place) - 8, 1)[0]
             yield Row(("      ", ""), (place, "place"), ("  " + said, ""), link=attempt.source)
-        if len(told) > ATTEMPTS:
-            yield Row((f"  and {counted(len(told) - ATTEMPTS, 'more attempt')} before them, all in --format json", "dim"))
+            yield from wrapped(attempts.changes(attempt), self.width, 6)
+        if more := attempts.left_out(self.report):
+            yield Row((f"  {more}", "dim"))
 
     def _every_incident(self) -> Iterator[Row]:
         """Each incident after the first in full, where that was asked for."""

@@ -143,7 +143,7 @@ def _from_logs(report: Report) -> Iterator[str]:
     for incident in report.incidents:
         yield from texts((incident.hosts, incident.links, incident.subject))
     yield from texts((report.sources, report.warnings, report.environment, report.notices))
-    yield from (a.text for a in report.earlier_attempts)
+    yield from texts(tuple((a.text, a.facts, a.changes, a.unchanged) for a in report.earlier_attempts))
     if report.subject:
         yield from (outcome_line(line)[1] for line in report.subject.outcome_lines)
 
@@ -161,6 +161,9 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
         yield from (("job", name) for name in report.subject.name.split(" and ") if NAME.fullmatch(name))
     for incident in report.incidents:
         yield from (("host", host) for host in incident.hosts if NAME.fullmatch(host))
+    for change in (c for a in report.earlier_attempts for c in a.changes if c.what in ("node", "job")):
+        kind = "host" if change.what == "node" else "job"
+        yield from ((kind, name) for told in (change.then, change.last) for name in told.split(", ") if NAME.fullmatch(name))
     for seen in report.history.nodes if report.history else ():
         yield "host", seen.name
     for finding in _findings(report):

@@ -1,0 +1,175 @@
+"""What each attempt of a run says of itself, and how an earlier one differs from the last.
+
+    Namespace(batch_size=64, lr=0.1) ... Epoch 3 ... Namespace(batch_size=32, lr=0.1) ... Epoch 7
+    -> Change("--batch-size", "64", "32", 1, 90), Change("reached", "epoch 3", "epoch 7", 80, 170); the same: --lr 0.1
+
+Compared is what both attempts say: a value that one of them does not print is not called changed. Wordings: argparse, a shell's
+trace of commands, Slurm's, NCCL's and CUDA's variables, git.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics.context import environment, run_settings
+from forensics.core import lazy
+from forensics.core.text import clean, size
+from forensics.model import EarlierAttempt, Finding, Region, Remark, Scan, Trigger
+from forensics.model.answers import Change
+
+TRIGGER = Trigger(
+    "attempt",
+    (
+        *("namespace(", ".py --", ".py -", "torchrun ", "accelerate launch", "sbatch --", "nodelist", "slurmd_nodename"),
+        *("hostname", "host:", "running on ", "visible_devices", "job_id", "jobid", "commit", "git hash", "head is now at"),
+        *("nccl info bootstrap", "world_size", "world size", "memory limit", "mem_limit", "usage "),
+    ),
+)
+COMMAND = lazy.regex(r"\.py\s+-|\b(?:torchrun|accelerate launch|srun|sbatch|deepspeed)\s.*-")
+OPTION = lazy.regex(r"(?<!\S)--([A-Za-z][\w.-]{0,60})(?:=|\s+(?!-))('[^']{0,200}'|\"[^\"]{0,200}\"|[^\s\\]{1,200})")
+NAMESPACE = lazy.regex(r"\bNamespace\((.{1,6000})")
+ARGUMENT = lazy.regex(r"(?<![\w.])([A-Za-z_]\w{0,60})=('[^']{0,200}'|\"[^\"]{0,200}\"|\[[^\]]{0,200}\]|[^,()\s]{1,200})")
+NAME = r"[A-Za-z][\w.-]{0,60}"
+HOSTS = rf"{NAME}(?:\[[\d,-]{{1,80}}\])?(?:,{NAME}(?:\[[\d,-]{{1,80}}\])?){{0,20}}"
+HEX = r"([0-9a-f]{7,40})\b"
+SAID = (
+    ("job", lazy.regex(r"\b(?:SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID|JOB_ID)\s?[:=]\s?(\w[\w.\[\]-]{0,40})")),
+    ("node", lazy.regex(rf"\b(?:SLURM_(?:JOB_|STEP_)?NODELIST|SLURMD_NODENAME|HOSTNAME)\s?[:=]\s?({HOSTS})")),
+    ("node", lazy.regex(rf"(?i:\b(?:node ?list|host ?name|host))\s{{0,8}}[:=]\s{{0,3}}({HOSTS})")),
+    ("node", lazy.regex(rf"(?i:\brunning on) (?:(?:host|node|machine|compute node):? )?({NAME}\d[\w.-]{{0,40}})(?=[\s,;.]|$)")),
+    ("node", lazy.regex(rf"^({NAME}):\d+:\d+ \[\d+\] NCCL INFO Bootstrap")),
+    ("visible GPUs", lazy.regex(r"\b(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES['\"]?\s?[:=]\s?\[?['\"]?(\d[\d,]{0,60})")),
+    ("processes", lazy.regex(r"(?i)(?<![\w.])world[ _]size['\"]?\s?[:=]\s?(\d{1,7})\b")),
+    ("memory limit", lazy.regex(r"(?i)\bmem(?:ory)?[ _]limit['\"]?\s?[:=]?\s?(\d[\d.]{0,20} ?[KMGT]i?B?)\b")),
+    ("memory limit", lazy.regex(r"\busage \d+kB, limit (\d+kB)")),
+    ("commit", lazy.regex(rf"(?i)\b(?:commit|git[ _](?:hash|sha|revision))(?:[ _](?:id|hash|sha))?['\"]?\s?[:=]?\s?['\"]?{HEX}")),
+    ("commit", lazy.regex(rf"\bHEAD is now at {HEX}")),
+)  # fmt: skip
+SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
+SECRET = lazy.regex(r"(?i)key|token|passw|secret|auth|credential|login")  # arguments whose values are nobody's business
+COUNTER = lazy.regex(r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})\b")
+REACHED = "reached"
+FACTS = {"limit_bytes": "memory limit", "gpu": "GPU", "node": "node", "host": "node", "device": "device"}  # of evidence
+FIRST = ("job", "node", "GPU", "visible GPUs", "processes", "memory limit", "batch size", "commit")
+MOST_ATTEMPTS = 50  # of a source; a log with more of them is a service's
+MOST_VALUES = 4  # of one thing in one attempt
+MOST_COUNTED = 20_000  # lines of an attempt that are searched from its end for the step it reached
+
+Said = tuple[str, int]  # a value, and the line that says it
+
+
+class Attempted(Struct, frozen=True):
+    """What one attempt says of itself: by name the values with their lines. Lines are those of the original."""
+
+    first_line: int
+    last_line: int
+    said: Mapping[str, tuple[Said, ...]]
+
+
+def attempted(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempted, ...]:
+    """What each of the attempts of a source says; `spans`: their first and last lines, in order. None for a single one."""
+    if not 1 < len(spans) <= MOST_ATTEMPTS or scan.source.format == "notebook":
+        return ()
+    origin = scan.source.origin or int
+    found: list[dict[str, list[Said]]] = [{} for _ in spans]
+    for number, name, value in sorted(_facts(scan)):
+        at = next((i for i, (first, last) in enumerate(spans) if first <= number <= last), None)
+        if at is not None:
+            values = found[at].setdefault(name, [])
+            if len(values) < MOST_VALUES and value not in (v for v, _ in values):
+                values.append((value, origin(number)))
+    for own, (first, last) in zip(found, spans, strict=True):
+        if reached := _reached(scan, first, last):
+            own[REACHED] = [(reached[0], origin(reached[1]))]
+    return tuple(
+        Attempted(origin(first), origin(last), {n: tuple(v) for n, v in own.items()})
+        for (first, last), own in zip(spans, found, strict=True)
+    )
+
+
+def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:
+    """Line, name and value of everything that says how an attempt was started, and where."""
+    for region in scan.regions.get(TRIGGER.kind, ()):
+        yield from ((region.number, n, v) for n, v in _of_line(region))
+    for region in scan.regions.get(environment.TRIGGER.kind, ()):
+        yield from ((region.number, n, v) for n, v in environment.read(region) if n != "/dev/shm")
+    for region in scan.regions.get(run_settings.TRIGGER.kind, ()):
+        if not (NAMESPACE.search(region.text) or COMMAND.search(region.text)):  # its arguments are told as such
+            told = ((SETTINGS[k], f"{v:g}") for k, v in run_settings.read(region) if k in SETTINGS)
+            yield from ((region.number, n, v) for n, v in told)
+
+
+def _of_line(region: Region) -> Iterator[tuple[str, str]]:
+    text = region.text[:8000]
+    namespace = NAMESPACE.search(text)
+    arguments = ARGUMENT.finditer(namespace[1]) if namespace else OPTION.finditer(text) if COMMAND.search(text) else ()
+    for match in (m for m in arguments if not SECRET.search(m[1])):
+        yield "--" + match[1].replace("_", "-"), match[2].strip("'\"")
+    for name, pattern in SAID:
+        yield from ((name, match[1]) for match in pattern.finditer(text))
+
+
+def _reached(scan: Scan, first: int, last: int) -> Said | None:
+    """The last step or epoch that the lines from `first` to `last` count, as far as they were kept."""
+    looked = 0
+    for start, block in reversed(scan.sample):
+        lines = block.split(b"\n")
+        for i in range(min(len(lines), last + 1 - start) - 1, max(0, first - start) - 1, -1):
+            looked += 1
+            if looked > MOST_COUNTED:
+                return None
+            text = clean(lines[i].rstrip(b"\r").rpartition(b"\r")[2][:2000])
+            if counted := {m[1].lower(): m[2] for m in COUNTER.finditer(text)}:
+                return ", ".join(f"{unit} {int(n)}" for unit, n in counted.items()), start + i
+    return None
+
+
+def of_last_attempt(run: Iterable[Remark], known: Mapping[str, Sequence[Attempted]]) -> tuple[Remark, ...]:
+    """Of the settings of `run` those that no later attempt of the same log sets anew. `known`: by source."""
+    placed = [(r, bisect_right([a.first_line for a in known.get(r.source, ())], r.line)) for r in run]
+    last: dict[tuple[str, str], int] = {}
+    for remark, attempt in placed:
+        last[remark.source, remark.kind] = max(attempt, last.get((remark.source, remark.kind), 0))
+    return tuple(remark for remark, attempt in placed if attempt == last[remark.source, remark.kind])
+
+
+def with_changes(told: tuple[EarlierAttempt, ...], known: Iterable[Attempted], first: Finding) -> tuple[EarlierAttempt, ...]:
+    """`told`, each with what changed until the attempt that the report is about. `known`: of the source that they stand in."""
+    every = sorted(known, key=lambda a: a.first_line)
+    by_line = {a.first_line: a for a in every}
+    lines = [p.line for p in first.evidence if told and p.source == told[0].source]
+    about = [a for a in every if a.first_line <= max(lines, default=1 << 62)]
+    return tuple(_with_changes(a, by_line.get(a.first_line), about[-1] if about else None, first) for a in told)
+
+
+def _with_changes(told: EarlierAttempt, own: Attempted | None, last: Attempted | None, first: Finding) -> EarlierAttempt:
+    said = _with_evidence(own.said if own else {}, told.facts, told.line)
+    now = _with_evidence(last.said if last else {}, first.facts, first.evidence[0].line if first.evidence else 0)
+    changes: list[Change] = []
+    same: list[str] = []
+    for name in sorted(said.keys() & now.keys(), key=_worth):
+        then, since = dict(said[name]), dict(now[name])
+        if then.keys() <= since.keys() or since.keys() <= then.keys():
+            same.append(f"{name} {', '.join(k for k in then if k in since)}")
+        else:
+            changes.append(Change(name, ", ".join(then), ", ".join(since), min(then.values()), min(since.values())))
+    return replace(told, same_cause=told.cause == first.id, changes=tuple(changes), unchanged=tuple(same))
+
+
+def _with_evidence(
+    said: Mapping[str, tuple[Said, ...]], facts: Mapping[str, object], line: int
+) -> Mapping[str, tuple[Said, ...]]:
+    """`said`, and what the evidence of the cause adds to it."""
+    more: dict[str, tuple[Said, ...]] = {}
+    for key, name in FACTS.items():
+        value = facts.get(key)
+        if value is not None and name not in said:
+            more[name] = ((size(value) if key.endswith("_bytes") and isinstance(value, int) else str(value), line),)
+    return {**said, **more}
+
+
+def _worth(name: str) -> tuple[bool, int, bool, str]:
+    """How far it was reached stands first, then what was asked of the machine, then versions, then arguments by name."""
+    return name != REACHED, FIRST.index(name) if name in FIRST else len(FIRST), name.startswith("--"), name

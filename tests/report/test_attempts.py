@@ -1,0 +1,73 @@
+"""Attempts before the last one in every format: what each ended by, and what changed since."""
+
+import json
+
+from msgspec.structs import replace
+
+from forensics.model import Report
+from forensics.model.answers import Change
+from forensics.report import Style, render
+from tests.report import made
+
+CHANGES = (
+    Change("reached", "epoch 2", "epoch 5", 4, 90),
+    Change("node", "gpu-03", "gpu-07", 2, 60),
+    Change("--batch-size", "64", "32", 3, 61),
+)
+
+
+def report(changes: tuple[Change, ...] = CHANGES, unchanged: tuple[str, ...] = (), attempts: int = 1) -> Report:
+    made_up = made.report()
+    one = replace(made_up.earlier_attempts[0], changes=changes, unchanged=unchanged)
+    return replace(made_up, earlier_attempts=tuple(replace(one, number=n) for n in range(1, attempts + 1)))
+
+
+def told(form: str, given: Report) -> str:
+    text = render(given, form, Style(width=100))
+    return " ".join(text[text.lower().index("earlier attempts") :].split())
+
+
+def test_what_changed_is_told_in_words() -> None:
+    for form in ("text", "markdown"):
+        said = told(form, report())
+        assert "in the same log, and what changed until the last one" in said.replace("In the", "in the")
+        assert "it reached epoch 2, the last one epoch 5; node gpu-03 -> gpu-07; --batch-size 64 -> 32" in said
+    page = render(report(), "html")
+    assert '<tr><th scope="row">node</th><td>gpu-03</td><td>gpu-07</td></tr>' in page
+
+
+def test_what_stayed_is_told_where_nothing_changed() -> None:
+    for form in ("text", "markdown", "html"):
+        assert "nothing of this changed: batch size 64, node gpu-03" in told(form, report((), ("batch size 64", "node gpu-03")))
+    assert "changed" not in told("text", report(()))[:200]
+
+
+def test_the_same_cause_is_said_to_be_the_same() -> None:
+    again = report()
+    again = replace(again, earlier_attempts=tuple(replace(a, same_cause=True) for a in again.earlier_attempts))
+    for form in ("text", "markdown", "html"):
+        assert "as the last one" in told(form, again)
+        assert "as the last one" not in told(form, report())
+
+
+def test_of_many_the_last_ones_are_shown_and_all_are_in_the_document() -> None:
+    many = report(attempts=9)
+    for form in ("text", "markdown"):
+        assert "and 4 more attempts before them, all in --format json" in told(form, many)
+    document = json.loads(render(many, "json"))["earlier_attempts"]
+    assert len(document) == 9
+    assert document[0]["changes"][1] == {"what": "node", "then": "gpu-03", "last": "gpu-07", "line": 2, "last_line": 60}
+
+
+def test_of_many_changes_some_are_told_and_the_others_counted() -> None:
+    many = tuple(Change(f"--option-{n}", "a" * 200, "b", 1, 2) for n in range(20))
+    said = told("text", report(many))
+    assert "and 14 more changes" in said
+    assert "a" * 61 not in said
+
+
+def test_cells_of_a_notebook_are_no_attempts() -> None:
+    given = report(())
+    source = replace(given.sources[0], name=given.earlier_attempts[0].source, format="notebook")
+    for form in ("text", "markdown", "html"):
+        assert "earlier cells that failed" in render(replace(given, sources=(source,)), form).lower()
