@@ -161,7 +161,10 @@ def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
     """Where and how the job ran; not looked for where there is nothing to advise."""
     scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
-    return call_or_warn(lambda: context.surroundings(scans, drawn), Surroundings(), "where it ran", None, seen.noted.append)
+    known = {r.name: r.attempted for r in seen.analyses}
+    return call_or_warn(
+        lambda: context.surroundings(scans, drawn, known), Surroundings(), "where it ran", None, seen.noted.append
+    )
 
 
 def _decided(

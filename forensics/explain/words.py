@@ -36,8 +36,8 @@ PASSED_OVER = frozenset(
         r"\w+",
         """
         a an the is are be been being am was were it its i we you he they my our your this that these of in on at to for from with
-        by as and or how why what when while during where which get gets getting got keep keeps kept become becomes becoming always
-        sometimes randomly suddenly often then than very so too just please help any some has have had does do did will would usage s
+        by as and or how why what when while during where which get gets getting got keep keeps kept become becomes always
+        sometimes suddenly often then than very so too just please help any some has have had does do did will would usage
         """,
     )
 )
