@@ -94,6 +94,7 @@ class Examined(Struct, frozen=True):
     summaries: tuple[SourceSummary, ...]
     asked: Asked
     noted: list[Warning]
+    attempted: dict[str, tuple[context.Attempted, ...]]
 
 
 def examine(
@@ -111,7 +112,8 @@ def examine(
     found = _found(kept, analyses, choice, noted)
     told = source_summaries(analyses, clocks, noted)
     asked = asked_about(told, _lanes(analyses), {r.name: r.pids for r in analyses})
-    return Examined(analyses, clocks, kept, found, told, asked, noted)
+    attempted = {a.name: a.attempted for a in analyses}
+    return Examined(analyses, clocks, kept, found, told, asked, noted, attempted)
 
 
 def analyze(
@@ -161,10 +163,8 @@ def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
     """Where and how the job ran; not looked for where there is nothing to advise."""
     scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
-    known = {r.name: r.attempted for r in seen.analyses}
-    return call_or_warn(
-        lambda: context.surroundings(scans, drawn, known), Surroundings(), "where it ran", None, seen.noted.append
-    )
+    look = partial(context.surroundings, scans, drawn, seen.attempted)
+    return call_or_warn(look, Surroundings(), "where it ran", None, seen.noted.append)
 
 
 def _decided(
@@ -223,12 +223,10 @@ def _beside(report: Report, seen: Examined, baseline: Sequence[Path], knowledge:
     noted of all of it."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
-    known = {r.name: r.attempted for r in seen.analyses}
-    around = partial(context.attach, scans=scans, drawn=drawn, observed=seen.kept, incidents=seen.incidents, known=known)
-    report = call_or_warn(lambda: around(report), report, "the context", None, noted.append)
-    report = call_or_warn(
-        lambda: _with_unusual(report, scans, baseline, noted, knowledge), report, "unusual lines", None, noted.append
-    )
+    around = partial(context.attach, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
+    report = call_or_warn(around, report, "the context", None, noted.append)
+    unusual = partial(_with_unusual, report, scans, baseline, noted, knowledge)
+    report = call_or_warn(unusual, report, "unusual lines", None, noted.append)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
@@ -276,9 +274,8 @@ def clocks_of(
         r.name: call_or_warn(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by
     }
     every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
-    every = every[
-        :: 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
-    ]  # of thousands of sources, some tell the year to the others
+    step = 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
+    every = every[::step]  # of thousands of sources, some tell the year to the others
     clocks: dict[str, correlation.Clock] = {}
     for r in analyses:
         name = r.name
