@@ -5,6 +5,7 @@ message: 'Killed process {pid} ({task:text}) total-vm:{vm_kb}kB'   ->   'Killed 
 A folder of sources has one folder a program, which may hold a file VERSION with its version. A source breaks a text at the holes
 and at the ends of its lines, so what is looked for is the longest plain text of a wording. A text too short to be anybody's own
 says nothing, except in the file that the signature's `source` names: `refcount_t: underflow` in lib/refcount.c.
+A text that is put together from several is looked for in pieces, but only in the program that the `source` names.
 """
 
 import csv
@@ -25,6 +26,7 @@ from forensics.database.message import parts
 FILE = "verified.csv"
 HEADER = ("signature", "text", "program", "version", "file")
 MIN_TEXT_CHARS = 12  # shorter ones stand in many programs by chance
+MIN_PIECE_CHARS = 16  # of a text that is put together
 # In the file that the source names a shorter one is enough, and a still shorter one that is more than letters: "total_vm".
 MIN_NAMED_TEXT_CHARS, MIN_NAMED_SIGN_CHARS = 10, 7
 SIGN = lazy.regex(r"[^a-z ]")
@@ -32,6 +34,8 @@ FILE_NAME = lazy.regex(r"[\w/-]+\.(?:cpp|cc|cuh|cu|c|h|py|pyx|go|ts|js|java|rs|t
 TWO_WORDS = lazy.regex(r"\w[ _]\S|\S: \w")
 MAX_FILE_BYTES = 64 << 20
 JOINED = lazy.regex(rb"\"\s{0,200}\\?\n\s{0,200}[a-zA-Z]?\"")  # "a text" "that goes on in the next line"
+PUT_TOGETHER = lazy.regex(r"[^a-zA-Z '/_-]+")  # where a program may put texts together
+WORDS = lazy.regex(r"[\w-]+")
 SPLIT = lazy.regex(r"[^\w '/.,:;!()\[\]<>=+*#@&%`-]+")
 BINARY = frozenset((".so", ".o", ".a", ".png", ".gz", ".whl", ".ipynb", ".json", ".csv", ".svg", ".js", ".css", ".html"))
 
@@ -90,6 +94,41 @@ def look_up_named(signatures: Iterable[Signature], folder: Path) -> list[Found]:
     return sorted(found.values())
 
 
+def look_up_programs(signatures: Iterable[Signature], folder: Path) -> list[Found]:
+    """One place for each signature in a program that its source names, of a message that the program puts together.
+
+    "Fatal Python error: %s" and "Bus error" are two texts there: a piece between what may vary is enough, if it has some length.
+    """
+    programs = {p: _program_words(p.name) for p in sorted(folder.iterdir()) if p.is_dir()}
+    wanted: dict[Path, dict[str, list[Signature]]] = {}
+    for signature in signatures:
+        words = set(WORDS.findall(signature.source.lower()))
+        for program in (p for p, names in programs.items() if names & words):
+            for piece in _pieces(signature):
+                wanted.setdefault(program, {}).setdefault(piece, []).append(signature)
+    found: dict[str, Found] = {}
+    for program, pieces in wanted.items():
+        order = list(pieces)
+        matcher = compile_literals([t.encode() for t in order], hyperscan.HS_FLAG_SINGLEMATCH)
+        for path in _files(program):
+            for i in _held(matcher, path):
+                for signature in pieces[order[i]]:
+                    inside = path.relative_to(program).as_posix()
+                    found.setdefault(signature.id, Found(signature.id, order[i], program.name, _version(program), inside))
+    return sorted(found.values())
+
+
+def _program_words(name: str) -> set[str]:
+    """The words by which a source may name the program of a folder: "torch_npu-src" is torch_npu, too."""
+    return {name.lower(), name.lower().removesuffix("-src"), *(["python"] if name == "cpython" else [])}
+
+
+def _pieces(signature: Signature) -> list[str]:
+    plain = [p for m in signature.messages for part in parts(m) for p in ([part] if isinstance(part, str) else part.choices)]
+    pieces = {p.strip().lower() for text in (*plain, *plain_texts(signature.pattern)) for p in PUT_TOGETHER.split(text)}
+    return sorted(p for p in pieces if len(p) >= MIN_PIECE_CHARS and TWO_WORDS.search(p))
+
+
 def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found], list[tuple[Signature, str]]]:
     """What was found below `folder`, one file for each text and program, and the texts that no source holds."""
     owners: dict[str, list[Signature]] = {}
@@ -111,6 +150,8 @@ def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found],
     known = {i for i, _ in places}
     verified = {f.signature for f in found}
     found += look_up_named((s for s in signatures if s.id not in verified), folder)
+    verified.update(f.signature for f in found)
+    found += look_up_programs((s for s in signatures if s.id not in verified), folder)
     verified.update(f.signature for f in found)
     lacking = [(s, text) for i, text in enumerate(order) if i not in known for s in owners[text] if s.id not in verified]
     return sorted(found), lacking

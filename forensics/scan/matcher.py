@@ -7,7 +7,7 @@ each chunk.
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import hyperscan
@@ -18,7 +18,8 @@ from forensics.database import Database, compile_anchors, compile_literals, whol
 
 MAX_FIRST_PLACES = 500
 MAX_LAST_PLACES = 32
-DENSE = 1500  # places in a chunk; more are a flood
+DENSE = 1500  # places in a chunk; of more, the first and last of each anchor are enough
+FLOOD = 12_000  # reports in a chunk; behind so many, looking for each anchor by itself costs less than a call for each report
 EVEN = 3000  # places of an anchor of series in a chunk; its lines are sampled anyway
 GOLDEN = 0.6180339887
 ALL_BYTES = 1 << 20  # a chunk, where no line is longer
@@ -65,18 +66,19 @@ class Matcher:
 
         def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> bool:
             reported.append((to, anchor))
-            return len(reported) > DENSE
+            return len(reported) > FLOOD
 
         try:
             self.all.scan(data, match_event_handler=seen, scratch=self._scratch("all", self.all))
         except hyperscan.ScanTerminated:
-            return self._dense(data)
+            return self._flooded(data)
         places = whole(data, reported, self.anchors, self.cuts)
         places.sort()  # reported were the ends of what is looked for, not those of anchors
-        return places, dict(Counter(anchor for _, anchor in places))
+        counts = dict(Counter(anchor for _, anchor in places))
+        return (first_and_last(places, counts) if len(places) > DENSE else places), counts
 
-    def _dense(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
-        """As `_places` for a flood: which anchors there are is asked once, and each is counted without a call for each place."""
+    def _flooded(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
+        """As `_places`, for more reports: asked once which anchors there are, and each counted without a call for each place."""
         present: list[int] = []
         once = self._once()
         once.scan(data, match_event_handler=lambda anchor, *_: present.append(anchor), scratch=self._scratch("once", once))
@@ -134,8 +136,19 @@ class Matcher:
         return scratch
 
 
+def first_and_last(places: Sequence[tuple[int, int]], counts: Mapping[int, int]) -> list[tuple[int, int]]:
+    """`places` with only the first and last of each anchor, which stands there `counts` times, in order."""
+    nth = dict.fromkeys(counts, 0)
+    kept: list[tuple[int, int]] = []
+    for place in places:
+        nth[place[1]] += 1
+        if nth[place[1]] <= MAX_FIRST_PLACES or nth[place[1]] > counts[place[1]] - MAX_LAST_PLACES:
+            kept.append(place)
+    return kept
+
+
 def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[tuple[int, int]]:
-    """`places` with only the last LAST of each of `anchors`, in order."""
+    """`places` with only the last MAX_LAST_PLACES of each of `anchors`, in order."""
     left = dict.fromkeys(anchors, MAX_LAST_PLACES)
     kept: list[tuple[int, int]] = []
     for place in reversed(places):

@@ -15,6 +15,7 @@ from forensics.model import Scan, Source, Warning
 from forensics.scan import Matcher, Workers, scan
 from forensics.scan.chunks import Chunk, chunks, whole_lines
 from forensics.scan.fold import Ends, Even
+from forensics.scan.matcher import MAX_FIRST_PLACES, MAX_LAST_PLACES, first_and_last
 
 OOM = (
     "Memory cgroup out of memory: Killed process 1917 (python3) total-vm:469992kB, anon-rss:393356kB, file-rss:4kB, shmem-rss:0kB"
@@ -171,3 +172,14 @@ def test_first_and_last_lines_stand_where_they_say(knowledge: Database, lengths:
     for line in (*found.head, *found.tail):
         assert lines[line.number - 1][-4000:].endswith(line.text[-4000:]) or lines[line.number - 1].startswith(line.text[:4000])
     assert found.tail[-1].number == found.lines == len(lines)
+
+
+def test_of_a_flood_the_first_and_last_places_of_each_anchor_are_kept() -> None:
+    places = [(at, at % 2) for at in range(10_000)] + [(10_000, 7)]
+    counts = {0: 5_000, 1: 5_000, 7: 1}
+    kept = first_and_last(places, counts)
+    assert [p for p in kept if p[1] == 0] == [
+        (2 * k, 0) for k in (*range(MAX_FIRST_PLACES), *range(5_000 - MAX_LAST_PLACES, 5_000))
+    ]
+    assert kept[-1] == (10_000, 7)
+    assert len(kept) == 2 * (MAX_FIRST_PLACES + MAX_LAST_PLACES) + 1
