@@ -107,21 +107,31 @@ def chosen(since: str | None, until: str | None, pid: int | None, job: str | Non
 def write(text: str, output: Path | None) -> None:
     """The report to stdout or, whole or not at all, to `output`; raises UsageError when that cannot be written."""
     if output is None:
-        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-        sys.stdout.flush()
+        _to_stdout(text)
         return
     try:
         save(text, output)
     except UsageError as error:
-        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        _to_stdout(text)
         raise UsageError(f"{error.what} and went to stdout", error.where) from error
+
+
+def _to_stdout(text: str) -> None:
+    """`text` in UTF-8, whatever the locale says; as it is where a caller's stdout takes text only (`io.StringIO`)."""
+    raw = getattr(sys.stdout, "buffer", None)
+    if raw is None:
+        sys.stdout.write(text)
+    else:
+        raw.write(text.encode("utf-8", "replace"))
+    sys.stdout.flush()
 
 
 def standard_input(most: int) -> bytes:
     """The first `most` bytes of standard input; raises UsageError where it is closed."""
     if sys.stdin is None:
         raise UsageError("standard input is closed")
-    return sys.stdin.buffer.read(most)
+    raw = getattr(sys.stdin, "buffer", None)
+    return sys.stdin.read(most).encode("utf-8", "replace")[:most] if raw is None else raw.read(most)
 
 
 STDIN = Path("-")

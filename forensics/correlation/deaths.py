@@ -4,7 +4,8 @@
     10:00 limit /job_11: Killed process 91                 10:00 limit /job_11: Killed process 92                -> one
 
 Only where nothing but one log speaks: what a death has for a consequence in the job's own log may come an hour later. What stands
-between two kills goes with the one in front of it.
+between two kills goes with the one in front of it. A single kill among the events of many hours is an incident with what stands
+near it: it would be lost among them.
 """
 
 from forensics.line_formats.cgroup_paths import group as cgroup_of
@@ -12,14 +13,17 @@ from forensics.model import Observation
 
 OOM_REPORT_KIND = "kernel_oom"
 TOGETHER_S = 10.0  # processes of one program die within seconds of each other
+LONG_S = 7200.0  # a burst of events is over by then; what goes on for longer is the state of a machine
 GROUPS = ("job", "container_id", "pod_uid", "limit_path")
 
 
 def parted_deaths(group: list[Observation]) -> list[list[Observation]]:
     """`group`, in order, cut in front of each kill that is another job's, limit's or process's than the kill before it."""
     kills = [e for e in group if e.kind == OOM_REPORT_KIND and e.cause]
-    if len({e.source for e in group}) > 1 or len(kills) < 2:
+    if len({e.source for e in group}) > 1 or not kills:
         return [group]
+    if len(kills) == 1:
+        return _apart(group, kills[0])
     parts: list[list[Observation]] = [[]]
     last: Observation | None = None
     for event in group:
@@ -29,6 +33,16 @@ def parted_deaths(group: list[Observation]) -> list[list[Observation]]:
             last = event
         parts[-1].append(event)
     return parts
+
+
+def _apart(group: list[Observation], kill: Observation) -> list[list[Observation]]:
+    """`group`, where it lasts long, without its only kill, and that with what stands near it."""
+    moments = [e.moment for e in group if e.moment is not None]
+    if kill.moment is None or max(moments) - min(moments) <= LONG_S:
+        return [group]
+    near = [e for e in group if e.moment is not None and abs(e.moment - kill.moment) <= TOGETHER_S]
+    rest = [e for e in group if e not in near]
+    return [rest, near] if rest else [group]
 
 
 def _together(before: Observation, event: Observation) -> bool:

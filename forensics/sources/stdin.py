@@ -27,7 +27,8 @@ def stdin_sources(warn: Warn) -> list[Source]:
         raise UsageError("standard input is closed", advice="pipe a log into it: dmesg | forensics stdin")
     if sys.stdin.isatty():
         raise UsageError("standard input is a terminal", advice="pipe a log into it: dmesg | forensics stdin")
-    return stream_sources(sys.stdin.buffer, STDIN_NAME, warn)
+    raw = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode("utf-8", "replace"))  # an io.StringIO
+    return stream_sources(raw, STDIN_NAME, warn)
 
 
 def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:

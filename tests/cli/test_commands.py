@@ -1,5 +1,6 @@
 """The commands as a user types them: reports on stdout, notes on stderr, the right exit status, never a traceback."""
 
+import io
 import json
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics import cli
 from tests.commandline import forensics
 
 SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
@@ -42,6 +44,19 @@ def test_a_dash_is_standard_input_alone_or_beside_files(logs: Path) -> None:
     nothing = forensics("analyze", "-")
     assert (nothing.returncode, nothing.stdout) == (2, b"")
     assert b"nothing readable" in nothing.stderr
+
+
+def test_streams_of_text_are_written_to_and_read_from(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A caller's `io.StringIO` has no bytes below it."""
+    for given, stdin in ((("analyze", str(logs)), ""), (("stdin",), SHAPE)):
+        streams = {"stdin": io.StringIO(stdin), "stdout": io.StringIO(), "argv": ["forensics", *given]}
+        with monkeypatch.context() as patch:
+            for name, stream in streams.items():
+                patch.setattr(sys, name, stream)
+            with pytest.raises(SystemExit) as left:
+                cli.main()
+        assert not left.value.code
+        assert "code.shape" in streams["stdout"].getvalue()  # type: ignore[union-attr]
 
 
 def test_batch_gives_one_document_a_line_in_order(tmp_path: Path, logs: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,13 @@ def test_check_of_a_good_folder_is_silent(mine: Path) -> None:
     done = forensics("signatures", "check", str(mine))
     assert (done.returncode, done.stdout) == (0, b"")
     assert done.stderr.decode().startswith("1 cause, 1 signature: 0 faults")
+
+
+def test_check_of_one_file_takes_no_time(mine: Path) -> None:
+    """It took 9 s once. Processor time, which other programs of the machine do not lengthen."""
+    start = time.process_time()
+    assert forensics("signatures", "check", str(mine / "storage" / "full.yaml")).returncode in (0, 2)
+    assert time.process_time() - start <= 3.0
 
 
 def test_check_tells_every_fault_with_its_line_in_one_run(mine: Path) -> None:

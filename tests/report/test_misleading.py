@@ -1,13 +1,15 @@
 """Sentences that once misled readers of reports, each with a test that none of its kind can be written any more."""
 
+import json
 import re
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from forensics import pipeline
 from forensics.core.errors import SourceError
 from forensics.core.text import counted, size
 from forensics.database import Database
@@ -17,7 +19,8 @@ from forensics.report.curves import amount, bearing
 from forensics.report.phrases import also_possible, headline, symptoms
 from forensics.report.steps import steps
 from forensics.sources import open_paths
-from tests.report import made
+from tests.conftest import text_source
+from tests.report import made, never_said
 from tests.report.samples import CASES, ROOT, rendered, sample
 
 COUNTED_ONE = re.compile(
@@ -144,6 +147,39 @@ def test_a_curve_that_shows_nothing_is_not_drawn() -> None:
     grown = replace(report.curves[0], points=tuple((i, i * 1e8) for i in range(1, 40)))
     assert bearing(replace(report, curves=(flat,))) == []
     assert len(bearing(replace(report, curves=(grown, replace(grown, rank=1), replace(grown, rank=2))))) == 1
+
+
+def test_a_kill_is_listed_among_the_events_of_a_day(knowledge: Database) -> None:
+    """A 22-hour incident hid the kill among 550 events."""
+    start, kill = datetime(2026, 3, 1, 2, tzinfo=UTC), datetime(2026, 3, 1, 15, 7, tzinfo=UTC)
+    heat = "mce: CPU3: Package temperature above threshold, cpu clock throttled (total events = {})"
+    mount = "nfs: server filer3 not responding, still trying"
+    lines = [(start + timedelta(seconds=144 * i), mount if i % 2 else heat.format(i + 1)) for i in range(550)]
+    group = "/slurm/uid_1/job_77/step_0"
+    killed = never_said.KILLED.format(at=kill.isoformat(), task="python3", kib=409600, group=group, pid=200).splitlines()
+    before, behind = ([f"{t.isoformat()} node7 kernel: {m}" for t, m in lines if (t > kill) == late] for late in (False, True))
+    syslog = "\n".join([*before, *killed, *behind, ""])
+    report = pipeline.analyze([text_source("syslog", syslog)], "case", knowledge)
+    screen = " ".join("\n".join(render(report, "text", Style(width=80)).splitlines()[:24]).split())
+    assert "2026-03-01 15:07:00 job 77, A memory limit was hit" in screen
+
+
+def test_of_a_notebook_the_cell_that_ran_last_is_told(tmp_path: Path, knowledge: Database) -> None:
+    """The first cell on the page was run again, and failed; a cell below it had failed before."""
+
+    def cell(count: int, code: str, name: str, value: str) -> dict[str, object]:
+        trace = [f"Cell In[{count}], line 1\n----> 1 {code}", f"{name}: {value}"]
+        output = {"output_type": "error", "ename": name, "evalue": value, "traceback": trace}
+        return {"cell_type": "code", "execution_count": count, "metadata": {}, "source": [code], "outputs": [output]}
+
+    cells = [
+        cell(7, "a @ b", "RuntimeError", "mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)"),
+        cell(2, "import apex", "ModuleNotFoundError", "No module named 'apex'"),
+    ]
+    path = tmp_path / "train.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
+    report = pipeline.analyze_paths([path], "case", knowledge)
+    assert report.causes[0].id == "code.shape"
 
 
 def test_an_empty_log_is_an_answer(tmp_path: Path) -> None:
