@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from forensics.database.common import COMMON, GRAM
+from forensics.database.common import COMMON_FILE, GRAM
 from scripts.pieces import excerpts
 
 MIN_PER_MB = 4.0  # rarer ones are not worth a row: a scan that stops every 250 KB costs little
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("logs", nargs="+", type=Path)
     rates = counted(excerpts(arguments.parse_args(argv).logs, random.Random(1)))
-    COMMON.write_text(json.dumps(rates, indent=0) + "\n", encoding="utf-8")
+    COMMON_FILE.write_text(json.dumps(rates, indent=0) + "\n", encoding="utf-8")
     print(f"{len(rates)} texts")
 
 

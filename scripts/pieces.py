@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensics import pipeline
-from forensics.database.literals import PIECE_BYTES, PIECES, compile_literals
+from forensics.database.literals import LITERAL_PIECE_BYTES, PIECES, compile_literals
 
 BUCKETS = 8
 PAIRS = 1 << 13  # what the filter tells apart: a byte and five bits of the next one
@@ -55,7 +55,7 @@ class Window:
     """A possible end of a literal: `end`, bytes of the anchor; `key`, its last 8 bytes from behind; `pairs` at its 8 places."""
 
     def __init__(self, anchor: bytes, end: int, hits: int) -> None:
-        piece = anchor[end - PIECE_BYTES : end]
+        piece = anchor[end - LITERAL_PIECE_BYTES : end]
         self.piece = piece
         self.key = piece.upper()[::-1]
         known = pairs(piece)[::-1]
@@ -70,7 +70,7 @@ class Choice:
         self.windows = windows
         plain, last = pairs(text), folded(text).astype(np.int32)
         size = len(text)
-        self.places = [last[7:]] + [plain[7 - p : size - p] for p in range(1, PIECE_BYTES)]
+        self.places = [last[7:]] + [plain[7 - p : size - p] for p in range(1, LITERAL_PIECE_BYTES)]
         common = np.log(np.bincount(plain, minlength=PAIRS) + 1.0)
         self.chosen = [min(w, key=lambda v: v.cost + sum(common[s] for s in v.pairs[1:])) for w in windows]
         self.floor = 1e-4 * np.bincount(plain, minlength=PAIRS)
@@ -79,7 +79,7 @@ class Choice:
         """Choose anew for each anchor, given all others; (alarms a byte, calls) before it."""
         keys = sorted({w.key for w in self.chosen})
         bounds = [keys[b * len(keys) // BUCKETS] for b in range(1, BUCKETS)]
-        known = np.zeros((BUCKETS, PIECE_BYTES, PAIRS), np.int32)
+        known = np.zeros((BUCKETS, LITERAL_PIECE_BYTES, PAIRS), np.int32)
         for window in self.chosen:
             _add(known, bisect.bisect(bounds, window.key), window, 1)
         alarms, prices = self._prices(known)
@@ -101,10 +101,10 @@ class Choice:
         for b in range(BUCKETS):
             passed = [(known[b, p] > 0)[at] for p, at in enumerate(self.places)]
             total = np.sum(passed, axis=0, dtype=np.int8)
-            alarms += int(np.count_nonzero(total == PIECE_BYTES))
+            alarms += int(np.count_nonzero(total == LITERAL_PIECE_BYTES))
             for p, at in enumerate(self.places):
-                one = (total == PIECE_BYTES) | ((total == PIECE_BYTES - 1) & ~passed[p])
-                two = (total == PIECE_BYTES - 2) & ~passed[p]
+                one = (total == LITERAL_PIECE_BYTES) | ((total == LITERAL_PIECE_BYTES - 1) & ~passed[p])
+                two = (total == LITERAL_PIECE_BYTES - 2) & ~passed[p]
                 prices[b, p] = np.bincount(at[one], minlength=PAIRS) + NEAR * np.bincount(at[two], minlength=PAIRS) + self.floor
         return alarms, prices
 
@@ -117,18 +117,25 @@ def _add(known: Pairs, bucket: int, window: Window, count: int) -> None:
 def ends(anchor: bytes) -> Iterable[int]:
     """Where a literal may end: behind 8 bytes that begin and end with a whole character, or where the anchor does."""
     inside = [b & 0xC0 == 0x80 for b in anchor] + [False]
-    return (e for e in range(PIECE_BYTES, len(anchor) + 1) if e == len(anchor) or not (inside[e] or inside[e - PIECE_BYTES]))
+    return (
+        e
+        for e in range(LITERAL_PIECE_BYTES, len(anchor) + 1)
+        if e == len(anchor) or not (inside[e] or inside[e - LITERAL_PIECE_BYTES])
+    )
 
 
 def counted(anchors: Sequence[bytes], text: bytes) -> list[list[Window]]:
     """The windows of each anchor with how often their 8 bytes occur in `text`."""
     upper = text.upper()
-    eight = np.zeros(len(text) - PIECE_BYTES + 1, np.uint64)
-    for i in range(PIECE_BYTES):
+    eight = np.zeros(len(text) - LITERAL_PIECE_BYTES + 1, np.uint64)
+    for i in range(LITERAL_PIECE_BYTES):
         eight = (eight << np.uint64(8)) | np.frombuffer(upper, np.uint8)[i : i + len(eight)]
     there, counts = np.unique(eight, return_counts=True)
     often = dict(zip(there.tolist(), counts.tolist(), strict=True))
-    return [[Window(a, e, often.get(int.from_bytes(a[e - PIECE_BYTES : e].upper(), "big"), 0)) for e in ends(a)] for a in anchors]
+    return [
+        [Window(a, e, often.get(int.from_bytes(a[e - LITERAL_PIECE_BYTES : e].upper(), "big"), 0)) for e in ends(a)]
+        for a in anchors
+    ]
 
 
 def sample(folders: Sequence[Path], anchors: Sequence[str], draw: random.Random) -> bytes:
@@ -173,7 +180,7 @@ def main() -> None:
     draw = random.Random(1)
     anchors = pipeline.database().anchors
     text = sample(given.logs, anchors, draw)
-    long = [a.encode() for a in anchors if len(a.encode()) >= PIECE_BYTES]
+    long = [a.encode() for a in anchors if len(a.encode()) >= LITERAL_PIECE_BYTES]
     choice = Choice(counted(long, text), text)
     best: tuple[float, list[str]] = (float("inf"), [])
     for turn in range(SWEEPS + 1):
@@ -182,7 +189,7 @@ def main() -> None:
         price = alarms * len(text) + HIT_COST * calls
         pieces = {w.piece.decode("utf-8", "ignore") for w in before}
         print(f"{turn}: {alarms:.4f} alarms a byte, {calls:.0f} calls in {len(text):,} bytes, {len(pieces)} pieces")
-        best = min(best, (price, sorted(p for p in pieces if len(p.encode()) == PIECE_BYTES)))
+        best = min(best, (price, sorted(p for p in pieces if len(p.encode()) == LITERAL_PIECE_BYTES)))
     PIECES.write_text(json.dumps(best[1], indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from forensics.model import Finding, Incident, Link, Observation, Proof
 
 Place = tuple[str, int]
-TIME = "time"  # what nothing but time links
+TIME_LINK = "time"  # what nothing but time links
 
 
 def linked(findings: Sequence[Finding], incident: Incident | None) -> tuple[Finding, ...]:
@@ -49,7 +49,7 @@ def _with_link(proof: Proof, main: Proof, owners: dict[Place, Observation], ways
     if event is None or proof.source == main.source:
         return proof
     own = ways.get(event.place)
-    if own and not own.startswith(TIME):
+    if own and not own.startswith(TIME_LINK):
         return replace(proof, linked_by=own)
-    sure = ((s, n, by) for (s, n), by in ways.items() if s == proof.source and not by.startswith(TIME))
+    sure = ((s, n, by) for (s, n), by in ways.items() if s == proof.source and not by.startswith(TIME_LINK))
     return replace(proof, linked_by=next((f"{by} in {s}:{n}, the same log" for s, n, by in sure), own))

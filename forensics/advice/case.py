@@ -7,15 +7,14 @@ Remark("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, b
 import re
 from collections.abc import Iterable
 
-from forensics.advice.memory.case import FIELDS as MEMORY_FIELDS
-from forensics.advice.memory.case import memory_facts
+from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.database.releases import is_older, release
 from forensics.model import HABITS, Fields, Remark, Surroundings, Value
 
 LOOP = re.compile(r"loop\d+(?:p\d+)?")
 DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_table")
 # Settings whose largest value counts where several are told: what needs most memory.
-NUMBERS = (
+NUMBER_FACTS = (
     "batch_size",
     "accumulation",
     "workers",
@@ -28,16 +27,16 @@ NUMBERS = (
 )
 
 
-SAID = "said"  # the text of the evidence lines
+SAID_FACT = "said"  # the text of the evidence lines
 UNEXPLAINED = "unexplained"  # of a first cause that no other one explains: "nothing given says why"
 
 
 def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
-    numbers = {n for name in NUMBERS for n in (name, f"{name}_place")}
-    own = {SAID, UNEXPLAINED, "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "mixed_precision"}
+    numbers = {n for name in NUMBER_FACTS for n in (name, f"{name}_place")}
+    own = {SAID_FACT, UNEXPLAINED, "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "mixed_precision"}
     own |= {"shm_space", "loop_device"}
-    return {*own, *numbers, *MEMORY_FIELDS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
+    return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
 def case_facts(facts: Fields, around: Surroundings) -> dict[str, Value]:
@@ -84,7 +83,7 @@ def settings_of(around: Surroundings) -> list[Remark]:
 def _settings(around: Surroundings) -> dict[str, Value]:
     told: dict[str, Value] = {}
     every = settings_of(around)
-    for name in NUMBERS:
+    for name in NUMBER_FACTS:
         if most := max((r for r in every if r.kind == name), key=lambda r: r.value or 0, default=None):
             told |= {name: int(most.value or 0), f"{name}_place": most.place}
     for remark in every:

@@ -12,21 +12,25 @@ from forensics.model import Observation, Proof, Value
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container")
 TOGETHER = ({"file", "line_no", "function"}, {"exc_type", "exc_message"})  # one event's place, one event's words
 MAX_EVIDENCE_LINES = 12
-RANKS = {"proof": 0, "strong": 1, "hint": 2}
-APART_S = 10.0  # processes of one job die within seconds of each other
+WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
+MAX_DEATH_GAP_S = 10.0  # processes of one job die within seconds of each other
 
 
 def _surest_first(events: Sequence[Observation], deaths: bool, earlier: Set[tuple[str, int]]) -> list[Observation]:
     over = {e.place for e in _earlier_deaths(events)} if deaths else set()
     over |= {e.place for e in events if e.shown_on and all((e.source, n) in earlier for n in e.shown_on)}
-    return sorted(events, key=lambda e: (RANKS[e.weight], e.place in over, -len(e.fields), e.time is None, e.source, e.line))
+    return sorted(
+        events, key=lambda e: (WEIGHT_ORDER[e.weight], e.place in over, -len(e.fields), e.time is None, e.source, e.line)
+    )
 
 
 def _earlier_deaths(events: Sequence[Observation]) -> list[Observation]:
-    """Deaths of processes that others died after, with more than APART_S between them."""
+    """Deaths of processes that others died after, with more than MAX_DEATH_GAP_S between them."""
     deaths = [e for e in events if "pid" in e.fields and e.moment is not None]
     deaths.sort(key=lambda e: e.moment or 0.0)
-    cut = next((i for i, (a, b) in enumerate(pairwise(deaths[::-1])) if (a.moment or 0.0) - (b.moment or 0.0) > APART_S), None)
+    cut = next(
+        (i for i, (a, b) in enumerate(pairwise(deaths[::-1])) if (a.moment or 0.0) - (b.moment or 0.0) > MAX_DEATH_GAP_S), None
+    )
     return [] if cut is None else deaths[: len(deaths) - 1 - cut]
 
 

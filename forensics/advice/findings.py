@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from forensics.advice.case import SAID, UNEXPLAINED, case_facts
+from forensics.advice.case import SAID_FACT, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.remedies import advice, missing
 from forensics.advice.whereabouts import where
@@ -16,7 +16,7 @@ from forensics.model import Advice, Fields, Finding, Observation, Proof, Role, S
 from forensics.model.answers import OUTCOME_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
-NOTHING = Surroundings()
+NO_SURROUNDINGS = Surroundings()
 MAX_OVERCOME = 4
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
@@ -38,13 +38,13 @@ UNTIED = Unknown(
 )
 
 
-def findings(diagnosis: Diagnosis, database: Database, around: Surroundings = NOTHING) -> tuple[Finding, ...]:
+def findings(diagnosis: Diagnosis, database: Database, around: Surroundings = NO_SURROUNDINGS) -> tuple[Finding, ...]:
     """What is said of each candidate, in order; remedies, which fit what is `around` the job, for the first one only."""
     return tuple(_finding(c, i == 0, diagnosis, database, around) for i, c in enumerate(diagnosis.candidates))
 
 
 def open_questions(
-    diagnosis: Diagnosis, found: Sequence[Finding], database: Database, around: Surroundings = NOTHING
+    diagnosis: Diagnosis, found: Sequence[Finding], database: Database, around: Surroundings = NO_SURROUNDINGS
 ) -> tuple[Unknown, ...]:
     """What the logs did not say, most important first; nothing where nothing ended badly."""
     first = diagnosis.candidates[0]
@@ -94,7 +94,7 @@ def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
 
 def said(proofs: Sequence[Proof]) -> dict[str, Value]:
     """The evidence lines as they stand: for conditions of remedies alone, not to be told."""
-    return {SAID: "\n".join(p.text for p in proofs)}
+    return {SAID_FACT: "\n".join(p.text for p in proofs)}
 
 
 def _advice(cause: Cause, facts: Fields, around: Surroundings) -> tuple[Advice, ...]:

@@ -13,11 +13,11 @@ from forensics.database import Cause, Remedy
 from forensics.database.conditions import Environment, fit_of, holds, is_confirmed
 from forensics.model import Advice, Fields, Unknown
 
-NOWHERE: Environment = {}
+NO_ENVIRONMENT: Environment = {}
 MAX_COMMANDS = 4
 
 
-def advice(cause: Cause, facts: Fields, environment: Environment = NOWHERE) -> tuple[Advice, ...]:
+def advice(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[Advice, ...]:
     """The remedies that fit `facts` and `environment`, ranked from 1."""
     told: list[Advice] = []
     for remedy in cause.remedies:
@@ -68,7 +68,7 @@ def _why(text: str, facts: Fields, environment: Environment) -> str:
     return told if not told or told.endswith((".", ")", ":")) or kept[-1:] == sentences[-1:] else f"{told}."
 
 
-def missing(cause: Cause, facts: Fields, environment: Environment = NOWHERE) -> tuple[Unknown, ...]:
+def missing(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[Unknown, ...]:
     """What the logs did not say about this cause."""
     return tuple(
         Unknown(m.what, m.why, fill_command(m.command, facts))

@@ -9,13 +9,15 @@ import re
 from forensics.advice.wording import fill, tell
 from forensics.model import Fields
 
-SLURM = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
+SLURM_OWNER_PATTERN = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
-LIBRARY = re.compile(r"\A<frozen|/(?:site|dist)-packages/|/lib/python\d")  # where a library noticed is not where to look
-NAMED = ("pod", "container", "unit")  # facts that name whose processes they were
+LIBRARY_PATH_PATTERN = re.compile(
+    r"\A<frozen|/(?:site|dist)-packages/|/lib/python\d"
+)  # where a library noticed is not where to look
+OWNER_FACTS = ("pod", "container", "unit")  # facts that name whose processes they were
 HOSTS = ("host", "node")
-NOBODY = ("localhost", "127.0.0.1")  # every machine's name for itself
-LONGEST = 60  # characters of one part; a path keeps its end
+LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # every machine's name for itself
+MAX_PLACE_CHARS = 60  # characters of one part; a path keeps its end
 
 
 def who(facts: Fields) -> str:
@@ -32,7 +34,7 @@ def where(facts: Fields) -> str:
 
 def _ranks(facts: Fields) -> list[str]:
     """The rank to look at. One that only reports that it waited is not that rank, and said to report."""
-    host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in NOBODY), "")
+    host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
     if "culprit_rank" in facts:
         told = f"rank {facts['culprit_rank']}"
     elif "culprit_ranks" in facts:
@@ -55,7 +57,7 @@ def _processes(facts: Fields) -> list[str]:
 
 def _code(facts: Fields) -> list[str]:
     for file, line in (("file", "line_no"), ("python_file", "python_line")):
-        if file in facts and line in facts and not LIBRARY.search(str(facts[file])):
+        if file in facts and line in facts and not LIBRARY_PATH_PATTERN.search(str(facts[file])):
             return [f"{_cut(tell(file, facts[file]))}:{facts[line]}"]
     return []
 
@@ -73,13 +75,13 @@ def _owners(facts: Fields) -> list[str]:
     if "job" in facts:
         return [f"job {_cut(tell('job', facts['job']))}"]
     owner = tell("owner", facts["owner"]) if "owner" in facts else ""
-    slurm = SLURM.fullmatch(owner) or SLURM.match(owner)
+    slurm = SLURM_OWNER_PATTERN.fullmatch(owner) or SLURM_OWNER_PATTERN.match(owner)
     if slurm:
         return [f"job {slurm['job']}"]
     if owner:
         return [_cut(owner)]
-    return [f"{name} {_cut(tell(name, facts[name]))}" for name in NAMED if name in facts][:1]
+    return [f"{name} {_cut(tell(name, facts[name]))}" for name in OWNER_FACTS if name in facts][:1]
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else "…" + text[1 - LONGEST :]
+    return text if len(text) <= MAX_PLACE_CHARS else "…" + text[1 - MAX_PLACE_CHARS :]

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 
 from forensics.core.text import shown, size
 from forensics.database import Cause
-from forensics.database.entries import FIELD
+from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
 
 # `{oom_kills} kill(s)`: one or several by the number; `rank(s) {missing_ranks}`: by how many are listed
-NUMBERED = re.compile(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
-LISTED = re.compile(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
-SEVERAL = re.compile(r"\d\D+\d")
+NUMBER_NOUN_PATTERN = re.compile(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
+NOUN_LIST_PATTERN = re.compile(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
+SEVERAL_NUMBERS_PATTERN = re.compile(r"\d\D+\d")
 
 
 def seconds(count: float) -> str:
@@ -35,20 +35,24 @@ def tell(name: str, value: Value) -> str:
 
 def fields_of(template: str) -> list[str]:
     """The names of the fields that a template needs."""
-    return FIELD.findall(template)
+    return TEMPLATE_FIELD_PATTERN.findall(template)
 
 
 def fill(template: str, facts: Fields) -> str | None:
     """The template with this case's facts; None when one is not known."""
     if any(name not in facts for name in fields_of(template)):
         return None
-    return FIELD.sub(lambda m: tell(m[1], facts[m[1]]), _in_number(template, facts))
+    return TEMPLATE_FIELD_PATTERN.sub(lambda m: tell(m[1], facts[m[1]]), _in_number(template, facts))
 
 
 def _in_number(template: str, facts: Fields) -> str:
     """The template with its `(s)` beside a field settled: `1 kill`, `2 kills`, `rank 3`, `ranks 3, 4`."""
-    numbered = NUMBERED.sub(lambda m: f"{{{m['field']}}} {m['noun']}{'' if str(facts[m['field']]) == '1' else 's'}", template)
-    return LISTED.sub(lambda m: f"{m['noun']}{'s' if SEVERAL.search(str(facts[m['field']])) else ''} {{{m['field']}}}", numbered)
+    numbered = NUMBER_NOUN_PATTERN.sub(
+        lambda m: f"{{{m['field']}}} {m['noun']}{'' if str(facts[m['field']]) == '1' else 's'}", template
+    )
+    return NOUN_LIST_PATTERN.sub(
+        lambda m: f"{m['noun']}{'s' if SEVERAL_NUMBERS_PATTERN.search(str(facts[m['field']])) else ''} {{{m['field']}}}", numbered
+    )
 
 
 def fill_command(template: str, facts: Fields) -> str:
@@ -58,7 +62,7 @@ def fill_command(template: str, facts: Fields) -> str:
         text = str(facts.get(found[1], ""))
         return text if re.fullmatch(r"[\w./:@%+=,-]{1,200}", text) else f"<{found[1]}>"
 
-    return FIELD.sub(value, template)
+    return TEMPLATE_FIELD_PATTERN.sub(value, template)
 
 
 def first_known(alternatives: Sequence[str], facts: Fields) -> str | None:

@@ -13,12 +13,25 @@ from forensics.report.redaction import without_secrets
 if TYPE_CHECKING:
     import pandas as pd
 
-TIMES = ("time", "start", "end", "first_time", "last_time")
+TIME_FRAME_COLUMNS = ("time", "start", "end", "first_time", "last_time")
 PLACE = ("source", "line", "time", "time_uncertainty_s", "signature", "weight", "linked_by", "text")
 EVIDENCE = ("cause", "role", "probability", *PLACE)
 SERIES = ("name", "kind", "unit", "source", "rank", "line", "value")
 CAUSES = ("id", "title", "role", "probability", "where", "summary")
-INCIDENTS = ("id", "time", "start", "end", "verdict", "subject", "cause", "title", "probability", "events", "hosts", "causes")
+INCIDENT_COLUMNS = (
+    "id",
+    "time",
+    "start",
+    "end",
+    "verdict",
+    "subject",
+    "cause",
+    "title",
+    "probability",
+    "events",
+    "hosts",
+    "causes",
+)
 
 
 def frame(report: Report, table: str) -> "pd.DataFrame":
@@ -30,9 +43,9 @@ def frame(report: Report, table: str) -> "pd.DataFrame":
     from forensics import model
 
     columns, rows = TABLES[table]
-    columns = columns or getattr(model, ROWS[table]).__struct_fields__
+    columns = columns or getattr(model, STRUCT_OF_FRAME[table]).__struct_fields__
     made = pd.DataFrame(rows(without_secrets(report)), columns=list(columns))
-    for name in set(TIMES) & set(made.columns):
+    for name in set(TIME_FRAME_COLUMNS) & set(made.columns):
         made[name] = pd.to_datetime(made[name], utc=True)
     return made
 
@@ -70,11 +83,11 @@ def _incidents(report: Report) -> Iterator[tuple[Any, ...]]:
         yield (i.id, i.time, i.start, i.end, i.verdict, i.subject, cause, title, odds, i.events, i.hosts, i.causes)
 
 
-ROWS: Mapping[str, str] = {"timeline": "Moment", "notices": "Notice", "sources": "SourceSummary"}
+STRUCT_OF_FRAME: Mapping[str, str] = {"timeline": "Moment", "notices": "Notice", "sources": "SourceSummary"}
 # name -> its columns (none: the fields of the values), and what makes its rows
 TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[Report], Iterable[tuple[Any, ...]]]]] = {
     "evidence": (EVIDENCE, _evidence),
-    "incidents": (INCIDENTS, _incidents),
+    "incidents": (INCIDENT_COLUMNS, _incidents),
     "series": (SERIES, _series),
     "causes": (CAUSES, _causes),
     "timeline": ((), _flat("timeline")),

@@ -8,7 +8,7 @@ import typer
 import forensics.cli as package
 from forensics.version import VERSION
 
-HELPERS = {"app", "common", "manual", "progress", "remembering", "tables"}
+NOT_COMMANDS = {"app", "common", "manual", "progress", "remembering", "tables"}
 
 
 def build() -> typer.Typer:
@@ -28,6 +28,6 @@ def build() -> typer.Typer:
             print(f"forensics {VERSION}")
             raise typer.Exit
 
-    for name in sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name not in HELPERS):
+    for name in sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name not in NOT_COMMANDS):
         importlib.import_module(f"{package.__name__}.{name}").register(app)
     return app

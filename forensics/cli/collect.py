@@ -9,7 +9,7 @@ import typer
 from forensics.cli.common import capture_settings
 from forensics.core.errors import UsageError
 
-PACKED = (".tar.gz", ".tgz")
+ARCHIVE_SUFFIXES = (".tar.gz", ".tgz")
 
 
 Pid = Annotated[int, typer.Option(min=0, help="A process, with all below it.")]
@@ -57,7 +57,7 @@ def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool
     from forensics.config.capture import seconds
 
     capture_settings()
-    packed = output is not None and output.name.endswith(PACKED)
+    packed = output is not None and output.name.endswith(ARCHIVE_SUFFIXES)
     folder = str(output.absolute()) if output and not packed else ""
     try:
         made, closed = collecting.collect(since_s=abs(seconds(since.removeprefix("-"))), bundle=folder, **what)

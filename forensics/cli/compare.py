@@ -38,11 +38,11 @@ def register(app: typer.Typer) -> None:
         """
         from forensics import pipeline, sources
         from forensics.outcome import trouble_test
-        from forensics.report.difference import FORMS, render_difference
+        from forensics.report.difference import DIFFERENCE_FORMATS, render_difference
         from forensics.templates import difference
 
-        if form not in FORMS:
-            raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(FORMS)}")
+        if form not in DIFFERENCE_FORMATS:
+            raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(DIFFERENCE_FORMATS)}")
         noted: list[Warning] = []
         opened = [sources.open_paths([path], noted.append) for path in (good, bad)]
         found = difference(opened[0], opened[1], trouble_test(pipeline.database()), noted)

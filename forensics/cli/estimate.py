@@ -12,7 +12,7 @@ from forensics.core.errors import UsageError
 if TYPE_CHECKING:
     from forensics.advice.memory import Need
 
-COUNTS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
+COUNT_OF_SUFFIX = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 
 
 def register(app: typer.Typer) -> None:
@@ -103,7 +103,7 @@ def _given(parameters: str | None, sequence: int, width: int, layers: int, heads
     number = parameters.strip().lower().replace(",", "").replace("_", "")
     unit = number[-1:] if number[-1:] in ("k", "m", "b") else ""
     try:
-        count = int(float(number.removesuffix(unit)) * COUNTS[unit])
+        count = int(float(number.removesuffix(unit)) * COUNT_OF_SUFFIX[unit])
     except (ValueError, OverflowError):
         count = 0
     if not 0 < count < 1 << 50:
@@ -116,10 +116,10 @@ def _given(parameters: str | None, sequence: int, width: int, layers: int, heads
 
 def _size(text: str) -> int:
     """Bytes of `24GiB`, `16G`, `512 MB`; powers of 1024 throughout."""
-    from forensics.core.limits import SIZE, UNITS
+    from forensics.core.limits import BYTES_PER_UNIT, SIZE_PATTERN
 
-    found = SIZE.fullmatch(text.strip())
-    size = int(float(found["number"]) * UNITS[found["unit"].upper()]) if found else 0
+    found = SIZE_PATTERN.fullmatch(text.strip())
+    size = int(float(found["number"]) * BYTES_PER_UNIT[found["unit"].upper()]) if found else 0
     if not 0 < size < 1 << 60:
         raise UsageError(f"{text[:40]!r} is no size", advice="24GiB, 16G, 512MB")
     return size

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from forensics.database.codes import Code
     from forensics.explain import Explanation, Match, Told
 
-WIDTH = 100
+PAGE_WIDTH = 100
 SIGNATURES_SHOWN = 60
 REMEDIES_SHOWN = 3  # of each cause where several are told
 
@@ -44,14 +44,14 @@ def register(app: typer.Typer) -> None:
         Exit status: 1 when nothing is known of it.
         """
         from forensics import pipeline
-        from forensics.explain import MAX_BYTES
+        from forensics.explain import MAX_TEXT_BYTES
         from forensics.explain import explain as explained
 
         if form not in ("text", "json"):
             raise UsageError(f"unknown format {form!r}", advice="choose one of text, json")
         text = " ".join(what)
         if what == ["-"]:
-            text = standard_input(MAX_BYTES).decode("utf-8", "replace")
+            text = standard_input(MAX_TEXT_BYTES).decode("utf-8", "replace")
         if not text.strip():
             raise UsageError("nothing to explain", advice="give an id, a code, a line of a log or words")
         found = explained(text, pipeline.database(signatures or ()))
@@ -168,7 +168,7 @@ def _wrapped(text: str, indent: str, following: str | None = None) -> list[str]:
     import textwrap
 
     options = {"initial_indent": indent, "subsequent_indent": following or indent, "break_long_words": False}
-    return textwrap.wrap(_shown(text), WIDTH, break_on_hyphens=False, **options)  # type: ignore[arg-type]
+    return textwrap.wrap(_shown(text), PAGE_WIDTH, break_on_hyphens=False, **options)  # type: ignore[arg-type]
 
 
 def _shown(text: str) -> str:

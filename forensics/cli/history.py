@@ -23,7 +23,7 @@ Place = Annotated[
 ]
 Form = Annotated[str, typer.Option("--format", "-f", help="text, json, csv; trend and nodes also html.")]
 Identity = Annotated[int, typer.Argument(help="Id of an incident, as `history list` shows it.")]
-COLUMNS = ("id", "time", "verdict", "cause", "node", "job", "case", "line")
+HISTORY_COLUMNS = ("id", "time", "verdict", "cause", "node", "job", "case", "line")
 
 
 def register(app: typer.Typer) -> None:
@@ -99,7 +99,7 @@ def same(
     _check(form, ("text", "json"))
     print(sentence(replace(report, history=found)) or "This run ended well.")
     if found.seen:
-        _table(store.listed(10, **{found.level: getattr(incident, found.level)}), COLUMNS, "text", None)
+        _table(store.listed(10, **{found.level: getattr(incident, found.level)}), HISTORY_COLUMNS, "text", None)
 
 
 def show_list(
@@ -113,7 +113,7 @@ def show_list(
 ) -> None:
     """List what is remembered, the latest first."""
     asked = {"cause": cause, "node": node, "job": job}
-    _table(_store(history).listed(most, **{k: v for k, v in asked.items() if v}), COLUMNS, form, output)
+    _table(_store(history).listed(most, **{k: v for k, v in asked.items() if v}), HISTORY_COLUMNS, form, output)
 
 
 def show(identity: Identity, form: Form = "text", history: Place = None) -> None:

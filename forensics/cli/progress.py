@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-LONG_BYTES = 200 << 20
+MIN_PROGRESS_BYTES = 200 << 20
 TICK_S = 0.2
 
 
@@ -23,7 +23,7 @@ def watched() -> bool:
 def bar(paths: Sequence[Path]) -> Iterator[None]:
     """Shows how far the reading of `paths` has come while the block runs; nothing for little input or without a terminal."""
     total = _bytes(paths) if watched() else 0
-    if total < LONG_BYTES:
+    if total < MIN_PROGRESS_BYTES:
         yield
         return
     from rich.console import Console

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from forensics.model import Observation
     from forensics.series import Series
 
-HEAD = ("series", "readings", "first", "last", "lowest", "highest", "source", "lines")
+SERIES_HEADER = ("series", "readings", "first", "last", "lowest", "highest", "source", "lines")
 
 
 def register(app: typer.Typer) -> None:
@@ -61,7 +61,7 @@ def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Observation]]]"
     """A table of the series that have two readings or more, the longest of a source first, and a line for each event."""
     from forensics.core.text import shown
 
-    rows: list[tuple[str, ...]] = [HEAD]
+    rows: list[tuple[str, ...]] = [SERIES_HEADER]
     told: list[str] = []
     for source, series, events in found:
         several = sorted((s for s in series if len(s.readings) > 1), key=lambda s: (-len(s.readings), s.name, s.scope))
@@ -69,7 +69,7 @@ def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Observation]]]"
         told += [_told(e) for e in events]
     if len(rows) == 1:
         return "no number is printed twice in what was given\n"
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(SERIES_HEADER))]
     lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*lines, *(["", *told] if told else [])]) + "\n"
 

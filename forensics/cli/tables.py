@@ -10,7 +10,7 @@ from typing import Any
 from forensics.core.text import shown
 
 CELL_CHARS = 60
-TIMES = ("time", "added")
+TABLE_TIME_COLUMNS = ("time", "added")
 
 
 def written(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -> str:
@@ -30,7 +30,7 @@ def cell(name: str, value: Any) -> str:
     """One value for a reader: times as days and hours, numbers as short as they are telling."""
     if value is None or value == "":
         return ""
-    if name in TIMES and isinstance(value, int):
+    if name in TABLE_TIME_COLUMNS and isinstance(value, int):
         return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M")
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
@@ -38,7 +38,7 @@ def cell(name: str, value: Any) -> str:
 
 
 def _plain(name: str, value: Any) -> str:
-    text = cell(name, value) if name in TIMES else "" if value is None else str(value)
+    text = cell(name, value) if name in TABLE_TIME_COLUMNS else "" if value is None else str(value)
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") and isinstance(value, str) else text
 
 
@@ -52,9 +52,12 @@ def _text(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
         return "nothing\n"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
-        number = all(isinstance(r.get(name), int | float | None) for r in rows) and name not in TIMES
+        number = all(isinstance(r.get(name), int | float | None) for r in rows) and name not in TABLE_TIME_COLUMNS
         table.add_column(
-            name.replace("_", " "), justify="right" if number else "left", max_width=CELL_CHARS, no_wrap=name in TIMES
+            name.replace("_", " "),
+            justify="right" if number else "left",
+            max_width=CELL_CHARS,
+            no_wrap=name in TABLE_TIME_COLUMNS,
         )
     for row in rows:
         table.add_row(*(Text(cell(c, row.get(c))) for c in columns))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from forensics.model import Observation, Scan, Source, Warning
 
 Print = Callable[[Iterable["Entry"]], None]
-COLUMNS = ("time", "uncertainty_s", "lane", "uptime_s", "source", "line", "level", "host", "rank", "event", "text")
-TOLD = ("clock", "year", "date", "zone", "order", "truncated", "unreadable", "binary")
+TIMELINE_COLUMNS = ("time", "uncertainty_s", "lane", "uptime_s", "source", "line", "level", "host", "rank", "event", "text")
+TOLD_WARNING_KINDS = ("clock", "year", "date", "zone", "order", "truncated", "unreadable", "binary")
 
 
 def register(app: typer.Typer) -> None:
@@ -57,10 +57,10 @@ def register(app: typer.Typer) -> None:
         from forensics.correlation import Choice
 
         wanted = _Wanted(Choice.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
-        if form not in FORMS:
-            raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(FORMS)}")
+        if form not in TIMELINE_FORMATS:
+            raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(TIMELINE_FORMATS)}")
         with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
-            FORMS[form](_entries(paths, wanted, Path(folder)))
+            TIMELINE_FORMATS[form](_entries(paths, wanted, Path(folder)))
 
 
 class _Wanted(NamedTuple):
@@ -148,7 +148,7 @@ def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[t
 def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted) -> None:
     """What was assumed and what could not be joined, to stderr."""
     for warning in dict.fromkeys(noted):
-        if warning.kind in TOLD:
+        if warning.kind in TOLD_WARNING_KINDS:
             print(f"forensics: note: {warning.source}: {warning.message}", file=sys.stderr)
     for source in apart:
         left_out = "left out, for --since and --until need times" if wanted.choice.timed else "in a lane of its own"
@@ -156,7 +156,7 @@ def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted) -> Non
 
 
 def _row(entry: "Entry") -> dict[str, object]:
-    row = {name: getattr(entry, name) for name in COLUMNS}
+    row = {name: getattr(entry, name) for name in TIMELINE_COLUMNS}
     row["time"] = entry.time.astimezone(UTC).isoformat() if entry.time else None
     return row
 
@@ -173,7 +173,7 @@ def _csv(given: Iterable["Entry"]) -> None:
 
     from forensics.core.text import inert
 
-    writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(sys.stdout, TIMELINE_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for entry in given:
         writer.writerow({name: inert(value) for name, value in _row(entry).items()})
@@ -198,4 +198,4 @@ def _text(given: Iterable["Entry"]) -> None:
         sys.stdout.writelines(f"{'':26} {shown(line)}\n" for line in more)
 
 
-FORMS: dict[str, Print] = {"text": _text, "csv": _csv, "jsonl": _jsonl}
+TIMELINE_FORMATS: dict[str, Print] = {"text": _text, "csv": _csv, "jsonl": _jsonl}

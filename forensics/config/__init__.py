@@ -114,24 +114,24 @@ def _said(path: Path, raw: bytes) -> Config:
 
 
 def _limits(data: dict[str, Any]) -> Limits:
-    from forensics.database.form import LINE, BadFormError, keys
+    from forensics.database.form import LINE_KEY, BadFormError, keys
 
     given = data.get("limits")
     if given is None:
         return Limits()
-    keys(given, set(names()), set(), data[LINE])
+    keys(given, set(names()), set(), data[LINE_KEY])
     try:
-        return changed(Limits(), {k: v for k, v in given.items() if k != LINE})
+        return changed(Limits(), {k: v for k, v in given.items() if k != LINE_KEY})
     except ValueError as error:
-        raise BadFormError(given[LINE], str(error)) from error
+        raise BadFormError(given[LINE_KEY], str(error)) from error
 
 
 def _capture(path: Path, data: dict[str, Any]) -> tuple[tuple[str, object], ...]:
     from forensics.config.capture import capture_options
-    from forensics.database.form import LINE
+    from forensics.database.form import LINE_KEY
 
     given = data.get("capture")
-    return () if given is None else capture_options(given, data[LINE], lambda text: str(_place(path, text)))
+    return () if given is None else capture_options(given, data[LINE_KEY], lambda text: str(_place(path, text)))
 
 
 def _place(config_file: Path, named: str) -> Path:

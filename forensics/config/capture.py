@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from forensics.core.errors import UsageError
-from forensics.core.limits import SIZE, UNITS
+from forensics.core.limits import BYTES_PER_UNIT, SIZE_PATTERN
 
 SECONDS_PER_UNIT = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 KEEP_VALUES = ("crash", "always", "never")
@@ -32,7 +32,7 @@ def capture_options(given: dict[str, Any], section_line: int, place: Callable[[s
 
     Raises BadFormError, with its line, for an unknown key or a value of another form.
     """
-    from forensics.database.form import LINE, BadFormError, keys, text
+    from forensics.database.form import LINE_KEY, BadFormError, keys, text
 
     keys(given, set(OPTIONS), set(), section_line)
     found: dict[str, object] = {}
@@ -42,16 +42,16 @@ def capture_options(given: dict[str, Any], section_line: int, place: Callable[[s
         value = given[key]
         if kind == "switch":
             if not isinstance(value, bool):
-                raise BadFormError(given[LINE], f"{key} must be true or false")
+                raise BadFormError(given[LINE_KEY], f"{key} must be true or false")
             found[option] = value
             continue
         said = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else text(given, key)
         try:
             found[option] = {"path": place, "span": seconds, "size": _size}.get(kind, str)(said)
         except UsageError as error:
-            raise BadFormError(given[LINE], f"{key}: {error.args[0]}") from error
+            raise BadFormError(given[LINE_KEY], f"{key}: {error.args[0]}") from error
         if kind == "keep" and said not in KEEP_VALUES:
-            raise BadFormError(given[LINE], f"{key} must be one of {', '.join(KEEP_VALUES)}")
+            raise BadFormError(given[LINE_KEY], f"{key} must be one of {', '.join(KEEP_VALUES)}")
     return tuple(found.items())
 
 
@@ -65,7 +65,7 @@ def seconds(text: str) -> float:
 
 
 def _size(text: str) -> int:
-    found = SIZE.fullmatch(text)
+    found = SIZE_PATTERN.fullmatch(text)
     if not found:
         raise UsageError(f"{text!r} is no size", advice="write 1 GiB or 500 MiB")
-    return int(float(found["number"]) * UNITS[found["unit"].upper()])
+    return int(float(found["number"]) * BYTES_PER_UNIT[found["unit"].upper()])

@@ -19,14 +19,14 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.model import Architecture, Layer, Line, Scan, Trigger
 
-REACH = 400  # rows of a summary
-TRIGGER = Trigger("architecture", ("total params:",), before=REACH, after=12)
+MAX_SUMMARY_ROWS = 400  # rows of a summary
+TRIGGER = Trigger("architecture", ("total params:",), before=MAX_SUMMARY_ROWS, after=12)
 TOTAL = lazy.regex(r"(?i)\btotal params:\s*([\d,]+)")
 TRAINABLE = lazy.regex(r"(?i)(?<!non-)(?<!non)\btrainable params:\s*([\d,]+)")
 SHAPE = lazy.regex(r"[\[(]+((?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+(?:[\s│┃|]*([\d,]+|--|\?)(?=[\s│┃|]|$))?")
 PASS_SIZE = lazy.regex(r"Forward/backward pass size \(MB\): ([\d.]+)")
 CLASS = lazy.regex(r"\(([A-Za-z]\w*)…?\)?")
-PREFIX = " │┃|├└─┡┩\t"
+TREE_CHARS = " │┃|├└─┡┩\t"
 MAX_SUMMARIES = 4
 PASS_BYTES = 8  # that torchinfo counts for each number: float32, and its gradient
 SEQUENCE_SIZES = 3  # samples, sequence, width
@@ -78,14 +78,14 @@ def _row(text: str, after: str) -> Row | None:
     if found is None:
         return None
     head = text[: found.start()]
-    name = head.strip(PREFIX)
+    name = head.strip(TREE_CHARS)
     # Keras puts the class in parentheses, on the next row where the column is narrow; torchinfo in front of a colon
     told = CLASS.search(head) or (CLASS.search(after) if not SHAPE.search(after) else None)
     kind = told[1] if told else re.split(r"[\s:]|-\d", name, maxsplit=1)[0]
     sizes = [None if n.strip() in ("None", "-1") else int(n) for n in found[1].split(",")]
     outputs = math.prod(n or 1 for n in sizes[1:]) if len(sizes) > 1 else 0
     parameters = int(found[2].replace(",", "")) if found[2] and found[2][0].isdigit() else 0  # a narrow screen cuts them off
-    depth = len(head) - len(head.lstrip(PREFIX)) if ":" in name else 0
+    depth = len(head) - len(head.lstrip(TREE_CHARS)) if ":" in name else 0
     width = sizes[-1] or 0 if len(sizes) == SEQUENCE_SIZES else 0
     return Row(Layer(CLASS.sub("", name).strip(), kind, parameters, outputs, width), depth, sizes[0])
 

@@ -16,16 +16,16 @@ from forensics.core import lazy
 from forensics.model import Curve, Remark, Source
 from forensics.series import Series
 
-KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
+CURVE_KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
     "memory": "memory",
     "loss": "loss",
     "rate": "throughput",
     "step_time": "throughput",  # shown as steps a second, so that slower is lower, as with a rate
 }
-RANK = lazy.regex(r"rank (\d{1,6})")
-FEWEST = 8
-MANY = 20  # readings of the loss: by then every kind of step has been seen, a validation too
-MOST_POINTS = 160
+RANK_PATTERN = lazy.regex(r"rank (\d{1,6})")
+MIN_CURVE_POINTS = 8
+MIN_LOSS_POINTS = 20  # readings of the loss: by then every kind of step has been seen, a validation too
+MAX_CURVE_POINTS = 160
 MOST_CURVES = 12
 
 Points = tuple[tuple[int, float | None], ...]
@@ -34,8 +34,9 @@ Ranked = tuple[Order, Curve]
 
 
 def curves(source: Source, found: Iterable[Series]) -> tuple[Ranked, ...]:
-    """The curves of at least FEWEST points that one source could have in a report, thinned evenly to MOST_POINTS."""
-    shown = [(_order(s, source), s) for s in found if s.quantity in KINDS and len(s.readings) >= FEWEST]
+    """The curves of at least MIN_CURVE_POINTS points that one source could have in a report, thinned evenly to
+    MAX_CURVE_POINTS."""
+    shown = [(_order(s, source), s) for s in found if s.quantity in CURVE_KINDS and len(s.readings) >= MIN_CURVE_POINTS]
     return tuple((order, _curve(s, source)) for order, s in heapq.nsmallest(MOST_CURVES, shown, key=itemgetter(0)))
 
 
@@ -45,8 +46,9 @@ def longest(found: Iterable[Ranked]) -> tuple[Curve, ...]:
 
 
 def last_reading(found: Iterable[Ranked]) -> Remark | None:
-    """Of a run that reported its loss MANY times or more: where it last did; `value` is how often, MOST_POINTS at most."""
-    losses = [curve for _, curve in found if curve.kind == "loss" and len(curve.points) >= MANY]
+    """Of a run that reported its loss MIN_LOSS_POINTS times or more: where it last did; `value` is how often, MAX_CURVE_POINTS
+    at most."""
+    losses = [curve for _, curve in found if curve.kind == "loss" and len(curve.points) >= MIN_LOSS_POINTS]
     longest = max(losses, key=lambda c: len(c.points), default=None)
     if longest is None:
         return None
@@ -54,7 +56,7 @@ def last_reading(found: Iterable[Ranked]) -> Remark | None:
 
 
 def _order(series: Series, source: Source) -> Order:
-    return -min(len(series.readings), MOST_POINTS), source.name, series.name, _rank(series) or 0, series.scope
+    return -min(len(series.readings), MAX_CURVE_POINTS), source.name, series.name, _rank(series) or 0, series.scope
 
 
 def _curve(series: Series, source: Source) -> Curve:
@@ -63,12 +65,12 @@ def _curve(series: Series, source: Source) -> Curve:
     shown = "steps per second" if series.quantity == "step_time" else series.name
     name = shown if rank is not None or not series.scope else f"{shown} {series.scope}"
     kept = tuple((origin(line), value) for line, value in thinned(_points(series)))
-    unit = "B" if series.unit == "bytes" else "1/s" if KINDS[series.quantity] == "throughput" else ""
-    return Curve(name, KINDS[series.quantity], unit, source.name, rank, kept)
+    unit = "B" if series.unit == "bytes" else "1/s" if CURVE_KINDS[series.quantity] == "throughput" else ""
+    return Curve(name, CURVE_KINDS[series.quantity], unit, source.name, rank, kept)
 
 
 def _rank(series: Series) -> int | None:
-    found = RANK.fullmatch(series.scope)
+    found = RANK_PATTERN.fullmatch(series.scope)
     return int(found[1]) if found else None
 
 
@@ -79,6 +81,6 @@ def _points(series: Series) -> Points:
 
 
 def thinned(points: Points) -> Points:
-    """At most MOST_POINTS of them, evenly; the last one always."""
-    step = -(-len(points) // MOST_POINTS)
-    return points[::step] if (len(points) - 1) % step == 0 else (*points[::step][: MOST_POINTS - 1], points[-1])
+    """At most MAX_CURVE_POINTS of them, evenly; the last one always."""
+    step = -(-len(points) // MAX_CURVE_POINTS)
+    return points[::step] if (len(points) - 1) % step == 0 else (*points[::step][: MAX_CURVE_POINTS - 1], points[-1])

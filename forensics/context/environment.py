@@ -41,7 +41,7 @@ TRIGGER = Trigger(
         "% /dev/shm",
     ),
 )
-VERSION = r"v?\d+(?:\.\d+){1,3}(?:[.+-]?(?:rc|post|dev|a|b|cu|rocm|git|cpu)[\w.+]*)?"
+VERSION_PATTERN = r"v?\d+(?:\.\d+){1,3}(?:[.+-]?(?:rc|post|dev|a|b|cu|rocm|git|cpu)[\w.+]*)?"
 PATTERNS = (
     ("driver", lazy.regex(r"Driver Version:\s*(\d{3}\.\d+(?:\.\d+)?)", re.I)),
     ("driver", lazy.regex(r"NVRM version: NVIDIA .*?Kernel Module(?: for \w+)?\s+(\d{3}\.\d+(?:\.\d+)?)")),
@@ -53,27 +53,27 @@ PATTERNS = (
     ("kernel", lazy.regex(r"\bLinux version (\d+\.\d+\S*)")),
     ("kernel", lazy.regex(r"\b(?:Not tainted|Tainted: [A-Z ()\[\]=_,-]+?) (\d+\.\d+\.\d+\S*) #\d")),
     ("machine", lazy.regex(r"\bHardware name: (\S.{0,100}?)(?:, BIOS|\s*$)")),
-    ("NCCL", lazy.regex(rf"\bNCCL version ({VERSION})")),
-    ("PyTorch", lazy.regex(rf"\bPyTorch version:\s*({VERSION})")),
-    ("PyTorch", lazy.regex(rf"(?<![\w-])torch==({VERSION})")),
-    ("TensorFlow", lazy.regex(rf"(?<![\w-])tensorflow==({VERSION})|\bTensorFlow version:?\s*({VERSION})", re.I)),
-    ("JAX", lazy.regex(rf"(?<![\w-])jax==({VERSION})|\bJAX version:?\s*({VERSION})", re.I)),
+    ("NCCL", lazy.regex(rf"\bNCCL version ({VERSION_PATTERN})")),
+    ("PyTorch", lazy.regex(rf"\bPyTorch version:\s*({VERSION_PATTERN})")),
+    ("PyTorch", lazy.regex(rf"(?<![\w-])torch==({VERSION_PATTERN})")),
+    ("TensorFlow", lazy.regex(rf"(?<![\w-])tensorflow==({VERSION_PATTERN})|\bTensorFlow version:?\s*({VERSION_PATTERN})", re.I)),
+    ("JAX", lazy.regex(rf"(?<![\w-])jax==({VERSION_PATTERN})|\bJAX version:?\s*({VERSION_PATTERN})", re.I)),
     ("Python", lazy.regex(r"\bPython version: (3\.\d+(?:\.\d+)?)")),
     ("/dev/shm", lazy.regex(r"(?<!\S)([\d.]{1,20}[KMGT]?(?:\s{1,12}[\d.]{1,20}[KMGT]?){2}\s{1,8}\d{1,3}%) /dev/shm\b")),
     ("GPU", lazy.regex(r"\bGPU \d+: (\S[^\n]{1,60}?) \(UUID: GPU-")),
     ("GPU", lazy.regex(r"\bname: ((?:NVIDIA|Tesla|GeForce|Quadro)\b[^,\n]{1,50}), pci bus id")),
 )
-MOST = 30
+MAX_ENVIRONMENT_VALUES = 30
 
 
 def settings(scans: Iterable[Scan]) -> tuple[Setting, ...]:
-    """Every distinct (name, value), where it was first said; at most MOST, in the order of PATTERNS."""
+    """Every distinct (name, value), where it was first said; at most MAX_ENVIRONMENT_VALUES, in the order of PATTERNS."""
     found: dict[tuple[str, str], Setting] = {}
     for scan in scans:
         for setting in _of(scan):
             found.setdefault((setting.name, setting.value), setting)
     order = {name: i for i, (name, _) in reversed(list(enumerate(PATTERNS)))}
-    return tuple(sorted(found.values(), key=lambda s: order[s.name])[:MOST])
+    return tuple(sorted(found.values(), key=lambda s: order[s.name])[:MAX_ENVIRONMENT_VALUES])
 
 
 def _of(scan: Scan) -> Iterator[Setting]:

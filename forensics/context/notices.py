@@ -21,16 +21,16 @@ from forensics.model import Incident, Notice, Observation, Region, Scan, Trigger
 TRIGGER = Trigger(
     "machine_load", ("swap: ", "---swap--", "full avg10=", "pswpin/s", "%swpused", "triggered tf.function retracing"), after=60
 )
-FREE = lazy.regex(r"^\s*Swap:\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s*$")
+SWAP_ROW_PATTERN = lazy.regex(r"^\s*Swap:\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s*$")
 PRESSURE = lazy.regex(r"\bfull avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+)")
 RETRACED = lazy.regex(r"(\d+) out of the last (\d+) calls to .{1,400}triggered tf\.function retracing")
-UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+BYTES_PER_FREE_UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 FULL = 0.05  # of the swap space left
-WAITING = 10.0  # percent of the time in which nothing at all could run for want of memory
+MIN_MEMORY_STALL_PERCENT = 10.0  # percent of the time in which nothing at all could run for want of memory
 SWAPPED_ROWS = 2  # one row is the average since the machine started
 NO_OWNER = "unknown"
 CHANGED_AT = {"series/slow-down": 1, "series/starved": 1, "series/throttled": 2}  # which line of the evidence shows the change
-SHARED = {
+SHARED_FIELD_PHRASES = {
     "host": "the host",
     "node": "the node",
     "dimm": "the memory module",
@@ -38,21 +38,21 @@ SHARED = {
     "gpu": "GPU",
     "device": "the device",
 }
-FEWEST = 3  # deaths that share something; two may by chance
-MOST = 6
+MIN_SHARED_DEATHS = 3  # deaths that share something; two may by chance
+MAX_NOTICES = 6
 Made = tuple[int, str, str]  # line, its text, why it is worth knowing
 
 
 def notices(scans: Iterable[Scan], observed: Sequence[Observation], incidents: Sequence[Incident]) -> tuple[Notice, ...]:
-    """What is worth knowing beside the causes, at most MOST of each kind."""
-    found = [n for scan in scans for n in (*_of_machine(scan), *_of_profile(scan))][:MOST]
+    """What is worth knowing beside the causes, at most MAX_NOTICES of each kind."""
+    found = [n for scan in scans for n in (*_of_machine(scan), *_of_profile(scan))][:MAX_NOTICES]
     return (*found, *_of_pace(observed), *_in_common(incidents))
 
 
 def _of_machine(scan: Scan) -> Iterator[Notice]:
     origin = scan.source.origin or int
     for region in scan.regions.get(TRIGGER.kind, ()):
-        for read in READERS:
+        for read in NOTICE_READERS:
             if (made := read(region)) is not None:
                 line, text, why = made
                 yield Notice(scan.source.name, origin(line), text, None, NO_OWNER, why)
@@ -70,10 +70,10 @@ def _of_profile(scan: Scan) -> Iterator[Notice]:
 
 
 def _free(region: Region) -> Made | None:
-    found = FREE.search(region.text)
+    found = SWAP_ROW_PATTERN.search(region.text)
     if found is None:
         return None
-    total, _, left = (float(found[i]) * UNITS[found[i + 1]] for i in (1, 3, 5))
+    total, _, left = (float(found[i]) * BYTES_PER_FREE_UNIT[found[i + 1]] for i in (1, 3, 5))
     if not total or left > total * FULL:
         return None
     why = "the swap space was full: what does not fit into memory moved at the speed of a disk, and a kill is near"
@@ -105,7 +105,7 @@ def _vmstat(region: Region) -> Made | None:
 
 def _pressure(region: Region) -> Made | None:
     found = PRESSURE.search(region.text)
-    if found is None or float(found[1]) < WAITING:
+    if found is None or float(found[1]) < MIN_MEMORY_STALL_PERCENT:
         return None
     return region.number, region.text, f"all tasks waited at once for {found[1]} % of the last ten seconds: the machine thrashed"
 
@@ -135,7 +135,7 @@ def _retraced(region: Region) -> Made | None:
     return region.number, region.text, why
 
 
-READERS: tuple[Callable[[Region], Made | None], ...] = (_free, _vmstat, _pressure, _sar, _retraced)
+NOTICE_READERS: tuple[Callable[[Region], Made | None], ...] = (_free, _vmstat, _pressure, _sar, _retraced)
 
 
 def _of_pace(observed: Sequence[Observation]) -> Iterator[Notice]:
@@ -170,7 +170,7 @@ def _pace(one: Observation) -> str | None:
 def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
     """What three or more deaths share that others do not have to: a node, a module, a GPU, a step, an hour of the day."""
     ends = [e for i in incidents if (e := _end_of(i)) is not None]
-    if len(ends) < FEWEST:
+    if len(ends) < MIN_SHARED_DEATHS:
         return
     traits: dict[tuple[str, str], list[Observation]] = {}
     for one in ends:
@@ -180,7 +180,12 @@ def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
     for (name, value), found in traits.items():
         told_apart = all_there_are[name] > 1 or name in ("dimm", "step", "hour")
         days = {one.time.date() for one in found if one.time} if name == "hour" else set()
-        if len(found) >= FEWEST and told_apart and found[-1].proofs and (name != "hour" or len(days) >= FEWEST):
+        if (
+            len(found) >= MIN_SHARED_DEATHS
+            and told_apart
+            and found[-1].proofs
+            and (name != "hour" or len(days) >= MIN_SHARED_DEATHS)
+        ):
             proof = found[-1].proofs[0]
             why = f"{len(found)} of {len(ends)} deaths share {_named(name, value)}: a fault that comes and goes, look there first"
             yield Notice(proof.source, proof.line, proof.text, found[-1].cause, NO_OWNER, why)
@@ -193,7 +198,7 @@ def _end_of(incident: Incident) -> Observation | None:
 
 
 def _traits(one: Observation) -> Iterator[tuple[str, str]]:
-    yield from ((name, str(one.fields[name])) for name in SHARED if name in one.fields)
+    yield from ((name, str(one.fields[name])) for name in SHARED_FIELD_PHRASES if name in one.fields)
     step = one.fields.get("last_step", one.fields.get("step_no"))
     if step is not None:
         yield "step", str(step)
@@ -204,4 +209,4 @@ def _traits(one: Observation) -> Iterator[tuple[str, str]]:
 def _named(name: str, value: str) -> str:
     if name == "hour":
         return f"the hour of the day, {value}:00 to {value}:59"
-    return f"the step {value}" if name == "step" else f"{SHARED[name]} {value}"
+    return f"the step {value}" if name == "step" else f"{SHARED_FIELD_PHRASES[name]} {value}"

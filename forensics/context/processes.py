@@ -12,17 +12,18 @@ from collections.abc import Iterable
 from forensics.core import lazy
 from forensics.model import Finding, Line, ProcessMemory, Region, Scan
 
-KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
-REACH = 500
-PAGE_BYTES = 4096
-HEADER = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
-ROW = lazy.regex(r"\[\s*(?P<pid>\d+)\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
-KILLED = lazy.regex(r"Kill(?:ed)? process (\d+)")
-MOST = 20
+OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
+MIN_OOM_TABLE_LINES = 500
+OOM_PAGE_BYTES = 4096
+OOM_TABLE_HEADER_PATTERN = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
+OOM_TABLE_ROW_PATTERN = lazy.regex(r"\[\s*(?P<pid>\d+)\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
+KILLED_PID_PATTERN = lazy.regex(r"Kill(?:ed)? process (\d+)")
+MAX_PROCESS_ROWS = 20
 
 
 def processes(scans: Iterable[Scan], first: Finding) -> tuple[ProcessMemory, ...]:
-    """The rows of the report that the evidence of `first` quotes, the biggest first, at most MOST; none for another cause."""
+    """The rows of the report that the evidence of `first` quotes, the biggest first, at most MAX_PROCESS_ROWS; none for another
+    cause."""
     if not first.id.startswith("host_memory.") or not first.evidence:
         return ()
     proof = first.evidence[0]
@@ -30,10 +31,14 @@ def processes(scans: Iterable[Scan], first: Finding) -> tuple[ProcessMemory, ...
         if scan.source.name != proof.source:
             continue
         origin = scan.source.origin or int
-        starts = [r for r in scan.regions.get(KIND, ()) if r.most_after >= REACH and origin(r.number) <= proof.line]
+        starts = [
+            r
+            for r in scan.regions.get(OOM_REPORT_KIND, ())
+            if r.most_after >= MIN_OOM_TABLE_LINES and origin(r.number) <= proof.line
+        ]
         if starts:
             rows = _rows(max(starts, key=lambda r: r.number), scan)
-            return tuple(sorted(rows, key=lambda r: (-r.rss_bytes, r.line))[:MOST])
+            return tuple(sorted(rows, key=lambda r: (-r.rss_bytes, r.line))[:MAX_PROCESS_ROWS])
     return ()
 
 
@@ -45,15 +50,15 @@ def _rows(region: Region, scan: Scan) -> list[ProcessMemory]:
     for line in region.lines_after():
         if "invoked oom-killer" in line.text:
             break
-        header = HEADER.search(line.text)
+        header = OOM_TABLE_HEADER_PATTERN.search(line.text)
         if header:
             columns = header["columns"].split()
-        row = ROW.search(line.text) if columns else None
+        row = OOM_TABLE_ROW_PATTERN.search(line.text) if columns else None
         cells = row["rest"].split(None, len(columns) - 1) if row else []
         if row and len(cells) == len(columns) and "rss" in columns:
             found.append((line, int(row["pid"][:18]), cells[-1], int(cells[columns.index("rss")][:18])))
-        killed |= {int(pid[:18]) for pid in KILLED.findall(line.text)}
+        killed |= {int(pid[:18]) for pid in KILLED_PID_PATTERN.findall(line.text)}
     return [
-        ProcessMemory(scan.source.name, origin(line.number), pid, task, pages * PAGE_BYTES, pid in killed)
+        ProcessMemory(scan.source.name, origin(line.number), pid, task, pages * OOM_PAGE_BYTES, pid in killed)
         for line, pid, task, pages in found
     ]

@@ -16,8 +16,10 @@ from forensics.core import lazy
 from forensics.model import Region, Remark, Scan, Trigger
 
 TRIGGER = Trigger("profile_table", ("line #    mem usage    increment",), before=4, after=400)
-FILE = lazy.regex(r"^\s*Filename:\s*(\S.{0,300}?)\s*$")
-ROW = lazy.regex(r"^\s*(\d{1,7})\s+([\d.]{1,15}) MiB\s+(-?[\d.]{1,15}) MiB(?:\s+(\d{1,12}))?\s{1,12}(\S.{0,300})?$")
+PROFILED_FILE_PATTERN = lazy.regex(r"^\s*Filename:\s*(\S.{0,300}?)\s*$")
+PROFILE_ROW_PATTERN_MIB = lazy.regex(
+    r"^\s*(\d{1,7})\s+([\d.]{1,15}) MiB\s+(-?[\d.]{1,15}) MiB(?:\s+(\d{1,12}))?\s{1,12}(\S.{0,300})?$"
+)
 LEAST_MIB = 50.0  # less is what imports and buffers take
 
 
@@ -34,10 +36,10 @@ def profiled(scans: Iterable[Scan]) -> Remark | None:
 
 def largest_row(region: Region, source: str = "") -> Remark | None:
     """The row with the largest increment after the first, if that is LEAST_MIB or more: line of the program, its text, bytes."""
-    named = next((m for line in reversed(region.lines_before()) if (m := FILE.match(line.text))), None)
+    named = next((m for line in reversed(region.lines_before()) if (m := PROFILED_FILE_PATTERN.match(line.text))), None)
     rows = []
     for line in region.lines_after():
-        if found := ROW.match(line.text):
+        if found := PROFILE_ROW_PATTERN_MIB.match(line.text):
             rows.append(found)
         elif rows and not line.text.strip():
             break

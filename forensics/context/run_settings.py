@@ -7,12 +7,12 @@ python train.py --batch-size 64 --num-workers=4              -> batch_size 64, w
 
 from collections.abc import Iterable, Iterator
 
-from forensics.context.programs.settings import NAMES, PLAIN
+from forensics.context.programs.settings import PLAIN_SETTING_PATTERN, SETTING_OF_NAME
 from forensics.core import lazy
 from forensics.model import Region, Remark, Scan, Trigger
 
 TRIGGER = Trigger("run_settings", ("batch_size", "batch size", "batch-size", "num_workers", "filling up shuffle buffer"))
-SAID = (
+SETTING_PATTERNS = (
     ("batch_size", lazy.regex(r"(?i)\b(?:instantaneous )?(?:train(?:ing)? )?batch[ -]size(?: per device)?\s*[:=]\s*(\d{1,9})\b")),
     ("shuffle_buffer", lazy.regex(r"Filling up shuffle buffer \(this may take a while\): \d+ of (\d+)")),
     ("shuffle_filled", lazy.regex(r"Filling up shuffle buffer \(this may take a while\): (\d+) of \d+")),
@@ -38,9 +38,9 @@ def _of(scan: Scan) -> Iterator[Remark]:
 def read(region: Region) -> Iterator[tuple[str, float]]:
     """What one line sets: `("batch_size", 64.0)`."""
     text = region.text[:4000]
-    for kind, pattern in SAID:
+    for kind, pattern in SETTING_PATTERNS:
         yield from ((kind, float(m[1])) for m in pattern.finditer(text))
-    for match in PLAIN.finditer(text):
-        name = NAMES.get(match[1].lower().strip("-").replace("-", "_"))
+    for match in PLAIN_SETTING_PATTERN.finditer(text):
+        name = SETTING_OF_NAME.get(match[1].lower().strip("-").replace("-", "_"))
         if name and len(match[1]) > 2:
             yield name, float(match[2])

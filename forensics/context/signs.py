@@ -16,7 +16,7 @@ from forensics.core import lazy
 from forensics.model import Line, Program, Scan, Setting
 
 MAX_SOURCES = 200  # of a folder of thousands, the first ones tell the environment
-MAX_LINES = 1500  # of one source
+MAX_SOURCE_LINES = 1500  # of one source
 
 
 class Sign(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Sign(Struct, frozen=True):
     weak: bool = False
 
 
-SIGNS = (
+ENVIRONMENT_SIGNS = (
     # frames and messages of frameworks; a banner is weak, because other frameworks import these
     Sign("framework", "torch", ("-packages/torch/",)),
     Sign(
@@ -216,7 +216,7 @@ def signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tuple[Sett
 def _of(lines: list[Line]) -> Iterator[tuple[Sign, Line]]:
     """The signs of one source, each with the first line that shows it."""
     text = "\n".join(line.text for line in lines)
-    for sign in SIGNS:
+    for sign in ENVIRONMENT_SIGNS:
         if not any(t in text for t in sign.texts):
             continue
         for line in lines:
@@ -235,4 +235,4 @@ def _lines(scan: Scan) -> list[Line]:
         for region in regions[:3]:
             for line in region.lines() if region.most_after <= 40 else (Line(region.number, region.text),):
                 known.setdefault(line.number, line)
-    return [known[n] for n in sorted(known)][:MAX_LINES]
+    return [known[n] for n in sorted(known)][:MAX_SOURCE_LINES]

@@ -14,8 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-SIZE = re.compile(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
-UNITS = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": GIB << 10}
+SIZE_PATTERN = re.compile(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
+BYTES_PER_UNIT = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": GIB << 10}
 
 
 class Bound(Struct, frozen=True):
@@ -110,8 +110,8 @@ def told(value: float, unit: str) -> str:
 
 
 def _number(name: str, value: object) -> float:
-    found = SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
-    number = float(found["number"]) * UNITS[found["unit"].upper()] if found else value
+    found = SIZE_PATTERN.fullmatch(value.strip()) if isinstance(value, str) else None
+    number = float(found["number"]) * BYTES_PER_UNIT[found["unit"].upper()] if found else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < 1 << 62:
         raise ValueError(f"limit {name} must be a number above 0, or a size such as 512 MiB, found {str(value)[:40]!r}")
     return number

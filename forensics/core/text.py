@@ -10,8 +10,8 @@ import string
 from forensics.core import lazy, limits
 
 CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together with what is computed from them
-FEW_BYTES = 128 << 20  # counted without numpy, the import of which takes 0.1 s
-SMALL_BYTES = 16 << 10  # as soon counted without it
+MIN_NUMPY_BYTES = 128 << 20  # counted without numpy, the import of which takes 0.1 s
+MIN_NUMPY_CHUNK_BYTES = 16 << 10  # as soon counted without it
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 ANSI = lazy.regex(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -25,7 +25,7 @@ def line_ends(data: bytes, start: int = 0, end: int | None = None) -> int:
     global _counted
     end = len(data) if end is None else end
     _counted += end - start
-    if _counted < FEW_BYTES or end - start < SMALL_BYTES:
+    if _counted < MIN_NUMPY_BYTES or end - start < MIN_NUMPY_CHUNK_BYTES:
         return data.count(10, start, end)  # an integer is counted faster than bytes
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else its threads, of no use here, spin while they wait for work
     import numpy as np
@@ -75,16 +75,16 @@ def shown(text: str, limit: int = 2000) -> str:
     )
 
 
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+SIZE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def size(count: float) -> str:
     """Bytes for people, in the one convention of all reports: three significant digits of a power of 1024, `434 MiB`."""
     number, unit = float(count), 0
-    while round(abs(number)) >= 1024 and unit < len(UNITS) - 1:
+    while round(abs(number)) >= 1024 and unit < len(SIZE_UNITS) - 1:
         number, unit = number / 1024, unit + 1
     text = f"{number:.0f}" if abs(number) >= 100 or unit == 0 else f"{number:.3g}"
-    return "1 byte" if (text, unit) == ("1", 0) else f"{text} {UNITS[unit]}"
+    return "1 byte" if (text, unit) == ("1", 0) else f"{text} {SIZE_UNITS[unit]}"
 
 
 def counted(count: int, thing: str, things: str = "") -> str:

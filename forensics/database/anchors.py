@@ -26,15 +26,15 @@ MAX_WAYS = 64  # ways through a pattern that are looked at one by one
 CHEAP_COST = 2.0  # a set of one or two rare texts: no better one is sought
 MAX_CLASS = 8  # letters of a class that are told apart
 LITERAL_COST = 1.0  # of one more text to scan for, in occurrences per megabyte: a larger set of literals scans more slowly
-WORD = lazy.regex(r"\w{3}")
-NAMED = lazy.regex(r"\(\?P<\w+>")
+THREE_WORD_CHARS_PATTERN = lazy.regex(r"\w{3}")
+NAMED_GROUP_PATTERN = lazy.regex(r"\(\?P<\w+>")
 NAMED_AGAIN = lazy.regex(r"\(\?P=\w+\)")
 PROPERTY = lazy.regex(r"\\[pP]\{\w+\}")
 REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
 Texts = frozenset[str]
 Item = tuple[str, Any]
-NOTHING: Texts = frozenset(("",))
+EMPTY_TEXT: Texts = frozenset(("",))
 BLANKS: Texts = frozenset((" ", "\t"))  # what logs hold of \\s
 
 
@@ -50,10 +50,10 @@ class _Need(Struct, frozen=True):
 
     exact: Texts | None
     sets: tuple[Texts, ...] = ()
-    edge: Texts = NOTHING
+    edge: Texts = EMPTY_TEXT
 
 
-VARIES = _Need(None)
+NO_NEED = _Need(None)
 
 
 def anchors_of(pattern: str) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ def plain_texts(pattern: str) -> list[str]:
 
 def scannable(text: str) -> bool:
     """Is `text` long enough to scan for, with three letters or digits in a row?"""
-    return len(text.encode()) >= MIN_ANCHOR_BYTES and WORD.search(text) is not None
+    return len(text.encode()) >= MIN_ANCHOR_BYTES and THREE_WORD_CHARS_PATTERN.search(text) is not None
 
 
 def _cost(texts: Texts) -> tuple[float, int, tuple[str, ...]]:
@@ -134,7 +134,7 @@ def _parser() -> Any:
 
 def _plain(pattern: str) -> str:
     """`pattern` without what only `regex` can read: two groups of one name, references to them, Unicode properties."""
-    return PROPERTY.sub(r"\\w", NAMED_AGAIN.sub("(?:.*)", NAMED.sub("(", pattern)))
+    return PROPERTY.sub(r"\\w", NAMED_AGAIN.sub("(?:.*)", NAMED_GROUP_PATTERN.sub("(", pattern)))
 
 
 def _sets(need: _Need) -> list[Texts]:
@@ -184,7 +184,7 @@ def _ways(items: Sequence[Item]) -> list[list[Item]] | None:
 def _sequence(items: Iterable[Item]) -> _Need:
     """What parts one behind the other ask for."""
     sets: list[Texts] = []
-    run = NOTHING
+    run = EMPTY_TEXT
     plain = ""  # of the run, what is the same whatever is chosen
     whole = True
     for name, what in items:
@@ -204,14 +204,14 @@ def _sequence(items: Iterable[Item]) -> _Need:
     sets.append(frozenset((plain,)))
     if whole:
         return _Need(run, tuple(s for s in sets if "" not in s))
-    return _Need(None, tuple(s for s in (*sets, *_closed(run, NOTHING)) if "" not in s))
+    return _Need(None, tuple(s for s in (*sets, *_closed(run, EMPTY_TEXT)) if "" not in s))
 
 
 def _closed(run: Texts, edge: Texts) -> Iterator[Texts]:
     """The sets that a run of plain texts gives, as it stands, without blanks around it, and with what follows it."""
     yield run
     yield frozenset(t.strip() for t in run)
-    if edge != NOTHING and len(run) * len(edge) <= MAX_PRODUCT:
+    if edge != EMPTY_TEXT and len(run) * len(edge) <= MAX_PRODUCT:
         yield frozenset(a + b for a in run for b in edge)
 
 
@@ -228,17 +228,17 @@ def _item(name: str, what: Any) -> _Need:
     if name == "IN":
         return _class(what)
     if name == "AHEAD":
-        return _Need(NOTHING, tuple(s for s in _sets(_sequence(what)) if "" not in s))
+        return _Need(EMPTY_TEXT, tuple(s for s in _sets(_sequence(what)) if "" not in s))
     if name == "BEHIND":
-        return _Need(None, (), _sequence(what).exact or NOTHING)
+        return _Need(None, (), _sequence(what).exact or EMPTY_TEXT)
     if name in ("AT", "ASSERT_NOT"):
-        return _Need(NOTHING)
-    return VARIES
+        return _Need(EMPTY_TEXT)
+    return NO_NEED
 
 
 def _class(what: Sequence[Any]) -> _Need:
     if len(what) > MAX_CLASS:
-        return VARIES
+        return NO_NEED
     letters: set[str] = set()
     for kind, code in what:
         if str(kind) == "LITERAL":
@@ -246,7 +246,7 @@ def _class(what: Sequence[Any]) -> _Need:
         elif str(code) == "CATEGORY_SPACE":
             letters |= BLANKS
         else:
-            return VARIES
+            return NO_NEED
     blank = len(letters) > len(what)
     return _Need(None, (), frozenset(letters)) if blank else _Need(frozenset(letters))
 
@@ -254,12 +254,12 @@ def _class(what: Sequence[Any]) -> _Need:
 def _repeat(least: int, most: Any, inside: Any) -> _Need:
     inner = _sequence(inside)
     if (least, most) == (0, 1) and inner.exact is not None:
-        return _Need(inner.exact | NOTHING)
+        return _Need(inner.exact | EMPTY_TEXT)
     if least == 0:
-        return VARIES
+        return NO_NEED
     if least == most and inner.exact is not None and len(inner.exact) == 1:
         return _Need(frozenset(t * least for t in inner.exact))
-    edge = inner.edge if inner.exact is None else inner.exact if len(inner.exact) <= MAX_CLASS else NOTHING
+    edge = inner.edge if inner.exact is None else inner.exact if len(inner.exact) <= MAX_CLASS else EMPTY_TEXT
     return _Need(None, tuple(s for s in _sets(inner) if "" not in s), edge)
 
 
@@ -270,6 +270,6 @@ def _branch(needs: Sequence[_Need]) -> _Need:
     for need in needs:
         best = _cheapest(_sets(need))
         if best is None:
-            return VARIES
+            return NO_NEED
         taken |= best
     return _Need(None, (frozenset(taken),))

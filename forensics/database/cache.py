@@ -11,8 +11,8 @@ import os
 import tempfile
 from pathlib import Path
 
-MAGIC = b"forensics-cache/1\n"
-KEPT = 16  # databases: versions of the package, folders of the user
+CACHE_MAGIC = b"forensics-cache/1\n"
+MAX_CACHED_DATABASES = 16  # databases: versions of the package, folders of the user
 
 
 def folder(given: Path | None = None) -> Path:
@@ -33,10 +33,10 @@ def read(key: str, given: Path | None = None) -> tuple[bytes, bytes] | None:
         data = (folder(given) / f"{key}.db").read_bytes()
     except (OSError, RuntimeError):
         return None
-    head = len(MAGIC) + 32 + 8
-    if len(data) < head or not data.startswith(MAGIC):
+    head = len(CACHE_MAGIC) + 32 + 8
+    if len(data) < head or not data.startswith(CACHE_MAGIC):
         return None
-    if hashlib.sha256(data[len(MAGIC) + 32 :]).digest() != data[len(MAGIC) : len(MAGIC) + 32]:
+    if hashlib.sha256(data[len(CACHE_MAGIC) + 32 :]).digest() != data[len(CACHE_MAGIC) : len(CACHE_MAGIC) + 32]:
         return None
     length = int.from_bytes(data[head - 8 : head], "little")
     return data[head : head + length], data[head + length :]
@@ -46,7 +46,7 @@ def write(key: str, document: bytes, patterns: bytes, given: Path | None = None)
     """Keep both under `key`; written beside and renamed, so that two runs never see half a file."""
     rest = len(document).to_bytes(8, "little") + document + patterns
     try:
-        write_file(folder(given), f"{key}.db", MAGIC + hashlib.sha256(rest).digest() + rest, KEPT)
+        write_file(folder(given), f"{key}.db", CACHE_MAGIC + hashlib.sha256(rest).digest() + rest, MAX_CACHED_DATABASES)
     except RuntimeError:  # no folder is known
         return
 

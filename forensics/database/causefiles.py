@@ -16,8 +16,8 @@ from forensics.database.entries import (
     ENDS,
     HEALTHY,
     SCOPES,
-    TRAITS,
-    WEIGHTS,
+    TRAIT_NAMES,
+    WEIGHT_NAMES,
     Cause,
     Ends,
     Example,
@@ -30,7 +30,7 @@ from forensics.database.entries import (
     Who,
 )
 from forensics.database.files import cause_files, strays
-from forensics.database.form import LINE, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
+from forensics.database.form import LINE_KEY, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
 from forensics.database.message import BadMessageError, pattern_of
 
 __all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
@@ -134,14 +134,14 @@ class _Reader:
         for entry in given:
             try:
                 if not isinstance(entry, dict):
-                    raise BadFormError(data[LINE], f"{key} holds mappings, found {brief(entry)}")
+                    raise BadFormError(data[LINE_KEY], f"{key} holds mappings, found {brief(entry)}")
                 made.append(make(entry))
             except BadFormError as bad:
                 self.fault(bad)
         return tuple(made)
 
     def place(self, data: dict[str, Any]) -> Place:
-        return Place(self.path, data[LINE])
+        return Place(self.path, data[LINE_KEY])
 
     def cause(self, data: Any, expected: str, known: Collection[str]) -> Cause:
         partial = isinstance(data, dict) and str(data.get("cause")) in known
@@ -149,15 +149,15 @@ class _Reader:
             near = difflib.get_close_matches(data["cause"], known, 1)
             meant = f"; did you mean {near[0]}?" if near else ""
             raise BadFormError(
-                data[LINE], f"no cause is called {brief(data['cause'])}{meant} A new one needs a title to begin with"
+                data[LINE_KEY], f"no cause is called {brief(data['cause'])}{meant} A new one needs a title to begin with"
             )
         keys(data, CAUSE_KEYS, {"cause"} if partial else {"cause", "title", "means", "signatures"})
         self.id = text(data, "cause")
         if self.id != expected:
-            raise BadFormError(data[LINE], f"cause is {brief(self.id)} but the file's place says {expected!r}")
+            raise BadFormError(data[LINE_KEY], f"cause is {brief(self.id)} but the file's place says {expected!r}")
         self.ends, self.scope = _ends(data, "process"), _scope(data, ("any",))
-        if strange := set(texts(data, "traits")) - TRAITS:
-            raise BadFormError(data[LINE], f"trait {brief(min(strange))} is none of {', '.join(sorted(TRAITS))}")
+        if strange := set(texts(data, "traits")) - TRAIT_NAMES:
+            raise BadFormError(data[LINE_KEY], f"trait {brief(min(strange))} is none of {', '.join(sorted(TRAIT_NAMES))}")
         return Cause(
             id=self.id,
             title=text(data, "title") if "title" in data else "",
@@ -176,12 +176,12 @@ class _Reader:
 
     def signature(self, data: Any) -> Signature:
         if isinstance(data, dict) and "anchor" in data:
-            raise BadFormError(data[LINE], "anchors follow from message or pattern: delete the line `anchor`")
+            raise BadFormError(data[LINE_KEY], "anchors follow from message or pattern: delete the line `anchor`")
         keys(data, SIGNATURE_KEYS, {"id", "weight", "source", "examples"})
-        if data["weight"] not in WEIGHTS:
-            raise BadFormError(data[LINE], f"weight {brief(data['weight'])} is none of {', '.join(WEIGHTS)}")
+        if data["weight"] not in WEIGHT_NAMES:
+            raise BadFormError(data[LINE_KEY], f"weight {brief(data['weight'])} is none of {', '.join(WEIGHT_NAMES)}")
         examples = data["examples"]
-        keys(examples, {"match", "no_match"}, {"match", "no_match"}, data[LINE])
+        keys(examples, {"match", "no_match"}, {"match", "no_match"}, data[LINE_KEY])
         messages, pattern = _wording(data)
         return Signature(
             cause=self.id,
@@ -205,8 +205,8 @@ class _Reader:
         keys(data, {"text", "fields"}, {"text"})
         fields = data.get("fields") or {}
         if not isinstance(fields, dict):
-            raise BadFormError(data[LINE], f"fields must be names with their texts, found {brief(fields)}")
-        told = {str(k): str(v) for k, v in fields.items() if k != LINE}
+            raise BadFormError(data[LINE_KEY], f"fields must be names with their texts, found {brief(fields)}")
+        told = {str(k): str(v) for k, v in fields.items() if k != LINE_KEY}
         return Example(text(data, "text"), fields=told, place=self.place(data))
 
     def negative(self, data: Any) -> Example:
@@ -216,7 +216,7 @@ class _Reader:
     def remedy(self, data: Any) -> Remedy:
         keys(data, REMEDY_KEYS, {"do", "who", "why"})
         if data["who"] not in ("user", "admin"):
-            raise BadFormError(data[LINE], f"who {brief(data['who'])} is neither user nor admin")
+            raise BadFormError(data[LINE_KEY], f"who {brief(data['who'])} is neither user nor admin")
         return Remedy(
             do=one_line(data, "do"),
             who=cast(Who, data["who"]),
@@ -242,43 +242,43 @@ class _Reader:
 def _wording(data: dict[str, Any]) -> tuple[tuple[str, ...], str]:
     """The messages of an entry, if it has any, and the pattern that it is found by."""
     if ("message" in data) == ("pattern" in data):
-        raise BadFormError(data[LINE], "an entry has either a message or a pattern")
+        raise BadFormError(data[LINE_KEY], "an entry has either a message or a pattern")
     if "pattern" in data:
         if "any_case" in data:
-            raise BadFormError(data[LINE], "any_case belongs to a message; a pattern says (?i)")
+            raise BadFormError(data[LINE_KEY], "any_case belongs to a message; a pattern says (?i)")
         return (), text(data, "pattern", MAX_PATTERN).strip()
     messages = texts(data, "message", MAX_PATTERN)
     try:
         return messages, pattern_of(messages, _truth(data, "any_case"))
     except BadMessageError as bad:
-        raise BadFormError(data[LINE], str(bad)) from bad
+        raise BadFormError(data[LINE_KEY], str(bad)) from bad
 
 
 def _anchors(data: dict[str, Any], pattern: str) -> tuple[str, ...]:
     try:
         return anchors_of(pattern)
     except NoAnchorError as bad:
-        raise BadFormError(data[LINE], f"pattern {brief(pattern)}: {bad}") from bad
+        raise BadFormError(data[LINE_KEY], f"pattern {brief(pattern)}: {bad}") from bad
 
 
 def _ends(data: dict[str, Any], usual: Ends) -> Ends:
     value = data.get("ends", usual)
     if value not in ENDS:
-        raise BadFormError(data[LINE], f"ends {brief(value)} is none of {', '.join(ENDS)}")
+        raise BadFormError(data[LINE_KEY], f"ends {brief(value)} is none of {', '.join(ENDS)}")
     return cast(Ends, value)
 
 
 def _scope(data: dict[str, Any], usual: tuple[Scope, ...]) -> tuple[Scope, ...]:
     given = texts(data, "scope") or usual
     if strange := set(given) - set(SCOPES):
-        raise BadFormError(data[LINE], f"scope {brief(min(strange))} is none of {', '.join(SCOPES)}")
+        raise BadFormError(data[LINE_KEY], f"scope {brief(min(strange))} is none of {', '.join(SCOPES)}")
     return cast("tuple[Scope, ...]", given)
 
 
 def _truth(data: dict[str, Any], key: str) -> bool:
     value = data.get(key, False)
     if not isinstance(value, bool):
-        raise BadFormError(data[LINE], f"{key} must be true or false, found {brief(value)}")
+        raise BadFormError(data[LINE_KEY], f"{key} must be true or false, found {brief(value)}")
     return value
 
 
@@ -286,5 +286,5 @@ def _sentences(data: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     for sentence in entries(data, "summary", needed=False):
         alternatives = sentence if isinstance(sentence, list) else [sentence]
         if not all(isinstance(a, str) for a in alternatives):
-            raise BadFormError(data[LINE], "summary holds sentences or lists of alternative sentences")
+            raise BadFormError(data[LINE_KEY], "summary holds sentences or lists of alternative sentences")
         yield tuple(" ".join(a.split()) for a in alternatives)

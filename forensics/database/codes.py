@@ -112,11 +112,11 @@ def cuda_release(text: str) -> list[Code]:
     return [Code("CUDA release", found.cuda, "", f"{found.told} (Linux)", action, ("gpu_driver.mismatch",), notes, found.source)]
 
 
-NUMBER = r"-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})"
+CODE_PATTERN = r"-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})"
 EXIT = r"(?:exit(?:ed)?(?: with)?[ _]?(?:code|status)?|exitcode|return ?code|rc)"
 # How people ask, and how lines tell. `exit 137` alone is only asked: in a line it says too little.
 Look = Callable[[str], list[Code]]
-ASKED: tuple[tuple[str, Look], ...] = (
+ASKED_CODES: tuple[tuple[str, Look], ...] = (
     (r"sxid[\s:#=]*(\d{4,6}|[A-Z]\w+)", sxid),
     (r"(?:nvrm: )?xid[\s:#=]*(\d{1,4}|[A-Z]\w+)", xid),
     (r"(?:cuda|hip)(?: runtime| driver)?(?: error)?(?: code)?[\s:#=(]*(\d{1,4})\)?", cuda),
@@ -126,12 +126,12 @@ ASKED: tuple[tuple[str, Look], ...] = (
     (r"(nccl[A-Z]\w+)", nccl),
     (r"(?:signal|sig)[\s:#=]*(\d{1,2})", signal),
     (r"(SIG[A-Z]{2,6}\d?)", signal),
-    (rf"{EXIT}[\s:#=(]*({NUMBER})\)?", ending),
-    (rf"(?:ntstatus|status)[\s:#=]*({NUMBER})", ntstatus),
+    (rf"{EXIT}[\s:#=(]*({CODE_PATTERN})\)?", ending),
+    (rf"(?:ntstatus|status)[\s:#=]*({CODE_PATTERN})", ntstatus),
     (r"(STATUS_\w+|0x[4-9a-fA-F][0-9a-fA-F]{7})", ntstatus),
     (r"(ROBUST_CHANNEL_\w+)", xid),
 )
-TOLD: tuple[tuple[str, Look], ...] = (
+LOGGED_CODES: tuple[tuple[str, Look], ...] = (
     (r"\bSXid \([^)]{1,40}\): (\d{5})\b", sxid),
     (r"\bXid \([^)]{1,40}\): (\d{1,4})\b", xid),
     (r"caused by previous Xid (\d{1,4})\b", xid),
@@ -155,7 +155,7 @@ def asked(text: str) -> list[Code] | None:
         looks: tuple[Look, ...] = (xid, sxid, cuda, ending) if 0 <= int(text) < 1 << 31 else (ending,)
         every = [code for look in looks for code in look(text)]
         return sorted(every, key=lambda c: (c.kind == "exit status") - 2 * (c.kind == "exit status" and bool(c.name)))
-    for form, look in ASKED:
+    for form, look in ASKED_CODES:
         found = re.fullmatch(form, text, re.IGNORECASE)
         if found:
             return look(found[1])
@@ -164,7 +164,7 @@ def asked(text: str) -> list[Code] | None:
 
 def told(line: str) -> list[Code]:
     """The codes that a line of a log names, each once."""
-    found = (code for form, look in TOLD for hit in re.finditer(form, line) for code in look(hit[1]))
+    found = (code for form, look in LOGGED_CODES for hit in re.finditer(form, line) for code in look(hit[1]))
     return list(dict.fromkeys(found))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from forensics.core.errors import DatabaseError
 
-COMMON = Path(__file__).with_name("common.json")
+COMMON_FILE = Path(__file__).with_name("common.json")
 GRAM = 6  # bytes of a text that is counted
 SHORT_COST = 20.0  # of each byte that a text is shorter than GRAM, on top of what is known of it
 
@@ -29,9 +29,9 @@ def frequency(text: str) -> float:
 @functools.cache
 def _common() -> dict[str, float]:
     try:
-        rates: dict[str, float] = json.loads(COMMON.read_bytes())
+        rates: dict[str, float] = json.loads(COMMON_FILE.read_bytes())
     except OSError as error:
-        raise DatabaseError(f"cannot be read: {error.strerror}", str(COMMON), "reinstall the package") from error
+        raise DatabaseError(f"cannot be read: {error.strerror}", str(COMMON_FILE), "reinstall the package") from error
     return rates
 
 

@@ -42,7 +42,7 @@ class Database(Struct, frozen=True):
     precedence: Sequence[tuple[str, str, str]] = ()
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
-        """Has `cause` this trait (see entries.TRAITS)? Not one that is unknown."""
+        """Has `cause` this trait (see entries.TRAIT_NAMES)? Not one that is unknown."""
         found = self.causes.get(cause) if cause else None
         return found is not None and trait in found.traits
 

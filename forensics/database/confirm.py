@@ -13,7 +13,7 @@ from forensics.core.text import fold
 from forensics.database.entries import Signature
 
 # Time, host and program, as syslog and `journalctl` write them; a level in the host's place is none.
-HOST = lazy.regex(
+SYSLOG_HOST_PATTERN = lazy.regex(
     r"^(?:<\d{1,3}>)?(?:\w{3,5}\.? +\d{1,2} \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) "
     r"(?!(?i:info|warn(?:ing)?|err(?:or)?|debug|critical|fatal|notice|trace)\b)([\w.-]{1,64}) "
     r"(?=[\w./@-]{1,64}(?:\[\d{1,9}\])?: )"
@@ -30,7 +30,7 @@ def compiled(pattern: str) -> "regex.Pattern[str]":
 
 def without_host(line: str) -> str:
     """`line` without the host's name in a syslog head: no veto is meant for a machine that is called gpu07 or build-3."""
-    head = HOST.match(line)
+    head = SYSLOG_HOST_PATTERN.match(line)
     return line if head is None else line[: head.start(1)] + line[head.end(1) :]
 
 

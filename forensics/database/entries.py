@@ -11,14 +11,14 @@ from msgspec import Struct, field
 from forensics.core import lazy
 
 Weight = Literal["proof", "strong", "hint"]
-WEIGHTS: tuple[Weight, ...] = get_args(Weight)
+WEIGHT_NAMES: tuple[Weight, ...] = get_args(Weight)
 Who = Literal["user", "admin"]
 Ends = Literal["process", "job", "machine", "nothing"]
 Scope = Literal["job", "notebook", "kernel", "scheduler", "runtime", "service", "any"]
 ENDS: tuple[Ends, ...] = get_args(Ends)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 # What the decision must know of a cause besides its words; each is explained in signatures/README.md.
-TRAITS = frozenset(
+TRAIT_NAMES = frozenset(
     (
         "exception",
         "process_death",
@@ -34,7 +34,9 @@ TRAITS = frozenset(
 )
 
 HEALTHY = "none.healthy"
-FIELD = lazy.regex(r"(?<!\$)\{([a-z]\w*)\}")  # in a template; `${HOME}` and `{{.State}}` of a command are no fields
+TEMPLATE_FIELD_PATTERN = lazy.regex(
+    r"(?<!\$)\{([a-z]\w*)\}"
+)  # in a template; `${HOME}` and `{{.State}}` of a command are no fields
 
 
 class Place(Struct, frozen=True, order=True):
@@ -48,7 +50,7 @@ class Place(Struct, frozen=True, order=True):
         return f"{self.path}:{self.line}" if self.path else ""
 
 
-NOWHERE = Place()
+NO_PLACE = Place()
 
 
 class Example(Struct, frozen=True, omit_defaults=True):
@@ -57,7 +59,7 @@ class Example(Struct, frozen=True, omit_defaults=True):
     text: str
     fields: dict[str, str] = field(default_factory=dict)
     why: str = ""
-    place: Place = NOWHERE
+    place: Place = NO_PLACE
 
 
 class Signature(Struct, frozen=True, omit_defaults=True):
@@ -86,7 +88,7 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     source: str = ""
     match: tuple[Example, ...] = ()
     no_match: tuple[Example, ...] = ()
-    place: Place = NOWHERE
+    place: Place = NO_PLACE
 
     @property
     def id(self) -> str:
@@ -104,7 +106,7 @@ class Remedy(Struct, frozen=True, omit_defaults=True):
     when: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     source: str = ""
-    place: Place = NOWHERE
+    place: Place = NO_PLACE
 
 
 class Missing(Struct, frozen=True, omit_defaults=True):
@@ -114,7 +116,7 @@ class Missing(Struct, frozen=True, omit_defaults=True):
     why: str
     command: str
     unless: tuple[str, ...] = ()
-    place: Place = NOWHERE
+    place: Place = NO_PLACE
 
 
 class Cause(Struct, frozen=True, omit_defaults=True):
@@ -122,8 +124,8 @@ class Cause(Struct, frozen=True, omit_defaults=True):
 
     `explains`: ids of causes that follow from this one. `fallback`: named only when nothing deeper shows; any other
     cause with strong evidence explains it. `ends`, `scope`: see Signature, for those that say nothing of it and for records.
-    `traits`: what the decision has to know of the cause (TRAITS). `summary`: sentences, each a tuple of alternatives of which the
-    first whose {fields} are all known is told.
+    `traits`: what the decision has to know of the cause (TRAIT_NAMES). `summary`: sentences, each a tuple of alternatives of
+    which the first whose {fields} are all known is told.
     """
 
     id: str
@@ -138,7 +140,7 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     traits: tuple[str, ...] = ()
     summary: tuple[tuple[str, ...], ...] = ()
     missing: tuple[Missing, ...] = ()
-    place: Place = NOWHERE
+    place: Place = NO_PLACE
 
     def leads_to(self, other: str) -> bool:
         """Is `other` (or its family) among what follows from this cause?"""

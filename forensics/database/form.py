@@ -11,7 +11,7 @@ from typing import Any, cast
 import yaml
 from msgspec import Struct
 
-LINE = "__line__"
+LINE_KEY = "__line__"
 MAX_DEPTH = 20
 _Base = cast(Any, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
@@ -47,7 +47,7 @@ class _LineLoader(_Base):  # type: ignore[misc, valid-type]
                 raise BadFormError(key.start_mark.line + 1, f"key {brief(key.value)} {trouble}")
             seen.add(key.value)
         mapping = cast(dict[Any, Any], super().construct_mapping(node, deep=True))
-        mapping[LINE] = node.start_mark.line + 1
+        mapping[LINE_KEY] = node.start_mark.line + 1
         return mapping
 
 
@@ -89,18 +89,18 @@ def keys(data: Any, known: set[str], needed: set[str], line: int = 1) -> None:
     """Is `data` a mapping with all `needed` keys and none but `known` ones? `line`: told where it is no mapping."""
     if not isinstance(data, dict):
         raise BadFormError(line, f"expected a mapping with {', '.join(sorted(needed))}, found {brief(data)}")
-    given = {str(k) for k in data} - {LINE}
+    given = {str(k) for k in data} - {LINE_KEY}
     if unknown := given - known:
-        raise BadFormError(data[LINE], f"unknown key {', '.join(sorted(unknown)[:5])}; known are {', '.join(sorted(known))}")
+        raise BadFormError(data[LINE_KEY], f"unknown key {', '.join(sorted(unknown)[:5])}; known are {', '.join(sorted(known))}")
     if lacking := needed - given:
-        raise BadFormError(data[LINE], f"missing key {', '.join(sorted(lacking))}")
+        raise BadFormError(data[LINE_KEY], f"missing key {', '.join(sorted(lacking))}")
 
 
 def text(data: dict[str, Any], key: str, longest: int = 0) -> str:
     """The text under `key`, not empty, of at most `longest` characters (0: any)."""
     value = data[key]
     if not isinstance(value, str) or not value.strip():
-        raise BadFormError(data[LINE], f"{key} must be a text, found {brief(value)}")
+        raise BadFormError(data[LINE_KEY], f"{key} must be a text, found {brief(value)}")
     return _bounded(data, key, value, longest)
 
 
@@ -114,7 +114,7 @@ def texts(data: dict[str, Any], key: str, longest: int = 0) -> tuple[str, ...]:
     value = data.get(key) or []
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list) or not all(isinstance(v, str) and v for v in values):
-        raise BadFormError(data[LINE], f"{key} must be a text or a list of texts, found {brief(value)}")
+        raise BadFormError(data[LINE_KEY], f"{key} must be a text or a list of texts, found {brief(value)}")
     return tuple(_bounded(data, key, v.strip("\n"), longest) for v in values)
 
 
@@ -122,11 +122,11 @@ def entries(data: dict[str, Any], key: str, needed: bool = True) -> list[Any]:
     """The list under `key`; where it is `needed` it has at least one entry."""
     value = data.get(key) or []
     if not isinstance(value, list) or (needed and not value):
-        raise BadFormError(data[LINE], f"{key} must be a list with at least one entry" if needed else f"{key} must be a list")
+        raise BadFormError(data[LINE_KEY], f"{key} must be a list with at least one entry" if needed else f"{key} must be a list")
     return value
 
 
 def _bounded(data: dict[str, Any], key: str, value: str, longest: int) -> str:
     if longest and len(value) > longest:
-        raise BadFormError(data[LINE], f"{key} has {len(value)} characters; {longest} are the most")
+        raise BadFormError(data[LINE_KEY], f"{key} has {len(value)} characters; {longest} are the most")
     return value

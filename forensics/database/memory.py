@@ -16,7 +16,7 @@ from msgspec import DecodeError, ValidationError, json
 from forensics.database import anchors, cache, common, entries, form, message
 from forensics.database.entries import Cause
 
-KEPT = 400  # causes: a few versions of each file
+MAX_CACHED_CAUSES = 400  # causes: a few versions of each file
 
 
 @functools.cache
@@ -24,7 +24,7 @@ def _reader() -> bytes:
     """A hash of what reads cause files: its code, and how common texts are."""
     here = Path(__file__).parent
     code = [Path(str(m.__file__)) for m in (anchors, common, entries, form, message)]
-    paths = sorted([*code, here / "causefiles.py", common.COMMON])
+    paths = sorted([*code, here / "causefiles.py", common.COMMON_FILE])
     return hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths)).digest()
 
 
@@ -45,7 +45,7 @@ def recalled(name: str) -> Cause | None:
 def keep(name: str, cause: Cause) -> None:
     """Keep `cause` under `name`."""
     with contextlib.suppress(RuntimeError):  # no folder is known
-        cache.write_file(_folder(), f"{name}.json", json.encode(cause), KEPT)
+        cache.write_file(_folder(), f"{name}.json", json.encode(cause), MAX_CACHED_CAUSES)
 
 
 def _folder() -> Path:

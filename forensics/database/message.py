@@ -34,13 +34,13 @@ SHAPES: Mapping[str, str] = {
     "addr": r"[\w.:%\[\]-]{0,200}[\w\]]",
     "rank": r"\d{1,7}",
 }
-FIRST: Mapping[str, str] = {
+FIRST_CHAR_SHAPES: Mapping[str, str] = {
     "name": r"\w[\w.-]{0,80}",
     "word": r"\S{1,80}?",
     "path": r"[^\s'\"]{1,120}?",
 }  # it is tried from each token of a line
-QUOTED = "quoted"
-TYPES = frozenset((*UP_TO, *SHAPES, QUOTED))
+QUOTED_TYPE = "quoted"
+TYPES = frozenset((*UP_TO, *SHAPES, QUOTED_TYPE))
 OWN_FIELD = frozenset(("path", "pci", "addr", "rank"))  # types that are a field's name, too
 # Fields that are of a type without saying so; all others are a word.
 USUAL: Mapping[str, str] = {
@@ -53,7 +53,7 @@ USUAL: Mapping[str, str] = {
 UNIT_SUFFIXES = ("_kb", "_kib", "_mb", "_mib", "_gb", "_gib", "_bytes", "_pages", "_ms", "_s")
 CHOICE = lazy.regex(r"([a-z]\w*=)?")
 HOLE = lazy.regex(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-NAME = lazy.regex(r"[a-z]\w*")
+FIELD_NAME_PATTERN = lazy.regex(r"[a-z]\w*")
 # Behind a letter no word begins, but a `\n` of a quoted text may stand in front of one.
 WORD_START, WORD_END = r"(?:(?<![A-Za-z])|(?<=\\[nrt]))", r"(?![A-Za-z])"
 TOKEN_START, NAME_START = r"(?<![\w./-])", r"(?<![\w.-])"
@@ -103,7 +103,7 @@ def _hole(written: str) -> Hole:
     field, _, kind = written.partition(":")
     if not kind and field in TYPES:
         return Hole(field if field in OWN_FIELD else "", field)
-    if not NAME.fullmatch(field):
+    if not FIELD_NAME_PATTERN.fullmatch(field):
         raise BadMessageError(f"{{{written}}} is no hole: write {{type}}, {{field}} or {{field:type}}")
     kind = kind or USUAL.get(field) or ("int" if field.endswith(UNIT_SUFFIXES) else "size" if field.endswith("_size") else "word")
     if kind not in TYPES:
@@ -136,7 +136,7 @@ def _texts(part: Part) -> tuple[str, ...]:
 
 
 def _taken(hole: Hole, is_first: bool, is_last: bool) -> str:
-    if hole.type == QUOTED:
+    if hole.type == QUOTED_TYPE:
         inside = f"(?P<{hole.field}>[^'\"`]{{0,300}})" if hole.field else "[^'\"`]{0,300}"
         return f"['\"`]{inside}['\"`]"
     if hole.choices:
@@ -144,7 +144,7 @@ def _taken(hole: Hole, is_first: bool, is_last: bool) -> str:
         return f"(?P<{hole.field}>{taken})" if hole.field else f"(?:{taken})"
     taken = SHAPES.get(hole.type) or UP_TO[hole.type] + ("" if is_last else "?")
     if is_first:
-        taken = FIRST.get(hole.type, taken)
+        taken = FIRST_CHAR_SHAPES.get(hole.type, taken)
     return f"(?P<{hole.field}>{taken})" if hole.field else taken
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from forensics.core import lazy
 from forensics.database.tables import read_rows
 
-LINE = lazy.regex(
+NVLINK_LINE_PATTERN = lazy.regex(
     r"Xid \([^)]*\): (?P<xid>14[4-9]|150)\b,? (?:pid=[^,]*, )?(?:name=[^,]*, )?(?P<unit>\w+)\s+(?P<severity>Fatal|Non-?fatal)\b"
     r".{0,60}?[(\[](?P<info>0x[0-9a-fA-F]{1,8})(?: (?P<status>0x[0-9a-fA-F]{1,8}))?"
 )
@@ -35,7 +35,7 @@ def decode(xid: int, unit: str, info: int, status: int = 0) -> list[dict[str, st
 
 def decode_line(text: str) -> Iterator[dict[str, str]]:
     """What the table says of an Xid line; nothing where it is none of these or no row fits."""
-    line = LINE.search(text)
+    line = NVLINK_LINE_PATTERN.search(text)
     if line:
         yield from decode(int(line["xid"]), line["unit"], int(line["info"], 16), int(line["status"] or "0", 16))
 

@@ -13,7 +13,7 @@ import yaml
 from msgspec import Struct
 
 from forensics.database.files import PHRASES
-from forensics.database.form import LINE, BadFormError, Fault, entries, keys, parse, text, texts
+from forensics.database.form import LINE_KEY, BadFormError, Fault, entries, keys, parse, text, texts
 
 FILE_KEYS = {"class", "means", "words", "phrases"}
 PHRASE_KEYS = {"id", "pattern", "source", "examples"}
@@ -53,15 +53,17 @@ def read_phrases(folder: Path) -> tuple[dict[str, list[Phrase]], list[Fault]]:
 def _phrases(data: Any, path: Path) -> list[Phrase]:
     keys(data, FILE_KEYS, FILE_KEYS - {"words"})
     if data["class"] != path.stem:
-        raise BadFormError(data[LINE], f"class is {data['class']!r} but the file is named {path.stem!r}")
+        raise BadFormError(data[LINE_KEY], f"class is {data['class']!r} but the file is named {path.stem!r}")
     words = texts(data, "words")
     made: list[Phrase] = []
     for entry in entries(data, "phrases"):
-        keys(entry, PHRASE_KEYS, PHRASE_KEYS, data[LINE])
+        keys(entry, PHRASE_KEYS, PHRASE_KEYS, data[LINE_KEY])
         examples = entry["examples"]
-        keys(examples, {"match", "no_match"}, {"match", "no_match"}, entry[LINE])
+        keys(examples, {"match", "no_match"}, {"match", "no_match"}, entry[LINE_KEY])
         yes, no = texts(examples, "match"), texts(examples, "no_match")
-        made.append(Phrase(text(entry, "id"), text(entry, "pattern", MAX_PATTERN_CHARS), yes, no, words, str(path), entry[LINE]))
+        made.append(
+            Phrase(text(entry, "id"), text(entry, "pattern", MAX_PATTERN_CHARS), yes, no, words, str(path), entry[LINE_KEY])
+        )
     return made
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from forensics.database.files import PRECEDENCE
-from forensics.database.form import LINE, BadFormError, Fault, brief, keys, one_line, parse
+from forensics.database.form import LINE_KEY, BadFormError, Fault, brief, keys, one_line, parse
 
 KEYS = {"before", "after", "why"}
 Row = tuple[str, str, str]
@@ -19,7 +19,7 @@ def read_precedence(folder: Path) -> tuple[tuple[Row, ...], list[Fault]]:
         if not isinstance(told, list):
             raise BadFormError(1, f"expected a list of rows, found {brief(told)}")
         for row in told:
-            keys(row, KEYS, KEYS, row.get(LINE, 1) if isinstance(row, dict) else 1)
+            keys(row, KEYS, KEYS, row.get(LINE_KEY, 1) if isinstance(row, dict) else 1)
         return tuple((one_line(r, "before"), one_line(r, "after"), one_line(r, "why")) for r in told), []
     except BadFormError as bad:
         return (), [Fault(str(path), bad.line, bad.what)]

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-FILE = "rates.csv"
-HEADER = ("signature", "healthy", "own", "other", "failed_log_odds", "cause_log_odds")
-STRENGTH = 3.0  # logs that the promise of a weight counts as: three logs of the field outweigh it
+RATES_FILE = "rates.csv"
+RATES_HEADER = ("signature", "healthy", "own", "other", "failed_log_odds", "cause_log_odds")
+PRIOR_LOGS = 3.0  # logs that the promise of a weight counts as: three logs of the field outweigh it
 FAILED_PRIOR = {"proof": 0.93, "strong": 0.85, "hint": 0.6}  # a proof is right in more than nine of ten logs, a hint in half
 CAUSE_PRIOR = {"proof": 0.85, "strong": 0.7, "hint": 0.3}
 
@@ -32,9 +32,9 @@ class Rate(Struct, frozen=True):
 
 def smoothed(weight: str, healthy: float, own: float, other: float) -> Rate:
     """The Rate of a signature of this weight that fired in so many logs."""
-    total = healthy + own + other + STRENGTH
-    failed = (own + other + STRENGTH * FAILED_PRIOR[weight]) / total
-    cause = (own + STRENGTH * CAUSE_PRIOR[weight]) / total
+    total = healthy + own + other + PRIOR_LOGS
+    failed = (own + other + PRIOR_LOGS * FAILED_PRIOR[weight]) / total
+    cause = (own + PRIOR_LOGS * CAUSE_PRIOR[weight]) / total
     return Rate(_log_odds(failed), _log_odds(cause))
 
 
@@ -51,7 +51,7 @@ def written(rows: Iterable[tuple[str, float, float, float, Rate]]) -> str:
     """The file of (signature, healthy, own, other, Rate), by name."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(HEADER)
+    table.writerow(RATES_HEADER)
     for name, healthy, own, other, rate in sorted(rows):
         table.writerow([name, *(f"{x:.1f}" for x in (healthy, own, other)), f"{rate.failed:.3f}", f"{rate.cause:.3f}"])
     return out.getvalue()
@@ -59,7 +59,7 @@ def written(rows: Iterable[tuple[str, float, float, float, Rate]]) -> str:
 
 def fired_in(folder: Path) -> Mapping[str, tuple[float, float, float]]:
     """Signature -> the logs in which it fired: healthy ones, failed ones of its cause, of other causes; empty without a file."""
-    path = folder / FILE
+    path = folder / RATES_FILE
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
@@ -68,7 +68,7 @@ def fired_in(folder: Path) -> Mapping[str, tuple[float, float, float]]:
 
 def read_rates(folder: Path) -> Mapping[str, tuple[float, float]]:
     """Signature -> its two log odds; empty where the folder has no such file."""
-    path = folder / FILE
+    path = folder / RATES_FILE
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as file:

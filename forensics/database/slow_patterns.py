@@ -17,7 +17,7 @@ FIRST_LOOK = 4  # a line of a quarter of that length tells first: quadratic time
 LIMIT_S = 0.5
 TRIALS = 3
 PATTERN_SHOWN = 80  # characters
-END = "\x01"  # no class of a pattern takes it, so whole lines fail at their very end
+UNMATCHED_END = "\x01"  # no class of a pattern takes it, so whole lines fail at their very end
 
 
 def nests_repeats(pattern: str) -> bool:
@@ -95,7 +95,7 @@ def probes(signature: Signature) -> Iterator[str]:
         text = example.text[:2000]
         parts += [text + " ", text[: len(text) * 2 // 3] + " ", text[: len(text) // 3] + " "]
     for part in parts:
-        yield part * (TEXT_BYTES // len(part)) + " " + "".join(signature.anchors[:1]) + END
+        yield part * (TEXT_BYTES // len(part)) + " " + "".join(signature.anchors[:1]) + UNMATCHED_END
 
 
 def _cost(pattern: str, line: str, enough: float) -> float:

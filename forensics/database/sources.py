@@ -23,8 +23,8 @@ from forensics.database.entries import Signature
 from forensics.database.literals import compile_literals
 from forensics.database.message import parts
 
-FILE = "verified.csv"
-HEADER = ("signature", "text", "program", "version", "file")
+VERIFIED_FILE = "verified.csv"
+VERIFIED_HEADER = ("signature", "text", "program", "version", "file")
 MIN_TEXT_CHARS = 12  # shorter ones stand in many programs by chance
 MIN_PIECE_CHARS = 16  # of a text that is put together
 # In the file that the source names a shorter one is enough, and a still shorter one that is more than letters: "total_vm".
@@ -33,7 +33,7 @@ SIGN = lazy.regex(r"[^a-z ]")
 FILE_NAME = lazy.regex(r"[\w/-]+\.(?:cpp|cc|cuh|cu|c|h|py|pyx|go|ts|js|java|rs|txt|po)\b")
 TWO_WORDS = lazy.regex(r"\w[ _]\S|\S: \w")
 MAX_FILE_BYTES = 64 << 20
-JOINED = lazy.regex(rb"\"\s{0,200}\\?\n\s{0,200}[a-zA-Z]?\"")  # "a text" "that goes on in the next line"
+JOINED_LITERALS_PATTERN = lazy.regex(rb"\"\s{0,200}\\?\n\s{0,200}[a-zA-Z]?\"")  # "a text" "that goes on in the next line"
 PUT_TOGETHER = lazy.regex(r"[^a-zA-Z '/_-]+")  # where a program may put texts together
 WORDS = lazy.regex(r"[\w-]+")
 SPLIT = lazy.regex(r"[^\w '/.,:;!()\[\]<>=+*#@&%`-]+")
@@ -163,7 +163,7 @@ def _held(matcher: object, path: Path) -> list[int]:
     except OSError:
         return []
     seen: list[int] = []
-    matcher.scan(JOINED.sub(b"", data), match_event_handler=lambda i, *_: seen.append(i))  # type: ignore[attr-defined]
+    matcher.scan(JOINED_LITERALS_PATTERN.sub(b"", data), match_event_handler=lambda i, *_: seen.append(i))  # type: ignore[attr-defined]
     return seen
 
 
@@ -194,14 +194,14 @@ def written(found: Iterable[Found]) -> str:
     """The table of `found`, a row each."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(HEADER)
+    table.writerow(VERIFIED_HEADER)
     table.writerows((f.signature, f.text, f.program, f.version, f.file) for f in sorted(found))
     return out.getvalue()
 
 
 def read_verified(folder: Path) -> Mapping[str, str]:
     """Signature -> the program in whose sources it was found; empty where the folder has no such table."""
-    path = folder / FILE
+    path = folder / VERIFIED_FILE
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as file:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from forensics.database.compiled import Database
 from forensics.database.confirm import Confirmer
-from forensics.database.entries import NOWHERE, Cause, Signature
+from forensics.database.entries import NO_PLACE, Cause, Signature
 from forensics.model import Trigger
 
 G = TypeVar("G")
@@ -95,7 +95,7 @@ def dump(database: Database) -> bytes:
         tuple(database.precedence),
     )
     bare = [_bare(c) for c in causes]
-    signatures = [replace(c.signature, match=(), no_match=(), place=NOWHERE) for c in database.confirmers]
+    signatures = [replace(c.signature, match=(), no_match=(), place=NO_PLACE) for c in database.confirmers]
     return b"\n".join(map(json.encode, (head, *bare, *signatures)))
 
 
@@ -135,6 +135,6 @@ def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher
 
 def _bare(cause: Cause) -> Cause:
     """`cause` without its signatures, which have lines of their own, and without where it is written."""
-    remedies = tuple(replace(r, place=NOWHERE) for r in cause.remedies)
-    missing = tuple(replace(m, place=NOWHERE) for m in cause.missing)
-    return replace(cause, signatures=(), remedies=remedies, missing=missing, place=NOWHERE)
+    remedies = tuple(replace(r, place=NO_PLACE) for r in cause.remedies)
+    missing = tuple(replace(m, place=NO_PLACE) for m in cause.missing)
+    return replace(cause, signatures=(), remedies=remedies, missing=missing, place=NO_PLACE)

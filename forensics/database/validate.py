@@ -16,7 +16,7 @@ from forensics.database.form import Fault
 from forensics.database.slow_patterns import nests_repeats
 
 MAX_SIGNATURES = 20_000  # in a database
-SHOWN = 120  # characters of an example in a fault
+MAX_EXAMPLE_CHARS = 120  # characters of an example in a fault
 
 
 def check(
@@ -104,4 +104,4 @@ def _example(confirmer: Confirmer, example: Example, positive: bool) -> Iterator
 
 
 def _shown(example: Example) -> str:
-    return repr(example.text if len(example.text) <= SHOWN else example.text[:SHOWN] + "...")
+    return repr(example.text if len(example.text) <= MAX_EXAMPLE_CHARS else example.text[:MAX_EXAMPLE_CHARS] + "...")

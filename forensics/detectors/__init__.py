@@ -23,7 +23,7 @@ from forensics.model import Observation, Region, Scan, Trigger, Warn, Warning
 
 __all__ = ["read", "together", "triggers"]
 
-HELPERS = {
+NOT_DETECTORS = {
     "across",
     "base",
     "captured_account",
@@ -38,7 +38,9 @@ HELPERS = {
 @functools.cache
 def _parsers() -> dict[str, ModuleType]:
     """By kind, in order of it."""
-    modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__) if m.name not in HELPERS)
+    modules = (
+        importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__) if m.name not in NOT_DETECTORS
+    )
     return dict(sorted((_triggers_of(m)[0].kind, m) for m in modules))
 
 

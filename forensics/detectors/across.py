@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from forensics.detectors.culprit_rank import Report, initiator
 from forensics.model import Observation, Value
 
-KIND = "nccl_watchdog"
+NCCL_TIMEOUT_KIND = "nccl_watchdog"
 DECIDED = ("culprit_rank", "culprit_ranks")
-APART_S = 1800.0
+MAX_TIMEOUT_GAP_S = 1800.0
 
 
 def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
     """`events`, by source, with the time-outs that several sources report completed by who stayed away."""
-    reports = [e for found in events.values() for e in found if e.kind == KIND]
+    reports = [e for found in events.values() for e in found if e.kind == NCCL_TIMEOUT_KIND]
     told: dict[int, Observation] = {}
     for group in _at_once(reports):
         if len({e.source for e in group}) < 2 or any(name in e.fields for e in group for name in DECIDED):
@@ -48,7 +48,7 @@ def _apart(a: Observation, b: Observation) -> bool:
     first, second = (e.stamp.wall if e.stamp else None for e in (a, b))
     if first is None or second is None or (first.tzinfo is None) != (second.tzinfo is None):
         return False
-    return abs((first - second).total_seconds()) > APART_S
+    return abs((first - second).total_seconds()) > MAX_TIMEOUT_GAP_S
 
 
 def _report(event: Observation) -> Report:

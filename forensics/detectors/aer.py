@@ -17,26 +17,26 @@ from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("aer", ("PCIe Bus Error: severity=",), before=4, after=16)
 FOLDS = True
-ADDRESS = r"(?:[0-9a-f]{4,6}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
+AER_PCI = r"(?:[0-9a-f]{4,6}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
 ERROR = lazy.regex(
-    rf"(?:(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{ADDRESS}): )?(?:AER: )?PCIe Bus Error: "
+    rf"(?:(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{AER_PCI}): )?(?:AER: )?PCIe Bus Error: "
     r"severity=(?P<severity>[A-Z]\w+(?: \((?:Non-)?Fatal\))?), type=(?P<layer>[\w ]+?)(?: Layer)?,"
     r"(?: id=(?P<id>[0-9a-f]{4}))?\s?\((?P<agent>[\w ]+ ID)\)"
 )
 RECEIVED = lazy.regex(
-    rf"AER: (?:Multiple )?\w+(?: \([\w-]+\))? error (?:message )?received(?: from)?:? (?:id=)?(?P<origin>{ADDRESS}|[0-9a-f]{{4}})"
+    rf"AER: (?:Multiple )?\w+(?: \([\w-]+\))? error (?:message )?received(?: from)?:? (?:id=)?(?P<origin>{AER_PCI}|[0-9a-f]{{4}})"
 )
 VENDOR = lazy.regex(r"device \[(?P<vendor>[0-9a-f]{4}):(?P<device_id>[0-9a-f]{4})\] error status/mask=(?P<status>[0-9a-f]{8})")
-NAMED = lazy.regex(r"\[ ?(?P<bit>\d{1,2})\] (?P<name>[A-Z]\w[\w /-]*?)\s*(?P<first>\(First\))?\s*$")
-BEHIND = lazy.regex(
-    rf"(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{ADDRESS}): (?:AER: )?"
+ERROR_BIT_PATTERN = lazy.regex(r"\[ ?(?P<bit>\d{1,2})\] (?P<name>[A-Z]\w[\w /-]*?)\s*(?P<first>\(First\))?\s*$")
+AER_TAIL_PATTERN = lazy.regex(
+    rf"(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{AER_PCI}): (?:AER: )?"
     r"(?:can't recover|device has no AER-aware driver|device has no error_detected)"
 )
-PART = lazy.regex(rf"{ADDRESS}: |AER:|Hardware Error")
+AER_LINE_PATTERN = lazy.regex(rf"{AER_PCI}: |AER:|Hardware Error")
 GPU_DRIVERS = {"nvidia", "amdgpu", "radeon", "nouveau", "i915", "xe", "habanalabs"}
 GPU_VENDORS = {"10de", "1002"}
 PORTS = {"pcieport", "pcieport-driver", "shpchp", ""}
-GPU, OTHER = "gpu_hardware.pcie", "host_hardware.pcie"
+GPU_PCIE_CAUSE, HOST_PCIE_CAUSE = "gpu_hardware.pcie", "host_hardware.pcie"
 
 
 def read(region: Region) -> Record | None:
@@ -51,30 +51,30 @@ def read(region: Region) -> Record | None:
     fields: dict[str, Value] = {"severity": found["severity"], "layer": found["layer"], "agent": found["agent"]}
     if address:
         fields |= {"pci": address, "driver": driver}
-    names = [m["name"] for row in rows if (m := NAMED.search(row.text))]
+    names = [m["name"] for row in rows if (m := ERROR_BIT_PATTERN.search(row.text))]
     if names:
         fields["errors"] = ", ".join(dict.fromkeys(names))
     vendor = next((m for row in rows if (m := VENDOR.search(row.text))), None)
     if vendor:
         fields |= {"device": f"{vendor['vendor']}:{vendor['device_id']}", "error_status": vendor["status"]}
-    behind = [(row, m) for row in rows if (m := BEHIND.search(row.text))]
+    behind = [(row, m) for row in rows if (m := AER_TAIL_PATTERN.search(row.text))]
     gpu = next(((row, m) for row, m in behind if m["driver"] in GPU_DRIVERS), None)
     if gpu:
         fields |= {"port": address, "pci": gpu[1]["pci"], "driver": gpu[1]["driver"]}
     cause = _class(driver, vendor["vendor"] if vendor else "", gpu is not None, [m["driver"] for _, m in behind])
-    quote = (own, *(row for row, _ in behind), *(r for r in rows if NAMED.search(r.text)), *head)[:6]
+    quote = (own, *(row for row, _ in behind), *(r for r in rows if ERROR_BIT_PATTERN.search(r.text)), *head)[:6]
     first, last = (head or [own])[0].number, rows[-1].number if rows else own.number
     if cause is None:
         return Record("aer", first, last, None, "hint", quote, fields, lends=True)
-    return Record("aer", first, last, cause, _weight(found["severity"], cause), quote, fields, (GPU, OTHER))
+    return Record("aer", first, last, cause, _weight(found["severity"], cause), quote, fields, (GPU_PCIE_CAUSE, HOST_PCIE_CAUSE))
 
 
 def _class(driver: str, vendor: str, gpu_behind: bool, behind: list[str]) -> str | None:
     """GPU or another device; None where only a port is named and nothing tells what is behind it."""
     if driver in GPU_DRIVERS or gpu_behind or (vendor in GPU_VENDORS and (driver in PORTS or "snd" in driver)):
-        return GPU
+        return GPU_PCIE_CAUSE
     if driver not in PORTS or any(d not in PORTS for d in behind):
-        return OTHER
+        return HOST_PCIE_CAUSE
     return None
 
 
@@ -82,14 +82,14 @@ def _weight(severity: str, cause: str) -> Weight:
     """Corrected errors cost nothing, and come in floods that kill nobody; an uncorrected one lost data or the device."""
     if severity.startswith("Correct"):
         return "hint"
-    return "proof" if cause == GPU else "strong"
+    return "proof" if cause == GPU_PCIE_CAUSE else "strong"
 
 
 def _rows(after: list[Line]) -> list[Line]:
     """The lines of this report: up to the next one, or to a line that is none of it."""
     rows: list[Line] = []
     for line in after:
-        if ERROR.search(line.text) or RECEIVED.search(line.text) or not PART.search(line.text) or "NVRM" in line.text:
+        if ERROR.search(line.text) or RECEIVED.search(line.text) or not AER_LINE_PATTERN.search(line.text) or "NVRM" in line.text:
             break
         rows.append(line)
     return rows

@@ -60,7 +60,7 @@ def parse_lines(lines: Sequence[Line]) -> list[ParsedLine]:
     return [ParsedLine(line, parse_prefix(line.text)) for line in lines]
 
 
-NUMBERS = lazy.regex(r"[0-9a-f]*\d[0-9a-f]*")
+NUMBERS_PATTERN = lazy.regex(r"[0-9a-f]*\d[0-9a-f]*")
 MAX_UNKNOWN_PREFIX_CHARS = 200  # longer, it is no prefix of a tool
 
 
@@ -73,7 +73,7 @@ def unwrapped(rows: list[ParsedLine], mark: str) -> list[ParsedLine]:
     front, found, _ = rows[0].message.partition(mark)
     if not front or not found or len(front) > MAX_UNKNOWN_PREFIX_CHARS:
         return rows
-    shape = re.compile(r"[0-9a-f]*\d[0-9a-f]*".join(map(re.escape, NUMBERS.split(front))))
+    shape = re.compile(r"[0-9a-f]*\d[0-9a-f]*".join(map(re.escape, NUMBERS_PATTERN.split(front))))
     return [
         ParsedLine(r.line, replace(r.prefix, message=r.message[m.end() :])) if (m := shape.match(r.message)) else r for r in rows
     ]

@@ -35,12 +35,14 @@ TRIGGER = Trigger(
     before=2,
     after=6,
 )
-SIZE = r"([\d.]{1,40} ?[KMGT]?i?B)"
-ASKED = lazy.regex(rf"Allocator \((?P<name>[^)]{{1,40}})\) ran out of memory trying to allocate {SIZE}")
+BFC_SIZE_PATTERN = r"([\d.]{1,40} ?[KMGT]?i?B)"
+REFUSED_SIZE_PATTERN = lazy.regex(
+    rf"Allocator \((?P<name>[^)]{{1,40}})\) ran out of memory trying to allocate {BFC_SIZE_PATTERN}"
+)
 ROUNDED = lazy.regex(r"\(rounded to (\d+)\)")
 REGION = lazy.regex(r"Next region of size (\d+)")
-SUM = lazy.regex(rf"Sum Total of in-use chunks: {SIZE}")
-TOTALS = lazy.regex(r"total_region_allocated_bytes_: (\d+) memory_limit_: (\d+)")
+SUM = lazy.regex(rf"Sum Total of in-use chunks: {BFC_SIZE_PATTERN}")
+BFC_TOTALS_PATTERN = lazy.regex(r"total_region_allocated_bytes_: (\d+) memory_limit_: (\d+)")
 STATS = {
     "limit_bytes": lazy.regex(r"^\s*Limit:\s+(\d+)"),
     "allocated_bytes": lazy.regex(r"^\s*InUse:\s+(\d+)"),
@@ -48,11 +50,11 @@ STATS = {
     "largest_request_bytes": lazy.regex(r"^\s*MaxAllocSize:\s+(\d+)"),
     "largest_bytes": lazy.regex(r"^\s*LargestFreeBlock:\s+(\d+)"),
 }
-CARD = lazy.regex(rf"totalMemory: {SIZE}")
-GPU = lazy.regex(r"(?i)gpu[_:]?(\d+)")
+CARD = lazy.regex(rf"totalMemory: {BFC_SIZE_PATTERN}")
+GPU_DEVICE_PATTERN = lazy.regex(r"(?i)gpu[_:]?(\d+)")
 BENIGN = "this is not a failure"
 DECIDES = ("gpu_memory.*",)
-NEAR_LINES = 20_000  # a summary of a big model lists that many chunks
+MAX_BFC_SUMMARY_LINES = 20_000  # a summary of a big model lists that many chunks
 TINY_BYTES = 256 << 20  # no card for training is this small, and no model needs so little
 MOST_OF_CARD = 0.6  # TensorFlow takes more than 90 % of a free card
 GROWN = 0.9  # regions within this share of the limit: all that could be had was had
@@ -62,7 +64,7 @@ def read(region: Region) -> Record | None:
     """What one place tells; raw, for `join`. None for the warning that "is not a failure"."""
     text = region.text
     fields: dict[str, Value] = {}
-    if asked := ASKED.search(text):
+    if asked := REFUSED_SIZE_PATTERN.search(text):
         if BENIGN in text:
             return None
         fields |= {"allocator": asked["name"], "request_bytes": size_bytes(asked[2]) or 0}
@@ -72,7 +74,7 @@ def read(region: Region) -> Record | None:
         fields["region_bytes"] = int(found[1][:18])
     if found := SUM.search(text):
         fields["allocated_bytes"] = size_bytes(found[1]) or 0
-    if found := TOTALS.search(text):
+    if found := BFC_TOTALS_PATTERN.search(text):
         fields |= {"regions_bytes": int(found[1][:18]), "limit_bytes": int(found[2][:18])}
     if found := CARD.search(text):
         fields["total_bytes"] = size_bytes(found[1]) or 0
@@ -98,7 +100,7 @@ def join(records: list[Record]) -> list[Record]:
         card = int(record.fields.get("total_bytes", 0)) or card
         if record.fields.keys() <= {"total_bytes"}:
             continue
-        if group and ("request_bytes" in record.fields or record.first - group[-1].last > NEAR_LINES):
+        if group and ("request_bytes" in record.fields or record.first - group[-1].last > MAX_BFC_SUMMARY_LINES):
             joined += _summary(group, card)
             group = []
         group.append(record)
@@ -115,7 +117,7 @@ def _summary(group: list[Record], card: int) -> Iterable[Record]:
     allocator = str(fields.get("allocator", "gpu"))
     if card:
         fields["total_bytes"] = card
-    if gpu := GPU.search(allocator):
+    if gpu := GPU_DEVICE_PATTERN.search(allocator):
         fields["gpu"] = int(gpu[1][:4])
     # Without the statistics nothing is decided; the signature of the line alone says what is left to say.
     if ("limit_bytes" not in fields and not regions) or "gpu" not in allocator.lower() or not group:

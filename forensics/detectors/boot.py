@@ -15,10 +15,10 @@ from forensics.core import lazy
 from forensics.detectors.base import ParsedLine, Record, parse_lines
 from forensics.model import Line, Region, Trigger
 
-NEAR = 40
-TRIGGER = Trigger("boot", ("linux version ", "-- reboot --", "-- boot "), before=NEAR, after=NEAR)
-HEADER = lazy.regex(r"^-- (?:Boot [0-9a-f]{32}|Reboot) --")
-KERNEL = lazy.regex(r"\bLinux version \d")
+BOOT_CONTEXT_LINES = 40
+TRIGGER = Trigger("boot", ("linux version ", "-- reboot --", "-- boot "), before=BOOT_CONTEXT_LINES, after=BOOT_CONTEXT_LINES)
+BOOT_HEADER_PATTERN = lazy.regex(r"^-- (?:Boot [0-9a-f]{32}|Reboot) --")
+LINUX_VERSION_PATTERN = lazy.regex(r"\bLinux version \d")
 ORDERLY = lazy.regex(
     r"(?i)\bReached target (?:System )?(?:shutdown|power-?off|reboot|halt|final step|unmount)|\bsystemd-shutdow|"
     r"\bsystem (?:is|will) (?:now )?(?:be )?(?:rebooting|reboot|powering|power|going down|halt)|\bshutting down\b|"
@@ -26,7 +26,7 @@ ORDERLY = lazy.regex(
     r"\breboot: |Stopping User Manager|\bshutdown\[\d+\]|\brunlevel (?:0|6)\b|\bkexec\b|starting (?:Reboot|Power-Off)|"
     r"Stopped target|Deactivat(?:ing|ed) swap"
 )
-LAST = 5  # lines in front of the boot, one of which a program must have written
+MAX_LINES_BEFORE_BOOT = 5  # lines in front of the boot, one of which a program must have written
 PROGRAMS = {"kernel", None}
 
 
@@ -34,14 +34,16 @@ def read(region: Region) -> Record | None:
     """What the lines in front of a boot tell of the end of the one before; None where they tell of a shutdown, or nothing."""
     own = Line(region.number, region.text)
     before, after = parse_lines(region.lines_before()), parse_lines(region.lines_after())
-    if HEADER.search(region.text):
+    if BOOT_HEADER_PATTERN.search(region.text):
         earlier = after if _newest_first(before, after) else before[::-1]
-    elif KERNEL.search(region.text) and not any(HEADER.search(p.line.text) for p in before[-LAST:]):
+    elif LINUX_VERSION_PATTERN.search(region.text) and not any(
+        BOOT_HEADER_PATTERN.search(p.line.text) for p in before[-MAX_LINES_BEFORE_BOOT:]
+    ):
         earlier = before[::-1]
     else:
         return None
     lines = _of_one_boot(earlier)
-    if not any(p.prefix.stamp and p.prefix.program not in PROGRAMS for p in lines[:LAST]):
+    if not any(p.prefix.stamp and p.prefix.program not in PROGRAMS for p in lines[:MAX_LINES_BEFORE_BOOT]):
         return None
     if any(ORDERLY.search(p.line.text) for p in lines):
         return None
@@ -52,7 +54,7 @@ def _of_one_boot(earlier: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Of the lines before a boot, nearest first, those of the boot before it that carry a stamp."""
     lines: list[ParsedLine] = []
     for one in earlier:
-        if HEADER.search(one.line.text):
+        if BOOT_HEADER_PATTERN.search(one.line.text):
             break
         if one.prefix.stamp:
             lines.append(one)

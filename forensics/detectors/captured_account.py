@@ -11,34 +11,34 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.model import Line
 
-HEAD = "forensics run: "
-ENDED = (
+CAPTURE_PREFIX = "forensics run: "
+ENDING_PATTERN = (
     r"(?:was ended by signal (?P<signal>\d+) \((?P<signal_name>[\w ]+)\)|ended with exit status (?P<exit_code>\d+)"
     r"|is (?P<gone>gone))"
 )
-PROCESS = lazy.regex(
-    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?(?:, child of pid (?P<parent>\d+))?, " + ENDED
+PROCESS_END_PATTERN = lazy.regex(
+    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?(?:, child of pid (?P<parent>\d+))?, " + ENDING_PATTERN
     + r"(?:.* it held (?P<rss_mib>[\d.]+) MiB)?"
 )  # fmt: skip
-COMMAND = lazy.regex(r"the command, pid (?P<pid>\d+)(?: \((?P<task>.{1,64}?)\))?, " + ENDED)
+COMMAND_END_PATTERN = lazy.regex(r"the command, pid (?P<pid>\d+)(?: \((?P<task>.{1,64}?)\))?, " + ENDING_PATTERN)
 SENT = lazy.regex(
     r"signal (?P<signal>\d+) \((?P<signal_name>\w+)\) was sent to pid (?P<pid>\d+) \(.{1,64}?\) by (?:the (?P<kernel>kernel)|"
     r"pid (?P<sender_pid>\d+) \((?P<sender>[^)]{1,64}?)(?:, user \d+)?\)(?:: (?P<sender_command>.*))?|a process)"
 )
-GROUP = lazy.regex(
+CGROUP_COUNT_PATTERN = lazy.regex(
     r"(?P<outer>outer )?memory group (?P<cgroup>\S+) counted (?P<kills>no|\d+) kills?(?: and (?P<refused>\d+) refusals)?; "
     r"(?:limit (?P<limit_mib>[\d.]+) MiB|no limit)(?:, peak (?P<peak_mib>[\d.]+) MiB \((?P<percent>\d+) %\))?"
     r"(?P<oomd>; systemd-oomd)?"
 )
-HOST = lazy.regex(
+HOST_COUNT_PATTERN = lazy.regex(
     r"the host counted (?P<kills>no|\d+) memory kills?; at least (?P<percent>\d+) % .*?(?:waited for memory (?P<waited>\d+) %|$)"
 )
-SILENT = lazy.regex(r"no output came for ")
+NO_OUTPUT_PATTERN = lazy.regex(r"no output came for ")
 STOOD = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<function>.*)")
 FULL_SHM = lazy.regex(r"/dev/shm was full")
 REFUSED = lazy.regex(r"the command, pid (?P<pid>\d+), could not be started: (?P<path>.*?): (?P<exc_message>[^:]+)$")
 JOB_LIMIT = lazy.regex(r"the scheduler's time limit was at ")
-OPEN = lazy.regex(r"the capture has no end")
+NO_END_PATTERN = lazy.regex(r"the capture has no end")
 CPU_LIMIT = lazy.regex(r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\) had used its limit of (?P<timeout_s>\d+) s of processor time")
 
 
@@ -70,9 +70,15 @@ class Account:
         self.limits: list[Said] = []
         self.cpu: list[Said] = []
         self.open: list[Said] = []
-        kinds = ((COMMAND, self.command), (PROCESS, self.deaths), (SENT, self.sent), (GROUP, self.groups), (HOST, self.host))
-        more = ((SILENT, self.silence), (STOOD, self.silence), (FULL_SHM, self.shm), (REFUSED, self.refused))
-        timed = ((JOB_LIMIT, self.limits), (CPU_LIMIT, self.cpu), (OPEN, self.open))
+        kinds = (
+            (COMMAND_END_PATTERN, self.command),
+            (PROCESS_END_PATTERN, self.deaths),
+            (SENT, self.sent),
+            (CGROUP_COUNT_PATTERN, self.groups),
+            (HOST_COUNT_PATTERN, self.host),
+        )
+        more = ((NO_OUTPUT_PATTERN, self.silence), (STOOD, self.silence), (FULL_SHM, self.shm), (REFUSED, self.refused))
+        timed = ((JOB_LIMIT, self.limits), (CPU_LIMIT, self.cpu), (NO_END_PATTERN, self.open))
         for line, text, moment in rows:
             for pattern, where in (*kinds, *more, *timed):
                 if found := pattern.match(text):

@@ -11,28 +11,34 @@ any kernel log; a SIGKILL without a count, where memory was not short, was someb
 """
 
 from forensics.detectors.base import Record, parse_lines
-from forensics.detectors.captured_account import HEAD, SILENT, STOOD, Account, Said
+from forensics.detectors.captured_account import CAPTURE_PREFIX, NO_OUTPUT_PATTERN, STOOD, Account, Said
 from forensics.detectors.units import typed
 from forensics.model import Region, Trigger, Value, Weight
 
 TRIGGER = Trigger(
     "captured_end", ("forensics run: the command, pid ", "forensics run: the capture has no end"), before=160, after=0
 )
-FOREIGN = "another kind of machine"  # the system's own words for it have a signature
+FOREIGN_MACHINE = "another kind of machine"  # the system's own words for it have a signature
 
 SIGKILL, SIGBUS = 9, 7
 NOT_STARTED = 127  # as a shell answers (POSIX, 2.8.2)
 TIMED_OUT = 124  # the exit status of timeout(1)
-CRASHES = {4: "process.illegal_instruction", 5: "process.abort", 6: "process.abort", 7: "process.bus_error", 8: "process.abort"}
-CRASHES |= {11: "process.segfault", 24: "process.resource_limit", 25: "process.resource_limit", 31: "code.config"}
+CAUSE_OF_SIGNAL = {
+    4: "process.illegal_instruction",
+    5: "process.abort",
+    6: "process.abort",
+    7: "process.bus_error",
+    8: "process.abort",
+}
+CAUSE_OF_SIGNAL |= {11: "process.segfault", 24: "process.resource_limit", 25: "process.resource_limit", 31: "code.config"}
 BY_A_BARE_STATUS = ("code.*", "process.*")  # what `exit status 1` hints at in a log, and no more than is said here
-STOPS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
+STOP_SIGNALS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
 MEMORY_GUARDS = ("earlyoom", "systemd-oomd", "oomd", "nohang", "raylet", "kubelet")
 TIMERS = ("timeout",)
 REACHED_PERCENT = 95  # the peak of a group is read after the kill, and less than the limit by what the kernel charges in advance
 SHORT_PERCENT = 5  # earlyoom acts at 10 % of memory and of swap, systemd-oomd on pressure
 PRESSED_PERCENT = 10
-WITHIN_S = 2100.0  # of the end: a collective gives up half an hour after a rank has died
+MAX_DEATH_AGE_S = 2100.0  # of the end: a collective gives up half an hour after a rank has died
 STOPPED_WITHIN_S = 120.0  # a scheduler waits so long at most between its SIGTERM and its SIGKILL
 
 
@@ -40,11 +46,11 @@ def read(region: Region) -> Record | None:
     """What the account proves, without a cause where nothing but a bad end is told; None where the command ended well."""
     rows = []
     for row in parse_lines(region.lines()):
-        text = row.message.partition(HEAD)[2] if HEAD in row.message else ""
+        text = row.message.partition(CAPTURE_PREFIX)[2] if CAPTURE_PREFIX in row.message else ""
         stamp = row.prefix.stamp
         rows.append((row.line, text, stamp.wall.timestamp() if stamp and stamp.wall else 0.0))
     told = Account([r for r in rows if r[1]])
-    if told.refused and FOREIGN not in told.refused[0].line.text:
+    if told.refused and FOREIGN_MACHINE not in told.refused[0].line.text:
         one = told.refused[0]
         return Record(
             "captured_end",
@@ -108,7 +114,9 @@ def _dead(told: Account) -> list[Said]:
     """Deaths by a signal that may have to do with the end, in order, the command's own last."""
     end = told.end
     near = [
-        d for d in told.deaths if "signal" in d.fields and (not d.moment or not end.moment or end.moment - d.moment < WITHIN_S)
+        d
+        for d in told.deaths
+        if "signal" in d.fields and (not d.moment or not end.moment or end.moment - d.moment < MAX_DEATH_AGE_S)
     ]
     return [*near, *([end] if "signal" in end.fields else [])]
 
@@ -148,12 +156,12 @@ def _memory_kill(told: Account) -> Found | None:
 
 def _stalled(told: Account) -> Found | None:
     """Nothing was written for long, and then somebody ended it."""
-    if not told.silence or not SILENT.match(told.silence[0].line.text.partition(HEAD)[2]):
+    if not told.silence or not NO_OUTPUT_PATTERN.match(told.silence[0].line.text.partition(CAPTURE_PREFIX)[2]):
         return None
     stopped = _stopped(told) or _time_limit(told)
     if stopped is None and told.end.number("signal") != SIGKILL:
         return None
-    seen = any(STOOD.match(s.line.text.partition(HEAD)[2]) for s in told.silence)
+    seen = any(STOOD.match(s.line.text.partition(CAPTURE_PREFIX)[2]) for s in told.silence)
     return "process.stalled", "proof" if seen else "strong", [*told.silence[:3], *(stopped[2][:1] if stopped else [])]
 
 
@@ -165,7 +173,7 @@ def _time_limit(told: Account) -> Found | None:
     by_timer = [s for s in told.sent if s.fields.get("sender") in TIMERS and end.moment - s.moment < STOPPED_WITHIN_S]
     if by_timer or ran_out:
         return "stopped.time_limit", "proof", [*by_timer[:1], *ran_out[:1]]
-    ended = end.number("signal") in (*STOPS, SIGKILL) or end.number("exit_code") or bool(_dead(told))
+    ended = end.number("signal") in (*STOP_SIGNALS, SIGKILL) or end.number("exit_code") or bool(_dead(told))
     if told.limits and ended:
         return "stopped.time_limit", "proof", [told.limits[0], *[s for s in told.sent if "sender_pid" in s.fields][:1]]
     if told.cpu and ended:
@@ -177,7 +185,7 @@ def _stopped(told: Account) -> Found | None:
     """The command was asked to end, or killed by somebody who is known."""
     end = told.end
     asked = [s for s in told.sent if s.number("pid") == end.number("pid") and not _by_its_own(told, s)]
-    asked = [s for s in asked if s.number("signal") in (*STOPS, SIGKILL) and end.moment - s.moment < STOPPED_WITHIN_S]
+    asked = [s for s in asked if s.number("signal") in (*STOP_SIGNALS, SIGKILL) and end.moment - s.moment < STOPPED_WITHIN_S]
     others = [
         s
         for d in _dead(told)
@@ -187,7 +195,7 @@ def _stopped(told: Account) -> Found | None:
     if guards:
         return "host_memory.oom_daemon", "proof", guards[:1]
     if not asked:
-        by_signal = end.number("signal") in STOPS
+        by_signal = end.number("signal") in STOP_SIGNALS
         return ("stopped.user", "strong", [end]) if by_signal else None
     if all("kernel" in s.fields for s in asked) and end.number("signal") == SIGKILL:
         return None
@@ -198,11 +206,11 @@ def _crashed(told: Account) -> Found | None:
     """A process ended itself by a fault, the first that did."""
     for death in _dead(told):
         number = death.number("signal")
-        if number not in CRASHES or (_by_its_own(told, _sender(told, death)) and number != 6):
+        if number not in CAUSE_OF_SIGNAL or (_by_its_own(told, _sender(told, death)) and number != 6):
             continue
         if number == SIGBUS and told.shm:
             return "host_memory.shm", "proof", [death, told.shm[0]]
-        return CRASHES[number], "strong", [death]
+        return CAUSE_OF_SIGNAL[number], "strong", [death]
     return None
 
 

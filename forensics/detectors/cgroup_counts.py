@@ -15,18 +15,20 @@ from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
-KILLS = lazy.regex(r"^(?P<path>\S*memory\.(?:events(?:\.local)?|oom_control):)?\s*oom_kill (?P<oom_kills>[1-9]\d{0,6})\s*$")
+OOM_KILL_COUNT_PATTERN = lazy.regex(
+    r"^(?P<path>\S*memory\.(?:events(?:\.local)?|oom_control):)?\s*oom_kill (?P<oom_kills>[1-9]\d{0,6})\s*$"
+)
 OWN_FILE = lazy.regex(r"(?:^|[/!.])memory\.(?:events(?:\.local)?|oom_control)(?:\.\w{1,8})?$")
-NEIGHBOURS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
+NEIGHBOUR_ROW_PATTERNS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
 
 
 def read(region: Region) -> Record | None:
     """A group's count of kills; None where it is 0, or the count is not a group's."""
-    found = KILLS.search(region.text)
+    found = OOM_KILL_COUNT_PATTERN.search(region.text)
     if not found:
         return None
     before = region.lines_before()
-    beside = [next((x for x in reversed(before) if pattern.search(x.text)), None) for pattern in NEIGHBOURS]
+    beside = [next((x for x in reversed(before) if pattern.search(x.text)), None) for pattern in NEIGHBOUR_ROW_PATTERNS]
     named = found["path"] or OWN_FILE.search(region.source)
     if not named and beside[0] is None and (beside[1] is None or beside[2] is None):
         return None

@@ -16,24 +16,28 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Region, Trigger, Value
 
 TRIGGER = Trigger("cuda_oom", ("out of memory. Tried to allocate",), after=6)
-SIZE = r"([\d.]{1,40} (?:[KMGT]i?B|bytes))"
-PARTS = {
-    "request_bytes": lazy.regex(rf"Tried to allocate {SIZE}"),
-    "total_bytes": lazy.regex(rf"(?:total capaci?ty of {SIZE}|; {SIZE} total capacity)"),
-    "free_bytes": lazy.regex(rf"(?:of which {SIZE} is free|; {SIZE} free)"),
-    "allocated_bytes": lazy.regex(rf"(?:memory {SIZE} is allocated by PyTorch|; {SIZE} already allocated)"),
-    "reserved_bytes": lazy.regex(rf"; {SIZE} reserved in total by PyTorch"),
-    "unused_bytes": lazy.regex(rf"(?:and {SIZE} is reserved by PyTorch but unallocated|; {SIZE} cached\))"),
-    "own_bytes": lazy.regex(rf"this process has {SIZE} memory in use"),
-    "allowed_bytes": lazy.regex(rf"(?:; {SIZE} allowed|{SIZE} allowed)"),
+CUDA_SIZE_PATTERN = r"([\d.]{1,40} (?:[KMGT]i?B|bytes))"
+CUDA_OOM_PATTERNS = {
+    "request_bytes": lazy.regex(rf"Tried to allocate {CUDA_SIZE_PATTERN}"),
+    "total_bytes": lazy.regex(rf"(?:total capaci?ty of {CUDA_SIZE_PATTERN}|; {CUDA_SIZE_PATTERN} total capacity)"),
+    "free_bytes": lazy.regex(rf"(?:of which {CUDA_SIZE_PATTERN} is free|; {CUDA_SIZE_PATTERN} free)"),
+    "allocated_bytes": lazy.regex(
+        rf"(?:memory {CUDA_SIZE_PATTERN} is allocated by PyTorch|; {CUDA_SIZE_PATTERN} already allocated)"
+    ),
+    "reserved_bytes": lazy.regex(rf"; {CUDA_SIZE_PATTERN} reserved in total by PyTorch"),
+    "unused_bytes": lazy.regex(
+        rf"(?:and {CUDA_SIZE_PATTERN} is reserved by PyTorch but unallocated|; {CUDA_SIZE_PATTERN} cached\))"
+    ),
+    "own_bytes": lazy.regex(rf"this process has {CUDA_SIZE_PATTERN} memory in use"),
+    "allowed_bytes": lazy.regex(rf"(?:; {CUDA_SIZE_PATTERN} allowed|{CUDA_SIZE_PATTERN} allowed)"),
 }
-OTHER = lazy.regex(rf"Process (\d+) has {SIZE} memory in use")
-GPU = lazy.regex(r"\bGPU (\d+)")
+OTHER_PROCESS_PATTERN = lazy.regex(rf"Process (\d+) has {CUDA_SIZE_PATTERN} memory in use")
+GPU_INDEX_PATTERN = lazy.regex(r"\bGPU (\d+)")
 HEADROOM_BYTES = 1 << 30  # the CUDA context and libraries of a process itself, which no PyTorch counter shows
 NEGLIGIBLE = 0.1  # of the card: what desktop programs and rounding may hold
-SLACK = 0.05  # of what is reserved: blocks are rounded, so even a full cache has this much unallocated
+MAX_CACHE_ROUNDING_SHARE = 0.05  # of what is reserved: blocks are rounded, so even a full cache has this much unallocated
 SLACK_BYTES = 2 << 30  # and no card, however large, more than this
-FEW = 3  # several ranks of one job on one card print a list of similar processes
+MAX_LISTED_PROCESSES = 3  # several ranks of one job on one card print a list of similar processes
 DECIDES = ("gpu_memory.*",)
 
 
@@ -59,7 +63,7 @@ def read(region: Region) -> Record | None:
         return None
     cause = decide(sizes, [size for _, size in _others(text)])
     fields: dict[str, Value] = dict(sizes)
-    if gpu := GPU.search(text):
+    if gpu := GPU_INDEX_PATTERN.search(text):
         fields["gpu"] = int(gpu[1][:18])
     if others := _others(text):
         pid, size = max(others, key=lambda o: o[1])
@@ -89,12 +93,12 @@ def decide(sizes: dict[str, int], others: list[int]) -> str:
     if total is not None and free is not None and "allocated_bytes" in sizes:
         if allowed is not None and allowed < total * 0.95 and free >= request:
             return "code.config"
-        if len(others) >= FEW and max(others) < 2 * min(others):
+        if len(others) >= MAX_LISTED_PROCESSES and max(others) < 2 * min(others):
             return "code.config"
         foreign = total - free - _own(sizes.get("own_bytes"), reserved, others)
         if foreign >= max(request - free, HEADROOM_BYTES, total * NEGLIGIBLE):
             return "gpu_memory.other_process"
-    if reserved - allocated >= max(request, min(reserved * SLACK, SLACK_BYTES)):
+    if reserved - allocated >= max(request, min(reserved * MAX_CACHE_ROUNDING_SHARE, SLACK_BYTES)):
         return "gpu_memory.fragmentation"
     return "gpu_memory.capacity"
 
@@ -111,7 +115,7 @@ def _own(told: int | None, reserved: int, others: list[int]) -> int:
 
 def _sizes(text: str) -> dict[str, int]:
     sizes: dict[str, int] = {}
-    for name, pattern in PARTS.items():
+    for name, pattern in CUDA_OOM_PATTERNS.items():
         found = pattern.search(text)
         if found:
             size = size_bytes(next(g for g in found.groups() if g))
@@ -121,4 +125,4 @@ def _sizes(text: str) -> dict[str, int]:
 
 
 def _others(text: str) -> list[tuple[int, int]]:
-    return [(int(pid[:18]), size_bytes(size) or 0) for pid, size in OTHER.findall(text)]
+    return [(int(pid[:18]), size_bytes(size) or 0) for pid, size in OTHER_PROCESS_PATTERN.findall(text)]

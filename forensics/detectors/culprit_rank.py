@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from forensics.model import Value
 
-WIDE = ("ALLGATHER_BASE", "_ALLGATHER_BASE", "REDUCE_SCATTER_BASE", "_REDUCE_SCATTER_BASE")
+WHOLE_GROUP_OPERATIONS = ("ALLGATHER_BASE", "_ALLGATHER_BASE", "REDUCE_SCATTER_BASE", "_REDUCE_SCATTER_BASE")
 
 
 class Report(Struct, frozen=True):
@@ -170,7 +170,7 @@ def _silent(reports: Numbered) -> Initiator:
 def _group_size(report: Report) -> int | None:
     """Ranks in the group, from the sizes of an operation that spreads or collects equal shares."""
     small, large = sorted((report.numel[0] or 0, report.numel[1] or 0))
-    if report.op not in WIDE or not small or large % small:
+    if report.op not in WHOLE_GROUP_OPERATIONS or not small or large % small:
         return None
     size = large // small
     return size if 1 < size <= 4096 else None

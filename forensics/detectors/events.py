@@ -12,7 +12,7 @@ from forensics.detectors.units import typed
 from forensics.line_formats import parse_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
 
-CONTEXT_LINES = 2
+QUOTED_CONTEXT_LINES = 2
 READ_WHOLE = 200  # characters of a line that need no hint where to look
 MATCHED_CHARS = 200
 WORTH = ("proof", "strong", "hint")
@@ -161,7 +161,7 @@ def _proof(
     scan: Scan, line: Line, signature: str, weight: str, neighbours: Mapping[int, Line], spans: Mapping[int, tuple[int, int]]
 ) -> Proof:
     """`spans`: by line, where in its text the message stands."""
-    near = range(1, CONTEXT_LINES + 1)
+    near = range(1, QUOTED_CONTEXT_LINES + 1)
     first, last = spans.get(line.number, (0, 0)) if len(line.text) > READ_WHOLE else (0, 0)
     return Proof(
         source=scan.source.name,

@@ -13,7 +13,7 @@ from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("fallen_gpu", ("installed in this system has",), before=2, after=2)
-GPU = lazy.regex(r"NVRM: The NVIDIA GPU (?P<pci>(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])")
+FALLEN_GPU_PATTERN = lazy.regex(r"NVRM: The NVIDIA GPU (?P<pci>(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])")
 MODEL = lazy.regex(r"\(PCI ID: (?P<device>10de:[0-9a-fA-F]{4})\)")
 FALLEN = "fallen off the bus"
 DECIDES = ("gpu_hardware.fallen_off_bus",)
@@ -22,7 +22,7 @@ DECIDES = ("gpu_hardware.fallen_off_bus",)
 def read(region: Region) -> Record | None:
     """The sentence around the region's line; None when its end is missing."""
     before = region.lines_before()
-    head = next((line for line in reversed(before) if GPU.search(line.text)), None)
+    head = next((line for line in reversed(before) if FALLEN_GPU_PATTERN.search(line.text)), None)
     own = Line(region.number, region.text)
     end = next((line for line in [own, *region.lines_after()] if FALLEN in line.text), None)
     if end is None or "NVRM" not in own.text:
@@ -30,7 +30,7 @@ def read(region: Region) -> Record | None:
     rows = [line for line in [*before, own, *region.lines_after()] if (head or own).number <= line.number <= end.number]
     text = "\n".join(line.text for line in rows)
     fields: dict[str, Value] = {}
-    for pattern in (GPU, MODEL):
+    for pattern in (FALLEN_GPU_PATTERN, MODEL):
         if found := pattern.search(text):
             fields |= {k: v for k, v in found.groupdict().items() if v}
     quote = (end, *(line for line in rows if line != end))

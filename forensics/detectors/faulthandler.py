@@ -16,7 +16,7 @@ import re
 
 from forensics.core import lazy
 from forensics.detectors.base import ParsedLine, Record, parse_lines
-from forensics.detectors.traceback import FOREIGN
+from forensics.detectors.traceback import FOREIGN_PATHS
 from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger(
@@ -25,13 +25,15 @@ TRIGGER = Trigger(
     before=8,
     after=220,
 )
-HEAD = lazy.regex(
+DUMP_HEAD_PATTERN = lazy.regex(
     r"(?:(?P<kind>Fatal Python error|Windows fatal exception): (?P<what>\S.{0,160}?)|"
     r"Timeout \((?P<after>\d+:\d\d:\d\d)[\d.]*\)!)\s*$"
 )
 SPY = lazy.regex(r'Thread (?:0x)?[0-9a-fA-F]+ \((?P<doing>idle|active(?:\+gil)?)\): "MainThread"')
-THREAD = lazy.regex(r"(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[[^\]]{0,64}\])? \(most recent call first\)")
-FRAME = lazy.regex(r'File "(?P<file>[^"]{1,500})", line (?P<line_no>\d{1,9}) in (?P<function>\S.{0,200})')
+DUMP_THREAD_PATTERN = lazy.regex(
+    r"(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[[^\]]{0,64}\])? \(most recent call first\)"
+)
+DUMP_FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]{1,500})", line (?P<line_no>\d{1,9}) in (?P<function>\S.{0,200})')
 SPY_FRAME = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
 BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
     ("Segmentation fault", "process.segfault", "proof", 11),
@@ -51,12 +53,12 @@ def read(region: Region) -> Record | None:
     if spy:
         return _spy(region, spy["doing"])
     head, *rows = parse_lines([Line(region.number, region.text), *region.lines_after()])
-    found = HEAD.search(head.message)
+    found = DUMP_HEAD_PATTERN.search(head.message)
     if found is None:
         return None
     frames, last = _thread(rows, waiting=found["after"] is not None)
     cause, weight, fields = _decide(found)
-    own = _own(frames, FRAME)
+    own = _own(frames, DUMP_FRAME_PATTERN)
     quote = [head.line]
     if own:
         fields |= _frame(own[1])
@@ -87,9 +89,9 @@ def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
     threads: list[tuple[bool, list[Line]]] = []
     last = 0
     for row in rows:
-        if found := THREAD.search(row.message):
+        if found := DUMP_THREAD_PATTERN.search(row.message):
             threads.append((found["current"].startswith("C"), []))
-        elif FRAME.search(row.message):
+        elif DUMP_FRAME_PATTERN.search(row.message):
             if not threads:
                 threads.append((False, []))
             threads[-1][1].append(row.line)
@@ -110,7 +112,7 @@ def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
 def _own(frames: list[Line], pattern: re.Pattern[str]) -> tuple[Line, re.Match[str]] | None:
     """The innermost frame in code that is not an installed library's; else the innermost at all."""
     found = [(line, match) for line in frames if (match := pattern.search(line.text))]
-    foreign = (*FOREIGN, "\\Lib\\")
+    foreign = (*FOREIGN_PATHS, "\\Lib\\")
     return next((f for f in found if not any(x in f[1]["file"] for x in foreign)), found[0] if found else None)
 
 

@@ -13,46 +13,46 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.detectors.base import Record, parse_lines
-from forensics.detectors.traceback import FOREIGN, FRAME, HEAD
+from forensics.detectors.traceback import FOREIGN_PATHS, FRAME_PATTERN, TRACEBACK_HEAD
 from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("interrupted_wait", ("KeyboardInterrupt",), before=60)
-END = lazy.regex(r"^KeyboardInterrupt\b:?\s*$")
-LOCK = lazy.regex(
+INTERRUPT_PATTERN = lazy.regex(r"^KeyboardInterrupt\b:?\s*$")
+LOCK_STATEMENT_PATTERN = lazy.regex(
     r"^(?:async )?with (?P<held>[\w.\[\]]{0,60}?(?i:lock|mutex|sem\w{0,8}|cond\w{0,8})[\w.\[\]]{0,40})(?:, .{1,80})?:|"
     r"(?P<taken>[\w.\[\]]{1,80}(?i:lock|mutex|sem|cond)\w{0,20})\.(?:acquire|wait)\("
 )
-WAITS = lazy.regex(
+WAITING_FRAME_PATTERN = lazy.regex(
     r"(?:threading\.py\", line \d+, in (?:wait|acquire|join|_wait_for_tstate_lock|__enter__)|"
     r"queue\.py\", line \d+, in (?:get|put)|selectors\.py\", line \d+, in select|"
     r"multiprocessing/(?:connection|popen_fork|synchronize|pool|queues)\.py\", line \d+, in \w+|"
     r"concurrent/futures/_base\.py\", line \d+, in (?:result|wait))"
 )
 STALLED = "process.stalled"
-SEVERAL = 2
+MIN_WAITING_PROCESSES = 2
 
 
 def read(region: Region) -> Record | None:
     """The wait that the Ctrl-C on this region's line ended, or, without a cause, that the program was at work; None where no
     traceback stands above it."""
     *above, end = parse_lines([*region.lines_before(), Line(region.number, region.text)])
-    if not END.match(end.message.strip()):
+    if not INTERRUPT_PATTERN.match(end.message.strip()):
         return None
-    start = next((i for i in range(len(above) - 1, -1, -1) if HEAD in above[i].message), None)
+    start = next((i for i in range(len(above) - 1, -1, -1) if TRACEBACK_HEAD in above[i].message), None)
     rows = [r for r in above[start or 0 :] if r.message.strip()]
-    frames = [i for i, r in enumerate(rows) if FRAME.search(r.message)]
+    frames = [i for i, r in enumerate(rows) if FRAME_PATTERN.search(r.message)]
     if start is None or not frames:
         return None
-    own = [i for i in frames if not any(x in rows[i].message for x in FOREIGN)]
+    own = [i for i in frames if not any(x in rows[i].message for x in FOREIGN_PATHS)]
     innermost = rows[frames[-1]].message
     code = rows[frames[-1] + 1].message.strip() if frames[-1] + 1 < len(rows) else ""
-    lock = LOCK.search(code) if own and own[-1] == frames[-1] else None
+    lock = LOCK_STATEMENT_PATTERN.search(code) if own and own[-1] == frames[-1] else None
     first = above[start].line.number
-    if lock is None and not WAITS.search(innermost.replace("\\", "/")):
+    if lock is None and not WAITING_FRAME_PATTERN.search(innermost.replace("\\", "/")):
         return Record("interrupted_wait", first, region.number, None, "hint", (end.line,))
     fields: dict[str, Value] = {"interrupt": "KeyboardInterrupt"}
     quote = [end.line]
-    if own and (found := FRAME.search(rows[own[-1]].message)):
+    if own and (found := FRAME_PATTERN.search(rows[own[-1]].message)):
         fields |= {"python_file": found["file"], "python_line": int(found["line_no"][:9])}
         fields["python_function"] = (found["function"] or "<module>").strip()
         quote.insert(0, rows[own[-1]].line)
@@ -65,6 +65,6 @@ def read(region: Region) -> Record | None:
 def join(records: list[Record]) -> list[Record]:
     """The waits among what Ctrl-C showed; where nothing else was shown, and several of them, nobody was at work."""
     waits = [r for r in records if r.cause]
-    if len(waits) < max(SEVERAL, len(records)):
+    if len(waits) < max(MIN_WAITING_PROCESSES, len(records)):
         return waits
     return [replace(r, weight="strong") for r in waits]

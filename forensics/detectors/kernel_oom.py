@@ -28,7 +28,7 @@ TRIGGERS = (
     ),
 )
 DECIDES = ("host_memory.oom_global", "host_memory.oom_cgroup")
-CGROUP, GLOBAL = "host_memory.oom_cgroup", "host_memory.oom_global"
+CGROUP_OOM_CAUSE, GLOBAL_OOM_CAUSE = "host_memory.oom_cgroup", "host_memory.oom_global"
 
 LINES = (
     lazy.regex(
@@ -57,7 +57,7 @@ TASK_ROW = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)\s.
 STACK_CGROUP = lazy.regex(r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b")
 STACK_GLOBAL = lazy.regex(r"\b__alloc_pages_slowpath\b")
 UNLIMITED_BYTES = 1 << 60
-MANY = 5
+MAX_TOP_TASKS = 5
 PRINTED_S = 10.0  # a serial console takes seconds for a long report
 
 
@@ -142,7 +142,7 @@ class _Report:
         fields = {
             k: v for k, v in self.fields.items() if not (k.endswith("_bytes") and isinstance(v, int) and v >= UNLIMITED_BYTES)
         }
-        if cause == GLOBAL:
+        if cause == GLOBAL_OOM_CAUSE:
             for name in ("limit_path", "limit_bytes", "usage_bytes"):
                 fields.pop(name, None)
         who = owner(str(fields.get("limit_path") or fields.get("cgroup") or ""))
@@ -162,15 +162,17 @@ class _Report:
     def _cause(self) -> tuple[str, bool]:
         constraint = self.fields.get("constraint")
         if constraint:
-            return (CGROUP if constraint == "CONSTRAINT_MEMCG" or "limit_path" in self.fields else GLOBAL), True
+            return (
+                CGROUP_OOM_CAUSE if constraint == "CONSTRAINT_MEMCG" or "limit_path" in self.fields else GLOBAL_OOM_CAUSE
+            ), True
         if "cgroup" in self.said or "limit_path" in self.fields:
-            return CGROUP, True
+            return CGROUP_OOM_CAUSE, True
         if "global" in self.said:
-            return GLOBAL, True
+            return GLOBAL_OOM_CAUSE, True
         if "stack cgroup" in self.said:
-            return CGROUP, True
-        return GLOBAL, "stack global" in self.said
+            return CGROUP_OOM_CAUSE, True
+        return GLOBAL_OOM_CAUSE, "stack global" in self.said
 
     def _biggest(self) -> str:
-        top: Iterable[tuple[str, tuple[int, int]]] = sorted(self.tasks.items(), key=lambda t: -t[1][1])[:MANY]
+        top: Iterable[tuple[str, tuple[int, int]]] = sorted(self.tasks.items(), key=lambda t: -t[1][1])[:MAX_TOP_TASKS]
         return ", ".join(f"{name}{f' x{count}' if count > 1 else ''} {size(pages * 4096)}" for name, (count, pages) in top)

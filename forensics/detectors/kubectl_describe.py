@@ -27,16 +27,16 @@ from forensics.model import Line, Region, Trigger, Value, Weight
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True
 CODE = lazy.regex(r"^(?P<indent>\s*)Exit Code:\s+(?P<code>\d{1,3})\s*$")
-STATE = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
-REASON = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
+TERMINATED_PATTERN = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
+REASON_PATTERN = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
 MESSAGE = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
-NAME = lazy.regex(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
+CONTAINER_NAME_PATTERN = lazy.regex(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
 FINISHED = lazy.regex(r"^\s*Finished:\s+\S")
 NODE = lazy.regex(r"^Node:\s+(?P<node>[\w.-]+)(?:/\S*)?\s*$")
-CONTAINER = lazy.regex(r"^\s*Container ID:\s+\S{1,40}://(?P<id>[0-9a-f]{64})\s*$")
+CONTAINER_ID_ROW_PATTERN = lazy.regex(r"^\s*Container ID:\s+\S{1,40}://(?P<id>[0-9a-f]{64})\s*$")
 POD_UID = lazy.regex(r"\bin pod \S{1,400}\((?P<uid>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\)")
-POD = lazy.regex(r"^Name:\s+(?P<pod>\S+)\s*$")
-MEMORY = lazy.regex(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
+POD_NAME_PATTERN = lazy.regex(r"^Name:\s+(?P<pod>\S+)\s*$")
+MEMORY_LIMIT_PATTERN = lazy.regex(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
 RESTARTS = lazy.regex(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
 EVICTED = lazy.regex(
     r"The node was low on resource: (?P<resource>[\w-]+)\.?(?: Threshold quantity: (?P<threshold>[\d.]+\w{0,2}), "
@@ -56,7 +56,7 @@ BY_CODE = {132: "process.illegal_instruction", 134: "process.abort", 135: "proce
 BY_CODE |= {139: "process.segfault"}
 # What a program says of itself by its status: that it failed, or that it was never started. Its own log says why.
 BY_STATUS = {1: "code.exception", 2: "code.exception", 126: "code.config", 127: "code.config"}
-SCALES: dict[str, float] = {
+BYTES_PER_QUANTITY_UNIT: dict[str, float] = {
     "": 1,
     "k": 1000,
     "M": 1000**2,
@@ -67,8 +67,8 @@ SCALES: dict[str, float] = {
     "Gi": 1 << 30,
     "Ti": 1 << 40,
 }
-SCALES |= {"m": 0.001}
-MOST_ROWS = 14  # of a state: Reason, Message of several lines, Exit Code, Signal, Started, Finished
+BYTES_PER_QUANTITY_UNIT |= {"m": 0.001}
+MAX_STATE_ROWS = 14  # of a state: Reason, Message of several lines, Exit Code, Signal, Started, Finished
 
 
 def read(region: Region) -> Record | None:
@@ -83,7 +83,7 @@ def quantity(text: str) -> int | None:
     """A quantity of Kubernetes in bytes: `512Mi`, `1.5G`, `1924152Ki`, `2147483648`."""
     found = re.fullmatch(r"([\d.]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?", text)
     try:
-        return round(float(found[1]) * SCALES[found[2] or ""]) if found else None
+        return round(float(found[1]) * BYTES_PER_QUANTITY_UNIT[found[2] or ""]) if found else None
     except ValueError:
         return None
 
@@ -91,15 +91,22 @@ def quantity(text: str) -> int | None:
 def _terminated(region: Region) -> Record | None:
     before, after = region.lines_before(), region.lines_after()
     code = int(CODE.match(region.text)["code"])  # type: ignore[index]
-    at = next((i for i in range(len(before) - 1, max(-1, len(before) - MOST_ROWS), -1) if STATE.match(before[i].text)), None)
+    at = next(
+        (
+            i
+            for i in range(len(before) - 1, max(-1, len(before) - MAX_STATE_ROWS), -1)
+            if TERMINATED_PATTERN.match(before[i].text)
+        ),
+        None,
+    )
     if at is None:
         return None
-    indent = len(STATE.match(before[at].text)["indent"])  # type: ignore[index]
+    indent = len(TERMINATED_PATTERN.match(before[at].text)["indent"])  # type: ignore[index]
     own = _deeper(after, indent)
     rows = [*before[at:], Line(region.number, region.text), *own]
     fields: dict[str, Value] = {"exit_code": code, **_names(before[:at], indent), **_container(after[len(own) :], indent)}
-    fields |= _ids(before[:at], after, STATE.match(before[at].text)["name"] == "State")  # type: ignore[index]
-    reason = next((m["reason"] for row in rows if (m := REASON.match(row.text))), "")
+    fields |= _ids(before[:at], after, TERMINATED_PATTERN.match(before[at].text)["name"] == "State")  # type: ignore[index]
+    reason = next((m["reason"] for row in rows if (m := REASON_PATTERN.match(row.text))), "")
     if reason:
         fields["reason"] = reason
     if message := next((m["message"] for row in rows if (m := MESSAGE.match(row.text))), ""):
@@ -108,7 +115,7 @@ def _terminated(region: Region) -> Record | None:
     if decided is None:
         return None
     cause, weight, telling = decided
-    quote = [row for row in rows if REASON.match(row.text) or CODE.match(row.text) or FINISHED.match(row.text)]
+    quote = [row for row in rows if REASON_PATTERN.match(row.text) or CODE.match(row.text) or FINISHED.match(row.text)]
     quote += [row for row in after if row.number in telling]
     decides = ("host_memory.oom_cgroup", "process.worker_died") if cause == "host_memory.oom_cgroup" else (cause,)
     return Record("kubectl_describe", rows[0].number, rows[-1].number, cause, weight, tuple(quote), fields, decides)
@@ -133,10 +140,10 @@ def _names(before: list[Line], indent: int) -> dict[str, Value]:
     """Container: the nearest name that stands further left than its state. Pod: the nearest name at the margin."""
     names: dict[str, Value] = {}
     for line in reversed(before):
-        found = NAME.match(line.text)
+        found = CONTAINER_NAME_PATTERN.match(line.text)
         if found and len(found["indent"]) < indent and "container" not in names:
             names["container"] = found["name"]
-        if pod := POD.match(line.text):
+        if pod := POD_NAME_PATTERN.match(line.text):
             names["pod"] = pod["pod"]
             break
     return names
@@ -146,9 +153,9 @@ def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, V
     """The node, the pod's uid and the container's id; a container that was started anew has another id than the dead one."""
     ids: dict[str, Value] = {}
     for line in reversed(before):
-        if is_current and "container_id" not in ids and (found := CONTAINER.match(line.text)):
+        if is_current and "container_id" not in ids and (found := CONTAINER_ID_ROW_PATTERN.match(line.text)):
             ids["container_id"] = found["id"]
-        if NAME.match(line.text):
+        if CONTAINER_NAME_PATTERN.match(line.text):
             is_current = False  # what stands further up is of another container
         if found := NODE.match(line.text):
             ids["node"] = found["node"]
@@ -160,7 +167,7 @@ def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, V
 def _deeper(after: list[Line], indent: int) -> list[Line]:
     """The rows of the same state: those indented more than its first one."""
     rows: list[Line] = []
-    for line in after[:MOST_ROWS]:
+    for line in after[:MAX_STATE_ROWS]:
         if len(line.text) - len(line.text.lstrip()) <= indent or not line.text.strip():
             break
         rows.append(line)
@@ -177,7 +184,11 @@ def _container(after: list[Line], indent: int) -> dict[str, Value]:
             break
         if depth == indent:
             block = line.text.strip()
-        if block == "Limits:" and (found := MEMORY.match(line.text)) and (size := quantity(found["size"])) is not None:
+        if (
+            block == "Limits:"
+            and (found := MEMORY_LIMIT_PATTERN.match(line.text))
+            and (size := quantity(found["size"])) is not None
+        ):
             fields["limit_bytes"] = size
         if found := RESTARTS.match(line.text):
             fields["restarts"] = int(found["count"])

@@ -15,7 +15,7 @@ from forensics.model import Line, Region, Trigger
 TRIGGER = Trigger("last_boots", ("reboot   system boot",), before=40, after=40)
 BOOT = lazy.regex(r"^reboot +system boot ")
 DOWN = lazy.regex(r"^(?:shutdown +system down|runlevel +\(to lvl [06]\)) ")
-OPEN = "still running"
+STILL_RUNNING = "still running"
 
 
 def read(region: Region) -> Record | None:
@@ -30,7 +30,7 @@ def read(region: Region) -> Record | None:
         down = down or bool(DOWN.search(line.text))
     else:
         return None
-    told = OPEN in own.text or any(DOWN.search(line.text) for line in region.lines())
+    told = STILL_RUNNING in own.text or any(DOWN.search(line.text) for line in region.lines())
     if down or not told:
         return None
     return Record("last_boots", own.number, own.number, "host_hardware.power", "strong", (own, line))

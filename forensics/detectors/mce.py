@@ -20,7 +20,7 @@ from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("mce", ("Machine Check", "_STATUS[", "MCGSTATUS"), before=8, after=14)
 FOLDS = True
-STATUS = (
+MCE_STATUS_PATTERNS = (
     lazy.regex(
         r"CPU (?P<cpu>\d{1,5}): Machine Check(?: Exception| Observation)?: *[0-9a-f]{1,16} *"
         r"Bank (?P<bank>\d{1,3}): *(?P<status>[0-9a-f]{16})\b"
@@ -30,18 +30,18 @@ STATUS = (
 )
 OLD_BANK = lazy.regex(r"\bCPU (?P<cpu>\d{1,5}) BANK (?P<bank>\d{1,3})\b")
 PROCESSOR = lazy.regex(r"PROCESSOR (?P<vendor>\d+):[0-9a-f]+ TIME (?P<time>\d{1,12}) SOCKET (?P<socket>\d+)")
-ADDRESS = lazy.regex(r"\b(?:ADDR|Error Addr:) (?:0x)?(?P<address>[0-9a-f]{1,16})\b")
+MCE_ADDRESS_PATTERN = lazy.regex(r"\b(?:ADDR|Error Addr:) (?:0x)?(?P<address>[0-9a-f]{1,16})\b")
 IPID = lazy.regex(r"\bIPID:? (?:0x)?(?P<ipid>[0-9a-f]{1,16})\b")
 DIMM = lazy.regex(r"EDAC MC\d+: \d+ (?P<kind>CE|UE) .{0,120}?\bon (?P<dimm>[^()]{1,160}?) ?\(")
 AMD_MEMORY = lazy.regex(r"DRAM ECC error|Unified Memory Controller|ECC/ChipKill ECC error")
-PART = lazy.regex(
+MCE_LINE_PATTERN = lazy.regex(
     r"\[Hardware Error\]|\bEDAC\b|^(?:CPU|MCE|TIME|MISC|ADDR|MCG|MCi|MCA|STATUS|"
     r"Hardware event|CPUID|SOCKET|Transaction)\b|microcode"
 )
 VERDICT = lazy.regex(r"Machine check: (?P<verdict>[A-Z][^\n]{3,80})")
 DECIDES = ("host_hardware.memory", "host_hardware.cpu")
 AMD = "2"  # x86 vendor number of AMD in the kernel; 0 is Intel
-LEVELS = ("level 0", "level 1", "level 2", "any level")
+CACHE_LEVELS = ("level 0", "level 1", "level 2", "any level")
 REQUESTS = ("", "read", "write", "data read", "data write", "instruction fetch", "prefetch", "eviction", "snoop")
 TRANSACTIONS = ("", "read", "write", "address or command", "scrubbing")
 UNCORRECTED, CORRUPT, VALID = 1 << 61, 1 << 57, 1 << 63
@@ -49,7 +49,7 @@ UNCORRECTED, CORRUPT, VALID = 1 << 61, 1 << 57, 1 << 63
 
 def read(region: Region) -> Record | None:
     """The machine check whose status word stands on the region's line; None for a line without one, or an empty word."""
-    found = next((m for pattern in STATUS if (m := pattern.search(region.text))), None)
+    found = next((m for pattern in MCE_STATUS_PATTERNS if (m := pattern.search(region.text))), None)
     if found is None:
         return None
     fields: dict[str, Value] = {k: int(v[:18]) for k, v in found.groupdict().items() if k != "status"}
@@ -117,7 +117,7 @@ def _detail(name: str, code: int) -> str:
     if name == "cache hierarchy":
         request = code >> 4 & 15
         what = REQUESTS[request] if request < len(REQUESTS) else ""
-        return f" ({', '.join(x for x in (LEVELS[code & 3], what) if x)})"
+        return f" ({', '.join(x for x in (CACHE_LEVELS[code & 3], what) if x)})"
     return ""
 
 
@@ -128,7 +128,7 @@ def _details(text: str) -> dict[str, Value]:
         # A machine check that reset the host is read at the next boot: this time is the fault's, the line's is the boot's.
         if time := int(found["time"][:18]):
             details["fault_time"] = datetime.fromtimestamp(time % (1 << 33), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    if found := ADDRESS.search(text):
+    if found := MCE_ADDRESS_PATTERN.search(text):
         details["address"] = found["address"]
     if found := VERDICT.search(text):
         details["verdict"] = found["verdict"].strip()
@@ -149,7 +149,7 @@ def _after(region: Region) -> list[Line]:
     """The lines that go on about it: up to the next status word, or something else."""
     rows: list[Line] = []
     for line in region.lines_after():
-        if any(p.search(line.text) for p in STATUS) or not PART.search(line.text):
+        if any(p.search(line.text) for p in MCE_STATUS_PATTERNS) or not MCE_LINE_PATTERN.search(line.text):
             break
         rows.append(line)
     return rows
@@ -162,7 +162,7 @@ def _before(region: Region) -> list[Line]:
         rows.insert(0, line)
         if OLD_BANK.search(line.text):
             return rows
-        if not PART.search(line.text):
+        if not MCE_LINE_PATTERN.search(line.text):
             break
     return []
 

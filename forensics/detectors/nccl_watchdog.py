@@ -40,7 +40,7 @@ WORK = lazy.regex(
     r"OpType=(?P<op>\w+)(?:, TensorShape=\[[^\]]{0,200}\])?(?:, NumelIn=(?P<numel_in>\d+))?(?:, NumelOut=(?P<numel_out>\d+))?"
     r"(?:, Timeout\(ms\)=(?P<timeout_ms>\d+))?"
 )
-STATUS = lazy.regex(
+GROUP_STATUS_PATTERN = lazy.regex(
     r"(?:detected by watchdog at work(?: sequence id)?|Timeout at NCCL work): (?P<seq>-?\d+)[, ]{1,3}(?:PG status: )?"
     r"last enqueued (?:NCCL )?work: (?P<last_enqueued>-?\d+)(?:, last started (?:NCCL )?work: -?\d+(?: \(\w+\))?)?"
     r"(?:, last completed (?:NCCL )?work: (?P<last_completed>-?\d+))?"
@@ -48,33 +48,33 @@ STATUS = lazy.regex(
 DUMP = lazy.regex(r"dump signal due to a collective timeout from (?:this local rank|\s?rank (?P<first_rank>\d+))")
 DUMPED = lazy.regex(r"Last enqueued NCCL work: (?P<last_enqueued>-?\d+), last completed NCCL work: (?P<last_completed>-?\d+)")
 ABORTED = lazy.regex(r"NCCLABORTEDCOMM\S* from rank:? ?(?P<first_rank>\d+)")
-JOINED = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] joined but didn't finish collective #(?P<seq>\d+)")
+JOINED_RANKS_PATTERN = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] joined but didn't finish collective #(?P<seq>\d+)")
 STAYED = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] finished collective #\d+, but didn't join collective #(?P<seq>\d+)")
 LAGGING = lazy.regex(r"ranks \[(?P<ranks>[\d, ]{1,400})\] are the lagging ranks that caused this timeout")
 OTHER_ERROR = lazy.regex(r"watchdog thread terminated with exception: (?!\[Rank \d+\] Watchdog caught)(?P<error>[^\n]{4,160})")
-GROUP = lazy.regex(
+PROCESS_GROUP_PATTERN = lazy.regex(
     r"\[PG (?:ID (?P<id>\d+) PG GUID (?P<guid>[\w:.-]+?)(?:\((?P<desc>[^)]{0,60})\))?|"
     r"(?P<old>\w+)(?: \((?P<old_desc>[^)]{0,60})\))?)"
     r" Rank (?P<rank>\d+)\]"
 )
-GLOBAL = lazy.regex(r"\[rank(\d+)\]:")
+GLOBAL_RANK_PATTERN = lazy.regex(r"\[rank(\d+)\]:")
 DECIDES = ("distributed.timeout",)
-APART_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
-QUOTED = 12
+MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
+MAX_QUOTED_LINES = 12
 
 
 def read(region: Region) -> Record | None:
     """What one line tells; its raw numbers as fields, for `join`."""
     text = _unwrapped(region)
     fields: dict[str, Value] = {}
-    for name, pattern in (("caught", WORK), ("status", STATUS), ("dump", DUMP), ("dump", ABORTED)):
+    for name, pattern in (("caught", WORK), ("status", GROUP_STATUS_PATTERN), ("dump", DUMP), ("dump", ABORTED)):
         found = pattern.search(text)
         if found:
             fields["says"] = fields.get("says", name)
             fields |= {k: _value(k, v) for k, v in found.groupdict().items() if v and k not in fields}
     if fields.get("says") == "dump" and (numbers := DUMPED.search(text)):
         fields |= {k: int(v[:18]) for k, v in numbers.groupdict().items()}
-    for name, pattern in (("joined", JOINED), ("stayed_away", STAYED), ("stayed_away", LAGGING)):
+    for name, pattern in (("joined", JOINED_RANKS_PATTERN), ("stayed_away", STAYED), ("stayed_away", LAGGING)):
         if found := pattern.search(text):
             fields |= {
                 "says": name,
@@ -92,14 +92,14 @@ def read(region: Region) -> Record | None:
 
 
 def join(records: list[Record]) -> list[Record]:
-    """One record for each time-out: the lines of all ranks up to a gap of APART_S between two stamps."""
+    """One record for each time-out: the lines of all ranks up to a gap of MAX_TIMEOUT_GAP_S between two stamps."""
     groups: list[list[Record]] = []
     last = None
     for record in records:
         stamp = parse_prefix(record.quote[0].text).stamp
         wall = stamp.wall if stamp else None
         comparable = wall and last and (wall.tzinfo is None) == (last.tzinfo is None)
-        if not groups or (wall and last and comparable and abs((wall - last).total_seconds()) > APART_S):
+        if not groups or (wall and last and comparable and abs((wall - last).total_seconds()) > MAX_TIMEOUT_GAP_S):
             groups.append([])
         groups[-1].append(record)
         last = wall or last
@@ -130,7 +130,7 @@ def _joined(group: list[Record]) -> Record | None:
         last=max(r.last for r in group),
         cause="distributed.timeout",
         weight=first.weight if first.fields["says"] != "status" else _status_weight(first),
-        quote=tuple(told.values())[:QUOTED],
+        quote=tuple(told.values())[:MAX_QUOTED_LINES],
         fields=fields,
         decides=DECIDES,
     )
@@ -178,7 +178,7 @@ def _report(record: Record) -> Report:
 def _who(text: str) -> dict[str, Value]:
     """Rank (of the whole job where the line tells), rank in the group, and the group's name."""
     who: dict[str, Value] = {}
-    group = GROUP.search(text)
+    group = PROCESS_GROUP_PATTERN.search(text)
     if group:
         who |= {"pg_rank": int(group["rank"][:9]), "rank": int(group["rank"][:9])}
         desc = group["desc"] or group["old_desc"]
@@ -186,7 +186,7 @@ def _who(text: str) -> dict[str, Value]:
         who["process_group"] = f"{name} ({desc})" if desc else name
     elif found := re.search(r"\[Rank (\d+)\]", text):
         who |= {"pg_rank": int(found[1][:9]), "rank": int(found[1][:9])}
-    if found := GLOBAL.search(text):
+    if found := GLOBAL_RANK_PATTERN.search(text):
         who["rank"] = int(found[1][:9])
     return who
 
@@ -205,7 +205,7 @@ def _unwrapped(region: Region) -> str:
 
 def _whole(text: str) -> bool:
     """Does each message that begins in `text` have its numbers?"""
-    work, status = WORK.search(text), STATUS.search(text)
+    work, status = WORK.search(text), GROUP_STATUS_PATTERN.search(text)
     if "collective operation timeout: Work" in text and not (work and work["timeout_ms"]):
         return False
     begun = "detected by watchdog at work" in text or "Timeout at NCCL work:" in text

@@ -17,7 +17,7 @@ from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("sxid", ("SXid (", "NVSwitch fatal error", "NVSwitch non-fatal error"))
-LINE = lazy.regex(
+SXID_LINE_PATTERN = lazy.regex(
     r"nvidia-nvswitch(?P<nvswitch>\d{1,4}): SXid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<sxid>\d{1,6}), "
     r"(?:(?P<severity>Fatal|Non-fatal|Correctable|Severity \d|Data)\b)?(?:, Link (?P<link>\d{1,4}))?,? ?(?P<detail>.*)"
 )
@@ -33,7 +33,7 @@ MINOR = {"11012", "11021", "11022", "11023", "19049", "19084", "20009", "20012",
 
 def read(region: Region) -> Record | None:
     """The SXid of the region's line; None when the line only looks like one."""
-    found = LINE.search(region.text) or MANAGER.search(region.text)
+    found = SXID_LINE_PATTERN.search(region.text) or MANAGER.search(region.text)
     if found is None:
         return None
     groups = {k: v for k, v in found.groupdict().items() if v}

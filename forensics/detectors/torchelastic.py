@@ -22,7 +22,7 @@ from forensics.detectors.base import Record, parse_lines
 from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("torchelastic", ("Root Cause (first observed failure)",), before=80, after=14)
-ROWS = {
+ROW_PATTERNS = {
     "time": lazy.regex(r"^\s*time\s*: (?P<time>\S+)"),
     "host": lazy.regex(r"^\s*host\s*: (?P<host>\S+)"),
     "rank": lazy.regex(r"^\s*rank\s*: (?P<rank>\d+)(?: \(local_rank: (?P<local_rank>\d+)\))?"),
@@ -32,8 +32,8 @@ ROWS = {
 }
 GRACE = timedelta(seconds=15)  # SIGKILL comes 30 s after SIGTERM; ranks that fail of one thing do so within seconds
 WORKER_DIED = "process.worker_died"
-STAMP = "%Y-%m-%d_%H:%M:%S"
-NUMBERS = ("rank", "local_rank", "exit_code", "pid", "signal")
+STAMP_FORMAT = "%Y-%m-%d_%H:%M:%S"
+NUMBER_ROWS = ("rank", "local_rank", "exit_code", "pid", "signal")
 # What the death of a child by this signal is called when nothing else tells why.
 BY_SIGNAL = {
     4: "process.illegal_instruction",
@@ -51,7 +51,7 @@ def read(region: Region) -> Record | None:
     quote: list[Line] = []
     last = region.number
     for row in parse_lines(region.lines_after()):
-        for pattern in ROWS.values():
+        for pattern in ROW_PATTERNS.values():
             found = pattern.match(row.message)
             if found:
                 fields |= {k: v for k, v in found.groupdict().items() if v and v != "<N/A>"}
@@ -61,7 +61,7 @@ def read(region: Region) -> Record | None:
             break
     if "exit_code" not in fields:
         return None
-    fields |= {k: int(str(fields[k])[:18]) for k in NUMBERS if k in fields}
+    fields |= {k: int(str(fields[k])[:18]) for k in NUMBER_ROWS if k in fields}
     code = int(fields["exit_code"])
     cause = BY_SIGNAL.get(-code) if code < 0 else "code.exception"
     weight = "strong" if -code in (4, 6, 7, 11) else "hint"
@@ -84,7 +84,7 @@ def _by_launcher(region: Region, first: str) -> Iterator[tuple[int, int]]:
     """First and last line of each rank of the table that was killed long after `first`, the time of the first failure."""
     rows: dict[str, tuple[int, str]] = {}
     for row in parse_lines(region.lines_before()):
-        for name, pattern in ROWS.items():
+        for name, pattern in ROW_PATTERNS.items():
             if found := pattern.match(row.message):
                 rows[name] = (row.line.number, found[1])
                 if name == "traceback" and found[1] == "9" and _apart(first, rows.get("time", (0, ""))[1]) > GRACE:
@@ -94,6 +94,6 @@ def _by_launcher(region: Region, first: str) -> Iterator[tuple[int, int]]:
 def _apart(first: str, later: str) -> timedelta:
     """The time between two stamps of the table; none where one is not legible."""
     try:
-        return datetime.strptime(later, STAMP) - datetime.strptime(first, STAMP)
+        return datetime.strptime(later, STAMP_FORMAT) - datetime.strptime(first, STAMP_FORMAT)
     except ValueError:
         return timedelta()

@@ -11,8 +11,8 @@ from forensics.detectors.base import ParsedLine, Record, parse_lines, unwrapped
 from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
-HEAD = "Traceback (most recent call last)"
-FRAME = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
+TRACEBACK_HEAD = "Traceback (most recent call last)"
+FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
 NOTEBOOK_FRAME = lazy.regex(
     r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|"
     r"(?P<cell>Cell In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d+))?(?:, in (?P<cell_function>[\w.<>]+))?)"
@@ -23,7 +23,7 @@ NOTEBOOK_HEAD = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \
 ONE_LINE = lazy.regex(
     r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
 )
-FOREIGN = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
+FOREIGN_PATHS = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
 SCRIPT = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed: they say that, not why.
 REPORTERS = {
@@ -73,14 +73,14 @@ MESSAGE_LINES = 12
 # Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
 TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):")
 # Their threads without a name, and those of other trackers, by the first frame that is not Python's own.
-THREAD = "Exception in thread "  # ends that thread; the program shows whether it can do without
+THREAD_PREFIX = "Exception in thread "  # ends that thread; the program shows whether it can do without
 THREADING = lazy.regex(r"[\\/]threading\.py\"")
 OF_TRACKER = lazy.regex(r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]')
 # The call that an interrupt found at work, where it is one that waits for others.
-WAITS = lazy.regex(
+WAITING_CALL_PATTERN = lazy.regex(
     r"\s+(?P<call>[\w.]{0,60}?(?:lock|waiter|cond\w*|sem\w*|queue|event|barrier|not_empty|not_full)\.(?:acquire|wait|join|get)\([^)]{0,80}\))\s*"
 )
-RULE = lazy.regex(r"\A[-=*]{20,}\s*$")
+RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
 def read(region: Region) -> Record | None:
@@ -89,7 +89,7 @@ def read(region: Region) -> Record | None:
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
     notebook = NOTEBOOK_HEAD.search(head.message)
     if not notebook:
-        head, *rows = unwrapped([head, *rows], HEAD)
+        head, *rows = unwrapped([head, *rows], TRACEBACK_HEAD)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
     if _ignored(region) or _of_tracker(region, rows):
         last = _message_end(rows, place) if place is not None else region.number
@@ -103,9 +103,11 @@ def read(region: Region) -> Record | None:
     frame, frame_line = _own_frame(rows[:place])
     fields: dict[str, Value] = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()}
     fields |= frame
-    waited = WAITS.fullmatch(rows[place - 1].message) if place and fields["exc_type"] == "KeyboardInterrupt" else None
+    waited = (
+        WAITING_CALL_PATTERN.fullmatch(rows[place - 1].message) if place and fields["exc_type"] == "KeyboardInterrupt" else None
+    )
     fields |= {"waited_in": waited["call"]} if waited else {}
-    if str(fields.get("exc_message", "")).startswith(HEAD):
+    if str(fields.get("exc_message", "")).startswith(TRACEBACK_HEAD):
         fields["exc_message"] = _inner_message(rows[place + 1 :])
     if head.prefix.rank is not None:
         fields["rank"] = head.prefix.rank
@@ -147,7 +149,7 @@ def _ignored(region: Region) -> bool:
 
 def _of_tracker(region: Region, rows: list[ParsedLine]) -> bool:
     """Does a thread of a tracker end with it? The run does without."""
-    if not any(THREAD in line.text for line in region.lines_before()[-1:]):
+    if not any(THREAD_PREFIX in line.text for line in region.lines_before()[-1:]):
         return False
     frames = (r.message for r in rows if r.message.lstrip().startswith('File "'))
     first = next((frame for frame in frames if not THREADING.search(frame)), "")
@@ -188,7 +190,7 @@ def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
     best: tuple[dict[str, Value], Line | None] = ({}, None)
     only_foreign = True
     for row in rows:
-        found = FRAME.search(row.message) or NOTEBOOK_FRAME.search(row.message)
+        found = FRAME_PATTERN.search(row.message) or NOTEBOOK_FRAME.search(row.message)
         if not found:
             continue
         groups = {k: v for k, v in found.groupdict().items() if v}
@@ -206,12 +208,12 @@ def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
 def _inner_message(rows: list[ParsedLine]) -> str:
     """What a message that is itself a traceback ends with: the exception of another process or thread, raised anew as text."""
     place = _end(rows)
-    return rows[place].message.strip()[:500] if place is not None else HEAD
+    return rows[place].message.strip()[:500] if place is not None else TRACEBACK_HEAD
 
 
 def _foreign(file: str) -> bool:
     """Is the file part of an installed package, or the script that starts one?"""
-    return any(part in file for part in FOREIGN) or (SCRIPT.search(file) is not None and not file.endswith(".py"))
+    return any(part in file for part in FOREIGN_PATHS) or (SCRIPT.search(file) is not None and not file.endswith(".py"))
 
 
 def _message_end(rows: list[ParsedLine], place: int) -> int:
@@ -219,7 +221,13 @@ def _message_end(rows: list[ParsedLine], place: int) -> int:
     last = rows[place].line.number
     for row in rows[place + 1 : place + 1 + MESSAGE_LINES]:
         text = row.message
-        if not text.strip() or row.prefix.stamp or HEAD in text or text.startswith(CHAIN) or RULE.match(text):
+        if (
+            not text.strip()
+            or row.prefix.stamp
+            or TRACEBACK_HEAD in text
+            or text.startswith(CHAIN)
+            or RULE_LINE_PATTERN.match(text)
+        ):
             break
         last = row.line.number
     return last

@@ -10,7 +10,7 @@ from forensics.core import lazy
 from forensics.model import Value
 
 # Powers of 1024 throughout: the kernel's kB and the frameworks' MB and GB are binary.
-SCALES = {
+BYTES_BY_UNIT = {
     "kb": 1 << 10,
     "kib": 1 << 10,
     "mb": 1 << 20,
@@ -20,8 +20,8 @@ SCALES = {
     "tib": 1 << 40,
     "pages": 4096,
 }
-SIZE = lazy.regex(r"\A([\d.,]{1,40})\s{0,8}([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
-MOST = 1e24  # beyond every memory and every age
+SIZE_FIELD_PATTERN = lazy.regex(r"\A([\d.,]{1,40})\s{0,8}([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
+MAX_NUMBER = 1e24  # beyond every memory and every age
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",
     "epoch", "cpu", "line_no", "port", "status", "count", "kills", "order", "oom_score_adj", "invoker_pid",
@@ -39,8 +39,8 @@ def typed(groups: Mapping[str, str]) -> dict[str, Value]:
         number = _number(text)
         if unit == "size" and name not in INTEGERS and (size := size_bytes(text)) is not None:
             facts[f"{stem}_bytes"] = size
-        elif unit in SCALES and number is not None:
-            facts[f"{stem}_bytes"] = round(number * SCALES[unit])
+        elif unit in BYTES_BY_UNIT and number is not None:
+            facts[f"{stem}_bytes"] = round(number * BYTES_BY_UNIT[unit])
         elif unit == "bytes" and number is not None:
             facts[name] = round(number)
         elif unit == "ms" and number is not None:
@@ -56,7 +56,7 @@ def typed(groups: Mapping[str, str]) -> dict[str, Value]:
 
 def size_bytes(text: str) -> int | None:
     """`20.00 GiB`, `512M`, `1234 bytes` or `1234` in bytes."""
-    found = SIZE.match(text)
+    found = SIZE_FIELD_PATTERN.match(text)
     number = _number(found[1]) if found else None
     if found is None or number is None:
         return None
@@ -69,4 +69,4 @@ def _number(text: str) -> float | None:
         number = float(text.replace(",", ""))
     except ValueError:
         return None
-    return number if abs(number) < MOST else None
+    return number if abs(number) < MAX_NUMBER else None

@@ -15,7 +15,7 @@ from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
-LINE = lazy.regex(
+XID_LINE_PATTERN = lazy.regex(
     r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?P<mig>[^)]*)\): (?P<xid>\d{1,9})"
     r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
 )
@@ -27,7 +27,7 @@ DECIDES = ("gpu_hardware.*", "gpu_driver.*", "gpu_program.*")
 
 def read(region: Region) -> Record | None:
     """The Xid of the region's line; None when the line only looks like one."""
-    found = LINE.search(region.text)
+    found = XID_LINE_PATTERN.search(region.text)
     if found is None:
         return None
     code = found["xid"]

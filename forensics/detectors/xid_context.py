@@ -21,8 +21,8 @@ from forensics.detectors.base import Record
 from forensics.model import Value
 
 PROGRAM_OR_GPU = {13, 31, 32, 69, 137}
-UNIT = lazy.regex(r"\(GPC (\d+), TPC (\d+)(?:, SM (\d+))?\)")
-NEAR_LINES = 2000  # beside: what stands further away in a kernel log is another story
+GPC_TPC_PATTERN = lazy.regex(r"\(GPC (\d+), TPC (\d+)(?:, SM (\d+))?\)")
+MAX_XID_CONTEXT_LINES = 2000  # beside: what stands further away in a kernel log is another story
 NEAR_RECORDS = 32  # on either side; a flood says no more than its first lines
 
 
@@ -52,7 +52,9 @@ def _judged(record: Record, same_gpu: Sequence[Record]) -> Record:
     if record.fields.get("xid") not in PROGRAM_OR_GPU:
         return record
     at = bisect_left(same_gpu, record.first, key=lambda r: r.first)
-    near = [r for r in same_gpu[max(0, at - NEAR_RECORDS) : at + NEAR_RECORDS] if abs(r.first - record.first) <= NEAR_LINES]
+    near = [
+        r for r in same_gpu[max(0, at - NEAR_RECORDS) : at + NEAR_RECORDS] if abs(r.first - record.first) <= MAX_XID_CONTEXT_LINES
+    ]
     fault = next((r for r in near if r.first <= record.first and _is_fault(r)), None)
     if fault:
         told = f"Xid {fault.fields['xid']} ({fault.fields['xid_meaning']})" if "xid" in fault.fields else "PCIe errors (AER)"
@@ -75,7 +77,7 @@ def _is_fault(record: Record) -> bool:
 def _pattern(alike: Sequence[Record]) -> tuple[str, bool]:
     """What repeated Xids of one code on one GPU say, and whether it speaks against the GPU."""
     programs = _programs(alike)
-    units = {m.group(1, 2) for r in alike if (m := UNIT.search(str(r.fields.get("detail", ""))))}
+    units = {m.group(1, 2) for r in alike if (m := GPC_TPC_PATTERN.search(str(r.fields.get("detail", ""))))}
     if len(programs) > 1 and len(units) <= 1:
         where = "GPC {} TPC {}".format(*next(iter(units))) if units else "one GPU"
         names = ", ".join(sorted(programs)[:4])

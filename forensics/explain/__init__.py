@@ -9,20 +9,20 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics import detectors
-from forensics.advice.case import SAID, case_fields
+from forensics.advice.case import SAID_FACT, case_fields
 from forensics.advice.findings import said
 from forensics.advice.remedies import advice
 from forensics.advice.wording import summary
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, asked, told
 from forensics.database.conditions import field_of
-from forensics.database.entries import FIELD
+from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
 from forensics.explain.words import Term, codes_in, terms_in
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
 
-MAX_BYTES = 1 << 20
+MAX_TEXT_BYTES = 1 << 20
 CAUSES_SHOWN = 4
 
 
@@ -75,7 +75,7 @@ class Explanation(Struct, frozen=True):
 
 
 def explain(text: str, database: Database) -> Explanation:
-    """What is known of `text`: of an id, of a code, else of its lines (the first MAX_BYTES of them)."""
+    """What is known of `text`: of an id, of a code, else of its lines (the first MAX_TEXT_BYTES of them)."""
     name = text.strip()
     if name in database.causes:
         return Explanation(name, signatures=tuple(database.causes[name].signatures), causes=(_in_general(database.causes[name]),))
@@ -120,7 +120,7 @@ def _words(text: str, database: Database) -> Explanation | None:
 
 
 def _lines(text: str, database: Database) -> Explanation:
-    data = text.encode("utf-8", "replace")[:MAX_BYTES]
+    data = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES]
     found = scan(Source("given", lambda _warn: iter([data])), database, lambda _warning: None)
     events = detectors.read(found)
     heard = {(e.kind, e.line) for e in events}
@@ -172,7 +172,7 @@ def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[Told]:
 def _in_general(cause: Cause) -> Told:
     """A cause without a case: its remedies, fields as `<name>`, but for those that a program's own lines or numbers call for."""
     own: set[str | None] = {*case_fields()}
-    own.discard(SAID)
+    own.discard(SAID_FACT)
     remedies = (
         Advice(i, r.who, _open(r.do), _open(r.why), tuple(map(_open, r.commands)), r.source or None)
         for i, r in enumerate((r for r in cause.remedies if own.isdisjoint(map(field_of, r.when))), 1)
@@ -181,7 +181,7 @@ def _in_general(cause: Cause) -> Told:
 
 
 def _open(template: str) -> str:
-    return FIELD.sub(r"<\1>", template)
+    return TEMPLATE_FIELD_PATTERN.sub(r"<\1>", template)
 
 
 def _near(text: str, database: Database) -> tuple[str, ...]:

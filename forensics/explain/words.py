@@ -19,7 +19,7 @@ from msgspec import Struct
 from forensics.database import read_rows
 from forensics.database.codes import Code, cuda, ending, signal, xid
 
-WORD = re.compile(r"[a-z0-9]+(?:'t)?")
+WORD_PATTERN = re.compile(r"[a-z0-9]+(?:'t)?")
 ERROR = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
 SAME = {  # words that people use for one thing, as stems; a word may stand for several
     "vram": "gpu memory", "ram": "memory", "rss": "memory",
@@ -41,17 +41,20 @@ PASSED_OVER = frozenset(
         """,
     )
 )
-SUFFIXES = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "s")
+WORD_SUFFIXES = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "s")
 LEAST_STEM_CHARS = 3
 WORDS_BETWEEN = 1  # other word that the words of a phrase may have among them
 TERMS_SHOWN = 3
 CLOSE = 0.7  # of the best term's score, from which another one is told as well
-NUMBER = r"(-?\d{1,5})\b"
+CODE_NUMBER_PATTERN = r"(-?\d{1,5})\b"
 CODES = (
-    (re.compile(rf"(?i)\bxid[ :#]*{NUMBER}"), xid),
-    (re.compile(rf"(?i)\bcuda error[ :(]*{NUMBER}"), cuda),
-    (re.compile(rf"(?i)\b(?:exit\w*|return\w*|status|rc)\b(?:[ :=(]|with|code|status|of|is){{0,24}}{NUMBER}"), ending),
-    (re.compile(rf"(?i)\bcode[ :=(]{{1,3}}{NUMBER}"), ending),
+    (re.compile(rf"(?i)\bxid[ :#]*{CODE_NUMBER_PATTERN}"), xid),
+    (re.compile(rf"(?i)\bcuda error[ :(]*{CODE_NUMBER_PATTERN}"), cuda),
+    (
+        re.compile(rf"(?i)\b(?:exit\w*|return\w*|status|rc)\b(?:[ :=(]|with|code|status|of|is){{0,24}}{CODE_NUMBER_PATTERN}"),
+        ending,
+    ),
+    (re.compile(rf"(?i)\bcode[ :=(]{{1,3}}{CODE_NUMBER_PATTERN}"), ending),
     (re.compile(r"(?i)\bsignal[ :#]*(\d{1,2})\b"), signal),
     (re.compile(r"\b(SIG(?:KILL|SEGV|ABRT|BUS|TERM|ILL|FPE|INT|HUP|PIPE|XCPU|XFSZ|SYS))\b"), signal),
 )
@@ -91,14 +94,14 @@ def _stands_in(phrase: frozenset[str], words: list[str]) -> bool:
 
 def stems(text: str) -> Iterator[str]:
     """The words of `text` without what grammar adds: `Training gets killed` -> train, kill; one word for what means the same."""
-    for word in WORD.findall(ERROR.sub(r"\1 error", text.lower())):
+    for word in WORD_PATTERN.findall(ERROR.sub(r"\1 error", text.lower())):
         if word not in PASSED_OVER:
             stem = _stem(word)
             yield from SAME.get(word, SAME.get(stem, stem)).split()
 
 
 def _stem(word: str) -> str:
-    for suffix in SUFFIXES:
+    for suffix in WORD_SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= LEAST_STEM_CHARS and not word.endswith("ss"):
             word = word.removesuffix(suffix) + ("y" if suffix in ("ied", "ies") else "")
             break

@@ -15,7 +15,7 @@ from msgspec import Struct
 from forensics.core.errors import SourceError, UsageError
 
 LAYOUTS = ("folder", "file")
-INSTALL = "pip install 'training-forensics[fleet]'"
+INSTALL_FLEET = "pip install 'training-forensics[fleet]'"
 
 
 class Case(Struct, frozen=True):
@@ -95,7 +95,7 @@ def opened(url: str) -> tuple[Any, str]:
 
         fs, root = url_to_fs(url)
     except (ImportError, ValueError) as error:
-        raise UsageError(f"cannot be opened ({error})", url, f"{INSTALL}, and fsspec's package for that scheme") from error
+        raise UsageError(f"cannot be opened ({error})", url, f"{INSTALL_FLEET}, and fsspec's package for that scheme") from error
     return fs, str(root)
 
 

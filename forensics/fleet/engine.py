@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from forensics.core.errors import UsageError
-from forensics.fleet.cases import INSTALL, Case
+from forensics.fleet.cases import INSTALL_FLEET, Case
 from forensics.fleet.worker import Analysed, Limits, analysed, failed
 
 QUIET = {  # of a cluster of this machine: its workers wait for a helper, and there is nothing to sample a hundred times a second
@@ -17,7 +17,7 @@ QUIET = {  # of a cluster of this machine: its workers wait for a helper, and th
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.tick.interval": "1s",
 }
-AHEAD = 4  # tasks given for each thread: the next one is there when one is done
+TASKS_PER_THREAD = 4  # tasks given for each thread: the next one is there when one is done
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def client_of(scheduler: str, workers: int | None) -> Iterator[Any]:
     try:
         import distributed
     except ImportError as error:
-        raise UsageError("a fleet needs Dask", "forensics fleet", INSTALL) from error
+        raise UsageError("a fleet needs Dask", "forensics fleet", INSTALL_FLEET) from error
     cluster = _cluster(distributed, scheduler, workers)
     try:
         client = distributed.Client(cluster if cluster is not None else scheduler, timeout="20s")
@@ -81,7 +81,7 @@ def reports(client: Any, cases: Iterable[Case], limits: Limits) -> Iterator[Anal
             given[future] = case
             done.add(future)
 
-    give(max(sum(client.nthreads().values()), 1) * AHEAD)
+    give(max(sum(client.nthreads().values()), 1) * TASKS_PER_THREAD)
     for future in done:
         case = given.pop(future)
         if future.status == "finished":

@@ -14,8 +14,8 @@ from forensics.history.exchange import arrow, report_in, schema, table
 from forensics.history.incident import Incident, incident_of
 
 MORE = (("report", "string"), ("failure", "string"), ("seconds", "float64"))
-ROWS = 500
-SECONDS = 30.0  # a part is written then at the latest: what a client that is killed loses
+MAX_PART_ROWS = 500
+MAX_PART_S = 30.0  # a part is written then at the latest: what a client that is killed loses
 
 
 class Parts:
@@ -24,7 +24,7 @@ class Parts:
     def __init__(self, folder: Path, resume: bool) -> None:
         self.folder = folder
         self.rows: list[tuple[Incident, Analysed]] = []
-        self.next_time = time.monotonic() + SECONDS
+        self.next_time = time.monotonic() + MAX_PART_S
         try:
             folder.mkdir(parents=True, exist_ok=True)
             written = sorted(folder.glob("part-*.parquet"))
@@ -41,7 +41,7 @@ class Parts:
         """Take in a report; writes a part where there are enough, or the last one was written long ago."""
         incident = incident_of(report_in(found.report, found.case), int(time.time()), None)
         self.rows.append((incident, found))
-        if len(self.rows) >= ROWS or time.monotonic() > self.next_time:
+        if len(self.rows) >= MAX_PART_ROWS or time.monotonic() > self.next_time:
             self.flush()
         return incident
 
@@ -63,7 +63,7 @@ class Parts:
         half.rename(self.folder / f"part-{self.count:05d}.parquet")
         self.count += 1
         self.rows = []
-        self.next_time = time.monotonic() + SECONDS
+        self.next_time = time.monotonic() + MAX_PART_S
 
     def every(self) -> Iterator[tuple[Incident, str]]:
         """All rows that are written, and why a case failed."""

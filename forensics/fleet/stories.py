@@ -21,7 +21,7 @@ from forensics.history.incident import Incident
 WINDOW_S = 300  # a timeout of ten minutes is told in steps; a fabric that is down is told by all within minutes
 LEAST_NODES = 3
 MOST_EXPECTED = 0.01
-SHARED = 0.9  # of the nodes: one or two may be told by another log
+MIN_NODES_SHARE = 0.9  # of the nodes: one or two may be told by another log
 # families of causes that one origin brings to many nodes; what a program does to itself is in none
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "storage": ("storage.",),
@@ -117,7 +117,7 @@ def _most_of(run: list[Incident], incidents: Sequence[Incident], used: set[str])
     """Is the label's share of all that the family says in that time large enough to name the label?"""
     start, end = run[0].time - WINDOW_S, run[-1].time + WINDOW_S
     every = {i.node for i in incidents if start <= i.time <= end and i.key not in used}
-    return len({i.node for i in run}) >= SHARED * len(every)
+    return len({i.node for i in run}) >= MIN_NODES_SHARE * len(every)
 
 
 def _story(family: str, label: str, run: list[Incident], total: int, span: int, share: float, groups: float) -> Story | None:

@@ -19,7 +19,7 @@ import msgspec
 from forensics.fleet.cases import Case
 from forensics.fleet.helper import Asked
 
-LOOK_S = 0.05  # between looks at the helper's memory
+HELPER_LOOK_S = 0.05  # between looks at the helper's memory
 LENGTH_CHARS = 16
 MIB = 1 << 20
 
@@ -76,7 +76,7 @@ class Helper:
         until = time.monotonic() + limits.seconds
         got, needed = b"", LENGTH_CHARS
         while len(got) < needed:
-            if select.select([out], [], [], LOOK_S)[0]:
+            if select.select([out], [], [], HELPER_LOOK_S)[0]:
                 piece = os.read(out.fileno(), MIB)
                 if not piece:
                     raise OverLimitError(f"its analysis died ({_status(process.wait())})")

@@ -20,9 +20,9 @@ from forensics.core.errors import UsageError
 
 NEEDED = ("JobID", "Start", "End", "NodeList")
 HOST_LIST = lazy.regex(r"(?P<head>[^,\[\]]*)(?:\[(?P<numbers>[^\]]*)\](?P<tail>[^,\[\]]*))?(?:,|\Z)")
-GPUS = lazy.regex(r"gres/gpu(?::[\w.-]+)?=(?P<count>\d+)")
-MOST_NODES = 200_000
-COMMAND = "sacct -a -P -o JobID,JobName,User,State,Start,End,NodeList,ReqMem,Timelimit,AllocTRES"
+GPU_COUNT_PATTERN = lazy.regex(r"gres/gpu(?::[\w.-]+)?=(?P<count>\d+)")
+MAX_ACCOUNTED_NODES = 200_000
+SACCT_COMMAND = "sacct -a -P -o JobID,JobName,User,State,Start,End,NodeList,ReqMem,Timelimit,AllocTRES"
 
 
 def read_jobs(path: Path) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def expanded(nodes: str) -> list[str]:
         for part in found["numbers"].split(","):
             low, _, high = part.partition("-")
             names += [f"{head}{n:0{len(low)}d}{tail}" for n in range(int(low), int(high or low) + 1)]
-            if len(names) > MOST_NODES:
+            if len(names) > MAX_ACCOUNTED_NODES:
                 raise ValueError("too many nodes")
     return names
 
@@ -67,7 +67,7 @@ def _job(row: Mapping[str, str]) -> dict[str, Any] | None:
         nodes = expanded(row["NodeList"]) if "None" not in row["NodeList"] else []
     except ValueError:
         return None  # still running, never started
-    gpus = GPUS.search(row.get("AllocTRES") or "")
+    gpus = GPU_COUNT_PATTERN.search(row.get("AllocTRES") or "")
     asked = (("--mem", row.get("ReqMem")), ("--time", row.get("Timelimit")), ("--gpus", gpus and gpus["count"]))
     return {
         "job": row["JobID"],
@@ -92,7 +92,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
     head, *rows = _table(path) or [[]]
     missing = [name for name in NEEDED if name not in head]
     if missing:
-        raise UsageError(f"no column {', '.join(missing)}", str(path), f"make it with `{COMMAND}`")
+        raise UsageError(f"no column {', '.join(missing)}", str(path), f"make it with `{SACCT_COMMAND}`")
     for row in rows:
         if len(row) >= len(head) - 1:
             yield dict(zip(head, [*row, ""], strict=False))

@@ -13,7 +13,7 @@ from sqlalchemy import and_, func, select
 
 from forensics.history.fingerprint import in_front
 from forensics.history.incident import Incident
-from forensics.history.tables import INCIDENTS, JOBS, RESOLUTIONS
+from forensics.history.tables import INCIDENT_TABLE, JOBS, RESOLUTIONS
 from forensics.model import History, SeenOn
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from forensics.history.store import Store
 
-MOST_NODES = 20
+MAX_SEEN_NODES = 20
 MOST_JOBS = 20
 MOST_FOLLOWED = 50  # of the latest incidents, whose next run is looked at
 COMPLETED = "COMPLETED"  # the state in which Slurm accounts a job that ended with 0
 UNFINISHED = ("CANCELLED", "PREEMPTED", "REQUEUED", "")  # tell nothing of whether it helped
 Level = Literal["exact", "similar"]
-C, J = INCIDENTS.c, JOBS.c
+C, J = INCIDENT_TABLE.c, JOBS.c
 
 
 class Next(Struct, frozen=True):
@@ -69,7 +69,7 @@ def _told(connection: "Connection", incident: Incident, level: Level, alike: Any
         first=datetime.fromtimestamp(min(row[2] for row in found), UTC),
         last=datetime.fromtimestamp(max(row[3] for row in found), UTC),
         node_count=len(nodes),
-        nodes=tuple(nodes[:MOST_NODES]),
+        nodes=tuple(nodes[:MAX_SEEN_NODES]),
         jobs=tuple(dict.fromkeys(connection.execute(latest).scalars()))[:MOST_JOBS],
         outcome=what_helped(following(connection, incident, alike)),
         note=_note(connection, incident),

@@ -16,15 +16,15 @@ from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.history.fingerprint import masked
 from forensics.history.incident import Incident, Known, incident_of, pseudonym
-from forensics.history.opening import INSTALL
+from forensics.history.opening import INSTALL_EXTRA
 from forensics.model import Report
 from forensics.report.reading import report_of
 
-ROWS = 50_000  # of a group in a Parquet file, and of a piece in memory
-MOST_LINE_BYTES = 512 << 20
+ROWS_PER_GROUP = 50_000  # of a group in a Parquet file, and of a piece in memory
+MAX_JSON_LINE_BYTES = 512 << 20
 PSEUDONYM = lazy.regex(r"(?:case|run|user)-[0-9a-f]{8}\Z|\Z")
-COLUMNS = Incident.__struct_fields__
-FORMS = (".parquet", ".csv", ".jsonl")
+INCIDENT_FIELDS = Incident.__struct_fields__
+EXCHANGE_SUFFIXES = (".parquet", ".csv", ".jsonl")
 
 
 def incidents_in(path: Path, now: int, salt: bytes | None, known: Known) -> Iterator[Incident]:
@@ -53,11 +53,11 @@ def reports_in(path: Path) -> Iterator[Report]:
 
 
 def _reports(file: IO[bytes], name: str) -> Iterator[Report]:
-    for number, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES), b""), 1):
+    for number, line in enumerate(iter(lambda: file.readline(MAX_JSON_LINE_BYTES), b""), 1):
         if not line.strip():
             continue
         if number == 1 and line.strip() == b"{":  # one document over many lines
-            line += file.read(MOST_LINE_BYTES)
+            line += file.read(MAX_JSON_LINE_BYTES)
         yield report_in(line, f"{name}:{number}")
 
 
@@ -77,10 +77,10 @@ def _parquet_rows(path: Path) -> Iterator[Incident]:
     dataset = arrow("dataset")
     try:
         found = dataset.dataset(path, format="parquet", exclude_invalid_files=False)
-        missing = set(COLUMNS) - set(found.schema.names)
+        missing = set(INCIDENT_FIELDS) - set(found.schema.names)
         if missing:
             raise UsageError(f"no column {', '.join(sorted(missing))}", str(path), "give what `history export` or `fleet` wrote")
-        for batch in found.to_batches(columns=list(COLUMNS)):
+        for batch in found.to_batches(columns=list(INCIDENT_FIELDS)):
             for row in batch.to_pylist():
                 yield msgspec.convert(row, Incident)
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
@@ -89,8 +89,10 @@ def _parquet_rows(path: Path) -> Iterator[Incident]:
 
 def export(incidents: Iterable[Incident], path: Path) -> int:
     """Write all of them to `path`; the suffix tells the form. Returns how many; raises UsageError where it cannot be written."""
-    if path.suffix not in FORMS:
-        raise UsageError(f"unknown form {path.suffix!r}", str(path), f"name it {', '.join('history' + f for f in FORMS)}")
+    if path.suffix not in EXCHANGE_SUFFIXES:
+        raise UsageError(
+            f"unknown form {path.suffix!r}", str(path), f"name it {', '.join('history' + f for f in EXCHANGE_SUFFIXES)}"
+        )
     try:
         return {".parquet": _to_parquet, ".csv": _to_csv, ".jsonl": _to_lines}[path.suffix](incidents, path)
     except OSError as error:
@@ -100,7 +102,7 @@ def export(incidents: Iterable[Incident], path: Path) -> int:
 def _to_parquet(incidents: Iterable[Incident], path: Path) -> int:
     parquet, count, rows = arrow("parquet"), 0, iter(incidents)
     with parquet.ParquetWriter(path, schema(), compression="zstd") as writer:
-        while piece := list(islice(rows, ROWS)):
+        while piece := list(islice(rows, ROWS_PER_GROUP)):
             writer.write_table(table(piece))
             count += len(piece)
     return count
@@ -112,7 +114,7 @@ def _to_csv(incidents: Iterable[Incident], path: Path) -> int:
     count = 0
     with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(COLUMNS)
+        writer.writerow(INCIDENT_FIELDS)
         for count, incident in enumerate(incidents, 1):  # noqa: B007
             writer.writerow([_harmless(v) for v in msgspec.structs.astuple(incident)])
     return count
@@ -138,7 +140,7 @@ def arrow(module: str) -> Any:
     try:
         return importlib.import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError as error:
-        raise UsageError("Parquet needs pyarrow", "history", INSTALL.format("history")) from error
+        raise UsageError("Parquet needs pyarrow", "history", INSTALL_EXTRA.format("history")) from error
 
 
 def schema(more: Sequence[tuple[str, str]] = ()) -> Any:
@@ -146,11 +148,13 @@ def schema(more: Sequence[tuple[str, str]] = ()) -> Any:
     pa = arrow("")
     whole, real = ("time", "added"), ("probability", "gpu_hours")
     kinds: Mapping[str, str] = {**dict.fromkeys(whole, "int64"), **dict.fromkeys(real, "float64"), "dated": "bool_"}
-    return pa.schema([(n, getattr(pa, kinds.get(n, "string"))()) for n in COLUMNS] + [(n, getattr(pa, k)()) for n, k in more])
+    return pa.schema(
+        [(n, getattr(pa, kinds.get(n, "string"))()) for n in INCIDENT_FIELDS] + [(n, getattr(pa, k)()) for n, k in more]
+    )
 
 
 def table(incidents: Sequence[Incident]) -> Any:
     """A table of pyarrow, a row an incident."""
     pa = arrow("")
-    columns = {name: [getattr(i, name) for i in incidents] for name in COLUMNS}
+    columns = {name: [getattr(i, name) for i in incidents] for name in INCIDENT_FIELDS}
     return pa.table(columns, schema=schema())

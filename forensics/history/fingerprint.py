@@ -37,7 +37,7 @@ QUOTED_ID = lazy.regex(
     r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{8,}(?![\w-])"
 )  # run_1fa9c2, pod-7d9fxk: made up for one run
 STAND_IN = lazy.regex(r"\b(host|user|job|ip|email)-(?:\d+|<n>)")
-DIGITS = lazy.regex(r"\d+")
+DIGITS_PATTERN = lazy.regex(r"\d+")
 FRAME = lazy.regex(r'(?P<head>.*?)File "(?P<file>[^"]+)", line (?P<line_no>\d+)')
 CODE = "failing_code"  # the name under which `reduced` keeps it among the facts
 CODE_CHARS = 300
@@ -126,7 +126,7 @@ def _own_function(finding: Finding) -> tuple[str, str]:
     for file, function in (("file", "function"), ("python_file", "python_function")):
         path = str(finding.facts.get(file, ""))
         if path and not OTHERS_CODE.search(path):
-            return DIGITS.sub("<n>", re.split(r"[/\\]", path)[-1]), str(finding.facts.get(function, ""))
+            return DIGITS_PATTERN.sub("<n>", re.split(r"[/\\]", path)[-1]), str(finding.facts.get(function, ""))
     return "", ""
 
 
@@ -149,7 +149,7 @@ def _failing_code(finding: Finding) -> str:
 
 def _of_any_sweep(code: str) -> str:
     """Without numbers, spaces and stand-ins for names: a line that a sweep wrote with another number is no other line."""
-    return STAND_IN.sub(r"<\1>", DIGITS.sub("<n>", "".join(code.split())))
+    return STAND_IN.sub(r"<\1>", DIGITS_PATTERN.sub("<n>", "".join(code.split())))
 
 
 def _hash(*parts: str) -> str:

@@ -12,15 +12,15 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.history.fingerprint import DIGITS, OTHERS_CODE, decisive, fingerprint_of, in_front, reduced
+from forensics.history.fingerprint import DIGITS_PATTERN, OTHERS_CODE, decisive, fingerprint_of, in_front, reduced
 from forensics.model import Finding, Proof, Report
 
-LINE_CHARS = 300
+MAX_STORED_LINE_CHARS = 300
 CASE_CHARS = 6  # a shorter name of a case is a word of the log as well
 HOME = lazy.regex(r"[/\\](?:home|Users)[/\\](?P<user>[A-Za-z_][\w.-]*)[/\\]")
 HOSTS = ("host", "node")
-NOBODY = ("", "localhost", "127.0.0.1", "::1")  # every machine's name for itself
-GPUS = ("uuid", "serial", "pci")  # the surest name of a GPU first; an index means nothing without its node
+LOCAL_NAMES = ("", "localhost", "127.0.0.1", "::1")  # every machine's name for itself
+GPU_NAME_FACTS = ("uuid", "serial", "pci")  # the surest name of a GPU first; an index means nothing without its node
 SLURM_STEP = lazy.regex(r"(?:Slurm (?:step|job) )?(?P<job>\d+(?:_\d+)?)(?:\.\w+)?")
 
 
@@ -115,12 +115,12 @@ def pseudonym(kind: str, name: str, salt: bytes | None) -> str:
 
 def _kept(run: str, salt: bytes | None) -> str:
     """What of a run's name may be in a fingerprint, which is no secret: nothing that can be guessed without the store's key."""
-    return pseudonym("run", DIGITS.sub("<n>", run), salt)
+    return pseudonym("run", DIGITS_PATTERN.sub("<n>", run), salt)
 
 
 def _shown(text: str, case: str) -> str:
     """The line, cut; where names are hidden without that of the case, which may tell the job's."""
-    return (text.replace(case, "<case>") if len(case) >= CASE_CHARS else text).strip()[:LINE_CHARS]
+    return (text.replace(case, "<case>") if len(case) >= CASE_CHARS else text).strip()[:MAX_STORED_LINE_CHARS]
 
 
 def _key(report: Report, exact: str, line: Proof | None, time: datetime | None, node: str, job: str) -> str:
@@ -143,8 +143,8 @@ def _time(report: Report, line: Proof | None) -> datetime | None:
 
 def _node(report: Report, first: Finding) -> str:
     """The machine whose fault it was: as the evidence says, else the only one of the incident; empty where several are named."""
-    told = next((str(first.facts[n]) for n in HOSTS if n in first.facts and first.facts[n] not in NOBODY), "")
-    named = [h for i in report.incidents[:1] for h in i.hosts if h not in NOBODY]
+    told = next((str(first.facts[n]) for n in HOSTS if n in first.facts and first.facts[n] not in LOCAL_NAMES), "")
+    named = [h for i in report.incidents[:1] for h in i.hosts if h not in LOCAL_NAMES]
     return told or (named[0] if len(named) == 1 else "")
 
 
@@ -173,7 +173,7 @@ def _user(first: Finding, line: Proof | None) -> str:
 def _devices(first: Finding, node: str) -> dict[str, str]:
     """Units below a node, each with the node's name in front where its own means nothing without it."""
     facts = {k: str(v) for k, v in first.facts.items()}
-    gpu = next((facts[n] for n in GPUS if facts.get(n)), "")
+    gpu = next((facts[n] for n in GPU_NAME_FACTS if facts.get(n)), "")
     at = f"{node}/" if node else ""
     return {
         "gpu": gpu if gpu.startswith("GPU-") or gpu.isdigit() or not gpu else f"{at}{gpu}",

@@ -20,19 +20,19 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 
 from forensics.core.errors import UsageError
-from forensics.history.tables import INCIDENTS
+from forensics.history.tables import INCIDENT_TABLE
 
 if TYPE_CHECKING:
     from forensics.history.store import Store
 
-UNITS = ("node", "gpu", "dimm", "link", "switch")
+UNIT_KINDS = ("node", "gpu", "dimm", "link", "switch")
 FALSE_SHARE = 0.05  # of the units called lemons, in expectation
 LEAST_JOBS = 3  # two may be one story: a job and its restart
-LEVEL = 0.90  # of the interval of a rate
+CONFIDENCE_LEVEL = 0.90  # of the interval of a rate
 ROUNDS = 10  # the rate of the rest stands after two or three
 PER_HOURS = 1000
 MOST_TOLD = 500  # units whose causes are told
-C = INCIDENTS.c
+C = INCIDENT_TABLE.c
 
 
 class Unit(Struct, frozen=True):
@@ -71,8 +71,8 @@ def lemons(
     store: "Store", machine_causes: Iterable[str], exposure: Mapping[str, float] | None = None, unit: str = "node", since: int = 0
 ) -> Lemons:
     """The units of that kind. `machine_causes`: ids of the causes that are the machine's own. `exposure`: hours by unit."""
-    if unit not in UNITS:
-        raise UsageError(f"no unit {unit!r}", "history nodes", f"choose one of {', '.join(UNITS)}")
+    if unit not in UNIT_KINDS:
+        raise UsageError(f"no unit {unit!r}", "history nodes", f"choose one of {', '.join(UNIT_KINDS)}")
     causes = sorted(machine_causes)
     found = _counted(store, causes, unit, since)
     if not exposure:
@@ -174,5 +174,5 @@ def shrunken(counts: Any, hours: Any) -> tuple[Any, Any, Any]:
     spread = ((counts - expected) ** 2 - expected).sum() / (expected**2).sum()  # squared coefficient of variation between units
     shape = 1 / max(float(spread), 1e-3)
     a, b = shape + counts, shape / mean + hours
-    tail = (1 - LEVEL) / 2
+    tail = (1 - CONFIDENCE_LEVEL) / 2
     return a / b, gamma.ppf(tail, a) / b, gamma.ppf(1 - tail, a) / np.asarray(b)

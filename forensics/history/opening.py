@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from forensics.history.store import Store
 
-SUFFIXES = (".db", ".sqlite", ".sqlite3")
-WAIT_S = 60  # for another writer
+SQLITE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+MAX_WRITER_WAIT_S = 60  # for another writer
 SALT_BYTES = 16
 CHECKPOINT = "wal_autocheckpoint=10000"  # pages (40 MB) between waits for the disk; a row of eleven indexes touches some fifteen
-INSTALL = "pip install 'training-forensics[{}]'"
+INSTALL_EXTRA = "pip install 'training-forensics[{}]'"
 
 
 def default_place() -> str:
@@ -37,7 +37,7 @@ def open_store(place: str, create: bool = True, keep_names: bool = False) -> "St
     try:
         from sqlalchemy.exc import SQLAlchemyError
     except ImportError as error:
-        raise UsageError("a history needs SQLAlchemy", place, INSTALL.format("history")) from error
+        raise UsageError("a history needs SQLAlchemy", place, INSTALL_EXTRA.format("history")) from error
     try:
         return _opened(_engine(place, create), place, keep_names)
     except SQLAlchemyError as error:
@@ -68,7 +68,7 @@ def _engine(place: str, create: bool) -> "Engine":
         try:
             return create_engine(url.set(drivername="postgresql+psycopg"))
         except ImportError as error:
-            raise UsageError("PostgreSQL needs psycopg", shown(place), INSTALL.format("postgres")) from error
+            raise UsageError("PostgreSQL needs psycopg", shown(place), INSTALL_EXTRA.format("postgres")) from error
     return _sqlite(place.removeprefix("sqlite:///"), create)
 
 
@@ -88,7 +88,9 @@ def _sqlite(place: str, create: bool) -> "Engine":
         except OSError as error:
             raise UsageError(f"cannot be written ({error.strerror})", str(path)) from error
         place = str(path)
-    engine = create_engine(f"sqlite:///{place}" if place != ":memory:" else "sqlite://", connect_args={"timeout": WAIT_S})
+    engine = create_engine(
+        f"sqlite:///{place}" if place != ":memory:" else "sqlite://", connect_args={"timeout": MAX_WRITER_WAIT_S}
+    )
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: object, _record: object) -> None:
@@ -104,17 +106,17 @@ def _opened(engine: "Engine", place: str, keep_names: bool) -> "Store":
     from sqlalchemy import inspect, select
 
     from forensics.history.store import Store, insert_new
-    from forensics.history.tables import METADATA, SETTINGS, VERSION
+    from forensics.history.tables import METADATA, SETTINGS, STORE_VERSION
 
     with engine.begin() as connection:
         if not inspect(connection).has_table(SETTINGS.name):
             METADATA.create_all(connection)
-        made = {"version": VERSION, "salt": secrets.token_bytes(SALT_BYTES), "redacted": not keep_names}
+        made = {"version": STORE_VERSION, "salt": secrets.token_bytes(SALT_BYTES), "redacted": not keep_names}
         found = connection.execute(select(SETTINGS)).first()
         if found is None:
             connection.execute(insert_new(connection, SETTINGS), [made])
             found = connection.execute(select(SETTINGS)).one()
-    if found.version != VERSION:
+    if found.version != STORE_VERSION:
         raise UsageError(f"a later version wrote this history (tables {found.version})", shown(place), "update forensics")
     if keep_names and found.redacted:
         raise UsageError("this history keeps no names", shown(place), "start another one with names kept")

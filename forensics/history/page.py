@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_MONTHS = 18
 BAR_WIDTH, BAR_HEIGHT = 640, 160
-COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
+SERIES_COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
 
 
 class Bar(Struct, frozen=True):
@@ -56,7 +56,7 @@ def page(store: "Store", title: str, units: Lemons | None = None, stories: tuple
         bars=bars(causes),
         bar_width=BAR_WIDTH,
         bar_height=BAR_HEIGHT,
-        colours=dict(zip((c.name for c in causes), COLOURS, strict=False)),
+        colours=dict(zip((c.name for c in causes), SERIES_COLOURS, strict=False)),
         heat_nodes=names,
         heat_causes=columns,
         cells=cells,
@@ -83,7 +83,7 @@ def bars(causes: list[Course]) -> list[Bar]:
             y -= height
             if count:
                 said = f"{month // 100}-{month % 100:02d} {cause.name}: {count}"
-                made.append(Bar(i * width, y, width * 0.9, height, COLOURS[min(n, len(COLOURS) - 1)], said))
+                made.append(Bar(i * width, y, width * 0.9, height, SERIES_COLOURS[min(n, len(SERIES_COLOURS) - 1)], said))
     return made
 
 

@@ -11,13 +11,13 @@ from sqlalchemy import delete, func, select, update
 
 from forensics.core.errors import UsageError
 from forensics.history.incident import Incident, pseudonym
-from forensics.history.tables import INCIDENTS, JOBS, RESOLUTIONS
+from forensics.history.tables import INCIDENT_TABLE, JOBS, RESOLUTIONS
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Table
 
 MOST_LISTED = 1000
-C = INCIDENTS.c
+C = INCIDENT_TABLE.c
 
 
 def insert_new(connection: "Connection", table: "Table") -> Any:
@@ -41,7 +41,7 @@ class Store:
         """Remember them; returns how many were new. `at_once`: how many make one transaction."""
         new = 0
         with self.engine.connect() as connection:  # one for all: to take it anew for each costs as much as the insert
-            insert = insert_new(connection, INCIDENTS).execution_options(preserve_rowcount=True)
+            insert = insert_new(connection, INCIDENT_TABLE).execution_options(preserve_rowcount=True)
             for rows in _pieces((asdict(i) | {"month": i.month} for i in incidents), at_once):
                 new += connection.execute(insert, rows[0] if len(rows) == 1 else rows).rowcount
                 connection.commit()
@@ -63,11 +63,11 @@ class Store:
     def count(self) -> int:
         """How many incidents are remembered."""
         with self.engine.connect() as connection:
-            return int(connection.execute(select(func.count()).select_from(INCIDENTS)).scalar_one())
+            return int(connection.execute(select(func.count()).select_from(INCIDENT_TABLE)).scalar_one())
 
     def listed(self, most: int = 50, **equal: str) -> list[dict[str, Any]]:
         """The latest incidents first, at most `most`; `equal`: columns and what they must be."""
-        asked = select(INCIDENTS).order_by(C.time.desc(), C.id.desc()).limit(min(most, MOST_LISTED))
+        asked = select(INCIDENT_TABLE).order_by(C.time.desc(), C.id.desc()).limit(min(most, MOST_LISTED))
         for name, value in equal.items():
             asked = asked.where(C[name] == value)
         with self.engine.connect() as connection:
@@ -76,7 +76,7 @@ class Store:
     def shown(self, identity: int) -> dict[str, Any]:
         """The incident of that id; raises UsageError for one that is not there."""
         with self.engine.connect() as connection:
-            row = connection.execute(select(INCIDENTS).where(C.id == identity)).first()
+            row = connection.execute(select(INCIDENT_TABLE).where(C.id == identity)).first()
         if row is None:
             raise UsageError(f"no incident {identity}", self.place, "`forensics history list` shows the ids")
         return dict(row._mapping)
@@ -100,14 +100,14 @@ class Store:
         """Forget what happened before that second; returns how many incidents went."""
         with self.engine.begin() as connection:
             connection.execute(delete(JOBS).where(JOBS.c.end < before))
-            return int(connection.execute(delete(INCIDENTS).where(C.time < before)).rowcount)
+            return int(connection.execute(delete(INCIDENT_TABLE).where(C.time < before)).rowcount)
 
     def forget(self, user: str) -> int:
         """Forget all that is kept of a user, by name; returns how many incidents went."""
         names = [user, pseudonym("user", user, self.salt)]
         with self.engine.begin() as connection:
             connection.execute(delete(JOBS).where(JOBS.c.user.in_(names)))
-            return int(connection.execute(delete(INCIDENTS).where(C.user.in_(names))).rowcount)
+            return int(connection.execute(delete(INCIDENT_TABLE).where(C.user.in_(names))).rowcount)
 
     def close(self) -> None:
         """Give back the connections."""
@@ -119,7 +119,7 @@ def _completed(job: Mapping[str, Any]) -> Any:
     hours = job["gpus"] * max(job["end"] - job["start"], 0) / 3600
     nodes = job["nodes"].split(",")
     values: dict[str, Any] = {"run": job["run"], "user": job["user"], "gpu_hours": hours if job["gpus"] else None}
-    told = update(INCIDENTS).where(C.job == job["job"])
+    told = update(INCIDENT_TABLE).where(C.job == job["job"])
     if len(nodes) == 1 and nodes[0]:
         from sqlalchemy import case
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-VERSION = 1  # of the tables; a store of a later version is refused
+STORE_VERSION = 1  # of the tables; a store of a later version is refused
 METADATA = MetaData()
 
 SETTINGS = Table(
@@ -32,7 +32,7 @@ SETTINGS = Table(
     Column("salt", LargeBinary, nullable=False),
     Column("redacted", Boolean, nullable=False),
 )
-INCIDENTS = Table(
+INCIDENT_TABLE = Table(
     "incidents",
     METADATA,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
@@ -80,7 +80,7 @@ RESOLUTIONS = Table(
     Column("note", Text, nullable=False),
     Column("time", BigInteger, nullable=False),
 )
-C = INCIDENTS.c
+C = INCIDENT_TABLE.c
 Index("incidents_same", C.similar, C.node, C.exact, C.time)
 Index("incidents_latest", C.similar, C.time, C.exact, C.job, C.run, C.user)
 Index("incidents_units", C.node, C.job, C.cause, C.verdict, C.time)

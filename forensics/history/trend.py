@@ -7,13 +7,13 @@ from msgspec import Struct
 from sqlalchemy import func, select
 
 from forensics.core.errors import UsageError
-from forensics.history.tables import INCIDENTS
+from forensics.history.tables import INCIDENT_TABLE
 
 if TYPE_CHECKING:
     from forensics.history.store import Store
 
 BY = ("cause", "node", "user")
-C = INCIDENTS.c
+C = INCIDENT_TABLE.c
 
 
 class Course(Struct, frozen=True):

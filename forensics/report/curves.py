@@ -10,9 +10,9 @@ from forensics.core.text import size
 from forensics.model import Curve, Report
 
 BARS = "▁▂▃▄▅▆▇█"
-LOST = "×"  # a reading that was NaN or infinite
-CHARS = 32
-WIDE = 1000.0
+LOST_MARK = "×"  # a reading that was NaN or infinite
+SPARKLINE_CHARS = 32
+MIN_LOG_SCALE_RATIO = 1000.0
 LEAST_POINTS = 3
 GREW = 1.1  # what varies by less is how any program's memory varies
 LEFT_ITS_RANGE = 3.0  # a loss that only falls ends below its median; one that is lost rises far above it
@@ -48,13 +48,13 @@ def tells(curve: Curve) -> bool:
     return known[-1] < usual / FELL
 
 
-def sparkline(curve: Curve, chars: int = CHARS) -> str:
+def sparkline(curve: Curve, chars: int = SPARKLINE_CHARS) -> str:
     """At most `chars` characters, low to high, the last of them for the last reading."""
     step = -(-len(curve.points) // chars)
     values = scaled(curve)[::-1][::step][::-1]
     known = [v for v in values if v is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    return "".join(LOST if v is None else BARS[level(v, low, high, len(BARS) - 1)] for v in values)
+    return "".join(LOST_MARK if v is None else BARS[level(v, low, high, len(BARS) - 1)] for v in values)
 
 
 def scaled(curve: Curve) -> list[float | None]:
@@ -66,7 +66,7 @@ def scaled(curve: Curve) -> list[float | None]:
 def is_wide(curve: Curve) -> bool:
     """Does a loss run over so many powers of ten that a plain scale shows nothing but its peak?"""
     known = [v for _, v in curve.points if v is not None]
-    return curve.kind == "loss" and bool(known) and min(known) > 0 and max(known) > WIDE * min(known)
+    return curve.kind == "loss" and bool(known) and min(known) > 0 and max(known) > MIN_LOG_SCALE_RATIO * min(known)
 
 
 def level(value: float, low: float, high: float, steps: int) -> int:

@@ -20,15 +20,16 @@ from forensics.report.redaction import cleared
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
 from forensics.report.style import Style
 
-SCHEMA = "forensics-compare/1"
-FORMS = ("text", "markdown", "json")
-NEAR = 3  # new lines no further apart stand together
-WHOLE = 4  # lines of a passage that is shown whole; of a longer one its first and last and the alarming ones
-LINE_CHARS = 400
+COMPARE_SCHEMA = "forensics-compare/1"
+DIFFERENCE_FORMATS = ("text", "markdown", "json")
+MAX_PASSAGE_GAP_LINES = 3  # new lines no further apart stand together
+MAX_WHOLE_PASSAGE_LINES = 4  # lines of a passage that is shown whole; of a longer one its first and last and the alarming ones
+MAX_DIFFERENCE_LINE_CHARS = 400
 
 
 def render_difference(found: Difference, form: str, most: int, style: Style) -> str:
-    """`found` in one of FORMS, ending with a line end. `most`: passages that people are shown; JSON has everything."""
+    """`found` in one of DIFFERENCE_FORMATS, ending with a line end. `most`: passages that people are shown; JSON has
+    everything."""
     found = cleared(found)
     if form == "json":
         return visible(json.dumps(_document(found), indent=2, ensure_ascii=False)) + "\n"
@@ -43,7 +44,7 @@ def passages(messages: Sequence[Message]) -> list[list[Message]]:
     made: list[list[Message]] = []
     for message in messages:
         last = made[-1][-1] if made else None
-        if last and last.source == message.source and 0 <= message.line - last.line <= NEAR:
+        if last and last.source == message.source and 0 <= message.line - last.line <= MAX_PASSAGE_GAP_LINES:
             made[-1].append(message)
         else:
             made.append([message])
@@ -53,7 +54,7 @@ def passages(messages: Sequence[Message]) -> list[list[Message]]:
 def shortened(passage: Sequence[Message]) -> list[Message | int]:
     """What is shown of a passage, and between it how many messages are not."""
     last = len(passage) - 1
-    kept = [m if last < WHOLE or i in (0, last) or m.alarming else None for i, m in enumerate(passage)]
+    kept = [m if last < MAX_WHOLE_PASSAGE_LINES or i in (0, last) or m.alarming else None for i, m in enumerate(passage)]
     told: list[Message | int] = []
     for message in kept:
         if message is not None:
@@ -134,7 +135,9 @@ def _markdown(found: Difference, most: int) -> Iterator[str]:
             if isinstance(item, int):
                 lines.append(f"    ... {item} more line{'s' if item > 1 else ''}")
             else:
-                lines.append(f"{item.line}:{'>' if item.alarming else ' '} {item.text[:LINE_CHARS]}{_again(item, paths)}")
+                lines.append(
+                    f"{item.line}:{'>' if item.alarming else ' '} {item.text[:MAX_DIFFERENCE_LINE_CHARS]}{_again(item, paths)}"
+                )
         yield from ("", code(passage[0].source), "", *fenced(lines))
     yield ""
     yield from (f"- {plain(line)}" for line in _ends(found, len(parts) - most))
@@ -145,7 +148,7 @@ def _markdown(found: Difference, most: int) -> Iterator[str]:
 
 def _document(found: Difference) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
+        "schema": COMPARE_SCHEMA,
         "good": list(found.good),
         "bad": list(found.bad),
         "lines": found.lines,

@@ -9,7 +9,7 @@ from forensics.model import EarlierAttempt, Finding, IncidentSummary, Line, Proo
 from forensics.model.logs import Fields
 from forensics.report.incidents import groups
 
-SCHEMA = "forensics-report/1"
+REPORT_SCHEMA = "forensics-report/1"
 CONTEXT_CHARS = 500
 
 
@@ -24,7 +24,7 @@ def when(time: datetime | None) -> str | None:
 def document(report: Report) -> dict[str, Any]:
     """The contract's document, keys in its order."""
     return {
-        "schema": SCHEMA,
+        "schema": REPORT_SCHEMA,
         "tool": dict(report.tool),
         "case": shown(report.case),
         "verdict": report.verdict,

@@ -16,13 +16,13 @@ UNSEEN = lazy.regex("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe
 # Words that GitHub links, mentions, draws or closes by: @you, #1, GH-1, a/b#1, a commit's hash, :tada:, $x$, addresses.
 RISKY = r"\S*(?:@|#\d|\b[Gg][Hh]-\d|://|\bwww\.|:[A-Za-z]\w*:|\$|\b[0-9a-f]{7,40}\b)\S*"
 WORTH_QUOTING = lazy.regex(r"[^\W\d_].|[^\w\s]\S")  # a number, or one letter, is told as our own words are
-ADDRESS = lazy.regex(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become a link
+URL_PATTERN = lazy.regex(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become a link
 
 
 def plain(text: str) -> str:
     """Text in which nothing acts as Markdown or HTML, on one line."""
     line = ACTS.sub(r"\\\1", shown(" ".join(text.split()), 4000))
-    line = ADDRESS.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4]}", line)
+    line = URL_PATTERN.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4]}", line)
     return LEADS.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
 
 

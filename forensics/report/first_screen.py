@@ -22,13 +22,13 @@ from forensics.report.subject import ending
 
 SUMMARY_ROWS = 6  # of the screen, which has 24
 LABELLED_ROWS = 2
-LABEL = 10  # columns of `where`, `when`, `do first`
+LABEL_COLUMNS = 10  # columns of `where`, `when`, `do first`
 
 
 def labelled(width: int, label: str, text: str) -> Iterator[Row]:
     """`text` behind its label; nothing where it is empty."""
-    for i, row in enumerate(cut(text, width - LABEL, LABELLED_ROWS) if text else ()):
-        yield Row((("" if i else label).ljust(LABEL), "head"), (row, ""))
+    for i, row in enumerate(cut(text, width - LABEL_COLUMNS, LABELLED_ROWS) if text else ()):
+        yield Row((("" if i else label).ljust(LABEL_COLUMNS), "head"), (row, ""))
 
 
 class FirstScreen:
@@ -86,10 +86,10 @@ class FirstScreen:
             return
         yield Row()
         number = f"{len(self.report.incidents):,} in these logs, number {self.report.incidents[0].id} is told here"
-        yield from wrapped(f"{number}; --incident N tells another", self.width, LABEL, "incidents".ljust(LABEL))
-        for group in told[: overview.LISTED]:
+        yield from wrapped(f"{number}; --incident N tells another", self.width, LABEL_COLUMNS, "incidents".ljust(LABEL_COLUMNS))
+        for group in told[: overview.MAX_LISTED_INCIDENTS]:
             yield from self._group(group)
-        more = sum(len(g.ids) for g in told[overview.LISTED :])
+        more = sum(len(g.ids) for g in told[overview.MAX_LISTED_INCIDENTS :])
         rest = [f"{more:,} more that ended badly, --all shows them" if more else ""]
         rest += [f"{counted(quiet, 'stretch', 'stretches')} of time in which nothing ended badly" if quiet else ""]
         if any(rest):
@@ -112,15 +112,15 @@ class FirstScreen:
             return
         time = course[0].time
         lead = overview.clock_time(time, course[0].source, self.report) + " " if time else ""
-        spans: list[tuple[str, str]] = [("when".ljust(LABEL), "head"), (lead, "dim")]
-        used = len(lead) + LABEL
+        spans: list[tuple[str, str]] = [("when".ljust(LABEL_COLUMNS), "head"), (lead, "dim")]
+        used = len(lead) + LABEL_COLUMNS
         for i, step in enumerate(course):
             arrow = "" if not i else f" --{step.gap}--> " if step.gap else " --> "
             name = step.source.rsplit("/", 1)[-1]
-            text = cut(f"{name}: {step.title}", self.width - (len(arrow) + LABEL if i else used), 1)[0]
+            text = cut(f"{name}: {step.title}", self.width - (len(arrow) + LABEL_COLUMNS if i else used), 1)[0]
             if i and used + len(arrow) + len(text) > self.width:
                 yield Row(*spans)
-                spans, used = [(" " * (LABEL - 1), "")], LABEL - 1
+                spans, used = [(" " * (LABEL_COLUMNS - 1), "")], LABEL_COLUMNS - 1
             spans += [(arrow, "dim"), (text, "cause" if step.role == "root" else "symptom")]
             used += len(arrow) + len(text)
         yield Row(*spans)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forensics.model import History, Report
 
-OFTEN = 0.5  # of the incidents on one node: worth naming it
+MIN_NODE_SHARE = 0.5  # of the incidents on one node: worth naming it
 
 
 def seen_before(report: Report) -> str:
@@ -43,6 +43,6 @@ def _where(told: History) -> str:
 
 def _most(told: History) -> str:
     """`5 of them on gpu-0412`, where one of several nodes has most of them."""
-    if told.node_count < 2 or told.nodes[0].seen < 2 or told.nodes[0].seen < OFTEN * told.seen:
+    if told.node_count < 2 or told.nodes[0].seen < 2 or told.nodes[0].seen < MIN_NODE_SHARE * told.seen:
         return ""
     return f"{told.nodes[0].seen:,} of them on {told.nodes[0].name}"

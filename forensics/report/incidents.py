@@ -18,8 +18,8 @@ from forensics.model import Finding, IncidentSummary, Moment, Report
 
 FOLDED_MIN = 3  # incidents that are alike stand in one row from this number on
 REGULAR = 0.5  # of the median: half of the gaps lie as close to it where it makes sense to say "every 7 min"
-NUMBERED = re.compile(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
-PROCESS = re.compile(r"(?P<name>.+) \(pid \d+\)")
+NUMBERED_NAME_PATTERN = re.compile(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
+PROCESS_NAME_PATTERN = re.compile(r"(?P<name>.+) \(pid \d+\)")
 SHORT_PROOFS = 5
 ENDED_NOTHING = "Nothing ended badly"
 
@@ -105,7 +105,7 @@ def _moved(report: Report, at: int) -> tuple[Moment, ...]:
 def _likeness(incident: IncidentSummary) -> tuple[str, str, str]:
     if incident.verdict == "no_crash":
         return "no_crash", "", ""
-    numbered, process = NUMBERED.fullmatch(incident.subject), PROCESS.fullmatch(incident.subject)
+    numbered, process = NUMBERED_NAME_PATTERN.fullmatch(incident.subject), PROCESS_NAME_PATTERN.fullmatch(incident.subject)
     kind = process["name"] if process else numbered["kind"] if numbered else ""
     return str(incident.verdict), incident.causes[0] if incident.causes else "", kind
 
@@ -133,10 +133,10 @@ def subjects(names: Sequence[str]) -> str:
     different = list(dict.fromkeys(n for n in names if n))
     if len(different) < FOLDED_MIN:
         return " and ".join(different)
-    processes = [PROCESS.fullmatch(n) for n in different]
+    processes = [PROCESS_NAME_PATTERN.fullmatch(n) for n in different]
     if len({p["name"] if p else "" for p in processes}) == 1 and processes[0]:
         return f"{processes[0]['name']}, {len(different)} processes"
-    numbered = [NUMBERED.fullmatch(n) for n in different]
+    numbered = [NUMBERED_NAME_PATTERN.fullmatch(n) for n in different]
     numbers = [int(n["number"]) for n in numbered if n]
     if len(numbers) == len(different) and len({n["kind"] for n in numbered if n}) == 1 and numbered[0]:
         kind = numbered[0]["kind"]

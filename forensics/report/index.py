@@ -18,7 +18,7 @@ from forensics.report.escape import cell
 from forensics.report.phrases import guessed, headline, percent, what_happened
 from forensics.report.redaction import without_secrets
 
-PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
+PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
 SUMMARY_CHARS = 300
 NO_CRASH = "no_crash"
 
@@ -84,7 +84,9 @@ def counts(rows: Sequence[Row]) -> list[Count]:
 def file_name(case: str, ending: str, taken: set[str]) -> str:
     """A name for a case's page that any file system takes, and none of `taken`, to which it is added."""
     stem = (
-        case if PLAIN.fullmatch(case) else f"{re.sub(r'[^A-Za-z0-9._-]+', '_', case)[:60].strip('._') or 'case'}-{_digest(case)}"
+        case
+        if PLAIN_NAME_PATTERN.fullmatch(case)
+        else f"{re.sub(r'[^A-Za-z0-9._-]+', '_', case)[:60].strip('._') or 'case'}-{_digest(case)}"
     )
     name = f"{stem}{ending}"
     number = 2

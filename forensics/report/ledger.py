@@ -19,8 +19,8 @@ from forensics.report.redaction import without_secrets
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
 from forensics.report.style import Style
 
-PLACE_CHARS = 32
-LEAST_CHARS = 30  # of a page's width beside the place; where there are fewer, what a feature means stands below it
+LEDGER_PLACE_CHARS = 32
+MIN_MEANING_CHARS = 30  # of a page's width beside the place; where there are fewer, what a feature means stands below it
 NARROW_INDENT = 14
 LEAST_WIDTH = 60
 NUMBERS_CHARS = 26  # two numbers and the space around them and around the place
@@ -74,7 +74,7 @@ def _table(finding: Finding, meanings: Mapping[str, str], paths: Paths, width: i
         meaning = meanings.get(adjustment.feature, "")
         told = f"{adjustment.feature}: {meaning}" if meaning else adjustment.feature
         lead = f"    {adjustment.log_odds:>+8.2f}  {adjustment.value:>8.2f}  {place:<{column}}  "
-        if width - indent >= LEAST_CHARS:
+        if width - indent >= MIN_MEANING_CHARS:
             yield from wrapped(told, width, indent, lead)
         else:
             yield Row((lead, "title"))
@@ -85,4 +85,4 @@ def _table(finding: Finding, meanings: Mapping[str, str], paths: Paths, width: i
 def _place(adjustment: Adjustment, paths: Paths) -> str:
     if adjustment.source is None or adjustment.line is None:
         return ""
-    return cut(paths.place(adjustment.source, adjustment.line), PLACE_CHARS, 1)[0]
+    return cut(paths.place(adjustment.source, adjustment.line), LEDGER_PLACE_CHARS, 1)[0]

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from forensics.model import Notice, Report
 
-MOST = 3  # shown of each group; all are in the JSON
-OTHERS = "Also on this host"
-OWN = "Worth knowing"
+MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
+OTHERS_TITLE = "Also on this host"
+OWN_TITLE = "Worth knowing"
 
 
 class Notices(Struct, frozen=True):
@@ -31,7 +31,7 @@ def groups(report: Report) -> list[Notices]:
     """What belongs to others, then the rest; without a group that is empty."""
     others = [n for n in report.notices if n.owner == "others"]
     rest = [n for n in report.notices if n.owner != "others"]
-    return [_group(head, found) for head, found in ((OTHERS, others), (OWN, rest)) if found]
+    return [_group(head, found) for head, found in ((OTHERS_TITLE, others), (OWN_TITLE, rest)) if found]
 
 
 def _group(head: str, found: Sequence[Notice]) -> Notices:
@@ -41,7 +41,7 @@ def _group(head: str, found: Sequence[Notice]) -> Notices:
     for notice in found:
         again.append(notice.cause in seen)
         seen.add(notice.cause)
-    chosen = sorted(sorted(range(len(found)), key=lambda i: (again[i], i))[:MOST])
+    chosen = sorted(sorted(range(len(found)), key=lambda i: (again[i], i))[:MAX_GROUP_NOTICES])
     shown = [found[i] for i in chosen]
     following = [*(n.why for n in shown[1:]), ""]
     told = tuple((n, "" if n.why == after else n.why) for n, after in zip(shown, following, strict=True))

@@ -11,7 +11,7 @@ from forensics.report.incidents import Group, groups
 from forensics.report.phrases import guessed, remedies, span, symptoms
 
 RUNS = 3  # of numbers, told one after the other
-LISTED = 5  # rows of other incidents on the first screen
+MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen
 
 
 def where(report: Report) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from forensics.model import Report
 
-LONG = 16  # characters of a folder that are worth telling only once
+MIN_FOLDER_CHARS = 16  # characters of a folder that are worth telling only once
 
 
 class Paths(Struct, frozen=True):
@@ -50,4 +50,4 @@ def _shared(names: Sequence[str]) -> str:
             break
         shared.append(parts[0])
     folder = "/".join(shared) + "/" if shared else ""
-    return folder if len(folder) > LONG else ""
+    return folder if len(folder) > MIN_FOLDER_CHARS else ""

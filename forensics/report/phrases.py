@@ -14,7 +14,7 @@ VERDICTS = {
     "no_crash": "",
     "undetermined": "Nothing here proves a cause. This is the most likely one; see what would settle it.",
 }
-WHO = {"user": "you", "admin": "admin"}
+ACTOR = {"user": "you", "admin": "admin"}
 SURENESS = {
     "proof": "the line marked > alone shows the cause",
     "strong": "the line marked > nearly always means this cause",
@@ -29,7 +29,7 @@ SENTENCES = 4
 UNDRAWN = "\b\x7f \t\r\n"
 LIKELY = 0.03
 NO_CAUSE = "none."  # the family of what says that nothing ended badly: no cause that words could be like
-TIME = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
+TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
 
@@ -150,7 +150,7 @@ def shares_context(finding: Finding) -> bool:
 
 def linked(link: str) -> str:
     """What ties a line to the first evidence line, for a reader who is told how far apart they are."""
-    found = TIME.match(link)
+    found = TIME_LINK_PATTERN.match(link)
     return f"linked by time alone{link[found.end() :]}" if found else f"linked by {link}"
 
 

@@ -21,14 +21,15 @@ ROLES = {  # colours that differ in lightness, too, and shapes that differ in pr
     "symptom": ("o", "#b87900", "consequence"),
     "noise": ("|", "#767c87", "other"),
 }
-KINDS = {".png", ".svg", ".pdf"}
-ROWS = 16
-DPI = 200
+PICTURE_SUFFIXES = {".png", ".svg", ".pdf"}
+MAX_PLOT_SOURCES = 16
+PLOT_DPI = 200
 
 
 def plot(report: Report, path: Path) -> None:
-    """Draw `report` to `path`; raises UsageError for a kind of file that is not in KINDS, or one that cannot be written."""
-    if path.suffix.lower() not in KINDS:
+    """Draw `report` to `path`; raises UsageError for a kind of file that is not in PICTURE_SUFFIXES, or one that cannot be
+    written."""
+    if path.suffix.lower() not in PICTURE_SUFFIXES:
         raise UsageError("pictures are .png, .svg or .pdf", str(path))
     import matplotlib
 
@@ -47,7 +48,7 @@ def plot(report: Report, path: Path) -> None:
         figure = _figure(without_secrets(report), plt)
         try:
             metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-            figure.savefig(path, dpi=DPI, bbox_inches="tight", metadata=metadata)
+            figure.savefig(path, dpi=PLOT_DPI, bbox_inches="tight", metadata=metadata)
         except OSError as error:
             raise UsageError(f"the picture could not be written there ({error.strerror})", str(path)) from error
         finally:
@@ -57,7 +58,7 @@ def plot(report: Report, path: Path) -> None:
 def _figure(report: Report, plt: Any) -> Any:
     curves = bearing(report)[:2]
     moments = _moments(report)
-    names = list(dict.fromkeys(m.source for m in moments))[:ROWS]
+    names = list(dict.fromkeys(m.source for m in moments))[:MAX_PLOT_SOURCES]
     height = 0.7 + 0.32 * max(1, len(names))
     figure, axes = plt.subplots(
         1 + len(curves), 1, figsize=(7, height + 1.3 * len(curves)), height_ratios=[height, *[1.3] * len(curves)], squeeze=False

@@ -12,14 +12,14 @@ import msgspec
 
 from forensics.core.errors import UsageError
 from forensics.model import Report
-from forensics.report.document import SCHEMA
+from forensics.report.document import REPORT_SCHEMA
 
 
 def report_of(document: object, name: str) -> Report:
     """The Report that `document`, read from `name`, was written from; raises UsageError when it is no such document."""
     try:
-        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-            raise ValueError(f"no document of schema {SCHEMA}")
+        if not isinstance(document, dict) or document.get("schema") != REPORT_SCHEMA:
+            raise ValueError(f"no document of schema {REPORT_SCHEMA}")
         json.dumps(document, allow_nan=False)  # raises where a number is none that JSON has
         report = msgspec.convert(document, Report)
         if not report.causes:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from forensics.core.text import shown
 
-COLOURS = {
+STYLE_COLOURS = {
     "title": "bold",
     "sure": "bold red",
     "fine": "bold green",
@@ -81,7 +81,7 @@ def coloured(rows: Iterable[Row], width: int) -> str:
             line = Text(end="")
             for text, style in row.spans:
                 link = _target(row.link) if style == "place" and row.link else ""
-                line.append(text, f"{COLOURS.get(style, '')} link {link}".strip() if link else COLOURS.get(style, ""))
+                line.append(text, f"{STYLE_COLOURS.get(style, '')} link {link}".strip() if link else STYLE_COLOURS.get(style, ""))
             line.rstrip()
             console.print(line, soft_wrap=True)
     return captured.get()

@@ -7,7 +7,7 @@ from forensics.model import Report
 from forensics.report import Style, render
 
 MESSAGE_BYTES = 4096  # of a container's termination message (kubernetes.io, determine-reason-pod-failure)
-CUT = "… the rest is left out\n"
+CUT_NOTE = "… the rest is left out\n"
 
 
 def short(report: Report, most_bytes: int = MESSAGE_BYTES) -> str:
@@ -19,11 +19,11 @@ def cut_to(text: str, most_bytes: int) -> str:
     """The first lines of `text` that fit, and a word where some were left out."""
     if len(text.encode("utf-8", "replace")) <= most_bytes:
         return text
-    room = most_bytes - len(CUT.encode())
+    room = most_bytes - len(CUT_NOTE.encode())
     kept: list[str] = []
     for line in text.splitlines(keepends=True):
         room -= len(line.encode("utf-8", "replace"))
         if room < 0:
             break
         kept.append(line)
-    return "".join(kept).rstrip() + "\n" + CUT
+    return "".join(kept).rstrip() + "\n" + CUT_NOTE

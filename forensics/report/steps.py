@@ -11,7 +11,7 @@ from forensics.model import Finding, Moment, Report
 from forensics.report.consequences import consequences
 from forensics.report.phrases import apart, as_consequence
 
-MOST = 5
+MAX_STEPS = 5
 MOMENT_S = 0.05  # less is told as no time at all
 
 
@@ -54,7 +54,7 @@ def steps(report: Report) -> list[Step]:
     moments = moments[next(i for i, m in enumerate(moments) if m.cause == report.causes[0].id) :]
     if len(moments) < 2:
         return []
-    return [_step(m, moments[i - 1] if i else None, _title(told[m.cause or ""])) for i, m in enumerate(moments[:MOST])]
+    return [_step(m, moments[i - 1] if i else None, _title(told[m.cause or ""])) for i, m in enumerate(moments[:MAX_STEPS])]
 
 
 def _title(finding: Finding) -> str:

@@ -14,7 +14,7 @@ from forensics.model import Report, SubjectSummary
 LONGEST_NAME = 60  # characters: the line is to stay one
 PLACE_AND_TEXT = lazy.regex(r"(?s)(.*?:\d+): (.*)")
 # outcome -> what is said of it where the verdict is sure, and where it is not
-SAID: Mapping[str, tuple[str, str]] = {
+OUTCOME_PHRASES: Mapping[str, tuple[str, str]] = {
     "failed": ("ended badly", "probably ended badly"),
     "stalled": ("hung", "probably hung"),
     "spoiled": ("went wrong", "probably went wrong"),
@@ -49,7 +49,7 @@ def ending(report: Report) -> Ending | None:
     subject = report.subject
     if subject is None or not report.sources:
         return None
-    sure, unsure = SAID.get(subject.outcome, ("", ""))
+    sure, unsure = OUTCOME_PHRASES.get(subject.outcome, ("", ""))
     said = unsure if report.verdict == "undetermined" else sure
     if subject.kind == "machine":
         return _of_machine(subject, said)

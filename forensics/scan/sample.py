@@ -6,7 +6,7 @@
 from forensics.scan.fold import Even
 
 WHOLE_HEAD_BYTES = 512 << 10  # some 5,000 lines: most logs are shorter, and these are looked at whole
-WINDOW_BYTES = 4 << 10  # some 40 lines: enough to see which lines are printed in turn
+SAMPLE_WINDOW_BYTES = 4 << 10  # some 40 lines: enough to see which lines are printed in turn
 WHOLE_TAIL_BYTES = 128 << 10
 MAX_PIECES = 64
 
@@ -33,7 +33,7 @@ class LineSample:
             self.tail = data[-WHOLE_TAIL_BYTES:]
             return
         if self.pieces.wants():
-            self.pieces.add((first_line, _whole(data[:WINDOW_BYTES])))
+            self.pieces.add((first_line, _whole(data[:SAMPLE_WINDOW_BYTES])))
         self.tail = data[-WHOLE_TAIL_BYTES:] if len(data) >= WHOLE_TAIL_BYTES else (self.tail + data)[-WHOLE_TAIL_BYTES:]
 
     def blocks(self, lines: int) -> tuple[tuple[int, bytes], ...]:

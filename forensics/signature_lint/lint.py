@@ -31,7 +31,7 @@ from forensics.signature_lint.unreachable import never_fires
 
 BY_CHANCE_MAX = 0.1  # of a signature that fires as often in both: how likely it is that healthy logs lead by so much
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
-GROUP = lazy.regex(r"\(\?P<(\w+)>")
+GROUP_NAME_PATTERN = lazy.regex(r"\(\?P<(\w+)>")
 
 
 class LintResult(Struct, frozen=True):
@@ -166,7 +166,7 @@ def _written(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             yield node.slice.value
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from GROUP.findall(node.value)
+            yield from GROUP_NAME_PATTERN.findall(node.value)
 
 
 def _places(cause: Cause) -> Iterator[Place]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 import regex
 
 from forensics.database.conditions import fault, field_of
-from forensics.database.entries import FIELD, Cause, Place, Signature
+from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Place, Signature
 from forensics.database.form import Fault
 
 
@@ -22,7 +22,7 @@ def unfilled(cause: Cause, given: Collection[str], facts: Callable[[Iterable[str
     found = {
         (place, f"{{{name}}}: no signature of {cause.id} and no record gives it")
         for place, text in templates(cause)
-        for name in FIELD.findall(text)
+        for name in TEMPLATE_FIELD_PATTERN.findall(text)
         if name not in known
     }
     found |= {

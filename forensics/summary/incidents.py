@@ -14,7 +14,7 @@ from forensics.model import Finding, Incident, IncidentCause, IncidentSummary, M
 from forensics.model.verdicts import Candidate, Diagnosis
 
 MAX_FULL_CAUSES = 3  # causes of an incident after the first that are given in full
-MAX_EVIDENCE_LINES = 5  # of each of these
+MAX_INCIDENT_EVIDENCE_LINES = 5  # of each of these
 
 
 def in_order(
@@ -71,7 +71,7 @@ def _incident(incident: Incident, number: int, decision: Diagnosis, told: tuple[
 
 def _short(finding: Finding) -> Finding:
     """A finding of one incident among many: with its best evidence, and without the ledger."""
-    return replace(finding, evidence=finding.evidence[:MAX_EVIDENCE_LINES], ledger=())
+    return replace(finding, evidence=finding.evidence[:MAX_INCIDENT_EVIDENCE_LINES], ledger=())
 
 
 def moments(found: list[Incident], decided: list[Diagnosis]) -> tuple[Moment, ...]:

@@ -10,7 +10,7 @@ from forensics.model import EarlierAttempt, Finding, SubjectSummary
 from forensics.model.verdicts import Diagnosis, Entity
 from forensics.ownership import Asked
 
-JOB = re.compile(r"job (?P<number>\d+)")
+JOB_PATTERN = re.compile(r"job (?P<number>\d+)")
 MAX_EARLIER_ATTEMPTS = 20  # the last of them
 
 
@@ -18,7 +18,7 @@ def subject_summary(decided: Diagnosis, asked: Asked, first: Finding) -> Subject
     """What the verdict speaks of, and how it ended. `first`: what is said of the first cause, which may name the job."""
     entity, lane = asked.entity(), asked.main_lane()
     if lane and entity.name == lane.source:
-        job = JOB.fullmatch(advice.who(first.facts)) if entity.kind == "job" and decided.verdict != "no_crash" else None
+        job = JOB_PATTERN.fullmatch(advice.who(first.facts)) if entity.kind == "job" and decided.verdict != "no_crash" else None
         entity = Entity(entity.kind, job["number"] if job else _own_source(decided, asked) or entity.name)
     attempts = len(lane.attempts) if lane and not asked.machine else 1
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)

@@ -18,7 +18,7 @@ MOST_SHAPE_BYTES = 300
 HEX_PATTERN = lazy.regex(
     rb"(?<![0-9A-Za-z])(?:0x[0-9a-fA-F]+|(?=[a-fA-F]*0)(?=0*[a-fA-F])[0a-fA-F]{4,})(?![0-9A-Za-z])"
 )  # in a shape
-DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 
 class Group(Struct):

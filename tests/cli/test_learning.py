@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from forensics.cli.app import build
-from forensics.database.rates import HEADER
+from forensics.database.rates import RATES_HEADER
 from tests.commandline import forensics
 
 pytestmark = pytest.mark.seconds
@@ -33,7 +33,7 @@ def test_rates_are_printed_or_written(corpus: Path, tmp_path: Path) -> None:
     printed = forensics("signatures", "rates", str(corpus))
     assert printed.returncode == 0, printed.stderr
     rows = [line.split(",") for line in printed.stdout.decode().splitlines()]
-    assert rows[0] == list(HEADER)
+    assert rows[0] == list(RATES_HEADER)
     by_cause: dict[str, float] = {}
     for name, healthy, own, _, _, _ in rows[1:]:
         assert healthy == "0.0"

@@ -12,7 +12,7 @@ SCRIPT = """
 import sys, time
 from pathlib import Path
 from forensics.cli import progress
-progress.LONG_BYTES = int(sys.argv[2])
+progress.MIN_PROGRESS_BYTES = int(sys.argv[2])
 with progress.bar([Path(sys.argv[1])]):
     Path(sys.argv[1], "big.log").read_bytes()
     time.sleep(0.6)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.context.curves import FEWEST, MOST_POINTS, thinned
+from forensics.context.curves import MAX_CURVE_POINTS, MIN_CURVE_POINTS, thinned
 from forensics.model import Report
 
 Analyze = Callable[..., Report]
@@ -74,7 +74,7 @@ def test_a_time_per_step_is_shown_as_steps_a_second(analyze: Analyze) -> None:
 
 
 def test_ranks_have_curves_of_their_own_and_few_readings_none(analyze: Analyze) -> None:
-    lines = [f"[rank {r}] step {i} loss {i}.5" for i in range(10) for r in (0, 1)] + ["val_loss 3.0"] * (FEWEST - 1)
+    lines = [f"[rank {r}] step {i} loss {i}.5" for i in range(10) for r in (0, 1)] + ["val_loss 3.0"] * (MIN_CURVE_POINTS - 1)
     assert {(c.name, c.rank, len(c.points)) for c in analyze(a_log="\n".join(lines)).curves} == {("loss", 0, 10), ("loss", 1, 10)}
 
 
@@ -85,7 +85,7 @@ def test_thinning_keeps_the_ends_the_order_and_the_bound(count: int) -> None:
     assert kept[0] == points[0]
     assert kept[-1] == points[-1]
     assert list(kept) == sorted(kept)
-    assert len(kept) <= MOST_POINTS
+    assert len(kept) <= MAX_CURVE_POINTS
 
 
 TABLE = """\

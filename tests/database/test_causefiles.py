@@ -229,12 +229,12 @@ def test_a_cached_document_of_another_form_is_rebuilt(tmp_path: Path, monkeypatc
 
 def test_old_cached_databases_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path))
-    for i in range(cache.KEPT + 5):
+    for i in range(cache.MAX_CACHED_DATABASES + 5):
         cache.write(f"k{i}", b"", b"")
         os.utime(tmp_path / f"k{i}.db", (i, i))
     cache.write("last", b"", b"")
     kept = {p.stem for p in tmp_path.iterdir()}
-    assert len(kept) == cache.KEPT
+    assert len(kept) == cache.MAX_CACHED_DATABASES
     assert "last" in kept and "k0" not in kept
 
 

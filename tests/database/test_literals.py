@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
-from forensics.database.literals import EACH_BYTE, PIECE_BYTES, compile_anchors, cuts, whole
+from forensics.database.literals import EACH_BYTE, LITERAL_PIECE_BYTES, compile_anchors, cuts, whole
 from forensics.scan import Matcher
 from forensics.scan.matcher import DENSE
 
@@ -47,13 +47,13 @@ def test_a_part_alone_is_nothing(text: str) -> None:
 
 def test_an_anchor_is_looked_for_up_to_a_rare_piece(knowledge: Database) -> None:
     sizes = [len(a.encode()) for a in knowledge.anchors]
-    assert all(min(PIECE_BYTES, size) <= cut <= size for cut, size in zip(knowledge.cuts, sizes, strict=True))
+    assert all(min(LITERAL_PIECE_BYTES, size) <= cut <= size for cut, size in zip(knowledge.cuts, sizes, strict=True))
     assert cuts(("a word that no piece is of: zqxjkvbw",)) == (36,)
 
 
 def test_the_pieces_are_those_of_the_anchors_of_today(knowledge: Database) -> None:
     """An anchor without a piece is found all the same, only slower; many of them mean that `scripts.pieces` should run again."""
-    long = [i for i, a in enumerate(knowledge.anchors) if len(a.encode()) > PIECE_BYTES]
+    long = [i for i, a in enumerate(knowledge.anchors) if len(a.encode()) > LITERAL_PIECE_BYTES]
     without = [i for i in long if knowledge.cuts[i] == len(knowledge.anchors[i].encode())]
     assert len(without) < 0.15 * len(long)
 

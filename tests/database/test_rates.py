@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database, builtin_folder
-from forensics.database.rates import CAUSE_PRIOR, FAILED_PRIOR, HEADER, STRENGTH, prior, read_rates, smoothed, written
+from forensics.database.rates import CAUSE_PRIOR, FAILED_PRIOR, PRIOR_LOGS, RATES_HEADER, prior, read_rates, smoothed, written
 from scripts.rates_page import PAGE, page
 
 WEIGHTS = ("proof", "strong", "hint")
@@ -33,7 +33,7 @@ def test_a_surer_weight_promises_more() -> None:
 
 def test_the_field_outweighs_the_promise() -> None:
     found = smoothed("proof", healthy=97.0, own=0.0, other=0.0)
-    assert share(found.failed) == pytest.approx(STRENGTH * FAILED_PRIOR["proof"] / 100, abs=0.001)
+    assert share(found.failed) == pytest.approx(PRIOR_LOGS * FAILED_PRIOR["proof"] / 100, abs=0.001)
     assert smoothed("hint", 0, 500, 0).cause > prior("proof").cause
 
 
@@ -50,7 +50,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     rows = [("b/two", 0.2, 31.0, 4.1, smoothed("proof", 0.2, 31.0, 4.1)), ("a/one", 1.0, 0.0, 2.0, smoothed("hint", 1, 0, 2))]
     text = written(rows)
     (tmp_path / "rates.csv").write_text(text)
-    assert text.splitlines()[0] == ",".join(HEADER)
+    assert text.splitlines()[0] == ",".join(RATES_HEADER)
     assert [line.split(",")[0] for line in text.splitlines()[1:]] == ["a/one", "b/two"]
     assert read_rates(tmp_path) == {n: (r.failed, r.cause) for n, _, _, _, r in rows}
     assert read_rates(tmp_path / "none") == {}

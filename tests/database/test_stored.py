@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from forensics import database, pipeline
 from forensics.database import Database, builtin_folder, load, read_folders
 from forensics.database.compiled import assemble
-from forensics.database.entries import NOWHERE, Cause, Missing, Remedy
+from forensics.database.entries import NO_PLACE, Cause, Missing, Remedy
 from forensics.database.stored import dump, restore
 
 
@@ -17,7 +17,7 @@ def built() -> Database:
 
 def told(cause: Cause) -> tuple[list[Remedy], list[Missing]]:
     """The remedies and what is missing, without where they are written, which the cache does not keep."""
-    return [replace(r, place=NOWHERE) for r in cause.remedies], [replace(m, place=NOWHERE) for m in cause.missing]
+    return [replace(r, place=NO_PLACE) for r in cause.remedies], [replace(m, place=NO_PLACE) for m in cause.missing]
 
 
 def test_every_cause_and_signature_is_the_same(built: Database) -> None:

@@ -117,7 +117,7 @@ def test_processes_share_one_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [run.communicate(timeout=PATIENCE_S)[1] for run in runs] == [b""] * 3
     assert [run.returncode for run in runs] == [0] * 3
     kept = list((tmp_path / "cache").glob("*.db"))
-    assert len(kept) == cache.KEPT and all(cache.read(k.stem) for k in kept)
+    assert len(kept) == cache.MAX_CACHED_DATABASES and all(cache.read(k.stem) for k in kept)
 
 
 def test_a_reader_that_leaves() -> None:

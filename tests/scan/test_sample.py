@@ -51,7 +51,7 @@ def test_a_short_source_is_kept_whole() -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A sample of hundreds of bytes, so that short texts are long for it."""
-    for name, size in (("WHOLE_HEAD_BYTES", 200), ("WINDOW_BYTES", 40), ("WHOLE_TAIL_BYTES", 100)):
+    for name, size in (("WHOLE_HEAD_BYTES", 200), ("SAMPLE_WINDOW_BYTES", 40), ("WHOLE_TAIL_BYTES", 100)):
         monkeypatch.setattr(sample, name, size)
     yield
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from forensics.adapters.jupyter.message import compose
 
-COMMAND = [sys.executable, "-P", "-m", "forensics.adapters.jupyter.worker"]
+WORKER_COMMAND = [sys.executable, "-P", "-m", "forensics.adapters.jupyter.worker"]
 
 
 class Analysis:
@@ -51,7 +51,7 @@ class Analysis:
         if self._process is None or self._process.poll() is not None:
             self._ready = False
             self._process = subprocess.Popen(
-                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+                WORKER_COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
             )
         return self._process
 

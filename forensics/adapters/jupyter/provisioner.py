@@ -24,7 +24,7 @@ from forensics.adapters.jupyter.kernel_watch import STDERR, Kernel, KernelWatch,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NAME = "forensics-provisioner"
+PROVISIONER_NAME = "forensics-provisioner"
 SERVER_WAITS = Patience(capture_s=5, report_s=15, clients_s=5)  # a user who waits for the restart is told less after that
 PIPELINE_WAITS = Patience(capture_s=60, report_s=90, clients_s=60)  # nobody waits: time to load the knowledge on a busy machine
 MOST_HELD_S = sum(PIPELINE_WAITS)  # a death that was not told by then will not be

@@ -12,7 +12,7 @@ import json
 from collections import deque
 from typing import Any, NamedTuple
 
-DELIMITER = b"<IDS|MSG>"
+MESSAGE_DELIMITER = b"<IDS|MSG>"
 # Kernels publish under these topics; a filter is applied by the sender, so that what is left out costs nothing.
 TOPICS = (b"kernel", b"stream", b"status", b"execute_input", b"error")
 MOST_REQUESTS = 500  # cells that wait at once
@@ -61,7 +61,7 @@ class RunningCell:
     def take(self, frames: list[bytes]) -> None:
         """One message, as the socket gave it; what is no message of this protocol is passed over."""
         try:
-            at = frames.index(DELIMITER)
+            at = frames.index(MESSAGE_DELIMITER)
             header, parent, content = frames[at + 2], frames[at + 3], frames[at + 5]
         except (ValueError, IndexError):
             return

@@ -23,7 +23,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from forensics.adapters.jupyter.message import no_facts
-from forensics.adapters.jupyter.provisioner import NAME, ForensicsProvisioner
+from forensics.adapters.jupyter.provisioner import PROVISIONER_NAME, ForensicsProvisioner
 from forensics.capture.bundle import MARK, state_folder
 
 PAGE = r"/forensics/deaths/([\w.-]+)"
@@ -122,10 +122,10 @@ def load(server: Any) -> None:
     server.web_app.settings["forensics_deaths"] = deaths
     server.web_app.add_handlers(".*$", [(url_path_join(base, PAGE), ReportHandler), (url_path_join(base, API), DeathsHandler)])
     factory = KernelProvisionerFactory.instance(parent=server.kernel_manager)
-    if factory.default_provisioner_name not in ("local-provisioner", NAME):
+    if factory.default_provisioner_name not in ("local-provisioner", PROVISIONER_NAME):
         server.log.info("forensics: kernels are started by %s and are not watched", factory.default_provisioner_name)
         return
-    factory.default_provisioner_name = NAME
+    factory.default_provisioner_name = PROVISIONER_NAME
     settings = server.web_app.settings
     settings["kernel_websocket_connection_class"] = noting(settings["kernel_websocket_connection_class"])
     try:

@@ -19,14 +19,14 @@ from forensics.api import Knowledge, Report, analyze
 from forensics.core.errors import ForensicsError
 from forensics.history.remember import remembered
 
-FORMS = {"report.json": Report.to_json, "report.txt": Report.to_text, "report.html": Report.to_html}
+REPORT_WRITERS = {"report.json": Report.to_json, "report.txt": Report.to_text, "report.html": Report.to_html}
 
 
 def answer(facts: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
     """The message on one death; its report is written into the bundle."""
     try:
         report = remembered(analyze(facts["bundle"], knowledge=knowledge, workers=1))
-        for name, write in FORMS.items():
+        for name, write in REPORT_WRITERS.items():
             Path(facts["bundle"], name).write_text(write(report), encoding="utf-8")
     except (ForensicsError, OSError) as error:
         return compose(None, facts) | {"fault": str(error)}

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from forensics.adapters.kubernetes.kubectl import LOG_BYTES, Kubectl
+from forensics.adapters.kubernetes.kubectl import MAX_CONTAINER_LOG_BYTES, Kubectl
 from forensics.api import Report, analyze
 from forensics.core.errors import UsageError
 from forensics.model import Notice, Unknown
 
-NAME = re.compile(r"(?:pods?/)?(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)")
+POD_ARGUMENT_PATTERN = re.compile(r"(?:pods?/)?(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)")
 STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
 NO_PREVIOUS = "previous terminated container"
 DESCRIBE = "describe.txt"
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 
 def answer(asked: str, kubectl: Kubectl) -> Answer:
     """Why the pod died. Raises UsageError for what is no pod's name, and where kubectl gives nothing of it."""
-    found = NAME.fullmatch(asked)
+    found = POD_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
         raise UsageError(f"{asked!r} is no pod", advice="write the name that `kubectl get pods` shows")
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
@@ -88,7 +88,7 @@ def _logs(name: str, pod: dict[str, Any], kubectl: Kubectl, folder: Path, missin
     """The log of each container that started, and of the one before its last restart."""
     for status in _statuses(pod):
         container = status["name"]
-        words = ["logs", name, f"--container={container}", "--timestamps", f"--limit-bytes={LOG_BYTES}"]
+        words = ["logs", name, f"--container={container}", "--timestamps", f"--limit-bytes={MAX_CONTAINER_LOG_BYTES}"]
         wanted = [(f"{container}.log", words)] if _started(status) else []
         wanted += [(f"{container}.previous.log", [*words, "--previous"])] if status.get("restartCount", 0) else []
         for target, command in wanted:

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-WITHIN_S = 60.0
-LOG_BYTES = 256 << 20  # of one container; kubelet keeps 10 MiB of each unless it is told otherwise
+KUBECTL_TIMEOUT_S = 60.0
+MAX_CONTAINER_LOG_BYTES = 256 << 20  # of one container; kubelet keeps 10 MiB of each unless it is told otherwise
 
 
 class Answer(NamedTuple):
@@ -28,11 +28,11 @@ class Kubectl:
         """What `kubectl WORDS...` answers; `everywhere`: without the namespace, for what has none."""
         command = [*self.command, *([] if everywhere else self.namespace), *words]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=False, stdin=subprocess.DEVNULL)
+            done = subprocess.run(command, capture_output=True, timeout=KUBECTL_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL)
         except FileNotFoundError:
             return Answer("", "kubectl is not installed here")
         except subprocess.TimeoutExpired:
-            return Answer("", f"kubectl did not answer within {WITHIN_S:.0f} s")
+            return Answer("", f"kubectl did not answer within {KUBECTL_TIMEOUT_S:.0f} s")
         except OSError as error:
             return Answer("", f"kubectl: {error.strerror or type(error).__name__}")
         return Answer(done.stdout.decode("utf-8", "replace"), _fault(done.returncode, done.stderr))
@@ -43,10 +43,10 @@ class Kubectl:
         try:
             with target.open("wb") as file:
                 done = subprocess.run(
-                    command, stdout=file, stderr=subprocess.PIPE, timeout=WITHIN_S, check=False, stdin=subprocess.DEVNULL
+                    command, stdout=file, stderr=subprocess.PIPE, timeout=KUBECTL_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
                 )
         except subprocess.TimeoutExpired:
-            return f"kubectl did not end within {WITHIN_S:.0f} s; what came until then is read"
+            return f"kubectl did not end within {KUBECTL_TIMEOUT_S:.0f} s; what came until then is read"
         except OSError as error:
             return f"kubectl: {error.strerror or type(error).__name__}"
         return _fault(done.returncode, done.stderr)

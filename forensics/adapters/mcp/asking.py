@@ -12,7 +12,7 @@ from anyio.abc import ByteReceiveStream
 
 from forensics.core.errors import UsageError
 
-WITHIN_S = 600.0
+ANALYSIS_TIMEOUT_S = 600.0
 STDERR_BYTES = 4096
 MOST_PATHS = 50
 
@@ -48,7 +48,7 @@ async def ask(arguments: Sequence[str], most_bytes: int, allowed: Sequence[int] 
     command = [sys.executable, "-P", "-m", "forensics", *arguments]
     environment = {**os.environ, "NO_COLOR": "1"}
     try:
-        with anyio.fail_after(WITHIN_S):
+        with anyio.fail_after(ANALYSIS_TIMEOUT_S):
             async with await anyio.open_process(command, stdin=-3, env=environment) as process:
                 assert process.stdout is not None
                 assert process.stderr is not None
@@ -60,7 +60,9 @@ async def ask(arguments: Sequence[str], most_bytes: int, allowed: Sequence[int] 
                         process.kill()
                 status = await process.wait()
     except TimeoutError as error:
-        raise UsageError(f"no answer within {WITHIN_S:.0f} s", advice="give less: a single file, or a span of time") from error
+        raise UsageError(
+            f"no answer within {ANALYSIS_TIMEOUT_S:.0f} s", advice="give less: a single file, or a span of time"
+        ) from error
     if status not in allowed and not more:
         last = b"".join(said).decode("utf-8", "replace").strip().splitlines()
         raise UsageError(last[-1].removeprefix("forensics: ") if last else f"exit status {status}")

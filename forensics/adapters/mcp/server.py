@@ -21,14 +21,14 @@ from forensics.report.short import cut_to
 from forensics.version import VERSION
 
 DOCUMENT_BYTES = 64 << 20  # of a report as JSON, which is cut to text afterwards
-USUAL_CHARS, MOST_CHARS = 8_000, 40_000
+DEFAULT_ANSWER_CHARS, MAX_ANSWER_CHARS = 8_000, 40_000
 INSTRUCTIONS = """Why a training run or a notebook died, from its logs: Slurm, Kubernetes, Jupyter, dmesg, journald, stderr.
 Begin with `analyze` on the folder of logs. Give it the job's log and the kernel's log of the same time: one alone often cannot
 know. Its verdict is crash, no_crash or undetermined; undetermined means that nothing proves a cause: say so, and what is missing.
 Every cause is proven by quoted lines, source:line; quote these. host-1, user-2 and the like are stand-ins for names."""
 
 Paths = Annotated[list[str], Field(description="Log files, folders (with all below them) and archives on this machine")]
-Chars = Annotated[int, Field(ge=500, le=MOST_CHARS, description="Longest answer, in characters")]
+Chars = Annotated[int, Field(ge=500, le=MAX_ANSWER_CHARS, description="Longest answer, in characters")]
 Since = Annotated[str, Field(description="Only from then on: 2026-11-21T10:00+01:00, 10:00, or -2h: before the last time")]
 Until = Annotated[str, Field(description="Only up to then")]
 Line = Annotated[int, Field(ge=1, le=2000, description="Most lines")]
@@ -62,7 +62,7 @@ class Tools:
         until: Until = "",
         last: Annotated[bool, Field(description="Only the last incident")] = False,
         baseline: Annotated[list[str] | None, Field(description="Logs of a run that went well, to compare with")] = None,
-        max_chars: Chars = USUAL_CHARS,
+        max_chars: Chars = DEFAULT_ANSWER_CHARS,
     ) -> Analysis:
         """Say why the run died: verdict, cause, evidence line by line, what followed, what to do, what is not known."""
         options = [*_options(since=since, until=until, job=job, pid=str(pid or "")), *(["--last"] if last else [])]
@@ -89,10 +89,10 @@ class Tools:
                 max_length=20_000, description="A code (xid 79, exit 137), an id (host_memory.oom_cgroup), a log line or words"
             ),
         ],
-        max_chars: Chars = USUAL_CHARS,
+        max_chars: Chars = DEFAULT_ANSWER_CHARS,
     ) -> str:
         """Say what a code, a cause's id, lines of a log or words mean, which causes they speak for, and what to do."""
-        text, _ = await ask(["explain", "--", what], 4 * MOST_CHARS, allowed=(0, 1))
+        text, _ = await ask(["explain", "--", what], 4 * MAX_ANSWER_CHARS, allowed=(0, 1))
         return bounded(self.hiding.text(text), max_chars)
 
     async def timeline(
@@ -102,11 +102,11 @@ class Tools:
         until: Until = "",
         level: Annotated[str, Field(description="Only lines of this level or worse: warning, error")] = "",
         lines: Line = 200,
-        max_chars: Chars = USUAL_CHARS,
+        max_chars: Chars = DEFAULT_ANSWER_CHARS,
     ) -> str:
         """All lines of all logs merged on one clock, oldest first; `>` marks lines a cause is known by. Narrow it by time."""
         options = _options(since=since, until=until, level=level)
-        text, more = await ask(["timeline", *options, "--", *self.bounds.checked(paths)], 4 * MOST_CHARS)
+        text, more = await ask(["timeline", *options, "--", *self.bounds.checked(paths)], 4 * MAX_ANSWER_CHARS)
         shown = text.splitlines()
         kept = "\n".join(shown[:lines]) + (
             "\n… more lines: narrow since, until or level\n" if more or len(shown) > lines else "\n"
@@ -118,16 +118,16 @@ class Tools:
         good: Annotated[str, Field(description="Log, folder or archive of a run that went well")],
         bad: Annotated[str, Field(description="The same of the run that did not")],
         most: Annotated[int, Field(ge=1, le=200, description="Most passages")] = 30,
-        max_chars: Chars = USUAL_CHARS,
+        max_chars: Chars = DEFAULT_ANSWER_CHARS,
     ) -> str:
         """What the bad run says that the good one never did, in order; `>` marks alarming words."""
         paths = [*self.bounds.checked([good]), *self.bounds.checked([bad])]
-        text, _ = await ask(["compare", f"--most={most}", "--", *paths], 4 * MOST_CHARS)
+        text, _ = await ask(["compare", f"--most={most}", "--", *paths], 4 * MAX_ANSWER_CHARS)
         return bounded(self.hiding.text(text), max_chars)
 
-    async def series(self, paths: Paths, max_chars: Chars = USUAL_CHARS) -> str:
+    async def series(self, paths: Paths, max_chars: Chars = DEFAULT_ANSWER_CHARS) -> str:
         """The numbers that the logs print again and again - losses, step times, memory - and what they tell."""
-        text, _ = await ask(["series", "--", *self.bounds.checked(paths)], 4 * MOST_CHARS)
+        text, _ = await ask(["series", "--", *self.bounds.checked(paths)], 4 * MAX_ANSWER_CHARS)
         return bounded(self.hiding.text(text), max_chars)
 
 

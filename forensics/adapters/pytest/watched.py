@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
 REPORT_S = 60.0  # a report takes a second or two on a quiet machine
-STACKS = "faulthandler.log"
+STACKS_FILE = "faulthandler.log"
 MOST_STACK_LINES = 12
 MOST_TEXT_CHARS = 20_000  # of a failure, in the results that a killed session leaves
 
@@ -41,7 +41,7 @@ class Watched:
     def pytest_sessionstart(self) -> None:
         """The stacks of a crash go into the bundle, and from there to the terminal; pytest has them on stderr until now."""
         if self.guard.bundle and faulthandler.is_enabled():
-            self._stacks = Path(self.guard.bundle, STACKS).open("wb")  # noqa: SIM115  closed by finish
+            self._stacks = Path(self.guard.bundle, STACKS_FILE).open("wb")  # noqa: SIM115  closed by finish
             faulthandler.enable(self._stacks)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -92,7 +92,7 @@ def death_of(bundle: str, how: str, within_s: float = REPORT_S) -> Death:
         properties += [(f"forensics.{name}", str(value)) for name, value in (told | {"summary": cause["summary"]}).items()]
     else:
         lines.append("Nothing that was captured says why." if report else "What was captured could not be analysed in time.")
-    stacks = _text(Path(bundle, STACKS)).splitlines()
+    stacks = _text(Path(bundle, STACKS_FILE)).splitlines()
     lines += [f"  {line}" for line in stacks[:MOST_STACK_LINES]]
     lines += [f"  and {len(stacks) - MOST_STACK_LINES} more lines"] if len(stacks) > MOST_STACK_LINES else []
     return Death([*lines, f"the full report: forensics why {bundle}"], properties)

@@ -16,16 +16,21 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from forensics.adapters.slurm.programs import DELIMITER
+from forensics.adapters.slurm.programs import FIELD_DELIMITER
 
-GOOD, WAITING, LIVE, REQUEUED = ("COMPLETED",), ("PENDING",), ("RUNNING", "COMPLETING", "SUSPENDED"), ("REQUEUED",)
-CRASHES = {signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV}
+GOOD_STATES, WAITING_STATES, LIVE_STATES, REQUEUED_STATES = (
+    ("COMPLETED",),
+    ("PENDING",),
+    ("RUNNING", "COMPLETING", "SUSPENDED"),
+    ("REQUEUED",),
+)
+CRASH_SIGNALS = {signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV}
 MEMORY_MARK = 125  # in place of a signal
-SHOWN = (
+SHOWN_FIELDS = (
     *("JobID", "JobName", "User", "State", "ExitCode", "DerivedExitCode", "Reason", "NodeList", "ReqMem", "MaxRSS"),
     *("Timelimit", "Elapsed", "Start", "End"),  # times stand last, where a reader of the table looks for them
 )
-MOST_ROWS = 200_000  # of an array with its steps
+MAX_SACCT_ROWS = 200_000  # of an array with its steps
 MOST_SHOWN = 50  # jobs of it whose rows are analysed
 REQUEUED_WITHIN = timedelta(minutes=10)  # of its end a requeued job is submitted again
 
@@ -62,23 +67,23 @@ class Row(Struct, frozen=True):
     @property
     def failed(self) -> bool:
         """Did it end otherwise than well? One that waits or runs has not ended."""
-        return bool(self.state) and self.state not in (*GOOD, *WAITING, *LIVE, *REQUEUED)
+        return bool(self.state) and self.state not in (*GOOD_STATES, *WAITING_STATES, *LIVE_STATES, *REQUEUED_STATES)
 
     @property
     def started(self) -> bool:
         """Did it ever start?"""
-        return self["Start"][:1].isdigit() and (self.state not in WAITING)
+        return self["Start"][:1].isdigit() and (self.state not in WAITING_STATES)
 
     @property
     def crashed(self) -> bool:
         """Did a signal of a crash end it, or something in it, as exit status too: `0:11`, `139:0`, `11:0`?"""
         codes = {int(n) for field in ("ExitCode", "DerivedExitCode") for n in self[field].split(":") if n.isdigit()}
-        return any(n in CRASHES or n - 128 in CRASHES for n in codes)
+        return any(n in CRASH_SIGNALS or n - 128 in CRASH_SIGNALS for n in codes)
 
     @property
     def end_known(self) -> bool:
         """Does the accounting know of its end, or that there will be none?"""
-        return self.state not in LIVE and (not self.started or self["End"][:1].isdigit())
+        return self.state not in LIVE_STATES and (not self.started or self["End"][:1].isdigit())
 
     @property
     def ended(self) -> str:
@@ -118,8 +123,8 @@ def read(text: str, asked: str) -> Job:
     again after years. The job of that name counts, its last use, and attempts that were requeued into it.
     """
     head, *lines = text.splitlines() or [""]
-    names = head.split(DELIMITER)
-    rows = [Row(dict(zip(names, line.split(DELIMITER), strict=False))) for line in lines[:MOST_ROWS]]
+    names = head.split(FIELD_DELIMITER)
+    rows = [Row(dict(zip(names, line.split(FIELD_DELIMITER), strict=False))) for line in lines[:MAX_SACCT_ROWS]]
     wanted, _, step = asked.partition(".")
     jobs = [r for r in rows if not r.is_step]
     named = [r for r in jobs if r.id == wanted or re.split(r"[_+]", r.id)[0] == wanted]
@@ -161,7 +166,7 @@ def exit_words(code: str, state: str = "") -> str:
         return ""
     if int(number):
         return f"signal {number} ({_signal_name(int(number))})"
-    return f"exit status {status}" if int(status) or state in GOOD or state == "FAILED" else ""
+    return f"exit status {status}" if int(status) or state in GOOD_STATES or state == "FAILED" else ""
 
 
 def _signal_name(number: int) -> str:
@@ -173,14 +178,14 @@ def _signal_name(number: int) -> str:
 
 def table(job: Job) -> list[str]:
     """The rows that concern the question as sacct prints them with -P: the head, then jobs with their steps below them."""
-    lines = ["|".join(SHOWN)]
+    lines = ["|".join(SHOWN_FIELDS)]
     for one in job.concerned[:MOST_SHOWN]:
         lines += [_line(row) for row in (one, *(s for s in job.steps if s.job == one.id))]
     return lines
 
 
 def _line(row: Row) -> str:
-    return "|".join(row[name].replace("|", "/").replace("\n", " ") for name in SHOWN)
+    return "|".join(row[name].replace("|", "/").replace("\n", " ") for name in SHOWN_FIELDS)
 
 
 def told(job: Job, control: dict[str, str]) -> Iterator[tuple[str, Row]]:
@@ -196,12 +201,12 @@ def told(job: Job, control: dict[str, str]) -> Iterator[tuple[str, Row]]:
         steps = [s for s in steps if not s.id.endswith((".batch", ".extern"))] or steps
         for step in steps[:3]:
             yield f"step {step.id} ({step['JobName']}): {step.ended}", step
-        if one.state in GOOD and steps:
+        if one.state in GOOD_STATES and steps:
             failed = "a step of it" if len(steps) == 1 else f"{len(steps)} steps of it"
             yield f"Slurm calls job {one.id} COMPLETED because its script ended with 0; {failed} did not end well", one
     for attempt in job.earlier[-3:]:
         until = f" until {attempt['End']}" if attempt["End"][:1].isdigit() else ""
-        what = "was requeued" if attempt.state in REQUEUED else f"ended {attempt.ended}, and the job was requeued"
+        what = "was requeued" if attempt.state in REQUEUED_STATES else f"ended {attempt.ended}, and the job was requeued"
         yield f"an earlier attempt, started {attempt['Start']},{until} {what}", attempt
 
 

@@ -16,7 +16,7 @@ from forensics.api import Report, analyze
 from forensics.core.errors import UsageError
 from forensics.model import Notice, Unknown
 
-TABLE = "sacct.txt"
+SACCT_FILE = "sacct.txt"
 
 
 class Answer(NamedTuple):
@@ -53,7 +53,7 @@ def _notices(job: Job, said: tuple[tuple[str, object], ...]) -> list[Notice]:
     for text, row in said:
         name = getattr(row, "id", "")
         line = next((n for n, shown in enumerate(lines, 1) if shown.startswith(f"{name}|")), 1)
-        made.append(Notice(TABLE, line, lines[line - 1], None, "subject", text))
+        made.append(Notice(SACCT_FILE, line, lines[line - 1], None, "subject", text))
     return made
 
 

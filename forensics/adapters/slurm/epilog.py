@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from forensics.adapters.slurm.accounting import Job
 
-WITHIN_S = 300  # of processor and of clock: then the kernel or the alarm ends us
+EPILOG_TIMEOUT_S = 300  # of processor and of clock: then the kernel or the alarm ends us
 MEMORY_BYTES = 4 << 30  # of address space
 ACCOUNTED_S = 30.0  # the accounting knows the end of a job so soon; else what it knows is taken
 COMMENT_CHARS = 200
@@ -108,8 +108,8 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
     import signal
 
     signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(WITHIN_S)
-    for what, most in ((resource.RLIMIT_CPU, WITHIN_S), (resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
+    signal.alarm(EPILOG_TIMEOUT_S)
+    for what, most in ((resource.RLIMIT_CPU, EPILOG_TIMEOUT_S), (resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(what, (most, most))
     with contextlib.suppress(OSError):
@@ -127,7 +127,7 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
 
 
 def _too_long(_number: int, _frame: object) -> None:
-    raise TimeoutError(f"not done within {WITHIN_S} s")
+    raise TimeoutError(f"not done within {EPILOG_TIMEOUT_S} s")
 
 
 def _turn() -> int:
@@ -195,7 +195,7 @@ def _as_user(uid: int, work: Callable[[], str]) -> str:
     pid = os.fork()
     if pid == 0:
         os.close(heard)
-        signal.alarm(WITHIN_S)
+        signal.alarm(EPILOG_TIMEOUT_S)
         try:
             become(uid)
             told = work()
@@ -244,7 +244,7 @@ def _answered(job: str, ours: Path, options: Options, env: Mapping[str, str]) ->
     if options.append:
         places = [env["SLURM_JOB_STDOUT"]] if env.get("SLURM_JOB_STDOUT") else [p for p in asked.paths if p.startswith("/")]
         for path in places[:1]:
-            append(path, f"\n{evidence.MARK}\n\n{cut_to(text, APPENDED_BYTES)}")
+            append(path, f"\n{evidence.EPILOG_FIRST_LINE}\n\n{cut_to(text, APPENDED_BYTES)}")
     first = found.report.causes[0]
     return "\0".join((text, found.report.to_json(), f"{first.id} {first.probability:.0%}: {first.summary}"))
 

@@ -22,8 +22,8 @@ from forensics.capture.bundle import MARK as RUN_FILE
 from forensics.capture.bundle import state_folder
 from forensics.core.errors import UsageError
 
-MARK = "forensics: why this job ended"  # the first line of what an epilog adds to a job's output
-ASKED = re.compile(r"(?P<job>\d{1,10})(?:_\d{1,7}|\+\d{1,3})?(?:\.(?:\d{1,10}|batch|extern|interactive))?")
+EPILOG_FIRST_LINE = "forensics: why this job ended"  # the first line of what an epilog adds to a job's output
+JOB_ARGUMENT_PATTERN = re.compile(r"(?P<job>\d{1,10})(?:_\d{1,7}|\+\d{1,3})?(?:\.(?:\d{1,10}|batch|extern|interactive))?")
 MOST_OUTPUTS = 20
 MOST_BUNDLES = 16
 REPORT_BYTES = 64 << 10  # at the end of an output: an epilog's report is shorter
@@ -44,7 +44,7 @@ def gather(asked: str, folder: Path, logs: bool = True) -> Evidence:
     `logs`: look for the node's logs, too; without it those that lie in `folder` are taken. Raises UsageError for what is no job
     id, and where neither sacct nor scontrol knows it.
     """
-    found = ASKED.fullmatch(asked)
+    found = JOB_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
         raise UsageError(f"{asked!r} is no Slurm job", advice="write 4711, 4711.0, 4711_2 or 4711+1")
     number = asked.partition(".")[0]
@@ -118,7 +118,7 @@ def _without_report(path: str, folder: Path) -> str:
     with Path(path).open("rb") as file:
         first = max(0, file.seek(0, os.SEEK_END) - REPORT_BYTES)
         file.seek(first)
-        at = file.read(REPORT_BYTES).find(MARK.encode())
+        at = file.read(REPORT_BYTES).find(EPILOG_FIRST_LINE.encode())
         if at < 0:
             return path
         file.seek(0)

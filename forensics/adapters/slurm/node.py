@@ -18,12 +18,14 @@ from forensics.adapters.slurm import programs
 from forensics.adapters.slurm.accounting import Row
 from forensics.capture.kernel import KernelLog
 
-LOG_BYTES = 64 << 20  # of a daemon's log, from its end
+MAX_DAEMON_LOG_BYTES = 64 << 20  # of a daemon's log, from its end
 AROUND = timedelta(minutes=2)  # the kernel's words on a kill may come behind the end that Slurm notes
 CRASH = re.compile(r"\[(?P<pid>\d+)\]:? (?:segfault at|general protection|trap |bad frame)")
 WHOLE_HOST = "Out of memory: Killed process"
-GROUP = re.compile(r"\bcgroups?\b.*\s/[\w.-]+")  # cgroup: fork rejected by pids controller in /system.slice/other.service
-KILLED = re.compile(r"(?:Killed process|oom_reaper: (?:reaped|unable to reap)[\w ]*?) (?:pid:)?(?P<pid>\d+)")
+CGROUP_LINE_PATTERN = re.compile(
+    r"\bcgroups?\b.*\s/[\w.-]+"
+)  # cgroup: fork rejected by pids controller in /system.slice/other.service
+KILLED_PROCESS_PATTERN = re.compile(r"(?:Killed process|oom_reaper: (?:reaped|unable to reap)[\w ]*?) (?:pid:)?(?P<pid>\d+)")
 OF_A_GROUP = re.compile(r"CONSTRAINT_MEMCG|Memory cgroup out of memory|killed as a result of limit of")
 MOST_REPORT_LINES = 300  # of one kill: the tasks of a large group
 OUTPUT_END_BYTES = 1 << 20
@@ -88,8 +90,8 @@ def _naming(path: str, raws: set[str]) -> list[str]:
     """The lines of a daemon's log that name one of the jobs; none where it may not be read."""
     try:
         with Path(path).open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - LOG_BYTES))
-            lines = file.read(LOG_BYTES).decode("utf-8", "replace").splitlines()
+            file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_DAEMON_LOG_BYTES))
+            lines = file.read(MAX_DAEMON_LOG_BYTES).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
     named = re.compile(rf"(?:(?:Job|Step)Id=|\[|(?i:job|step) )(?:{'|'.join(map(re.escape, sorted(raws)))})(?!\d)")
@@ -119,7 +121,7 @@ def without_others(lines: list[str], raws: set[str]) -> list[str]:
     report: list[str] = []
     inside, first, theirs = False, True, set[str]()
     for number, line in enumerate(lines):
-        killed = KILLED.search(line)
+        killed = KILLED_PROCESS_PATTERN.search(line)
         if "invoked oom-killer" in line:
             kept += report
             report, inside, first = [line], True, False
@@ -133,7 +135,7 @@ def without_others(lines: list[str], raws: set[str]) -> list[str]:
                 else:
                     kept += report
                 report, inside, first = [], False, False
-        elif not (killed and killed["pid"] in theirs) and (not GROUP.search(line) or ours.search(line)):
+        elif not (killed and killed["pid"] in theirs) and (not CGROUP_LINE_PATTERN.search(line) or ours.search(line)):
             kept += [*report, line]
             report = []
     return kept + report

@@ -13,9 +13,9 @@ from pathlib import Path
 from forensics.adapters.slurm.accounting import Row
 
 SCRIPT_BYTES = 1 << 20
-SIGNS = re.compile(r"%(?P<width>\d{0,2})(?P<sign>[%AajNnsutxJ])")
+NAME_SIGN_PATTERN = re.compile(r"%(?P<width>\d{0,2})(?P<sign>[%AajNnsutxJ])")
 DIRECTIVE = re.compile(r"^#SBATCH\s+(?P<options>.+)$", re.MULTILINE)
-NAMES = {"-o": "output", "--output": "output", "-e": "error", "--error": "error", "-D": "chdir", "--chdir": "chdir"}
+OPTION_NAMES = {"-o": "output", "--output": "output", "-e": "error", "--error": "error", "-D": "chdir", "--chdir": "chdir"}
 
 
 def paths(row: Row, control: dict[str, str]) -> list[str]:
@@ -43,7 +43,7 @@ def expanded(pattern: str, row: Row) -> str:
         value = values.get(found["sign"], "")
         return value.zfill(int(found["width"])) if found["width"] and value.isdigit() else value
 
-    return SIGNS.sub(sign, pattern.replace("\\\\", "\\"))
+    return NAME_SIGN_PATTERN.sub(sign, pattern.replace("\\\\", "\\"))
 
 
 def _options(submitted: str, folder: str) -> dict[str, str]:
@@ -73,8 +73,8 @@ def _read(words: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for i, word in enumerate(words):
         name, eq, value = word.partition("=")
-        if name in NAMES:
-            found[NAMES[name]] = value if eq else (words[i + 1] if i + 1 < len(words) else "")
-        elif word[:2] in NAMES and len(word) > 2 and not word.startswith("--"):
-            found[NAMES[word[:2]]] = word[2:]
+        if name in OPTION_NAMES:
+            found[OPTION_NAMES[name]] = value if eq else (words[i + 1] if i + 1 < len(words) else "")
+        elif word[:2] in OPTION_NAMES and len(word) > 2 and not word.startswith("--"):
+            found[OPTION_NAMES[word[:2]]] = word[2:]
     return {k: v for k, v in found.items() if v}

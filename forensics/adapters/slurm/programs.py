@@ -9,9 +9,9 @@ from __future__ import annotations
 import subprocess
 from typing import NamedTuple
 
-QUERY_S = 20.0  # a database that is slow is waited for; one that hangs is not
-DELIMITER = "\x1f"  # no name, command or path of a job has it, as a command may have a |
-FIELDS = (
+SLURM_QUERY_TIMEOUT_S = 20.0  # a database that is slow is waited for; one that hangs is not
+FIELD_DELIMITER = "\x1f"  # no name, command or path of a job has it, as a command may have a |
+SACCT_FIELDS = (
     *("JobID", "JobIDRaw", "JobName", "User", "State", "ExitCode", "DerivedExitCode", "Reason", "NodeList", "ReqMem", "MaxRSS"),
     *("Timelimit", "Elapsed", "Submit", "Start", "End", "WorkDir", "SubmitLine"),
 )
@@ -25,22 +25,28 @@ class Answer(NamedTuple):
     fault: str = ""
 
 
-def sacct(job: str, fields: tuple[str, ...] = FIELDS) -> list[str]:
+def sacct(job: str, fields: tuple[str, ...] = SACCT_FIELDS) -> list[str]:
     """The command that asks the accounting for all rows of a job, earlier attempts too."""
-    options = ["--duplicates", "--noconvert", "--parsable2", f"--delimiter={DELIMITER}"]
+    options = ["--duplicates", "--noconvert", "--parsable2", f"--delimiter={FIELD_DELIMITER}"]
     return ["sacct", f"--jobs={job}", *options, f"--format={','.join(fields)}"]
 
 
 def ask(command: list[str]) -> Answer:
-    """What a program answers within QUERY_S."""
+    """What a program answers within SLURM_QUERY_TIMEOUT_S."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=QUERY_S, check=False, stdin=subprocess.DEVNULL
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SLURM_QUERY_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
         return Answer("", "is not installed here")
     except subprocess.TimeoutExpired:
-        return Answer("", f"did not answer within {QUERY_S:.0f} s")
+        return Answer("", f"did not answer within {SLURM_QUERY_TIMEOUT_S:.0f} s")
     except OSError as error:
         return Answer("", error.strerror or type(error).__name__)
     if done.returncode:
@@ -53,5 +59,5 @@ def ask_accounting(job: str) -> Answer:
     """The rows of sacct; an older Slurm is asked without the fields that it does not know."""
     found = ask(sacct(job))
     if "nvalid field" in found.fault:
-        return ask(sacct(job, tuple(f for f in FIELDS if f not in SINCE_21_08)))
+        return ask(sacct(job, tuple(f for f in SACCT_FIELDS if f not in SINCE_21_08)))
     return found

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from forensics.advice.memory.activations import kind_of, sample_of
 from forensics.advice.memory.estimate import (
     CONTEXT_BYTES,
+    FREE_MEMORY_MARGIN,
     HOST_MARGIN,
-    MARGIN,
     RUNTIME_BYTES,
     STATE_BYTES,
     Estimate,
@@ -23,7 +23,7 @@ from forensics.advice.memory.fit import accumulated, largest_batch, savings
 from forensics.core.text import size
 from forensics.model import Architecture, Fields, Surroundings, Value
 
-FIELDS = (
+ESTIMATE_FACTS = (
     "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_told", "needed_at_least_bytes", "savings_told",
     "state_told", "margin_told", "shuffle_bytes", "shuffle_told", "sample_bytes",
 )  # fmt: skip
@@ -79,7 +79,7 @@ def need_of(model: Architecture, batch: int, facts: Fields, around: Surroundings
         optimizer=optimizer if optimizer in STATE_BYTES else "adam",
         precision="mixed" if "mixed_precision" in facts else "fp32",
         runtime=runtime,
-        margin=MARGIN if "total_bytes" in facts else HOST_MARGIN,
+        margin=FREE_MEMORY_MARGIN if "total_bytes" in facts else HOST_MARGIN,
     )
 
 

@@ -35,7 +35,7 @@ RUNTIME_BYTES = {"torch": 330 * MIB, "keras": 600 * MIB, "tensorflow": 600 * MIB
 CONTEXT_BYTES = 500 * MIB
 # What of a limit stays free. A GPU's allocator rounds blocks; on a CPU convolutions take work space in a layout of their own, and
 # the heap leaves gaps: residual nets and U-nets did not run where a tenth was free.
-MARGIN = 0.1
+FREE_MEMORY_MARGIN = 0.1
 HOST_MARGIN = 0.2
 CHECKPOINTED = 0.25  # of the activations, where one of four layers keeps its input and the others are computed again
 
@@ -54,7 +54,7 @@ class Need(Struct, frozen=True):
     sharding: str = "none"
     gpus: int = 1
     runtime: int = 0
-    margin: float = MARGIN
+    margin: float = FREE_MEMORY_MARGIN
 
 
 class Part(Struct, frozen=True):

@@ -13,12 +13,12 @@ from forensics.context.programs.tree import Code, calls, dotted
 from forensics.core import lazy
 from forensics.model import Remark
 
-LOCK = lazy.regex(r"(?i)lock|mutex|semaphore|condition")
-LOSS = lazy.regex(r"(?i)loss|entropy|divergence|likelihood|_nll|focal")
+LOCK_NAME_PATTERN = lazy.regex(r"(?i)lock|mutex|semaphore|condition")
+LOSS_NAME_PATTERN = lazy.regex(r"(?i)loss|entropy|divergence|likelihood|_nll|focal")
 UNGUARDED = {"log", "sqrt", "log2", "log10"}
 MATH = {"tf", "tf.math", "torch", "np", "numpy", "K", "keras.backend", "jnp", "ops", "keras.ops", "math"}
 GUARD = lazy.regex(r"(?i)eps|clamp|clip|maximum|max\(|1e-|softplus|softmax|exp\(|\b[12](?:\.0*)? \+|\+ [12](?:\.0*)?\b|abs")
-READERS = {"read_csv", "read_parquet", "read_json", "read_excel", "read_hdf", "read_pickle", "loadtxt", "genfromtxt"}
+TABLE_READERS = {"read_csv", "read_parquet", "read_json", "read_excel", "read_hdf", "read_pickle", "loadtxt", "genfromtxt"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Marks = Iterator[Remark]
 
@@ -27,12 +27,14 @@ def function_habits(code: Code) -> Marks:
     """The habits of the functions of one part of a file."""
     functions = [n for n in ast.walk(code.tree) if isinstance(n, Function)]
     yield from _crossed(code, functions)
-    losses = {id(f) for c in ast.walk(code.tree) if isinstance(c, ast.ClassDef) and LOSS.search(c.name) for f in c.body}
+    losses = {
+        id(f) for c in ast.walk(code.tree) if isinstance(c, ast.ClassDef) and LOSS_NAME_PATTERN.search(c.name) for f in c.body
+    }
     for function in functions:
         yield from _growing(code, function)
         if function.name == "__getitem__":
             yield from _read_each(code, function)
-        if LOSS.search(function.name) or id(function) in losses:
+        if LOSS_NAME_PATTERN.search(function.name) or id(function) in losses:
             yield from _unguarded(code, function)
 
 
@@ -59,12 +61,12 @@ def _pairs(body: Sequence[ast.stmt], held: tuple[str, ...]) -> Iterator[tuple[st
         if isinstance(statement, ast.With | ast.AsyncWith):
             for item in statement.items:
                 name = dotted(item.context_expr)
-                if LOCK.search(name):
+                if LOCK_NAME_PATTERN.search(name):
                     yield from ((before, name, item.context_expr) for before in now if before != name)
                     now = (*now, name)
         elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
             name, _, what = dotted(call.func).rpartition(".")
-            if LOCK.search(name) and what == "acquire":
+            if LOCK_NAME_PATTERN.search(name) and what == "acquire":
                 yield from ((before, name, call) for before in held if before != name)
                 held = (*held, name)
             elif what == "release":
@@ -99,7 +101,13 @@ def _read_each(code: Code, function: Function) -> Marks:
             asked |= {t.id for t in _names(node.targets) if isinstance(t, ast.Name)}
     for name, call in calls(function):
         used = {n.id for a in (*call.args, *(k.value for k in call.keywords)) for n in ast.walk(a) if isinstance(n, ast.Name)}
-        whole = name.rpartition(".")[2] in READERS or name in ("np.load", "numpy.load", "torch.load", "json.load", "pickle.load")
+        whole = name.rpartition(".")[2] in TABLE_READERS or name in (
+            "np.load",
+            "numpy.load",
+            "torch.load",
+            "json.load",
+            "pickle.load",
+        )
         if whole and not used & asked and call.args:
             yield code.remark("read_each_sample", call)
 

@@ -10,7 +10,7 @@ from forensics.context.programs.tree import Code
 from forensics.core import lazy
 from forensics.model import CodePart, Line, Program, Remark
 
-MAGIC = lazy.regex(r"^\s*[%!?]|^\s*\w+\s*=\s*[!%]|\?\s*$")  # lines of IPython that are no Python
+IPYTHON_LINE_PATTERN = lazy.regex(r"^\s*[%!?]|^\s*\w+\s*=\s*[!%]|\?\s*$")  # lines of IPython that are no Python
 MAX_CHARACTERS = 1_000_000
 
 
@@ -37,7 +37,7 @@ def _parsed(name: str, part: CodePart) -> Code | None:
 
 def _python(line: Line) -> str:
     """The line, or `pass` in its place where IPython alone understands it."""
-    if not MAGIC.search(line.text):
+    if not IPYTHON_LINE_PATTERN.search(line.text):
         return line.text
     return re.match(r"\s*", line.text)[0] + "pass"  # type: ignore[index]  # it matches nothing as well
 

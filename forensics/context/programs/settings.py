@@ -19,7 +19,7 @@ FRAMEWORKS = {
     "sklearn": "sklearn", "xgboost": "boosting", "lightgbm": "boosting", "catboost": "boosting",
 }  # fmt: skip
 # Names of arguments, variables and keys of configurations, by the setting that they are.
-NAMES = {
+SETTING_OF_NAME = {
     "batch_size": "batch_size", "batchsize": "batch_size", "bs": "batch_size", "train_batch_size": "batch_size",
     "per_device_train_batch_size": "batch_size", "micro_batch_size": "batch_size",
     "train_micro_batch_size_per_gpu": "batch_size", "batch": "batch_size", "samples_per_gpu": "batch_size",
@@ -29,7 +29,7 @@ NAMES = {
     "seq_length": "sequence", "max_seq_len": "sequence", "num_heads": "heads", "nhead": "heads", "n_head": "heads",
 }  # fmt: skip
 OPTIMIZERS = lazy.regex(r"(?i)^(?:adamw?|nadam|radam|adamax|adafactor|lion|sgd|rmsprop|adagrad|lamb|adamw?8bit|adam_?w?_?8bit)$")
-PLAIN = lazy.regex(r"""(?i)(?<![\w.])["'-]{0,2}([a-z][a-z_-]{1,40})["']?\s*[:= ]\s*["']?(\d{1,9})\b(?!\.\d)""")
+PLAIN_SETTING_PATTERN = lazy.regex(r"""(?i)(?<![\w.])["'-]{0,2}([a-z][a-z_-]{1,40})["']?\s*[:= ]\s*["']?(\d{1,9})\b(?!\.\d)""")
 
 
 def settings(code: Code) -> Iterator[Remark]:
@@ -87,7 +87,7 @@ def _shape(code: Code, last: str, call: ast.Call) -> Iterator[Remark]:
 
 
 def _set(code: Code, name: str, value: ast.AST | None, node: ast.AST) -> Iterator[Remark]:
-    kind = NAMES.get(name.lower())
+    kind = SETTING_OF_NAME.get(name.lower())
     told = number(value, code.numbers) if kind else None
     if kind and told is not None and told >= 0 and told == int(told):
         yield code.remark(kind, node, told)
@@ -100,7 +100,7 @@ def _set(code: Code, name: str, value: ast.AST | None, node: ast.AST) -> Iterato
 def plain_settings(name: str, part: CodePart) -> Iterator[Remark]:
     """The settings of a configuration or a job script, line by line."""
     for line in part.lines:
-        for found in PLAIN.finditer(line.text[:2000]):
-            kind = NAMES.get(found[1].lower().replace("-", "_"))
+        for found in PLAIN_SETTING_PATTERN.finditer(line.text[:2000]):
+            kind = SETTING_OF_NAME.get(found[1].lower().replace("-", "_"))
             if kind:
                 yield Remark(kind, name, line.number, line.text.strip()[:200], float(found[2]))

@@ -14,7 +14,7 @@ from forensics.report.document import when
 from forensics.report.incidents import Told, told_incidents
 from forensics.report.style import Style
 
-COLUMNS = (
+CSV_COLUMNS = (
     *("case", "incident", "verdict", "time", "subject", "where", "cause", "title", "probability"),
     *("source", "line", "text", "do_first"),
 )
@@ -29,7 +29,7 @@ def render_many(reports: Iterable[Report], _style: Style) -> str:
     """One table of the incidents of several reports."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(COLUMNS)
+    table.writerow(CSV_COLUMNS)
     for report in reports:
         for told in told_incidents(report):
             table.writerow([inert(shown(v) if isinstance(v, str) else v) for v in _row(report, told)])

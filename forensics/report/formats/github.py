@@ -15,8 +15,8 @@ from forensics.report.notices import groups
 from forensics.report.phrases import percent
 from forensics.report.style import Style
 
-MOST = 10  # of a kind: GitHub drops the others of a step
-LEVELS = {"crash": "error", "undetermined": "warning"}
+MAX_ANNOTATIONS = 10  # of a kind: GitHub drops the others of a step
+LEVEL_OF_VERDICT = {"crash": "error", "undetermined": "warning"}
 IN_DATA = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
 IN_PROPERTY = (*IN_DATA, (":", "%3A"), (",", "%2C"))
 
@@ -24,12 +24,12 @@ IN_PROPERTY = (*IN_DATA, (":", "%3A"), (",", "%2C"))
 def render(report: Report, _style: Style) -> str:
     """The commands, the first incident's first."""
     every = told_incidents(report)
-    bad = [t for t in every if t.verdict in LEVELS]
-    lines = [_told(t) for level in LEVELS for t in [x for x in bad if x.verdict == level][:MOST]]
+    bad = [t for t in every if t.verdict in LEVEL_OF_VERDICT]
+    lines = [_told(t) for level in LEVEL_OF_VERDICT for t in [x for x in bad if x.verdict == level][:MAX_ANNOTATIONS]]
     if not bad:
         first = report.causes[0]
         lines.append(_command("notice", {"title": first.title}, first.summary))
-    return "\n".join([*lines, *list(_notices(report))[: MOST - (not bad)]]) + "\n"
+    return "\n".join([*lines, *list(_notices(report))[: MAX_ANNOTATIONS - (not bad)]]) + "\n"
 
 
 def _told(told: Told) -> str:
@@ -40,7 +40,7 @@ def _told(told: Told) -> str:
     title = finding.title if told.verdict == "crash" else f"Not proven: {finding.title}"
     place = {"file": proof.source, "line": str(proof.line)} if proof else {}
     properties = {**place, "title": f"{title} ({percent(finding.probability)})"}
-    return _command(LEVELS[told.verdict], properties, "\n".join(filter(None, said)))
+    return _command(LEVEL_OF_VERDICT[told.verdict], properties, "\n".join(filter(None, said)))
 
 
 def _notices(report: Report) -> Iterator[str]:

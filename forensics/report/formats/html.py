@@ -15,14 +15,14 @@ from forensics.report.document import document
 from forensics.report.escape import visible
 from forensics.report.history import seen_before
 from forensics.report.notices import groups
-from forensics.report.page.charts import HEIGHT, WIDTH, bars, charts
+from forensics.report.page.charts import CHART_HEIGHT, CHART_WIDTH, bars, charts
 from forensics.report.page.incidents import kinds, rows
 from forensics.report.page.templates import policy, template, text_of
 from forensics.report.page.timeline import NAMES_OF_CLOCKS, Drawing, drawings
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
+    ACTOR,
     UNUSUAL,
-    WHO,
     also_possible,
     evidence_head,
     guessed,
@@ -40,7 +40,7 @@ from forensics.report.steps import steps
 from forensics.report.style import Style
 from forensics.report.subject import ending
 
-PROOFS = 12
+MAX_HTML_PROOFS = 12
 
 
 def render(report: Report, _style: Style) -> str:
@@ -62,12 +62,12 @@ def render(report: Report, _style: Style) -> str:
         unusual=UNUSUAL,
         times=times,
         charts=charts(report),
-        chart_width=WIDTH,
-        chart_height=HEIGHT,
+        chart_width=CHART_WIDTH,
+        chart_height=CHART_HEIGHT,
         bars=bars(report),
         attempts=attempts,
         paths=Paths.of(report),
-        who=WHO,
+        who=ACTOR,
         style=style,
         script=script,
         policy=policy(style, script),
@@ -95,7 +95,7 @@ def _answer(report: Report) -> dict[str, Any]:
 
 def _evidence(report: Report) -> dict[str, Any]:
     """The lines, the timeline, and which line is which mark. `targets`: where a mark leads to; `marked`: the mark of a line."""
-    proofs, drawn = quoted(report.causes[0], PROOFS), drawings(report)
+    proofs, drawn = quoted(report.causes[0], MAX_HTML_PROOFS), drawings(report)
     best = None if guessed(report) or report.verdict == "no_crash" else next(iter(report.causes[0].evidence), None)
     return {
         "evidence_head": evidence_head(report),

@@ -17,7 +17,7 @@ from forensics.report.phrases import percent
 from forensics.report.style import Style
 from forensics.report.subject import ending
 
-PROOFS = 5
+MAX_JUNIT_PROOFS = 5
 
 
 def render(report: Report, style: Style) -> str:
@@ -65,6 +65,6 @@ def _case(report: Report, told: Told) -> ET.Element:
 def _lines(told: Told) -> list[str]:
     finding = told.finding
     found = [" ".join(finding.summary.split()), f"where: {finding.where}" if finding.where else ""]
-    found += [f"{p.source}:{p.line}: {p.text}" for p in finding.evidence[:PROOFS]]
+    found += [f"{p.source}:{p.line}: {p.text}" for p in finding.evidence[:MAX_JUNIT_PROOFS]]
     found += [f"do first: {finding.remediations[0].action}"] if finding.remediations else []
     return [line for line in found if line]

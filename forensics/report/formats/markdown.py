@@ -17,8 +17,8 @@ from forensics.report.history import seen_before
 from forensics.report.notices import Notices, groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
+    ACTOR,
     UNUSUAL,
-    WHO,
     also_possible,
     as_consequence,
     evidence_head,
@@ -39,9 +39,9 @@ from forensics.report.steps import steps
 from forensics.report.style import Style
 from forensics.report.subject import ending
 
-PROOFS = 8
-LINE_CHARS = 500
-ROWS = 40  # of a table
+MAX_MARKDOWN_PROOFS = 8
+MAX_MARKDOWN_LINE_CHARS = 500
+MAX_TABLE_ROWS = 40  # of a table
 
 
 def render(report: Report, style: Style) -> str:
@@ -56,7 +56,7 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     yield Block("where and when", 1, tuple(_overview(report)))
     yield Block("other incidents", 3, tuple(_incidents(report)))
     yield Block("course", 5, tuple(_course(report, paths)))
-    yield Block("evidence", 1, tuple(_evidence(first, paths, PROOFS, evidence_head(report))))
+    yield Block("evidence", 1, tuple(_evidence(first, paths, MAX_MARKDOWN_PROOFS, evidence_head(report))))
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
     yield Block("what was told beside it", 4, tuple(_others(BESIDE, told_beside(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(others_head(report), also_possible(report), paths, odds=True)))
@@ -110,7 +110,7 @@ def _incidents(report: Report) -> Iterator[str]:
     number = report.incidents[0].id
     yield from ("", f"### {len(report.incidents):,} incidents; number {number} is told here", "")
     yield from ("| number | time | what | probability |", "|---|---|---|--:|")
-    for group in told[:ROWS]:
+    for group in told[:MAX_TABLE_ROWS]:
         time = group.start.strftime("%Y-%m-%d %H:%M:%S") if group.start else ""
         share = percent(group.probability) if group.probability is not None else ""
         what = prose(overview.told_group(group), [group.subject]).replace("|", "¦")
@@ -134,7 +134,7 @@ def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:
         ]
         lines += [prose(finding.summary[:3000], logged)]
         lines += ["", f"Where: {code(finding.where)}"] if finding.where else []
-        proofs = quoted(finding, PROOFS)
+        proofs = quoted(finding, MAX_MARKDOWN_PROOFS)
         lines += ["", *fenced([_told(p, paths) for p in proofs])] if proofs else []
         lines += ["", f"Do first: {prose(finding.remediations[0].action, logged)}"] if finding.remediations else []
         yield Block(f"incident {incident.id}", 13, tuple(lines))
@@ -146,7 +146,10 @@ def _earlier(report: Report, paths: Paths) -> Iterator[str]:
     lines = []
     for a in attempts.shown(report):
         remark = f" ({attempts.remark(a)})" if a.same_cause else ""
-        lines += [f"attempt {a.number}: {a.title}{remark}", f"    {paths.place(a.source, a.line)}: {a.text[:LINE_CHARS]}"]
+        lines += [
+            f"attempt {a.number}: {a.title}{remark}",
+            f"    {paths.place(a.source, a.line)}: {a.text[:MAX_MARKDOWN_LINE_CHARS]}",
+        ]
         lines += [f"    {told}"] if (told := attempts.changes(a)) else []
     yield from ("", f"### {attempts.head(report)}", "", f"{attempts.lead(report)}:".capitalize(), "", *fenced(lines))
     if more := attempts.left_out(report):
@@ -177,9 +180,9 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
     lines: list[str] = []
     for proof in proofs:
         around = shares_context(finding)
-        lines += [f"{' ' * 4}{x.number}: {x.text[:LINE_CHARS]}" for x in (proof.before if around else ())]
+        lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in (proof.before if around else ())]
         lines.append(_told(proof, paths))
-        lines += [f"{' ' * 4}{x.number}: {x.text[:LINE_CHARS]}" for x in (proof.after if around else ())]
+        lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in (proof.after if around else ())]
     yield from ("", f"### {head}" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced(lines))
     links = {p.source: p.linked_by for p in reversed(proofs) if p.linked_by}
     if links:
@@ -193,12 +196,12 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
 
 
 def _told(proof: Proof, paths: Paths) -> str:
-    return f"{paths.place(proof.source, proof.line)}: {telling(proof, LINE_CHARS)[:LINE_CHARS]}"
+    return f"{paths.place(proof.source, proof.line)}: {telling(proof, MAX_MARKDOWN_LINE_CHARS)[:MAX_MARKDOWN_LINE_CHARS]}"
 
 
 def _unusual(report: Report, paths: Paths) -> Iterator[str]:
     if report.unusual:
-        lines = [f"{paths.place(m.source, m.line)}: {m.text[:LINE_CHARS]}{times(m)}" for m in report.unusual]
+        lines = [f"{paths.place(m.source, m.line)}: {m.text[:MAX_MARKDOWN_LINE_CHARS]}{times(m)}" for m in report.unusual]
         yield from ("", "### Most unusual lines", "", plain(UNUSUAL), "", *fenced(lines))
 
 
@@ -225,7 +228,7 @@ def _title(finding: Finding, head: str) -> str:
 
 
 def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:
-    yield f"- [ ] **{WHO.get(advice.who, advice.who)}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
+    yield f"- [ ] **{ACTOR.get(advice.who, advice.who)}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
     if advice.commands:
         yield from ("", *(f"  {x}" for x in fenced(list(advice.commands), "sh")))
     if advice.reference:
@@ -244,7 +247,10 @@ def _notices(group: Notices, paths: Paths) -> Iterator[str]:
     """In a fence with their reasons: these, too, have words of the log in them."""
     lines: list[str] = []
     for notice, why in group.shown:
-        lines += [f"{paths.place(notice.source, notice.line)}: {notice.text[:LINE_CHARS]}", *([f"    {why}"] if why else [])]
+        lines += [
+            f"{paths.place(notice.source, notice.line)}: {notice.text[:MAX_MARKDOWN_LINE_CHARS]}",
+            *([f"    {why}"] if why else []),
+        ]
     yield from ("", f"### {group.head}", "", *fenced(lines))
     if group.more:
         yield from ("", f"and {counted(group.more, 'more line')}")
@@ -274,12 +280,12 @@ def _processes(report: Report, paths: Paths) -> Iterator[str]:
 
 def _read(report: Report) -> Iterator[str]:
     yield from ("", "<details><summary>What was read</summary>", "", "| source | lines | format | clock |", "|---|--:|---|---|")
-    for source in report.sources[:ROWS]:
+    for source in report.sources[:MAX_TABLE_ROWS]:
         yield f"| {cell(source.name)} | {source.lines} | {plain(source.format)} | {plain(source.clock)} |"
-    if len(report.sources) > ROWS:
-        yield f"| and {counted(len(report.sources) - ROWS, 'more source')} | | | |"
+    if len(report.sources) > MAX_TABLE_ROWS:
+        yield f"| and {counted(len(report.sources) - MAX_TABLE_ROWS, 'more source')} | | | |"
     told = notes(report)
-    lines = [f"{f'{where}: ' if where else ''}{message}" for where, message in told[:ROWS]]
-    lines += [f"and {counted(len(told) - ROWS, 'more note')}"] if len(told) > ROWS else []
+    lines = [f"{f'{where}: ' if where else ''}{message}" for where, message in told[:MAX_TABLE_ROWS]]
+    lines += [f"and {counted(len(told) - MAX_TABLE_ROWS, 'more note')}"] if len(told) > MAX_TABLE_ROWS else []
     yield from ("", *fenced(lines)) if lines else ()
     yield from ("", "</details>")

@@ -19,8 +19,8 @@ from forensics.report.escape import visible
 from forensics.report.incidents import Told, told_incidents
 from forensics.report.style import Style
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-LEVELS = {"crash": "error", "undetermined": "warning"}
+SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVEL_OF_VERDICT = {"crash": "error", "undetermined": "warning"}
 NOTE = "notice"  # the rule of what ended nothing and names no cause
 MOST_NOTES = 40
 
@@ -32,12 +32,12 @@ def render(report: Report, style: Style) -> str:
 
 def render_many(reports: Iterable[Report], _style: Style) -> str:
     """One log with a run for each report."""
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(r) for r in reports]}
+    log = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [_run(r) for r in reports]}
     return visible(json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def _run(report: Report) -> dict[str, Any]:
-    bad = [t for t in told_incidents(report) if t.verdict in LEVELS]
+    bad = [t for t in told_incidents(report) if t.verdict in LEVEL_OF_VERDICT]
     notes = report.notices[:MOST_NOTES]
     rules = _rules([t.finding for t in bad], notes)
     places = {rule["id"]: i for i, rule in enumerate(rules)}
@@ -81,7 +81,7 @@ def _result(told: Told, places: dict[str, int]) -> dict[str, Any]:
     result = {
         "ruleId": finding.id,
         "ruleIndex": places[finding.id],
-        "level": LEVELS[told.verdict],
+        "level": LEVEL_OF_VERDICT[told.verdict],
         "rank": round(100 * finding.probability, 1),
         "message": {"text": " ".join(filter(None, said))},
         "locations": [_location(p) for p in finding.evidence[:1]],

@@ -6,13 +6,13 @@ from forensics.core.text import counted
 from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import attempts
 from forensics.report.consequences import BESIDE, FOLLOWED, consequences, later, told_beside
-from forensics.report.curves import CHARS, bearing, course_of, sparkline
+from forensics.report.curves import SPARKLINE_CHARS, bearing, course_of, sparkline
 from forensics.report.first_screen import FirstScreen, labelled
 from forensics.report.notices import groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
+    ACTOR,
     UNUSUAL,
-    WHO,
     also_possible,
     as_consequence,
     evidence_head,
@@ -30,15 +30,15 @@ from forensics.report.phrases import (
 from forensics.report.rows import Row, coloured, cut, joined, wrapped
 from forensics.report.style import Style
 
-PROOFS = 5
+MAX_TEXT_PROOFS = 5
 SUMMARY_ROWS = 6  # of the first screen, which has 24
 LABELLED_ROWS = 2
-LABEL = 10  # columns of `where`, `when`, `do first`
+LABEL_COLUMNS = 10  # columns of `where`, `when`, `do first`
 IN_FULL = 3  # remedies told with reason, command and reference; the others in a line
 SOURCES = 8
-CURVES = 2
-LEAST_CHARS = 8  # of a curve, however narrow the page
-PLACE_CHARS = 40
+MAX_TEXT_CURVES = 2
+MIN_CURVE_CHARS = 8  # of a curve, however narrow the page
+MAX_PLACE_COLUMN_CHARS = 40
 
 
 def render(report: Report, style: Style) -> str:
@@ -68,16 +68,16 @@ class _Text:
 
     def _numbers(self) -> Iterator[Row]:
         """The curves that bear on the cause, small; where each comes from, if there is room for it."""
-        for curve in bearing(self.report)[:CURVES]:
+        for curve in bearing(self.report)[:MAX_TEXT_CURVES]:
             place = f"  {self.paths.short(curve.source)}{f', rank {curve.rank}' if curve.rank is not None else ''}"
             name, course = f"{cut(curve.name, 24, 1)[0]}  ", f"  {course_of(curve)}"
-            drawn = sparkline(curve, min(CHARS, max(LEAST_CHARS, self.width - len(name + course))))
+            drawn = sparkline(curve, min(SPARKLINE_CHARS, max(MIN_CURVE_CHARS, self.width - len(name + course))))
             fits = len(name + drawn + course + place) <= self.width
             yield Row()
             yield Row((name, "head"), (drawn, "main"), (course, ""), (place if fits else "", "dim"))
 
     def _evidence(self) -> Iterator[Row]:
-        proofs = quoted(self.first, PROOFS)
+        proofs = quoted(self.first, MAX_TEXT_PROOFS)
         if not proofs:
             return
         best = self.first.evidence[0]
@@ -91,7 +91,7 @@ class _Text:
         else:
             yield Row((head, "head"), (f"  {folder}" if folder else "", "dim"))
             yield from wrapped(worth, self.width, 2, style="dim")
-        column = min(PLACE_CHARS, max(len(self._place(p)) for p in proofs))
+        column = min(MAX_PLACE_COLUMN_CHARS, max(len(self._place(p)) for p in proofs))
         told: set[str] = set()
         for proof in sorted(proofs, key=lambda p: p != main):  # the one that decides, then the others as they stand
             yield from self._proof(proof, column, proof == main)
@@ -176,7 +176,7 @@ class _Text:
             return
         yield Row()
         yield Row(("most unusual lines", "head"), (f"  {UNUSUAL}", "dim"))
-        column = min(PLACE_CHARS, max(len(self.paths.place(m.source, m.line)) for m in told))
+        column = min(MAX_PLACE_COLUMN_CHARS, max(len(self.paths.place(m.source, m.line)) for m in told))
         for message in told:
             place, again = self.paths.place(message.source, message.line), times(message)
             said = cut(message.text, self.width - max(column, len(place)) - 4 - len(again), 1)[0]
@@ -195,7 +195,7 @@ class _Text:
             yield Row(("  the commands of all of them are in --format markdown", "dim"))
 
     def _remedy(self, remedy: Advice, full: bool) -> Iterator[Row]:
-        yield from wrapped(remedy.action, self.width, 11, f"  {remedy.rank} {WHO.get(remedy.who, remedy.who):<5}  ")
+        yield from wrapped(remedy.action, self.width, 11, f"  {remedy.rank} {ACTOR.get(remedy.who, remedy.who):<5}  ")
         if not full:
             return
         yield from wrapped(remedy.why, self.width, 11, style="dim")
@@ -244,8 +244,8 @@ class _Text:
             yield from labelled(self.width, "  where", first.where)
             yield from labelled(self.width, "  when", time.strftime("%Y-%m-%d %H:%M:%S") if time else "")
             yield from labelled(self.width, "  do first", first.remediations[0].action if first.remediations else "")
-            proofs = quoted(first, PROOFS)
-            column = min(PLACE_CHARS, max((len(self._place(p)) for p in proofs), default=0))
+            proofs = quoted(first, MAX_TEXT_PROOFS)
+            column = min(MAX_PLACE_COLUMN_CHARS, max((len(self._place(p)) for p in proofs), default=0))
             for proof in proofs:
                 yield from self._proof(proof, column, proof == first.evidence[0] and proof.weight != "hint", context=False)
 

@@ -8,13 +8,13 @@ from msgspec import Struct
 from forensics.model import Curve, ProcessMemory, Report
 from forensics.report.curves import amount, bearing, course_of, is_wide, scaled
 
-WIDTH, HEIGHT = 600, 120
-CURVES = 12
+CHART_WIDTH, CHART_HEIGHT = 600, 120
+MAX_CHARTS = 12
 PROCESSES = 12
 
 
 class Chart(Struct, frozen=True):
-    """One curve, drawn in WIDTH x HEIGHT. `pieces`: polylines. `lost`: x of readings that were no numbers."""
+    """One curve, drawn in CHART_WIDTH x CHART_HEIGHT. `pieces`: polylines. `lost`: x of readings that were no numbers."""
 
     curve: Curve
     pieces: tuple[str, ...]
@@ -33,8 +33,8 @@ class Bar(Struct, frozen=True):
 
 
 def charts(report: Report) -> list[Chart]:
-    """The curves that bear on the cause and tell something, at most CURVES."""
-    return [_chart(c) for c in bearing(report)[:CURVES] if any(v is not None for _, v in c.points)]
+    """The curves that bear on the cause and tell something, at most MAX_CHARTS."""
+    return [_chart(c) for c in bearing(report)[:MAX_CHARTS] if any(v is not None for _, v in c.points)]
 
 
 def bars(report: Report) -> list[Bar]:
@@ -52,7 +52,7 @@ def _chart(curve: Curve) -> Chart:
     first, last = curve.points[0][0], curve.points[-1][0]
 
     def x(line: int) -> str:
-        return f"{WIDTH * (line - first) / max(1, last - first):.1f}"
+        return f"{CHART_WIDTH * (line - first) / max(1, last - first):.1f}"
 
     pieces: list[list[str]] = [[]]
     lost: list[str] = []
@@ -62,7 +62,7 @@ def _chart(curve: Curve) -> Chart:
             pieces.append([])
         else:
             share = (value - low) / (high - low) if high > low else 0.5
-            pieces[-1].append(f"{x(line)},{HEIGHT - 6 - (HEIGHT - 12) * share:.1f}")
+            pieces[-1].append(f"{x(line)},{CHART_HEIGHT - 6 - (CHART_HEIGHT - 12) * share:.1f}")
     course = course_of(curve) + (" (logarithmic)" if is_wide(curve) else "")
     drawn = tuple(" ".join(p) for p in pieces if p)
     return Chart(curve, drawn, tuple(lost), course, amount(max(known), curve.unit), amount(min(known), curve.unit))

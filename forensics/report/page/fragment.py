@@ -10,7 +10,7 @@ from forensics.report.notices import groups
 from forensics.report.page.templates import template
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
-    WHO,
+    ACTOR,
     evidence_head,
     guessed,
     headline,
@@ -23,7 +23,7 @@ from forensics.report.phrases import (
 from forensics.report.redaction import without_secrets
 from forensics.report.subject import ending
 
-PROOFS = 6
+MAX_FRAGMENT_PROOFS = 6
 REMEDIES = 3
 
 
@@ -41,11 +41,11 @@ def fragment(report: Report) -> str:
         where=overview.where(report),
         happened=what_happened(report),
         evidence_head=evidence_head(report),
-        proofs=quoted(report.causes[0], PROOFS),
+        proofs=quoted(report.causes[0], MAX_FRAGMENT_PROOFS),
         advised=advised[:REMEDIES],
         more_advice=len(advised) - REMEDIES,
         followed=consequences(report),
         notices=groups(report),
         paths=Paths.of(report),
-        who=WHO,
+        who=ACTOR,
     )

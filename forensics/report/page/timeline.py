@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from forensics.model import Moment, Report
 
-ROWS = 24
+MAX_TIMELINE_LANES = 24
 ROW_HEIGHT = 46
-MARGIN = 0.04  # of the width, at both ends
-TICKS = 4
+TIMELINE_MARGIN_SHARE = 0.04  # of the width, at both ends
+TIMELINE_TICKS = 4
 ALIKE_MIN = 3  # sources that tell of the same share a row from this number on
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
 Numbered = tuple[int, Moment]
@@ -75,10 +75,10 @@ def _drawing(report: Report, clock: str, moments: list[Numbered]) -> Drawing:
     of_first = [m.time for n, m in moments if n < first and m.time] or [m.time for _, m in moments if m.time]
     start, seconds = _window(min(of_first), max(of_first))
     groups = _alike(moments)
-    lanes = tuple(Lane(names[0], 30 + i * ROW_HEIGHT, len(names) - 1) for i, names in enumerate(groups[:ROWS]))
+    lanes = tuple(Lane(names[0], 30 + i * ROW_HEIGHT, len(names) - 1) for i, names in enumerate(groups[:MAX_TIMELINE_LANES]))
     rows = {name: lane.y for lane, names in zip(lanes, groups, strict=False) for name in names}
     marks = _marks(moments, start, seconds, rows)
-    left_out = sum(map(len, groups[ROWS:]))
+    left_out = sum(map(len, groups[MAX_TIMELINE_LANES:]))
     return Drawing(clock, start, seconds, lanes, marks, _links(report, marks), _ticks(start, seconds), left_out)
 
 
@@ -102,7 +102,7 @@ def _importance(numbered: Numbered) -> tuple[int, int]:
 def _window(start: datetime, end: datetime) -> tuple[datetime, float]:
     """A little more than from start to end, one second at least."""
     seconds = max(1.0, (end - start).total_seconds())
-    return start - timedelta(seconds=seconds * MARGIN), seconds * (1 + 2 * MARGIN)
+    return start - timedelta(seconds=seconds * TIMELINE_MARGIN_SHARE), seconds * (1 + 2 * TIMELINE_MARGIN_SHARE)
 
 
 def _marks(moments: Sequence[Numbered], start: datetime, seconds: float, rows: Mapping[str, int]) -> tuple[Mark, ...]:
@@ -133,9 +133,9 @@ def _links(report: Report, marks: tuple[Mark, ...]) -> tuple[tuple[Mark, Mark], 
 
 
 def _ticks(start: datetime, seconds: float) -> tuple[tuple[float, str], ...]:
-    fine = seconds < 10 * TICKS
+    fine = seconds < 10 * TIMELINE_TICKS
     ticks = []
-    for i in range(TICKS + 1):
-        time = start + timedelta(seconds=seconds * i / TICKS)
-        ticks.append((i / TICKS, time.strftime("%H:%M:%S") + (f".{time.microsecond // 100_000}" if fine else "")))
+    for i in range(TIMELINE_TICKS + 1):
+        time = start + timedelta(seconds=seconds * i / TIMELINE_TICKS)
+        ticks.append((i / TIMELINE_TICKS, time.strftime("%H:%M:%S") + (f".{time.microsecond // 100_000}" if fine else "")))
     return tuple(ticks)

@@ -6,7 +6,7 @@ last column of docs/redaction.md says which of them are measured.
 
 W = r"(?<![A-Za-z0-9_-])"  # no letter, digit or dash in front: not the middle of something else
 
-FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+SECRET_FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     # git hosts
     ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{30,255}"),
     ("github-token", ("github_pat_",), r"github_pat_[A-Za-z0-9_]{22,255}"),

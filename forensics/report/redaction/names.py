@@ -19,13 +19,13 @@ from forensics.report.redaction.walk import texts
 from forensics.report.subject import outcome_line
 
 # Words that are no one's name although they stand where names stand.
-WORDS = """
+COMMON_WORDS_TEXT = """
     root user users admin nobody daemon system kernel python python3 localhost none null unknown true false default ubuntu debian
     centos ec2-user jovyan runner shared public guest slurm docker containerd kubelet systemd jupyter torchrun train training main
     node host worker master server client login log logs info warning error warn debug rank gpu cpu cuda local localdomain home
     data work test tmp var opt usr lib bin src run job the and for not with from this that was has are case stdin version name
 """
-COMMON = frozenset(WORDS.split())
+COMMON_NAMES = frozenset(COMMON_WORDS_TEXT.split())
 # Sites that everybody's logs name; they tell nothing about whose log it is.
 PUBLIC = lazy.regex(
     r"\A(?:(?:.*\.)?(?:github|gitlab|githubusercontent|google|googleapis|nvidia|amazonaws|microsoft|docker|slack|discord|wandb|anaconda)\.\w+\Z"
@@ -33,27 +33,30 @@ PUBLIC = lazy.regex(
     r"|(?:.*\.)?(?:huggingface\.co|hf\.co|wandb\.ai|lightning\.ai|example\.(?:com|org|net))\Z|\w+\.(?:py|log|txt|json|yaml|so|sh|c|h|cpp|cu)\Z)",
     re.IGNORECASE,
 )
-HOST = r"(?P<name>[A-Za-z](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6})"
+HOST_NAME_GROUP = r"(?P<name>[A-Za-z](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6})"
 USER = r"(?P<name>[A-Za-z_][\w.-]{1,31}\$?)"
-JOB = r"(?P<name>[A-Za-z0-9][\w.-]{2,120})"
-STAMP = r"(?:[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
+JOB_NAME_GROUP = r"(?P<name>[A-Za-z0-9][\w.-]{2,120})"
+STAMP_TEXT_PATTERN = (
+    r"(?:[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
+)
 # Kind, lower-case texts of which one must occur, and where the name stands. A text without any costs a few substring searches.
 PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    ("host", (": ",), lazy.regex(rf"^(?:<\d+>)?{STAMP} {HOST} [\w./-]+(?:\[\d+\])?: ")),
-    ("host", (" nccl ",), lazy.regex(rf"(?:^|\s|\]){HOST}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
+    ("host", (": ",), lazy.regex(rf"^(?:<\d+>)?{STAMP_TEXT_PATTERN} {HOST_NAME_GROUP} [\w./-]+(?:\[\d+\])?: ")),
+    ("host", (" nccl ",), lazy.regex(rf"(?:^|\s|\]){HOST_NAME_GROUP}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
     (
         "host",
         ("host", "node", "master_addr", "rdzv_endpoint", "server"),
         lazy.regex(
-            rf"\b(?:hostname|host|node|nodename|node_name|nodelist|master_addr|rdzv_endpoint|server)\s*[=:]\s*[\"']?{HOST}", re.I
+            rf"\b(?:hostname|host|node|nodename|node_name|nodelist|master_addr|rdzv_endpoint|server)\s*[=:]\s*[\"']?{HOST_NAME_GROUP}",
+            re.I,
         ),
     ),
     (
         "host",
         ("on node ", "on host ", "from host ", "to host "),
-        lazy.regex(rf"\b(?:on (?:node|host)|from host|to host) {HOST}\b"),
+        lazy.regex(rf"\b(?:on (?:node|host)|from host|to host) {HOST_NAME_GROUP}\b"),
     ),
-    ("host", ("://",), lazy.regex(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST}(?=[:/])", re.I)),
+    ("host", ("://",), lazy.regex(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST_NAME_GROUP}(?=[:/])", re.I)),
     (
         "host",
         (".local", ".internal", ".lan", ".intra", ".corp", ".cluster", ".private"),
@@ -61,7 +64,7 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
             r"(?<![\w.-])(?P<name>[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63})*\.(?:local|internal|lan|intra|corp|cluster|private))\b"
         ),
     ),
-    ("host", ("@",), lazy.regex(rf"\b[\w.-]{{1,32}}@{HOST}(?=[:\s$#])")),
+    ("host", ("@",), lazy.regex(rf"\b[\w.-]{{1,32}}@{HOST_NAME_GROUP}(?=[:\s$#])")),
     ("user", ("/home/", "/users/"), lazy.regex(rf"/(?:home|Users)/{USER}(?=[/\s\"':,)\]]|$)")),
     ("user", (":\\",), lazy.regex(rf"\b[A-Z]:\\+Users\\+{USER}", re.I)),
     (
@@ -75,13 +78,14 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "job",
         ("job", "pod", "run", "experiment"),
         lazy.regex(
-            rf"\b(?:job[_-]?name|jobname|--job-name|pod|pod[_-]name|run[_-]name|experiment[_-]name)\s*[=:]\s*[\"']?{JOB}", re.I
+            rf"\b(?:job[_-]?name|jobname|--job-name|pod|pod[_-]name|run[_-]name|experiment[_-]name)\s*[=:]\s*[\"']?{JOB_NAME_GROUP}",
+            re.I,
         ),
     ),
     (
         "job",
         ("pod", "job", "deployment", "statefulset"),
-        lazy.regex(rf"\b(?:pod|job|deployment|statefulset|pytorchjob)s?(?:\.\w+)*/{JOB}"),
+        lazy.regex(rf"\b(?:pod|job|deployment|statefulset|pytorchjob)s?(?:\.\w+)*/{JOB_NAME_GROUP}"),
     ),
 )
 EMAIL = lazy.regex(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b")
@@ -89,7 +93,7 @@ IPV4 = lazy.regex(r"(?<![\d.v])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25
 IPV6 = lazy.regex(r"(?<![\w:.])[0-9A-Fa-f:]{4,39}(?![\w:])")  # a candidate; `ipaddress` decides
 # This machine's own addresses, and what was replaced before.
 KNOWN_TO_ALL = lazy.regex(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email)-\d+)\Z")
-NAME = lazy.regex(r"[\w.-]{2,253}")
+PLAIN_NAME = lazy.regex(r"[\w.-]{2,253}")
 FACTS = {"host": "host", "hostname": "host", "node": "host", "peer_host": "host", "user": "user", "job_name": "job", "pod": "job"}
 
 
@@ -119,7 +123,7 @@ class Names(Struct):
     def add(self, kind: str, name: str) -> None:
         """Give `name` a stand-in, unless it has one or is a common word."""
         name = name.strip("._-")
-        if name in self.stand_ins or len(name) < 2 or name.isdigit() or name.lower() in COMMON or KNOWN_TO_ALL.match(name):
+        if name in self.stand_ins or len(name) < 2 or name.isdigit() or name.lower() in COMMON_NAMES or KNOWN_TO_ALL.match(name):
             return
         if kind == "host" and PUBLIC.match(name):
             return
@@ -158,16 +162,18 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if re.search(r"[\d._-]", report.case) and len(report.case) >= 6:  # named after the job, more often than not
         yield "job", report.case
     if report.subject and report.subject.name not in {s.name for s in report.sources}:
-        yield from (("job", name) for name in report.subject.name.split(" and ") if NAME.fullmatch(name))
+        yield from (("job", name) for name in report.subject.name.split(" and ") if PLAIN_NAME.fullmatch(name))
     for incident in report.incidents:
-        yield from (("host", host) for host in incident.hosts if NAME.fullmatch(host))
+        yield from (("host", host) for host in incident.hosts if PLAIN_NAME.fullmatch(host))
     for change in (c for a in report.earlier_attempts for c in a.changes if c.what in ("node", "job")):
         kind = "host" if change.what == "node" else "job"
-        yield from ((kind, name) for told in (change.then, change.last) for name in told.split(", ") if NAME.fullmatch(name))
+        yield from (
+            (kind, name) for told in (change.then, change.last) for name in told.split(", ") if PLAIN_NAME.fullmatch(name)
+        )
     for seen in report.history.nodes if report.history else ():
         yield "host", seen.name
     for finding in _findings(report):
-        yield from ((FACTS[k], str(v)) for k, v in finding.facts.items() if k in FACTS and NAME.fullmatch(str(v)))
+        yield from ((FACTS[k], str(v)) for k, v in finding.facts.items() if k in FACTS and PLAIN_NAME.fullmatch(str(v)))
 
 
 def _found(text: str) -> Iterator[tuple[str, str]]:

@@ -13,17 +13,17 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.report.redaction.forms import FORMS
+from forensics.report.redaction.forms import SECRET_FORMS
 
 MASK = "[REDACTED:{}]"
 # What stands where a secret would, and is none.
-EMPTY = lazy.regex(
+EMPTY_VALUE_PATTERN = lazy.regex(
     r"\A(?:none|null|nil|true|false|undefined|default|unset|empty|redacted|hidden|required|optional|missing|invalid|expired|incorrect"
     r"|authentication|auth|failed|str|string|bytes|int|bool|yes|no|not|is|was|for|and|or|the|x{3,}|\.{2,}\S*|\*+|-+|[<$%{\[(].*"
     r"|os\.environ\S*|getenv\S*|your[-_ ].*|self\.\S*|args?\.\S*|cfg\.\S*|config\.\S*)\Z",
     re.IGNORECASE,
 )
-VALUE = r"(?P<quote>\\?[\"'])?(?P<secret>(?(quote)(?:(?!(?P=quote)).){1,4096}|[^\s\"',;&)\]}<>]{3,4096}))"
+SECRET_VALUE_PATTERN = r"(?P<quote>\\?[\"'])?(?P<secret>(?(quote)(?:(?!(?P=quote)).){1,4096}|[^\s\"',;&)\]}<>]{3,4096}))"
 NAME_END = r"(?P<close>\\?[\"'])?(?:\s{0,3}[=:]\s{0,3}|\s*=>\s*)"
 
 
@@ -37,14 +37,14 @@ class Rule(Struct, frozen=True):
     weak: bool = False
 
 
-NAMED = (
+NAMED_SECRET_RULES = (
     # Passwords under their name: an environment, a configuration, a JSON document, an error message that repeats its input.
     Rule(
         "password",
         ("passw", "passphrase", "pwd", "requirepass", "_pass"),
         lazy.regex(
             r"(?<![A-Za-z0-9_.-])(?:[A-Za-z0-9_.-]{0,200}(?:password|passwd|passphrase|requirepass|_pass|_pwd|(?<![a-z])pwd(?=\W)))"
-            rf"{NAME_END}{VALUE}",
+            rf"{NAME_END}{SECRET_VALUE_PATTERN}",
             re.IGNORECASE,
         ),
     ),
@@ -52,7 +52,7 @@ NAMED = (
         "secret",
         ("secret", "credential"),
         lazy.regex(
-            rf"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{{0,200}}(?:secret|credentials?)(?:[_.-]?(?:access)?[_.-]?(?:key|token|value))?{NAME_END}{VALUE}",
+            rf"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{{0,200}}(?:secret|credentials?)(?:[_.-]?(?:access)?[_.-]?(?:key|token|value))?{NAME_END}{SECRET_VALUE_PATTERN}",
             re.I,
         ),
         weak=True,
@@ -62,7 +62,7 @@ NAMED = (
         ("key",),
         lazy.regex(
             r"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,200}(?:api|access|private|encryption|signing|account|storage|master|license|auth|service|client|ssh|app"
-            rf"|client-key)[_-]?key(?:[_-]?(?:id|data|b64))?{NAME_END}{VALUE}",
+            rf"|client-key)[_-]?key(?:[_-]?(?:id|data|b64))?{NAME_END}{SECRET_VALUE_PATTERN}",
             re.IGNORECASE,
         ),
         weak=True,
@@ -70,7 +70,7 @@ NAMED = (
     Rule(
         "secret",
         ("_key", '"key"', "'key'"),
-        lazy.regex(rf"(?:(?<![A-Z0-9])[A-Z0-9_]{{1,60}}_KEY|(?<=[\"'])key(?=[\"'])){NAME_END}{VALUE}"),
+        lazy.regex(rf"(?:(?<![A-Z0-9])[A-Z0-9_]{{1,60}}_KEY|(?<=[\"'])key(?=[\"'])){NAME_END}{SECRET_VALUE_PATTERN}"),
         weak=True,
     ),
     Rule(
@@ -78,7 +78,7 @@ NAMED = (
         ("token",),
         lazy.regex(
             r"(?:(?<![A-Z0-9])[A-Z0-9_]{0,60}_TOKEN|(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,200}(?:auth|access|api|bearer|refresh|session|security|identity|id|csrf"
-            rf"|bot|hub|hf|git|github|gitlab|user|login|personal|web|oauth)[_-]?token|(?<![A-Za-z_.-])token){NAME_END}{VALUE}",
+            rf"|bot|hub|hf|git|github|gitlab|user|login|personal|web|oauth)[_-]?token|(?<![A-Za-z_.-])token){NAME_END}{SECRET_VALUE_PATTERN}",
             re.IGNORECASE,
         ),
         weak=True,
@@ -131,15 +131,15 @@ NAMED = (
         lazy.regex(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>(?:(?!-----END).){1,8192})", re.S),
     ),
 )
-RULES = (*(Rule(kind, anchors, lazy.regex(pattern)) for kind, anchors, pattern in FORMS), *NAMED)
-ANCHORS = tuple((anchor, number) for number, rule in enumerate(RULES) for anchor in rule.anchors)
+RULES = (*(Rule(kind, anchors, lazy.regex(pattern)) for kind, anchors, pattern in SECRET_FORMS), *NAMED_SECRET_RULES)
+RULE_ANCHORS = tuple((anchor, number) for number, rule in enumerate(RULES) for anchor in rule.anchors)
 LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 
 
 def masked(text: str, seen: dict[str, str] | None = None) -> str:
     """`text` with every secret replaced by a mask that names its kind; into `seen` go the secrets and their masks."""
     low = text.lower()
-    for number in sorted({number for anchor, number in ANCHORS if anchor in low}):
+    for number in sorted({number for anchor, number in RULE_ANCHORS if anchor in low}):
         text = _applied(RULES[number], text, seen)
     found = LONE_KEY_LINE.match(text)
     if found and _mixed(found["secret"]):
@@ -165,7 +165,7 @@ def _applied(rule: Rule, text: str, seen: dict[str, str] | None) -> str:
 def _spans(rule: Rule, text: str, group: str | int) -> Iterator[tuple[int, int]]:
     for match in rule.pattern.finditer(text):
         value = match[group]
-        if EMPTY.match(value) or "[REDACTED:" in value or (rule.weak and not looks_random(value)):
+        if EMPTY_VALUE_PATTERN.match(value) or "[REDACTED:" in value or (rule.weak and not looks_random(value)):
             continue
         yield match.span(group)
 

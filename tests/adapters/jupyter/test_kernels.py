@@ -17,7 +17,7 @@ import nbformat  # noqa: E402
 from jupyter_client import AsyncKernelManager  # noqa: E402
 from jupyter_client.provisioning import KernelProvisionerFactory  # noqa: E402
 
-from forensics.adapters.jupyter.provisioner import NAME, ForensicsProvisioner  # noqa: E402
+from forensics.adapters.jupyter.provisioner import PROVISIONER_NAME, ForensicsProvisioner  # noqa: E402
 
 pytestmark = [pytest.mark.seconds, pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")]
 
@@ -27,9 +27,9 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Kernels are started by the provisioner; yields the folder of their bundles."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     factory = KernelProvisionerFactory.instance()
-    if NAME not in factory.provisioners:
+    if PROVISIONER_NAME not in factory.provisioners:
         pytest.skip("training-forensics is not installed here")
-    monkeypatch.setattr(factory, "default_provisioner_name", NAME)
+    monkeypatch.setattr(factory, "default_provisioner_name", PROVISIONER_NAME)
     yield tmp_path / "forensics"
     ForensicsProvisioner.analysis._stop()
 

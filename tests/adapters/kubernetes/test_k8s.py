@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 
 from forensics.adapters.kubernetes.answer import told
-from forensics.report.short import CUT, cut_to
+from forensics.report.short import CUT_NOTE, cut_to
 from tests.adapters.kubernetes import stub_api
 from tests.commandline import in_text as forensics
 
@@ -105,8 +105,8 @@ def test_a_short_report_is_cut_at_a_line_and_counts_bytes() -> None:
     for most in (200, 4096, 4097):
         short = cut_to(text, most)
         assert len(short.encode()) <= most
-        assert short.endswith(CUT)
-        assert text.startswith(short.removesuffix(CUT))
+        assert short.endswith(CUT_NOTE)
+        assert text.startswith(short.removesuffix(CUT_NOTE))
     assert cut_to(text, 1 << 20) == text
 
 

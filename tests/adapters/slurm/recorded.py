@@ -25,7 +25,7 @@ class Cluster:
             return programs.Answer("", "is not installed here")
         text = self.lines.get(" ".join(command), "")
         fault = "" if text or command[0] == "sacct" else "Invalid job id specified"
-        head = programs.DELIMITER.join(programs.FIELDS)
+        head = programs.FIELD_DELIMITER.join(programs.SACCT_FIELDS)
         return programs.Answer(text or (head if command[0] == "sacct" else ""), fault)
 
 

@@ -169,8 +169,8 @@ def test_a_crash_in_the_kernels_log_is_the_jobs_where_slurm_or_its_output_says_s
 
 
 def accounted(*rows: dict[str, str]) -> str:
-    lines = [programs.DELIMITER.join({"JobIDRaw": r["JobID"], **r}.get(f, "") for f in programs.FIELDS) for r in rows]
-    return "\n".join([programs.DELIMITER.join(programs.FIELDS), *lines])
+    lines = [programs.FIELD_DELIMITER.join({"JobIDRaw": r["JobID"], **r}.get(f, "") for f in programs.SACCT_FIELDS) for r in rows]
+    return "\n".join([programs.FIELD_DELIMITER.join(programs.SACCT_FIELDS), *lines])
 
 
 def test_a_number_that_is_also_an_arrays_task_or_was_used_years_ago_is_one_job() -> None:
