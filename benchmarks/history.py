@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -29,6 +30,7 @@ from forensics.history.opening import open_store
 from forensics.history.trend import trend
 
 NODES, CAUSES, PRINTS, START, SPAN = 10_000, 64, 20_000, 1_700_000_000, 2 * 365 * 86_400
+LEMONS, WORSE, FLEETS = 20, 8, 30
 MACHINE = [f"family.cause_{n}" for n in range(16)]
 
 
@@ -94,25 +96,38 @@ def added(reports: Path, folder: Path, count: int = 10_000) -> None:
     print(f"{new:,} reports added in {took[0]:.1f} s, {took[1]:.1f} s of processor; load {os.getloadavg()[0]:.1f}")
 
 
-def simulated(bad: int, seed: int, nodes: int = 10_000, hours: float = 5_000.0, rate: float = 5e-4) -> tuple[int, int]:
-    """Lemons found and others called so: each node works about `hours` and fails `rate` times an hour, a lemon 8 times as often."""
+def drawn_fleet(bad: int, seed: int, expected: float) -> tuple[Any, Any]:
+    """Failures and hours of NODES nodes: an ordinary one works about 5,000 hours and is expected to fail `expected` times in
+    them; the first `bad` ones fail WORSE times as often."""
     rng = np.random.default_rng(seed)
-    worked = hours * rng.gamma(4, 0.25, nodes)
-    rates = np.full(nodes, rate)
-    rates[:bad] *= 8
-    counts = rng.poisson(rates * worked)
+    hours = 5_000.0 * rng.gamma(4, 0.25, NODES)
+    rates = np.full(NODES, expected / 5_000.0)
+    rates[:bad] *= WORSE
+    return rng.poisson(rates * hours), hours
+
+
+def called(counts: Any, hours: Any) -> set[int]:
+    """The nodes that are called lemons."""
     found = {str(i): Unit(str(i), int(k), ()) for i, k in enumerate(counts) if k}
-    called = {int(u.name) for u in tested(found, {str(i): float(h) for i, h in enumerate(worked)}).units if u.lemon}
-    return len([n for n in called if n < bad]), len([n for n in called if n >= bad])
+    return {int(u.name) for u in tested(found, {str(i): float(h) for i, h in enumerate(hours)}).units if u.lemon}
 
 
 def fleets() -> None:
-    """Recall and false alarms over 30 fleets with lemons and 30 without."""
-    planted = [simulated(20, seed) for seed in range(30)]
-    none = [simulated(0, 1000 + seed)[1] for seed in range(30)]
-    right, wrong = (sum(p[i] for p in planted) for i in (0, 1))
-    print(f"20 lemons: recall {right / 600:.3f}, least in a run {min(p[0] for p in planted)} of 20; false {wrong / 30:.2f} a run")
-    print(f"no lemons: none called in {sum(n == 0 for n in none)} of 30 runs, {sum(none)} in all")
+    """Recall and false alarms over FLEETS fleets with lemons and as many without, at several exposures. `best possible`: a
+    likelihood ratio that knows both rates and who works how long, with as many false ones a run as is said."""
+    for expected in (2.5, 3.0, 3.5, 4.0, 5.0):
+        fleets_drawn = [drawn_fleet(LEMONS, seed, expected) for seed in range(FLEETS)]
+        planted = [called(*fleet) for fleet in fleets_drawn]
+        none = [len(called(*drawn_fleet(0, 1000 + seed, expected))) for seed in range(FLEETS)]
+        right, wrong = ([len({n for n in found if (n < LEMONS) == lemon}) for found in planted] for lemon in (True, False))
+        ratios = np.array([k * np.log(WORSE) - (WORSE - 1) * expected / 5_000.0 * h for k, h in fleets_drawn])
+        best = [np.mean(ratios[:, :LEMONS] > np.sort(ratios[:, LEMONS:].ravel())[-int(f * FLEETS) - 1]) for f in (0.5, 1.0)]
+        print(
+            f"{expected} failures expected: recall {sum(right) / FLEETS / LEMONS:.3f}, least in a run {min(right)} of {LEMONS}; false"
+            f" {sum(wrong) / FLEETS:.2f} a run, most {max(wrong)}; without lemons nobody in {none.count(0)} of {FLEETS} runs;"
+            f" best possible {best[0]:.3f} at 0.5 false a run, {best[1]:.3f} at 1",
+            flush=True,
+        )
 
 
 def pairs(path: Path) -> None:

@@ -22,7 +22,7 @@ from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector, Thread
 from forensics.capture.joblog import JobLog
 from forensics.capture.prepare import environment, linked_folders
-from forensics.capture.reporting import afterwards, analyse, says_nothing_crashed
+from forensics.capture.reporting import afterwards, analyse, remember_end, says_nothing_crashed
 from forensics.capture.streams import Streams
 from forensics.capture.times import stamp
 
@@ -204,7 +204,7 @@ class Keeper:
             self.tell(done="")
             return
         self.streams.drained(DRAIN_S)
-        if status == 0 and self.options.keep == "crash":
+        if status == 0 and self.options.keep == "crash" and not self.options.remember:
             self.tell(done="", died=False)  # nobody waits for what nobody will read
         time.sleep(GRACE_KERNEL_S)
         self.collector.stop()
@@ -214,6 +214,8 @@ class Keeper:
         died = status != 0
         if self.log.fault or self.bundle.fault:
             self.say(f"the capture is not whole: {self.log.fault or self.bundle.fault}")
+        if not died and self.options.remember:
+            remember_end(self.bundle.folder)
         if died and self.options.report:
             analyse(self.bundle.folder, self.options)
             died = not says_nothing_crashed(self.bundle.folder)

@@ -33,6 +33,15 @@ def analyse(folder: str, options: Options) -> None:
             file.write(wrong + "\n")
 
 
+def remember_end(folder: str) -> None:
+    """Have the history told that this run ended well: it knows then that a failure of the same program did not return."""
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        command = [sys.executable, "-P", "-m", "forensics", "history", "add", folder]
+        subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=REPORT_S, check=False, start_new_session=True
+        )
+
+
 def says_nothing_crashed(folder: str) -> bool:
     """Does the report say so? A status other than 0 is an answer of some programs: grep's 1 is `not found`."""
     try:

@@ -81,7 +81,7 @@ def register(app: typer.Typer) -> None:
         """
         check_format(form, why)
         good, choice = check_baseline(baseline), chosen(since, until, pid, job, last)
-        found = remembered(_report(paths, signatures or (), good, choice, jobs), remember)
+        found = remembered(_report(paths, signatures or (), good, choice, jobs), remember, paths[0] if len(paths) == 1 else None)
         finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident))
 
 

@@ -97,7 +97,7 @@ def _run(folder: Path, telling: Telling, signatures: Sequence[Path], choice: "Ch
     from forensics.report import in_one_document
 
     found = pipeline.analyze_folders(folder, pipeline.database(signatures), choice)
-    reports = (remembered(report, remember) for report in found)
+    reports = (remembered(report, remember, folder / report.case) for report in found)
     if telling.form in INDEXED:
         return _index(reports, folder, telling)
     together = in_one_document(telling.form)

@@ -35,7 +35,9 @@ def register(app: typer.Typer) -> None:
 
 
 def add(
-    paths: Annotated[list[Path], typer.Argument(help="Reports (JSON, JSON lines) or tables of incidents (Parquet).")] = [],  # noqa: B006
+    paths: Annotated[
+        list[Path], typer.Argument(help="Reports (JSON, JSON lines), tables of incidents (Parquet), or folders of captured runs.")
+    ] = [],  # noqa: B006
     jobs: Annotated[Path | None, typer.Option(help="What `sacct -P` wrote: names, users, requests and ends of jobs.")] = None,
     node: Annotated[str, typer.Option(help="The node of these reports, where they do not tell it.")] = "",
     user: Annotated[str, typer.Option(help="Whose runs these were.")] = "",
@@ -52,21 +54,24 @@ def add(
       forensics history add --jobs sacct.csv
     """
     from forensics.history.accounting import read_jobs
+    from forensics.history.captured import captured_run
     from forensics.history.exchange import incidents_in
     from forensics.history.incident import Known
 
     if not paths and not jobs:
         raise UsageError("nothing to add", "history add", "give reports, or --jobs sacct.csv")
     store, now = _store(history, create=True, keep_names=keep_names), int(time.time())
-    new = 0
+    new, rows = 0, read_jobs(jobs) if jobs else []
     for path in paths:
         if not path.exists():
             raise UsageError("no such file", str(path))
+        if captured := captured_run(path):
+            rows.append(captured.job)
+            continue
         table = path.is_dir() or path.suffix == ".parquet"
         new += store.add(incidents_in(path, now, store.salt, Known(node, "", run, user)), at_once=5000 if table else 1)
-    rows = read_jobs(jobs) if jobs else []
     store.add_jobs(rows)
-    told = f"{new:,} new incidents" + (f", {len(rows):,} jobs" if jobs else "")
+    told = f"{new:,} new incidents" + (f", {len(rows):,} jobs" if rows else "")
     print(f"{told}; {store.count():,} remembered in {_shown(store)}", file=sys.stderr)
 
 

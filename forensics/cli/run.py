@@ -75,8 +75,15 @@ def register(app: typer.Typer) -> None:
         given: dict[str, object] = {"command": command, "folder": str(output.absolute()) if output else "", "form": form}
         given |= {"keep": keep, "every_s": seconds(every), "stall_s": seconds(stall), "environment": env, "warn": warn}
         given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}
-        given |= {"redact": redact, "remember": remember, "quiet": quiet, "verbose": verbose}
+        given |= {"redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
         _become(given | _settings(_typed(context)))
+
+
+def _remembers(asked: bool | None) -> bool:
+    """Is the run remembered, also when it ends well?"""
+    from forensics.config import config
+
+    return bool(config().history) if asked is None else asked
 
 
 def _typed(context: typer.Context) -> set[str]:

@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
         check_format(form)
         found = answer(job)
         telling = Telling(form, output, exit_code, redact)
-        text = told(remembered(found.report, remember, job=job.partition(".")[0]), telling)
+        text = told(remembered(found.report, remember, accounted=found.accounted), telling)
         head = "".join(f"{line}\n" for line in found.said) if form == "text" and not redact else ""
         write(f"{head}\n{text}" if head else text, output)
         if exit_code and found.report.verdict == "crash":

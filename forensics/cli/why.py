@@ -69,7 +69,7 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool 
     for name in REPORT_NAMES:  # an older report is no evidence
         (folder / name).unlink(missing_ok=True) if keep else None
     report = pipeline.analyze_paths([folder], folder.resolve().name, pipeline.database())
-    report = remembered(report, remember)
+    report = remembered(report, remember, folder)
     if redact:
         report, _ = hidden(report)
     if keep:

@@ -3,14 +3,14 @@
     sacct -a -P -o JobID,JobName,User,State,Start,End,NodeList,ReqMem,Timelimit,AllocTRES --starttime 2026-10-01 > sacct.csv
 
     4711|train|alice|OUT_OF_MEMORY|2026-11-21T10:00:00|2026-11-21T11:30:00|gpu-[0412-0413]|32G|1-00:00:00|gres/gpu=8,node=2
-    -> job 4711, run train, asked "--mem 32G --time 1-00:00:00", 8 GPUs, 1.5 hours on each of gpu-0412 and gpu-0413
+    -> job 4711, run train, asked "--mem 32G" and "--time 1-00:00:00", 8 GPUs, 1.5 hours on each of gpu-0412 and gpu-0413
 
 A file `node,hours` (or `gpu,hours` ...) is an exposure, too.
 """
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ SACCT_COMMAND = "sacct -a -P -o JobID,JobName,User,State,Start,End,NodeList,ReqM
 
 def read_jobs(path: Path) -> list[dict[str, Any]]:
     """The finished jobs in a file that sacct wrote; steps belong to their jobs. Raises UsageError where columns are missing."""
-    found = [_job(row) for row in _rows(path) if "." not in row["JobID"]]
+    found = [job_row(row) for row in _rows(path) if "." not in row["JobID"]]
     return [job for job in found if job]
 
 
@@ -61,7 +61,21 @@ def expanded(nodes: str) -> list[str]:
     return names
 
 
-def _job(row: Mapping[str, str]) -> dict[str, Any] | None:
+def asked_for(each: Iterable[str]) -> str:
+    """What a run was given, as it is stored: `--mem 32G;--time 1:00:00;`."""
+    return "".join(f"{a.replace(';', ',')};" for a in each)
+
+
+def told_asked(stored: str) -> list[str]:
+    """`--mem 32G;--time 1:00:00;` -> [`--mem 32G`, `--time 1:00:00`]; earlier versions stored it without semicolons."""
+    if ";" in stored:
+        return stored.rstrip(";").split(";")
+    words = stored.split(" ")
+    return [" ".join(pair) for pair in zip(words[::2], words[1::2], strict=False)]
+
+
+def job_row(row: Mapping[str, str]) -> dict[str, Any] | None:
+    """A row of sacct as one of `jobs`; None for a job that did not end."""
     try:
         start, end = _seconds(row["Start"]), _seconds(row["End"])
         nodes = expanded(row["NodeList"]) if "None" not in row["NodeList"] else []
@@ -77,7 +91,7 @@ def _job(row: Mapping[str, str]) -> dict[str, Any] | None:
         "start": start,
         "end": max(end, start),
         "nodes": ",".join(nodes),
-        "asked": " ".join(f"{name} {value}" for name, value in asked if value),
+        "asked": asked_for(f"{name} {value}" for name, value in asked if value),
         "gpus": int(gpus["count"]) if gpus else 0,
     }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from sqlalchemy import and_, func, select
 
+from forensics.history.accounting import told_asked
 from forensics.history.fingerprint import in_front
 from forensics.history.incident import Incident
 from forensics.history.tables import INCIDENT_TABLE, JOBS, RESOLUTIONS
@@ -81,7 +82,8 @@ def _note(connection: "Connection", incident: Incident) -> str:
 
 
 def following(connection: "Connection", incident: Incident, alike: Any) -> list[Next]:
-    """The next run after each of the latest incidents, where one is known: of the same job name, or else script."""
+    """The next run after each of the latest incidents, where another than that of `incident` is known: of the same job name, or
+    else script."""
     asked = select(C.time, C.job, C.run, C.user).where(alike, C.run != "").order_by(C.time.desc()).limit(MOST_FOLLOWED)
     each = (_next(connection, incident, row) for row in connection.execute(asked).all())
     return [following for following in each if following]
@@ -93,31 +95,31 @@ def _next(connection: "Connection", incident: Incident, row: Any) -> Next | None
         return _next_report(connection, incident, row)
     later = select(JOBS).where(J.run == before.run, J.user == before.user, J.start >= before.end, J.job != before.job)
     after = connection.execute(later.order_by(J.start).limit(1)).first()
-    if after is None or after.state in UNFINISHED:
+    if after is None or after.state in UNFINISHED or after.job == incident.job:
         return None
-    changed = [a for a in _options(after.asked) if a not in _options(before.asked)]
-    return Next("well" if after.state == COMPLETED else _ended(connection, incident, after.job), " ".join(changed))
+    changed = [a for a in told_asked(after.asked) if a not in told_asked(before.asked)]
+    return Next(_ended(connection, incident, after), " and ".join(changed))
 
 
-def _ended(connection: "Connection", incident: Incident, job: str) -> str:
-    """How a failed job failed: the same again, or otherwise, also where no report on it is remembered."""
-    found = select(C.id).where(C.job == job, C.similar == incident.similar).limit(1)
-    return "same" if connection.execute(found).first() else "other"
+def _ended(connection: "Connection", incident: Incident, after: Any) -> str:
+    """How that job ended. A report on it says more than its state: a script goes on after a step that was killed."""
+    asked = select(C.similar).where(C.job == after.job, C.verdict == "crash").limit(MOST_FOLLOWED)
+    found = connection.execute(asked).scalars().all()
+    return "same" if incident.similar in found else "well" if not found and after.state == COMPLETED else "other"
 
 
 def _next_report(connection: "Connection", incident: Incident, row: Any) -> Next | None:
     """Without accounting: the next report on the same work."""
-    later = select(C.verdict, C.similar).where(C.run == row.run, C.user == row.user, C.time > row.time).order_by(C.time).limit(1)
+    later = (
+        select(C.verdict, C.similar, C.key)
+        .where(C.run == row.run, C.user == row.user, C.time > row.time)
+        .order_by(C.time)
+        .limit(1)
+    )
     after = connection.execute(later).first()
-    if after is None:
+    if after is None or after.key == incident.key:
         return None
     return Next("well" if after.verdict == "no_crash" else "same" if after.similar == incident.similar else "other", "")
-
-
-def _options(asked: str) -> list[str]:
-    """`--mem 32G --time 1:00:00` -> [`--mem 32G`, `--time 1:00:00`]."""
-    words = asked.split(" ")
-    return [" ".join(pair) for pair in zip(words[::2], words[1::2], strict=False)]
 
 
 def what_helped(each: list[Next]) -> str:

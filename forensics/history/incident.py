@@ -80,7 +80,7 @@ def incident_of(report: Report, now: int, salt: bytes | None, known: Known | Non
     prints = fingerprint_of(less, _kept(run, salt))
     line, hidden_line = decisive(first), decisive(less.causes[0])
     time = _time(report, line)
-    node, job = known.node or _node(report, first), known.job or _job(report, first)
+    node, job = _node(report, first) or known.node, known.job or _job(report, first)
     said = (hidden_line if salt else line) if line else None
     user = known.user or str(first.facts.get("user", "")) or _user(first, line)
     return Incident(

@@ -8,7 +8,7 @@ A history that cannot be opened never costs the report: a line on stderr says so
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,17 +28,20 @@ def history_place(named: str | None = None, signatures: Sequence[Path] = ()) -> 
     return named or config(signatures).history or default_place()
 
 
-def remembered(report: R, remember: bool | None = None, job: str = "") -> R:
+def remembered(
+    report: R, remember: bool | None = None, bundle: Path | None = None, accounted: Sequence[Mapping[str, str]] = ()
+) -> R:
     """`report` with what is remembered of others like it; itself is remembered, too. As it was where nobody asked for it.
 
-    `remember`: None as the configuration says. `job`: its number, where the logs may not tell it.
+    `remember`: None as the configuration says. `bundle`: the folder of a captured run that the report is on. `accounted`: rows of
+    sacct, that of the job first, where the report is on a job of Slurm's.
     """
     try:
         from forensics.config import config
 
         if remember is False or not (remember or config().history):
             return report
-        return _remembered(report, history_place(), job)
+        return _remembered(report, history_place(), bundle, accounted)
     except ForensicsError as error:
         print(f"forensics: not remembered: {error}", file=sys.stderr)
     except Exception as error:
@@ -46,17 +49,25 @@ def remembered(report: R, remember: bool | None = None, job: str = "") -> R:
     return report
 
 
-def _remembered(report: R, place: str, job: str) -> R:
+def _remembered(report: R, place: str, bundle: Path | None, accounted: Sequence[Mapping[str, str]]) -> R:
     from msgspec.structs import replace
 
+    from forensics.history.accounting import job_row
     from forensics.history.again import seen_before
+    from forensics.history.captured import captured_run
     from forensics.history.incident import Known, incident_of
     from forensics.history.opening import open_store
 
+    run = captured_run(bundle) if bundle else None
+    jobs = [run.job] if run else [row for row in map(job_row, accounted) if row]
+    known = run.known if run else Known()
+    for row in accounted[:1]:
+        known = Known(job=row["JobID"], run=row.get("JobName", ""), user=row.get("User", ""))
     store = open_store(place)
     try:
-        incident = incident_of(report, int(time.time()), store.salt, Known(job=job))
+        incident = incident_of(report, int(time.time()), store.salt, known)
         store.add([incident])
+        store.add_jobs(jobs)
         return replace(report, history=seen_before(store, incident))
     finally:
         store.close()

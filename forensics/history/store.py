@@ -118,7 +118,9 @@ def _completed(job: Mapping[str, Any]) -> Any:
     """Sets what the incidents of a job lack: its name, user, node where there was one alone, and GPU hours until it ended."""
     hours = job["gpus"] * max(job["end"] - job["start"], 0) / 3600
     nodes = job["nodes"].split(",")
-    values: dict[str, Any] = {"run": job["run"], "user": job["user"], "gpu_hours": hours if job["gpus"] else None}
+    values: dict[str, Any] = {"job": job["job"], **{name: job[name] for name in ("run", "user") if job[name]}}
+    if job["gpus"]:
+        values["gpu_hours"] = hours
     told = update(INCIDENT_TABLE).where(C.job == job["job"])
     if len(nodes) == 1 and nodes[0]:
         from sqlalchemy import case

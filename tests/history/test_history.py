@@ -157,7 +157,7 @@ def test_the_sentence(store: Store) -> None:
     assert (found.seen, found.level, found.node_count) == (7, "exact", 2)
     assert (
         sentence(told)
-        == "Seen 7 times since 3 Oct 2026, on 2 nodes; 5 of them on gpu-0412; it returned in 7 of 7 next runs known."
+        == "Seen 7 times since 3 Oct 2026, on 2 nodes; 5 of them on gpu-0412; it returned in 6 of 6 next runs known."
     )
     store.resolve(1, "lower the rate", 0)
     noted = replace(told, history=seen_before(store, asked))

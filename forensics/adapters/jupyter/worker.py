@@ -25,7 +25,8 @@ REPORT_WRITERS = {"report.json": Report.to_json, "report.txt": Report.to_text, "
 def answer(facts: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
     """The message on one death; its report is written into the bundle."""
     try:
-        report = remembered(analyze(facts["bundle"], knowledge=knowledge, workers=1))
+        bundle = facts["bundle"]
+        report = remembered(analyze(bundle, knowledge=knowledge, workers=1), bundle=Path(bundle))
         for name, write in REPORT_WRITERS.items():
             Path(facts["bundle"], name).write_text(write(report), encoding="utf-8")
     except (ForensicsError, OSError) as error:

@@ -20,11 +20,15 @@ SACCT_FILE = "sacct.txt"
 
 
 class Answer(NamedTuple):
-    """`said`: what Slurm says, a sentence each, the job itself first. `went_wrong`: by Slurm's word or the report's."""
+    """`said`: what Slurm says, a sentence each, the job itself first. `went_wrong`: by Slurm's word or the report's.
+
+    `accounted`: the fields of sacct's row of the job, and of its restarts, by name.
+    """
 
     said: tuple[str, ...]
     report: Report
     went_wrong: bool
+    accounted: tuple[dict[str, str], ...] = ()
 
 
 def answer(asked: str) -> Answer:
@@ -43,7 +47,8 @@ def on_evidence(asked: str, found: Evidence, folder: Path) -> Answer:
     notices = tuple(_notices(found.job, said)) + report.notices
     missing = (*report.missing, *map(_unknown, found.missing))
     report = replace(report, case=f"job {asked}", notices=notices, missing=missing)
-    return Answer(tuple(text for text, _ in said), report, found.job.went_wrong or report.verdict == "crash")
+    wrong = found.job.went_wrong or report.verdict == "crash"
+    return Answer(tuple(text for text, _ in said), report, wrong, tuple(r.fields for r in found.job.concerned))
 
 
 def _notices(job: Job, said: tuple[tuple[str, object], ...]) -> list[Notice]:

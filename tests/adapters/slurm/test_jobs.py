@@ -1,6 +1,7 @@
 """`forensics slurm JOBID` on what sacct and scontrol of a real Slurm 22.05 answered (benchmarks/slurm_ends.py records it)."""
 
 import json
+import sqlite3
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -49,6 +50,22 @@ def test_why_a_job_ended(name: str, slurm: Cluster) -> None:
     assert report["verdict"] == ("crash" if causes else "no_crash")
     assert report["causes"][0]["id"] in (causes or ("none.healthy",))
     assert [w for w in words if w not in done.stdout] == []
+
+
+def test_a_job_is_remembered_with_its_name_and_what_it_asked_for(slurm: Cluster, tmp_path: Path) -> None:
+    place = str(tmp_path / "h.db")
+    pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
+    for name in ("oom", "healthy"):
+        assert forensics("slurm", number(name), "--remember", FORENSICS_HISTORY=place).returncode == 0
+    with sqlite3.connect(place) as connection:
+        jobs = connection.execute("select job, state, asked, run from jobs order by job").fetchall()
+        stored = connection.execute("select job, run, user from incidents order by job").fetchall()
+    assert sorted((job, state) for job, state, _, _ in jobs) == sorted(
+        [(number("oom"), "OUT_OF_MEMORY"), (number("healthy"), "COMPLETED")]
+    )
+    assert all("--mem " in asked and "--time " in asked for _, _, asked, _ in jobs)
+    assert {job: run for job, _, _, run in jobs} == {job: run for job, run, _ in stored}
+    assert all(user.startswith("user-") for _, _, user in stored)
 
 
 def test_slurms_word_stands_in_front_and_a_step_that_contradicts_it(slurm: Cluster) -> None:
