@@ -140,7 +140,10 @@ def executing(*command: str) -> Callable[[Place], str]:
         kept = place.folder / "work" / "out.ipynb"
         outputs = json.loads((kept if kept.is_file() else path).read_text())["cells"]
         found = [
-            o["metadata"]["forensics"]["cause"] for c in outputs for o in c["outputs"] if "forensics" in o.get("metadata", {})
+            o["metadata"]["forensics"]["cause"]
+            for c in outputs
+            for o in c.get("outputs", ())
+            if "forensics" in o.get("metadata", {})
         ]
         return f"{said}\nin the notebook: {found}"
 
@@ -183,7 +186,7 @@ class Adapter(NamedTuple):
     answers: tuple[str, ...]
 
 
-CPU = ("torch", "numpy")
+TORCH = ("torch", "numpy")
 CRASHED = ("segmentation fault",)
 ADAPTERS = {
     "jupyter": Adapter("jupyter", ("jupyterlab",), jupyter, ("The kernel died: Native code crashed with a segmentation fault",)),
@@ -196,9 +199,9 @@ ADAPTERS = {
                         ("in the notebook: ['process.segfault']",)),
     "ipython": Adapter("jupyter", ("ipykernel",), lambda place: place.run("python", place.program(MAGICS)), ("shape",)),
     "pytest": Adapter("pytest", ("pytest>=8",), pytests, ("test_crash ran", "process.segfault")),
-    "lightning": Adapter("frameworks", (*CPU, "lightning"), training(LIGHTNING), CRASHED),
-    "transformers": Adapter("frameworks", (*CPU, "transformers", "accelerate"), training(TRANSFORMERS), CRASHED),
-    "torchrun": Adapter("frameworks", CPU, training("exec(END)", "torchrun", "--logs-specs", "forensics", "--nproc-per-node", "2"), CRASHED),
+    "lightning": Adapter("frameworks", (*TORCH, "lightning"), training(LIGHTNING), CRASHED),
+    "transformers": Adapter("frameworks", (*TORCH, "transformers", "accelerate"), training(TRANSFORMERS), CRASHED),
+    "torchrun": Adapter("frameworks", TORCH, training("exec(END)", "torchrun", "--logs-specs", "forensics", "--nproc-per-node", "2"), CRASHED),
     "ray": Adapter("frameworks", ("ray",), training(RAY), CRASHED),
     "dask": Adapter("frameworks", ("distributed",), training(DASK), CRASHED),
     "mcp": Adapter("mcp", (), agent, ("numerics.nan",)),
@@ -240,7 +243,7 @@ def of_dependencies(place: Place) -> set[str]:
     return set(json.loads(place.run("python", "-c", code)))
 
 
-def measure(name: str, adapter: Adapter, wheel: Path, work: Path) -> dict[str, object]:
+def measure(name: str, adapter: Adapter, wheel: Path, work: Path, torch: str) -> dict[str, object]:
     """Install, ask, uninstall, look."""
     folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=work))
     folder.chmod(0o755)
@@ -254,7 +257,7 @@ def measure(name: str, adapter: Adapter, wheel: Path, work: Path) -> dict[str, o
     )
     subprocess.run([sys.executable, "-m", "venv", folder / "v"], check=True)
     if adapter.beside:
-        place.run("pip", "install", "-q", *adapter.beside, within_s=1500)
+        place.run("pip", "install", "-q", *(torch if word == "torch" else word for word in adapter.beside), within_s=1500)
     before = files(folder / "v")
     asked = line(adapter.page)
     started = time.monotonic()
@@ -293,6 +296,7 @@ def main() -> None:
     parser.add_argument("--slurm", default="", help="a running cluster of slurm_cluster.sh")
     parser.add_argument("--work", type=Path, help="where environments are made, and removed")
     parser.add_argument("--wheel", type=Path, help="instead of one built now")
+    parser.add_argument("--torch", default="torch", help="what to install for it, for example a wheel without CUDA")
     asked = parser.parse_args()
     adapters = dict(ADAPTERS)
     if asked.slurm:
@@ -305,7 +309,7 @@ def main() -> None:
             wheel = next((work / "dist").glob("*.whl"))
         for name, adapter in adapters.items():
             if not asked.only or name in asked.only:
-                measure(name, adapter, wheel.resolve(), work.resolve())
+                measure(name, adapter, wheel.resolve(), work.resolve(), asked.torch)
 
 
 if __name__ == "__main__":

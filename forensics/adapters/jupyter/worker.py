@@ -7,10 +7,12 @@ The report goes into the bundle as report.json, report.txt and report.html. It e
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,15 @@ def answer(facts: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
     return compose(report, facts)
 
 
+def _rehearse(knowledge: Knowledge) -> None:
+    """Analyse a crash, so that all that is loaded when it is first wanted is loaded before anybody waits."""
+    with contextlib.suppress(ForensicsError, OSError), tempfile.TemporaryDirectory(prefix="forensics-") as folder:
+        Path(folder, "job.log").write_text("Fatal Python error: Segmentation fault\n", encoding="utf-8")
+        report = analyze(folder, knowledge=knowledge, workers=1)
+        for write in FORMS.values():
+            write(report)
+
+
 def main() -> None:
     """Answer until the input ends."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
@@ -42,6 +53,7 @@ def main() -> None:
     out = os.dup(1)
     os.dup2(2, 1)  # nothing but answers may go there
     os.write(out, b"{}\n")
+    _rehearse(knowledge)
     for line in sys.stdin:
         data = json.dumps(answer(json.loads(line), knowledge)).encode() + b"\n"
         while data:

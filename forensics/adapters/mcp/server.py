@@ -72,14 +72,15 @@ class Tools:
         report = Report.from_dict(json.loads(document))
         self.hiding.report(report)
         first = report.causes[0]
-        return {
-            "verdict": report.verdict,
-            "cause": first.id,
-            "title": first.title,
-            "probability": first.probability,
-            "sources": len(report.sources),
-            "report": bounded(self.hiding.text(report.to_text()), max_chars),
-        }
+        answer = Analysis(
+            verdict=report.verdict, cause=first.id, title=first.title, probability=first.probability,
+            sources=len(report.sources), report=self.hiding.text(report.to_text()),
+        )  # fmt: skip
+        room = max_chars
+        while room > 0 and (over := len(json.dumps(answer, indent=2, ensure_ascii=False)) - max_chars) > 0:
+            room = min(room, len(answer["report"])) - over  # what is sent is the whole answer as JSON, where a line's end is two
+            answer["report"] = bounded(answer["report"], max(room, 0))
+        return answer
 
     async def explain(
         self,

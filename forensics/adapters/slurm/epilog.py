@@ -32,6 +32,7 @@ ACCOUNTED_S = 30.0  # the accounting knows the end of a job so soon; else what i
 COMMENT_CHARS = 200
 FAULT = "\1"  # in front of what a child could not do
 APPENDED_BYTES = 8192
+TASK_EPILOG = "epilog_task"  # the context of a TaskEpilog, to which Slurm does not say how the job ended
 HELP = """usage: forensics slurm epilog [--append] [--folder DIR] [--comment] [--script]
 
   --append       add the report to the job's standard output (as Epilog, which runs as root; the job's user writes)
@@ -67,6 +68,8 @@ def main(given: Sequence[str]) -> int:
         options = Options(given)
         if options.script or options.help:
             sys.stdout.write(script(options) if options.script else HELP)
+            return 0
+        if os.environ.get("SLURM_SCRIPT_CONTEXT") == TASK_EPILOG:
             return 0
         if _detached():
             os._exit(_work(options, os.environ))

@@ -42,6 +42,17 @@ def test_the_command_ends_with_zero_whatever_it_is_given(words: list[str]) -> No
     assert bool(done.stdout) is bool({"--help", "--script"} & set(words))
 
 
+def test_as_task_epilog_it_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_SCRIPT_CONTEXT", "epilog_task")
+    started = []
+    monkeypatch.setattr(epilog, "_detached", lambda: started.append(1))
+    assert epilog.main(["--append"]) == 0
+    assert not started
+    monkeypatch.setenv("SLURM_SCRIPT_CONTEXT", "epilog_slurmd")
+    assert epilog.main(["--append"]) == 0
+    assert started
+
+
 def test_the_script_keeps_its_options() -> None:
     text = epilog.script(epilog.Options(["--comment", "--folder", "/var/spool/it's here"]))
     assert "slurm epilog --comment --folder '/var/spool/it'\"'\"'s here'" in text
