@@ -41,7 +41,7 @@ def _rehearse(knowledge: Knowledge) -> None:
     with contextlib.suppress(ForensicsError, OSError), tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         Path(folder, "job.log").write_text("Fatal Python error: Segmentation fault\n", encoding="utf-8")
         report = analyze(folder, knowledge=knowledge, workers=1)
-        for write in FORMS.values():
+        for write in REPORT_WRITERS.values():
             write(report)
 
 
