@@ -1,4 +1,4 @@
-"""analyze(): the stages in order. Sources -> scan -> records and series -> timeline -> diagnosis -> Report."""
+"""analyze(): the stages in order, Sources -> SourceAnalysis -> incidents -> Diagnosis -> Report."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime

@@ -2,8 +2,12 @@
 
 import ast
 import graphlib
+import importlib
 import re
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from forensics.database import HEALTHY, builtin_folder, read_folders
 
@@ -37,19 +41,8 @@ BELOW: dict[str, set[str]] = {
     "report": {"model", "core"},
     # the stages in order
     "source_analysis": {
-        *(
-            "context",
-            "core",
-            "correlation",
-            "database",
-            "detectors",
-            "line_formats",
-            "model",
-            "outcome",
-            "parallel",
-            "scan",
-            "series",
-        ),
+        *("context", "core", "correlation", "database", "detectors", "line_formats", "model", "outcome", "parallel"),
+        *("scan", "series"),
     },
     "summary": {"advice", "correlation", "core", "model", "ownership", "source_analysis"},
     "pipeline": {
@@ -75,6 +68,7 @@ BELOW: dict[str, set[str]] = {
     "__init__": {"api", "capture", "core", "version"},
     "__main__": {"cli"},
 }
+PAGE = ROOT.parent / "docs" / "architecture.md"
 DECIDING = ("outcome", "ownership", "decision", "train")
 
 
@@ -103,21 +97,40 @@ def literals(path: Path) -> list[str]:
 
 
 def test_every_room_has_a_row() -> None:
-    assert {room_of(p) for p in FILES} == set(BELOW)
+    rooms = {room_of(p) for p in FILES}
+    for room in sorted(rooms - set(BELOW)):
+        pytest.fail(f"forensics/{room} has no row in BELOW ({__file__}): add one that names the rooms it may import")
+    for room in sorted(set(BELOW) - rooms):
+        pytest.fail(
+            f"BELOW ({__file__}) has a row for {room}, and there is no forensics/{room}: delete the row, and its name in others"
+        )
+
+
+def test_the_top_of_the_package_holds_only_the_ways_in() -> None:
+    files = {p.name for p in ROOT.glob("*.py")}
+    assert files == {"__init__.py", "__main__.py", "pipeline.py", "version.py"}, (
+        "move the other file into the room of its purpose"
+    )
 
 
 def test_the_arrows_between_rooms_go_one_way() -> None:
-    list(graphlib.TopologicalSorter(BELOW).static_order())  # raises CycleError
+    try:
+        list(graphlib.TopologicalSorter(BELOW).static_order())
+    except graphlib.CycleError as error:
+        pytest.fail(
+            f"these rooms import each other in a circle: {' -> '.join(error.args[1])}; move what they share into a room below"
+        )
 
 
 def test_a_room_imports_only_what_lies_below_it() -> None:
-    foreign = {
-        (str(path.relative_to(ROOT)), name)
-        for path in FILES
-        for name in imports(path)
-        if name.split(".")[0] not in BELOW[room_of(path)] | {room_of(path)}
-    }
-    assert not foreign
+    for path in FILES:
+        room = room_of(path)
+        for name in sorted(imports(path)):
+            above = name.split(".")[0]
+            assert above in BELOW[room] | {room}, (
+                f"{path.relative_to(ROOT)} imports {name}, and {room} may not import {above}: take what it needs as an argument, or "
+                f"move it down; an arrow that goes down may be added to BELOW ({__file__})"
+            )
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
@@ -161,3 +174,47 @@ def test_no_adapter_is_imported_by_another() -> None:
         if name.startswith("adapters.") and name.split(".")[1] != path.relative_to(ROOT / "adapters").parts[0]
     }
     assert not foreign
+
+
+def picture() -> str:
+    """BELOW as a Mermaid flowchart, without the arrows that others imply."""
+    above = {room for room in BELOW if not room.startswith("__")}
+    reached: dict[str, set[str]] = {}
+    for room in graphlib.TopologicalSorter(BELOW).static_order():
+        reached[room] = BELOW[room].union(*(reached[other] for other in BELOW[room]))
+    arrows = [
+        f"    {room} --> {other}"
+        for room in sorted(above)
+        for other in sorted(BELOW[room])
+        if not any(other in reached[between] for between in BELOW[room] - {other})
+    ]
+    return "```mermaid\nflowchart TD\n" + "\n".join(arrows) + "\n```"
+
+
+def rooms() -> str:
+    """A table: each room, and the first sentence of its docstring."""
+    rows = ["| room | what it does |", "| --- | --- |"]
+    for room in sorted(r for r in BELOW if not r.startswith("__")):
+        said = str(importlib.import_module(f"forensics.{room}").__doc__).split("\n\n")[0]
+        rows.append(f"| `{room}` | {' '.join(said.split())} |")
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize(("name", "made"), [("picture", picture), ("rooms", rooms)])
+def test_the_page_shows_the_rooms_as_they_are(name: str, made: Callable[[], str], request: pytest.FixtureRequest) -> None:
+    begin, end = f"<!-- {name}: made by tests/test_architecture.py -->\n", f"\n<!-- end of {name} -->"
+    text = PAGE.read_text()
+    assert text.count(begin) == text.count(end) == 1 and begin in text.partition(end)[0], f"{PAGE} needs the two marks of {name}"
+    head, _, rest = text.partition(begin)
+    now, _, tail = rest.partition(end)
+    if request.config.getoption("--update"):
+        PAGE.write_text(head + begin + made() + end + tail)
+        return
+    assert now == made(), "docs/architecture.md is out of date: `pytest tests/test_architecture.py --update` writes it anew"
+
+
+def test_every_function_that_the_page_names_is_there() -> None:
+    names = set(re.findall(r"`forensics\.([\w.]+)\.(\w+)`", PAGE.read_text()))
+    assert len(names) > 10
+    lacking = [f"{m}.{n}" for m, n in sorted(names) if not hasattr(importlib.import_module(f"forensics.{m}"), n)]
+    assert not lacking, "docs/architecture.md names what is gone: name what does it now"

@@ -29,5 +29,8 @@ def build() -> typer.Typer:
             raise typer.Exit
 
     for name in sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name not in NOT_COMMANDS):
-        importlib.import_module(f"{package.__name__}.{name}").register(app)
+        module = importlib.import_module(f"{package.__name__}.{name}")
+        if not hasattr(module, "register"):
+            raise TypeError(f"{module.__name__} has no register(app): add it, or name the module in {__name__}.NOT_COMMANDS")
+        module.register(app)
     return app

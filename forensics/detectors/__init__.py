@@ -1,4 +1,4 @@
-"""Understand: hits and regions become Events with named fields.
+"""Understand: hits and regions become Observations with named fields.
 
 A record parser is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind) and `read(region) -> Record |
 None`. Being there is being registered. It may have `join(records) -> records` where several places of one source say together
@@ -37,11 +37,20 @@ NOT_DETECTORS = {
 
 @functools.cache
 def _parsers() -> dict[str, ModuleType]:
-    """By kind, in order of it."""
-    modules = (
-        importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__) if m.name not in NOT_DETECTORS
-    )
-    return dict(sorted((_triggers_of(m)[0].kind, m) for m in modules))
+    """By kind, in order of it. Raises TypeError for a module without a trigger, ValueError for a kind that two have; both say what
+    to do."""
+    found: dict[str, ModuleType] = {}
+    for name in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_DETECTORS):
+        module = importlib.import_module(f"{__name__}.{name}")
+        if not (hasattr(module, "TRIGGER") or hasattr(module, "TRIGGERS")) or not hasattr(module, "read"):
+            raise TypeError(
+                f"{module.__name__} lacks TRIGGER or read(): add them, or name the module in {__name__}.NOT_DETECTORS"
+            )
+        kind = _triggers_of(module)[0].kind
+        if kind in found:
+            raise ValueError(f"kind {kind!r} is that of {found[kind].__name__} and of {module.__name__}: rename one")
+        found[kind] = module
+    return dict(sorted(found.items()))
 
 
 def _triggers_of(module: ModuleType) -> tuple[Trigger, ...]:

@@ -1,4 +1,4 @@
-"""Measure: numbers that a log prints again and again become Events where they tell something.
+"""Measure: numbers that a log prints again and again become Observations where they show trouble.
 
     step 100 rss 1.2 GB ... step 900 rss 9.8 GB -> "memory grew by 10.7 MiB a step and did not flatten"
 

@@ -14,19 +14,24 @@ from forensics.sources.formats.base import Format, Head
 
 __all__ = ["Format", "Head", "all_formats", "recognise"]
 
-TOOLS = ("base", "entry", "documents", "stamps")
+NOT_FORMATS = {"base", "documents", "entry", "stamps"}
 
 
 @functools.cache
 def all_formats() -> tuple[Format, ...]:
-    """Every format of this package, in the order in which they are asked; raises ValueError for a name used twice."""
-    found: list[Format] = []
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in TOOLS):
-        found += importlib.import_module(f"{__name__}.{module}").FORMATS
-    names = [f.name for f in found]
-    if len(set(names)) < len(names):
-        raise ValueError(f"format defined twice: {', '.join(sorted({n for n in names if names.count(n) > 1}))}")
-    return tuple(sorted(found, key=lambda f: f.rank))
+    """Every format of this package, in the order in which they are asked. Raises TypeError for a module without any, ValueError
+    for a name used twice; both say what to do."""
+    found: dict[str, tuple[str, Format]] = {}
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_FORMATS):
+        place = f"{__name__}.{module}"
+        formats = getattr(importlib.import_module(place), "FORMATS", None)
+        if formats is None:
+            raise TypeError(f"{place} has no FORMATS: export a tuple of Format, or name the module in {__name__}.NOT_FORMATS")
+        for form in formats:
+            if form.name in found:
+                raise ValueError(f"format {form.name!r} is defined in {found[form.name][0]} and in {place}: rename one")
+            found[form.name] = place, form
+    return tuple(sorted((form for _, form in found.values()), key=lambda form: form.rank))
 
 
 def recognise(head: Head, raw: bool) -> Format | None:

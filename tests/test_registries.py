@@ -1,0 +1,61 @@
+"""A module in the right folder is registered; what is wrong with it is said with the names of the modules and what to do."""
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+import pytest
+
+from forensics import detectors, line_formats
+from forensics.cli import app
+from forensics.detectors import sxid, xid
+from forensics.line_formats import glog, syslog
+from forensics.sources import formats
+from forensics.sources.formats import cri, kmsg
+
+CACHES = (line_formats.all_formats, formats.all_formats, detectors._parsers)
+
+
+@pytest.fixture(autouse=True)
+def _caches() -> Iterator[None]:
+    for cached in CACHES:
+        cached.cache_clear()
+    yield
+    for cached in CACHES:
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("room", "one", "other", "name"),
+    [(line_formats, glog, syslog, "LINE_FORMATS"), (formats, cri, kmsg, "FORMATS"), (detectors, xid, sxid, "TRIGGER")],
+)
+def test_a_name_used_twice_names_both_modules(
+    room: ModuleType, one: ModuleType, other: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(one, name, getattr(other, name))
+    with pytest.raises(ValueError, match=r"is .* and (?:in|of) .*: rename one") as told:
+        (room.triggers if room is detectors else room.all_formats)()
+    assert one.__name__ in str(told.value)
+    assert other.__name__ in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("ask", "module", "name"),
+    [
+        (lambda: line_formats.all_formats(), glog, "LINE_FORMATS"),
+        (lambda: formats.all_formats(), cri, "FORMATS"),
+        (lambda: detectors.triggers(), xid, "TRIGGER"),
+        (lambda: detectors.triggers(), xid, "read"),
+    ],
+)
+def test_a_module_that_registers_nothing_says_what_it_lacks(
+    ask: Callable[[], object], module: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(module, name)
+    with pytest.raises(TypeError, match=rf"{module.__name__} .*{name}.*, or name the module in"):
+        ask()
+
+
+def test_a_command_without_register_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "NOT_COMMANDS", app.NOT_COMMANDS - {"tables"})
+    with pytest.raises(TypeError, match=r"forensics\.cli\.tables has no register\(app\): add it, or name the module in"):
+        app.build()
