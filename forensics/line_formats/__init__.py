@@ -22,7 +22,7 @@ __all__ = ["LineFormat", "all_formats", "count_records", "parse_prefix", "recogn
 
 MAX_CACHED_CHARS = 300  # of a line whose prefix is kept in the cache; longer ones hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
-NOT_FORMATS = {"base", "cgroup_paths", "clock", "months", "zones"}
+NOT_LINE_FORMATS = {"base", "cgroup_paths", "clock", "months", "zones"}
 
 
 @functools.cache
@@ -30,7 +30,7 @@ def all_formats() -> tuple[LineFormat, ...]:
     """Every format of this package, most specific first. Raises TypeError for a module without any, ValueError for a name used
     twice; both say what to do."""
     found: dict[str, tuple[str, LineFormat]] = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_FORMATS):
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_LINE_FORMATS):
         place = f"{__name__}.{module}"
         formats = getattr(importlib.import_module(place), "LINE_FORMATS", None)
         if formats is None:
