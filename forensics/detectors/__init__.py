@@ -37,8 +37,7 @@ NOT_DETECTORS = {
 
 @functools.cache
 def _parsers() -> dict[str, ModuleType]:
-    """By kind, in order of it. Raises TypeError for a module without a trigger, ValueError for a kind that two have; both say what
-    to do."""
+    """By kind, in order of it. Raises TypeError for a module that lacks something, ValueError for a kind that two have."""
     found: dict[str, ModuleType] = {}
     for name in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_DETECTORS):
         module = importlib.import_module(f"{__name__}.{name}")
