@@ -82,7 +82,7 @@ def remedies(report: Report) -> tuple[Advice, ...]:
 
 
 def symptoms(report: Report) -> list[Finding]:
-    """What the first cause explains; without those that only repeat, as a hint, a line that another one stands on.
+    """What the first cause explains; without those that only read its own lines once more, or, as a hint, another one's.
 
     Nothing followed from it where nothing ended badly.
     """
@@ -90,9 +90,12 @@ def symptoms(report: Report) -> list[Finding]:
         return []
     told = [f for f in report.causes[1:] if f.role == "symptom"]
     kept: list[Finding] = []
-    lines = set(_places(report.causes[0].evidence))
+    own = set(_places(report.causes[0].evidence))
+    lines = set(own)
     for finding in told:
         places = set(_places(finding.evidence))
+        if places and places <= own:
+            continue
         if places - lines or not finding.evidence or any(p.weight != "hint" for p in finding.evidence):
             kept.append(finding)
             lines |= places
@@ -100,8 +103,8 @@ def symptoms(report: Report) -> list[Finding]:
 
 
 def as_consequence(title: str) -> str:
-    """The title of a cause where it is a consequence: that its reason is not shown is no longer so."""
-    return title.split(", and the logs do not")[0]
+    """The title of a cause where it is a consequence: that its reason is not shown is no longer so, nor that it was first."""
+    return title.split(", and the logs do not")[0].removesuffix(" first")
 
 
 def also_possible(report: Report) -> list[Finding]:

@@ -43,7 +43,8 @@ def earlier_attempts(decided: Diagnosis, asked: Asked, told: tuple[Finding, ...]
     lane = asked.main_lane()
     if lane is None or asked.machine:
         return ()
-    titles = {f.id: f.title for f in told}
+    titles = {f.id: f.title for f in told if not f.id.startswith("none.")}  # an attempt that ended well is no news
+    overcome, quoted = decided.verdict == "no_crash", {p.line for p in told[0].evidence if p.source == lane.source}
     ends = {
         proof.line: (o.observation, proof)
         for c in decided.candidates
@@ -52,7 +53,7 @@ def earlier_attempts(decided: Diagnosis, asked: Asked, told: tuple[Finding, ...]
         if o.whose == "mine" and o.observation.source == lane.source and o.observation.weight != "hint"
         if o.observation.ends != "nothing" and not o.aftermath.handled
         for proof in o.observation.proofs
-        if proof.line in o.observation.shown_on
+        if proof.line in o.observation.shown_on and not (overcome and proof.line in quoted)
     }
     found: list[EarlierAttempt] = []
     shown = max((p.line for p in told[0].evidence if p.source == lane.source), default=lane.attempts[-1].last_line)
