@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from forensics.model import Report
 from forensics.report import render
 from forensics.report.consequences import consequences, later, told_beside
+from forensics.report.phrases import as_consequence
 from forensics.report.steps import steps
 from tests.report import made
 
@@ -81,3 +82,18 @@ def test_a_moment_before_the_cause_is_no_step_from_it() -> None:
     report = shown(2.5)
     early = replace(report.timeline[1], time=made.START - timedelta(seconds=9), line=2)
     assert steps(replace(report, timeline=(early, *report.timeline[:1], *report.timeline[2:]))) == []
+
+
+def test_the_causes_own_line_read_once_more_is_no_consequence() -> None:
+    """`The distributed job never formed`, at the same time, by the very line that shows the cause."""
+    report = made.report()
+    root, symptom = report.causes
+    again = replace(symptom, evidence=(replace(root.evidence[0], signature=f"{symptom.id}/other", weight="proof"),))
+    assert consequences(report) == [symptom]
+    repeated = replace(report, causes=(root, again))
+    assert (consequences(repeated), told_beside(repeated)) == ([], [])
+
+
+def test_what_followed_is_not_said_to_be_first() -> None:
+    assert as_consequence("Another rank or node died first") == "Another rank or node died"
+    assert as_consequence("A worker process was killed, and the logs do not show by what") == "A worker process was killed"
