@@ -3,6 +3,7 @@
     python -m benchmarks.producers FOLDER              what is known of the messages with which each program ends or gives up
     python -m benchmarks.producers FOLDER --unknown X  those of the program X of which nothing is known
     python -m benchmarks.producers FOLDER --draw       200 of them and 200 informative ones at random, to benchmarks/producers.csv
+    python -m benchmarks.producers FOLDER --ask        what explain and analyze say of those that were drawn, to the same file
 
 FOLDER holds the sources of the programs, a folder each (`forensics signatures check --sources` takes the same one). A message is what
 a call in the source is given: `raise ValueError("...")`, `fatal("...")`, `dev_err(dev, "...")`, `logger.info("...")`. What the call adds
@@ -12,21 +13,26 @@ in front is added, and what varies is filled in. A message counts as known when 
 import argparse
 import ast
 import csv
+import json
 import random
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
+import forensics
 from forensics.database import HEALTHY, Database, load
 from forensics.explain import explain
 
-SEED = 20
+SEED = 20  # of the messages that are asked; those of the manifest are drawn with a seed of their own
+DRAWN_SEED = 20261123
 DRAWN = 200
 ASKED = 150  # of a program with more messages so many, drawn at random, are asked
 MANIFEST = Path(__file__).with_name("producers.csv")
+COLUMNS = ("kind", "program", "file", "line", "message", "explain", "verdict", "analyze", "explain_right", "analyze_right")
 TABLE = Path(__file__).with_name("producers-known.csv")
 MIN_WORDS = 2
 MAX_CALL_CHARS = 1_500
@@ -354,12 +360,15 @@ def main() -> None:
     arguments.add_argument("--unknown", action="store_true", help="list what is not known")
     arguments.add_argument("--table", action="store_true", help=f"write {TABLE.name}")
     arguments.add_argument(
-        "--draw", action="store_true", help=f"draw {DRAWN} of each kind with the seed {SEED}, to {MANIFEST.name}"
+        "--draw", action="store_true", help=f"draw {DRAWN} of each kind with the seed {DRAWN_SEED}, to {MANIFEST.name}"
     )
+    arguments.add_argument("--ask", action="store_true", help=f"fill in what is said of the messages of {MANIFEST.name}")
     given = arguments.parse_args()
     programs = [p for p in PROGRAMS if not given.only or p.name in given.only]
     if given.draw:
         draw(programs, given.sources)
+    elif given.ask:
+        ask()
     else:
         count(programs, given.sources, list_unknown=given.unknown, table=given.table)
 
@@ -403,7 +412,7 @@ def count(programs: list[Program], sources: Path, list_unknown: bool, table: boo
 
 def draw(programs: list[Program], sources: Path) -> None:
     """Draw as many messages of each program as of every other, and list them with their places; what they say is not listed."""
-    chance = random.Random(SEED)
+    chance = random.Random(DRAWN_SEED)
     rows = []
     for kind in ("ends", "informs"):
         told = {p.name: messages(p, sources, ends=kind == "ends") for p in programs}
@@ -416,6 +425,33 @@ def draw(programs: list[Program], sources: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("kind", "program", "file", "line", "message"))
         writer.writerows((kind, m.program, m.file, m.number, m.line) for kind, m in rows)
+
+
+def ask() -> None:
+    """Fill in the manifest: the first cause of `explain` and of `analyze` (of the line alone), and the verdict.
+
+    An informative message is answered rightly where no cause is named: `explain` finds no signature, and `analyze` puts "nothing
+    crashed" first or says that no cause is proven, as no message that it knows stands there. What is said of the others is judged
+    by reading, in the last two columns.
+    """
+    database = load()
+    rows = list(csv.DictReader(MANIFEST.open(encoding="utf-8", newline="")))
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows:
+            known = causes_of(database, row["message"])
+            log = Path(folder, "a.log")
+            log.write_text(row["message"] + "\n", encoding="utf-8")
+            report = json.loads(forensics.analyze([log]).to_json())
+            first = report["causes"][0]
+            of_words = all(e["signature"] == "outcome" for e in first["evidence"])
+            said = first["id"] if first["id"] == HEALTHY or not of_words else "words"
+            row |= {"explain": known[0][0] if known else "", "verdict": report["verdict"], "analyze": said}
+            if row["kind"] == "informs":
+                row |= {"explain_right": str(int(not known)), "analyze_right": str(int(said in (HEALTHY, "words")))}
+    with MANIFEST.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _share(part: int, whole: int) -> str:

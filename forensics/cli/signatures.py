@@ -135,13 +135,17 @@ def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: boo
     from forensics.database.sources import written
     from forensics.signature_lint.lint import look_up_sources
 
-    found, lacking, asked = look_up_sources(sources, folder)
+    result = look_up_sources(sources, folder)
+    write("".join(f"{fault}\n" for fault in result.faults), None)
     if notes:
-        write("".join(f"{fault} (note)\n" for fault in lacking), None)
+        write("".join(f"{note} (note)\n" for note in result.notes), None)
     if record is not None:
-        save(written(found), record)
-    hidden = "" if notes or not lacking else " (--notes shows them)"
-    print(f"{asked} signatures: {len(found)} stand in the sources; {len(lacking)} texts stand in none{hidden}", file=sys.stderr)
+        save(written(result.found), record)
+    hidden = "" if notes or not result.notes else " (--notes shows them)"
+    told = f"{result.asked} signatures: {len(result.found)} stand in the sources; {len(result.notes)} texts stand in none{hidden}"
+    print(f"{told}; {counted(len(result.faults), 'fault')}", file=sys.stderr)
+    if result.faults:
+        raise typer.Exit(1)
 
 
 def _test(group: typer.Typer) -> None:

@@ -11,6 +11,7 @@ A text that is put together from several is looked for in pieces, but only in th
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -34,6 +35,8 @@ FILE_NAME = lazy.regex(r"[\w/-]+\.(?:cpp|cc|cuh|cu|c|h|py|pyx|go|ts|js|java|rs|t
 TWO_WORDS = lazy.regex(r"\w[ _]\S|\S: \w")
 MAX_FILE_BYTES = 64 << 20
 JOINED_LITERALS_PATTERN = lazy.regex(rb"\"\s{0,200}\\?\n\s{0,200}[a-zA-Z]?\"")  # "a text" "that goes on in the next line"
+MIN_OWN_CHARS, MAX_OWNERS = 22, 2  # a text that is one program's own
+QUOTING = lazy.regex(r"test|vendor|third_party|docs?/|doc/|\.strings$|^strings\.txt$|\.(?:md|rst|ya?ml|po|mo|mdx|txt|patch)$")
 PUT_TOGETHER = lazy.regex(r"[^a-zA-Z '/_-]+")  # where a program may put texts together
 WORDS = lazy.regex(r"[\w-]+")
 SPLIT = lazy.regex(r"[^\w '/.,:;!()\[\]<>=+*#@&%`-]+")
@@ -155,6 +158,35 @@ def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found],
     verified.update(f.signature for f in found)
     lacking = [(s, text) for i, text in enumerate(order) if i not in known for s in owners[text] if s.id not in verified]
     return sorted(found), lacking
+
+
+def not_named(found: Iterable[Found], signatures: Iterable[Signature]) -> Iterator[tuple[Signature, Found]]:
+    """Wordings that only one or two programs hold, and that the `source` of their signature does not name.
+
+    Binaries are not asked, which hold what was linked into them, nor tests and documents, which quote others.
+    """
+    owners = {s.id: s for s in signatures}
+    places: dict[tuple[str, str], list[Found]] = {}
+    for one in found:
+        if len(one.text) >= MIN_OWN_CHARS and one.signature in owners:
+            places.setdefault((one.signature, one.text), []).append(one)
+    for (signature, _), places_of_text in places.items():
+        source = owners[signature].source.lower()
+        if len({_short_name(f.program) for f in places_of_text}) > MAX_OWNERS or any(_names(source, f) for f in places_of_text):
+            continue
+        said = next((f for f in places_of_text if not QUOTING.search(f.file.lower())), None)
+        if said:
+            yield owners[signature], said
+
+
+def _names(source: str, found: Found) -> bool:
+    """Does `source` name the program or the file of `found`?"""
+    file = found.file.lower().rpartition("/")[2].partition(".")[0]
+    return _short_name(found.program) in source or found.program.lower() in source or (len(file) > 4 and file in source)
+
+
+def _short_name(program: str) -> str:
+    return re.split(r"[-_.]", program.lower(), maxsplit=1)[0]
 
 
 def _held(matcher: object, path: Path) -> list[int]:

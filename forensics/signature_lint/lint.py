@@ -22,7 +22,7 @@ from forensics.database.files import cause_files, content_hash
 from forensics.database.form import Fault
 from forensics.database.rates import fired_in
 from forensics.database.slow_patterns import slowness
-from forensics.database.sources import Found, chosen, look_up, read_verified
+from forensics.database.sources import Found, chosen, look_up, not_named, read_verified
 from forensics.database.validate import check
 from forensics.detectors.units import typed
 from forensics.signature_lint.ambiguity import crossings
@@ -75,7 +75,8 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
             (notes if harmless else faults).append(fault)
     faults += [f for c in ours for f in unfilled(c, record_fields(), fact_names)]
     faults += _said_in_healthy_logs(ours)
-    notes += _never_seen(signatures) if not alone else []
+    for signature, fault in _never_seen(signatures) if not alone else ():
+        (faults if signature.weight == "proof" and signature.cause != HEALTHY else notes).append(fault)
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
     return LintResult(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
 
@@ -98,16 +99,29 @@ def _by_chance(healthy: int, failed: int) -> float:
     return float(sum(comb(both, k) for k in range(healthy, both + 1)) / 2**both)
 
 
-def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:
-    """Built-in signatures that no labelled log and no source of a program has shown."""
+def _never_seen(signatures: list[Signature]) -> Iterator[tuple[Signature, Fault]]:
+    """Built-in signatures that no labelled log and no source of a program has shown: such a one can prove nothing."""
     fired, verified = fired_in(builtin_folder()), read_verified(builtin_folder())
     for s in signatures:
         if s.id not in fired and s.id not in verified and _within(s.place, builtin_folder()):
-            yield Fault(s.place.path, s.place.line, f"{s.id}: fired in no labelled log and was found in no source")
+            told = f"{s.id}: fired in no labelled log and was found in no source"
+            yield s, Fault(s.place.path, s.place.line, told + (": it is no proof" if s.weight == "proof" else ""))
 
 
-def look_up_sources(sources: Path, own: Path | None = None) -> tuple[list[Found], list[Fault], int]:
-    """Where the wordings of the signatures in `own` stand in `sources`, which stand nowhere, and how many signatures were asked.
+class SourceLint(Struct, frozen=True):
+    """Where wordings stand in sources (`found`, one place for each signature), and of how many signatures they are (`asked`).
+
+    `faults`: wordings of a program that the signature's `source` does not name. `notes`: wordings that no source holds.
+    """
+
+    found: tuple[Found, ...]
+    faults: tuple[Fault, ...]
+    notes: tuple[Fault, ...]
+    asked: int
+
+
+def look_up_sources(sources: Path, own: Path | None = None) -> SourceLint:
+    """Look the wordings of the signatures in `own` up in `sources`.
 
     `sources`: see `forensics.database.sources`. Raises UsageError for a folder without a program's sources.
     """
@@ -117,8 +131,12 @@ def look_up_sources(sources: Path, own: Path | None = None) -> tuple[list[Found]
     own = own.absolute() if own is not None and own.is_file() else own
     signatures = [s for c in causes for s in c.signatures if own is None or _within(s.place, own)]
     found, lacking = look_up(signatures, sources)
-    faults = [Fault(s.place.path, s.place.line, f"{s.id}: {text!r} stands in none of the sources") for s, text in lacking]
-    return chosen(found, signatures), sorted(faults), len(signatures)
+    faults = [
+        Fault(s.place.path, s.place.line, f"{s.id}: source does not name {f.program} {f.file}, which says {f.text!r}")
+        for s, f in not_named(found, signatures)
+    ]
+    notes = [Fault(s.place.path, s.place.line, f"{s.id}: {text!r} stands in none of the sources") for s, text in lacking]
+    return SourceLint(tuple(chosen(found, signatures)), tuple(sorted(faults)), tuple(sorted(notes)), len(signatures))
 
 
 def _crossed(causes: list[Cause], own: Path | None) -> Iterator[tuple[Fault, bool]]:

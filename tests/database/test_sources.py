@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensics.database.entries import Signature
-from forensics.database.sources import chosen, look_up, read_verified, texts_of, written
+from forensics.database.sources import chosen, look_up, not_named, read_verified, texts_of, written
 from forensics.signature_lint.unreachable import never_fires
 
 
@@ -65,3 +65,18 @@ def test_wordings_that_never_speak_are_told() -> None:
     (told,) = never_fires(made("one", "lost its {int} leases", unless=("lease",)))
     assert "can never speak" in told
     assert list(never_fires(made("one", "lost its {int} leases", "lease gone", unless=("test",)))) == []
+
+
+def test_a_source_names_each_program_that_alone_says_a_wording(sources: Path) -> None:
+    (sources / "quux" / "src" / "main.c").write_text('log("the wobble of the disk was too large today");')
+    wordings = ("the flurble quota of {user} was exceeded", "the wobble of the disk was too large today")
+    less, enough = made("less", *wordings, source="zorb"), made("enough", *wordings, source="zorb; quux src/main.c")
+    found, _ = look_up([less, enough], sources)
+    assert [(s.name, f.program, f.file) for s, f in not_named(found, [less, enough])] == [("less", "quux", "src/main.c")]
+
+
+def test_a_text_that_its_program_puts_together_is_found_in_pieces(sources: Path) -> None:
+    (sources / "zorb" / "src" / "main.c").write_text('log("the wobbling goes on: %s", why); why = "disk";')
+    message = "the wobbling goes on: disk"
+    found, _ = look_up([made("one", message, source="zorb"), made("other", message, source="quux")], sources)
+    assert [(f.signature, f.text) for f in found] == [("a.b/one", "the wobbling goes on")]
