@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import advice, context, correlation, detectors, series, sources
+from forensics import advice, context, correlation, detectors, outcome, series, sources
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import SourceError
@@ -30,7 +30,6 @@ from forensics.model import (
     Warning,
 )
 from forensics.model.verdicts import Diagnosis, Lane
-from forensics.outcome import trouble_test
 from forensics.outcome.told_end import told_end
 from forensics.ownership import Asked, asked_about, owned
 from forensics.source_analysis import SourceAnalysis, analyze_sources
@@ -42,6 +41,7 @@ from forensics.summary.subject import earlier_attempts, subject_summary
 from forensics.version import VERSION
 
 MAX_TIMES_COMPARED = 5_000_000  # of one source with another's
+CLEAR = 0.8  # a cause that is less probable is shown with the lines that may decide it
 DISORDERED_MAX = 0.75  # of what only lines in no order tell
 DISORDERED = Unknown(
     what="what came first",
@@ -219,14 +219,14 @@ def _unsettled(answer: Answer, open_question: Unknown | None) -> Answer:
 
 
 def _beside(report: Report, seen: Examined, baseline: Sequence[Path], knowledge: Database) -> Report:
-    """`report` with what helps to understand it: environment, curves, unusual lines where there is nothing else, and what was
-    noted of all of it."""
+    """`report` with what helps to understand it: environment, curves, the lines that may decide where no cause is sure, and
+    what was noted of all of it."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
     around = partial(context.attach, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
     report = call_or_warn(around, report, "the context", None, noted.append)
-    unusual = partial(_with_unusual, report, scans, baseline, noted, knowledge)
-    report = call_or_warn(unusual, report, "unusual lines", None, noted.append)
+    decided = partial(_with_deciding_lines, report, scans, baseline, noted, knowledge)
+    report = call_or_warn(decided, report, "the lines that may decide", None, noted.append)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
@@ -252,16 +252,16 @@ def _found(
     return correlation.last(found) if choice.last else found
 
 
-def _with_unusual(
+def _with_deciding_lines(
     report: Report, scans: list[Scan], baseline: Sequence[Path], noted: list[Warning], knowledge: Database
 ) -> Report:
-    """`report` with the oddest lines, where nothing else is there to go by."""
-    if report.verdict != "undetermined":
+    """`report` with the lines that most likely decide, where what is known leaves the cause open."""
+    if report.verdict == "no_crash" or (report.verdict == "crash" and report.causes[0].probability >= CLEAR):
         return report
-    from forensics.templates import unusual
-
     good = sources.open_paths(baseline, noted.append) if baseline else []
-    return replace(report, unusual=unusual(scans, trouble_test(knowledge), good))
+    found = outcome.deciding_lines(scans, outcome.line_classes(knowledge), chosen()[0].lines, list(good))
+    proven = {(p.source, p.line) for p in report.causes[0].evidence}
+    return replace(report, unusual=tuple(m for m in found if (m.source, m.line) not in proven))
 
 
 def clocks_of(

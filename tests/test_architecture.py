@@ -31,7 +31,7 @@ BELOW: dict[str, set[str]] = {
     "series": {"line_formats", "model", "core"},
     # what belongs together, what ended, whose it is, why
     "correlation": {"line_formats", "model", "core"},
-    "outcome": {"line_formats", "database", "model", "core"},
+    "outcome": {"templates", "line_formats", "database", "model", "core"},
     "ownership": {"outcome", "correlation", "line_formats", "database", "model"},
     "decision": {"core", "outcome", "database", "model"},
     # what to do, what to tell
@@ -47,7 +47,7 @@ BELOW: dict[str, set[str]] = {
     "summary": {"advice", "correlation", "core", "model", "ownership", "source_analysis"},
     "pipeline": {
         *("advice", "config", "context", "core", "correlation", "database", "decision", "detectors", "model", "outcome"),
-        *("ownership", "series", "source_analysis", "sources", "summary", "templates", "version"),
+        *("ownership", "series", "source_analysis", "sources", "summary", "version"),
     },
     # at the death: what watches a job imports nothing of what analyses it
     "capture": set(),

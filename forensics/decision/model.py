@@ -2,14 +2,16 @@
 
     {"shutting down", "killed", ...} -> {"process.worker_died": 0.61, "host_memory.oom_global": 0.2, ...}
 
-Four parts. `outcome`: decision trees over the features of outcome/. `ending`: what the last words of a log say of its end.
+Five parts. `outcome`: decision trees over the features of outcome/. `ending`: what the last words of a log say of its end.
+`lines`: how likely a line tells the reason, see outcome/deciding_lines.py.
 `text`: multinomial over the words of the lines of trouble, weighed by their rareness (TF-IDF without counts, length 1), as
 scikit-learn's LogisticRegression computes it. `weigh`: one utility for each candidate, the same weights for all causes, and
 their shares (a conditional logit). The weights are a file of numbers and words, no code:
 
     one line of JSON (form, causes, vocabulary, names and values of the features' weights, calibration and sizes of the trees,
     sha256 of the rest), then 32-bit little-endian numbers: rareness [words], intercepts [causes], coefficients [words][causes],
-    intercept and weights [ROWS] of the ending; of the boosted and of the random trees roots, features, right children, numbers
+    intercept and weights [ROWS] of the ending, weights of the words [WORD_ROWS] and of the structure of lines; of the boosted
+    and of the random trees roots, features, right children, numbers
 
 Nothing but the standard library is needed to read it: importing numpy would take longer than the whole decision.
 """
@@ -32,10 +34,11 @@ from msgspec.json import decode
 from forensics.core.errors import UsageError
 from forensics.decision.candidates import NAMES
 from forensics.outcome import features as outcome_features
+from forensics.outcome.deciding_lines import NO_LINE_WEIGHTS, STRUCTURE, WORD_ROWS, LineWeights
 from forensics.outcome.ending_words import NOTHING_LEARNED, ROWS, EndingWords
 from forensics.outcome.trees import Forest, Trees
 
-FORM = "forensics-model/3"
+FORM = "forensics-model/4"
 BUILT_IN = Path(__file__).parent / "model.weights"
 MAX_BYTES = 64 << 20
 
@@ -48,7 +51,7 @@ class Model(Struct, frozen=True):
     """`vocabulary`: word -> its row. `rareness` [words], `intercepts` [causes], `coefficients` [words * causes], row by row.
 
     `values`: the weight of each feature, in the order of candidates.NAMES. `outcome`: see Trees. `ending`: see EndingWords.
-    `hash`: sha256 of the file.
+    `lines`: see LineWeights. `hash`: sha256 of the file.
     """
 
     causes: tuple[str, ...]
@@ -59,6 +62,7 @@ class Model(Struct, frozen=True):
     values: tuple[float, ...]
     outcome: Trees
     ending: EndingWords = NOTHING_LEARNED
+    lines: LineWeights = NO_LINE_WEIGHTS
     hash: str = ""
 
     def text(self, words: Collection[str]) -> dict[str, float]:
@@ -90,12 +94,14 @@ def dump(model: Model) -> bytes:
     """The file of `model`."""
     ending, outcome = model.ending, model.outcome
     floats = [*model.rareness, *model.intercepts, *model.coefficients, ending.intercept, *ending.weights]
+    floats += [*model.lines.words, *model.lines.structure]
     body = _bytes("f", floats) + _of_forest(outcome.boosted) + _of_forest(outcome.random)
     head = {
         "form": FORM,
         "sha256": hashlib.sha256(body).hexdigest(),
         "features": dict(zip(NAMES, model.values, strict=True)),
         "causes": model.causes,
+        "structure": STRUCTURE,
         "vocabulary": sorted(model.vocabulary, key=lambda w: model.vocabulary[w]),
         "outcome": {
             "names": outcome.names,
@@ -125,10 +131,17 @@ def restore(data: bytes) -> Model:
     except DecodeError as error:
         raise ForeignModelError("no model file") from error
     causes, words, outcome = head.causes, head.vocabulary, head.outcome
-    if head.form != FORM or tuple(head.features) != NAMES or outcome.names != outcome_features.NAMES:
+    if (
+        head.form != FORM
+        or tuple(head.features) != NAMES
+        or outcome.names != outcome_features.NAMES
+        or head.structure != STRUCTURE
+    ):
         raise ForeignModelError("made for another version")
     wide, tall = len(causes), len(words)
-    floats = tall + wide + tall * wide + 1 + ROWS
+    ending = tall + wide + tall * wide  # where the numbers of the ending begin
+    lines = ending + 1 + ROWS
+    floats = lines + WORD_ROWS + len(STRUCTURE)
     size = floats + sum(trees + 3 * nodes for trees, nodes in outcome.trees)
     if hashlib.sha256(body).hexdigest() != head.sha256 or len(body) != 4 * size:
         raise ForeignModelError("damaged: its numbers are not those that were written")
@@ -143,10 +156,11 @@ def restore(data: bytes) -> Model:
         vocabulary={w: i for i, w in enumerate(words)},
         rareness=numbers[:tall],
         intercepts=numbers[tall : tall + wide],
-        coefficients=numbers[tall + wide : -1 - ROWS],
+        coefficients=numbers[tall + wide : ending],
         values=tuple(head.features.values()),
         outcome=Trees(outcome.names, base, boosted, random, slope, shift, terminal),
-        ending=EndingWords(numbers[-ROWS:], numbers[-1 - ROWS]),
+        ending=EndingWords(numbers[ending + 1 : lines], numbers[ending]),
+        lines=LineWeights(numbers[lines : lines + WORD_ROWS], numbers[lines + WORD_ROWS :]),
         hash=hashlib.sha256(data).hexdigest(),
     )
 
@@ -162,6 +176,7 @@ class _Head(Struct):
     sha256: str
     features: dict[str, float]
     causes: tuple[str, ...]
+    structure: tuple[str, ...]
     vocabulary: list[str]
     outcome: _HeadOfTrees
 

@@ -45,8 +45,8 @@ class LaneDigest(Struct, frozen=True):
 
     `trouble`, `traceback`, `good`, `bad_end`, `run_failed`, `progress`, `start`: the last line of that class. `*_count`: how many
     lines of the class were looked at. `again_after_*`: lines behind it of a form that stood in front of it, too. `frame`: the
-    last line of a stack trace. `*_repeats`: lines of the same form as the last of the class. `ends_with`: for the last 1, 3, 10,
-    50 lines, the shares of trouble, good ends, progress and bad ends.
+    last line of a stack trace. `*_repeats`: lines of the same form as the last of the class. `attempts_behind_*`: how many
+    attempts began behind it. `ends_with`: for the last 1, 3, 10, 50 lines, the shares of trouble, good ends, progress, bad ends.
     """
 
     lines: int
@@ -71,6 +71,8 @@ class LaneDigest(Struct, frozen=True):
     frame: int
     trouble_repeats: int
     bad_end_repeats: int
+    attempts_behind_trouble: int
+    attempts_behind_bad_end: int
     ends_with: tuple[float, ...]
 
 

@@ -3,7 +3,8 @@
 This room alone asks whether a program went on behind its trouble.
 """
 
+from forensics.outcome.deciding_lines import deciding_lines
 from forensics.outcome.line_classes import line_classes, trouble_test
 from forensics.outcome.survey import survey
 
-__all__ = ["line_classes", "survey", "trouble_test"]
+__all__ = ["deciding_lines", "line_classes", "survey", "trouble_test"]

@@ -37,12 +37,13 @@ CLASSES = {
 }
 COUNTED = ("trouble", "traceback", "good", "bad_end", "run_failed", "progress")
 SURVIVED = ("trouble", "traceback", "bad_end", "run_failed")
+OUTLASTED = ("trouble", "bad_end")
 IN_TAILS = ("trouble", "good", "progress", "bad_end")
 
 
-def digest(forms: Sequence[bytes], bits: Sequence[int], total: int) -> LaneDigest:
+def digest(forms: Sequence[bytes], bits: Sequence[int], total: int, starts: Sequence[int] = ()) -> LaneDigest:
     """How a lane with these lines ends. `forms`, `bits`: of each line its form and classes. `total`: lines where not all were
-    looked at, else 0."""
+    looked at, else 0. `starts`: places of the lines with which a further attempt begins."""
     held = {name: [bool(b & bit) and not b & without for b in bits] for name, (bit, without) in CLASSES.items()}
     last = {name: _distance(rows) for name, rows in held.items()}
     seen = _repeated(forms, bits)
@@ -54,6 +55,7 @@ def digest(forms: Sequence[bytes], bits: Sequence[int], total: int) -> LaneDiges
         **{f"again_after_{name}": _again_after(seen, last[name]) for name in SURVIVED},
         trouble_repeats=_repeats(forms, last["trouble"]),
         bad_end_repeats=_repeats(forms, last["bad_end"]),
+        **{f"attempts_behind_{name}": _starts_behind(starts, len(forms), last[name]) for name in OUTLASTED},
         ends_with=tuple(sum(held[name][-n:]) / max(1, min(n, len(bits))) for name in IN_TAILS for n in TAILS),
     )
 
@@ -80,6 +82,11 @@ def _again_after(seen: Sequence[int], distance: int) -> int:
         return 0
     at = len(seen) - 1 - distance
     return sum(1 for place in seen[at + 1 :] if place < at)
+
+
+def _starts_behind(starts: Sequence[int], lines: int, distance: int) -> int:
+    """How many attempts began behind the line at `distance` from the end; -1 for none such line."""
+    return sum(start > lines - 1 - distance for start in starts) if distance >= 0 else -1
 
 
 def _repeats(forms: Sequence[bytes], distance: int) -> int:

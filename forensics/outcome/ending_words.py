@@ -43,23 +43,35 @@ NOTHING_LEARNED = EndingWords((0.0,) * ROWS, 0.0)
 
 def rows_of(lane: Lane | None) -> tuple[int, ...]:
     """The rows of the words with which `lane` ends, sorted; none where it has no lines."""
-    return tuple(sorted({crc32(word.encode()) & (ROWS - 1) for word in words_of(lane)})) if lane else ()
+    return tuple(sorted({row_of(word, ROWS) for word in words_of(lane)})) if lane else ()
 
 
 def words_of(lane: Lane) -> set[str]:
     """The words and pairs of words with which `lane` ends, each with the place where it stands: `last:`, `end:`, `trouble:`."""
     last = [line.text for line in lane.last_lines if line.text.strip()]
     trouble = (line.text for line in lane.trouble_lines[-LAST_TROUBLE_LINES:])
-    return _placed("last", last[-1:]) | _placed("end", last) | _placed("trouble", trouble)
+    return placed("last", last[-1:]) | placed("end", last) | placed("trouble", trouble)
 
 
-def _placed(place: str, lines: Iterable[str]) -> set[str]:
+def row_of(word: str, rows: int) -> int:
+    """The row of `word` among `rows`, a power of two."""
+    return crc32(word.encode()) & (rows - 1)
+
+
+def placed(place: str, lines: Iterable[str]) -> set[str]:
+    """The words and pairs of words of `lines`, each as `place:words`."""
     found: set[str] = set()
     for text in lines:
         tokens = [_plain(t) for t in TOKEN.findall(NOISE.sub(" ", text[:MAX_CHARS]))]
         found.update(f"{place}:{t}" for t in tokens)
         found.update(f"{place}:{a} {b}" for a, b in pairwise(tokens))
     return found
+
+
+def first_word(text: str) -> set[str]:
+    """The word that `text` begins with, as `first:word`."""
+    found = TOKEN.search(NOISE.sub(" ", text[:MAX_CHARS]))
+    return {f"first:{_plain(found[0])}"} if found else set()
 
 
 def _plain(token: str) -> str:

@@ -50,6 +50,8 @@ OF_LANE += (
     "again_after_run_failed",
     "trouble_repeats",
     "bad_end_repeats",
+    "attempts_behind_trouble",
+    "attempts_behind_bad_end",
 )
 OVERCOME = ("run_failed", "bad_end", "trouble")
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress", "bad end") for n in (1, 3, 10, 50))

@@ -25,6 +25,10 @@ CLASSES = {
     "shut_down": SHUT_DOWN,
     "host_service": SERVICE,
 }
+CLASS_NAMES = (
+    *("trouble", "goes_on", "good_end", "progress", "run_start", "shut_down", "traceback", "frame", "host_service", "saved"),
+    *("bad_end", "run_failed"),
+)  # in the order of their bits
 HEAD = "Traceback (most recent call last)"
 FRAMES = lazy.regex(
     r"^\s{2,}(?:File \"|at |raise |return |\^|~)|^\s*File \".{1,300}\", line \d"

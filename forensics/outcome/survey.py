@@ -74,7 +74,7 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
                 kind=lane_kind(key, scan, layout),
                 entity=entity_of(key, scan.source.name),
                 attempts=own.attempts(),
-                digest=digest(own.forms, own.bits, total),
+                digest=digest(own.forms, own.bits, total, own.start_rows()),
                 trouble_lines=own.trouble_lines(),
                 last_lines=own.last_lines(),
                 good_lines=own.good_lines(),
@@ -199,6 +199,10 @@ class _LaneRows:
                 found.append(row.number)
                 self._told_starts += [row.number] if told else []
         return found
+
+    def start_rows(self) -> list[int]:
+        """The places of starts() among the rows."""
+        return [bisect_left(self.numbers, number) for number in self.starts()]
 
     def attempts(self) -> tuple[Attempt, ...]:
         """The attempts of the lane, in order; one where it has no rows."""

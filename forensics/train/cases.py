@@ -4,7 +4,8 @@
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,27 @@ from forensics.core.errors import SourceError, UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import Question
 from forensics.model import Observation
+from forensics.outcome import line_classes
+from forensics.outcome.deciding_lines import CandidateLine, candidate_lines
+from forensics.outcome.line_classes import TROUBLE
 
+MAX_OTHER_LINES = 300  # of a log, to learn from
+MIN_QUOTED_CHARS = 6  # of a line that is quoted in part
 FAILED = "?"  # stands for the cause of a case of which only the outcome is labelled
+
+
+class LineExample(Struct, frozen=True):
+    """A line of a failed log, as outcome/deciding_lines.py sees it. `decides`: is it among those that people marked?"""
+
+    words: tuple[int, ...]
+    structure: tuple[float, ...]
+    decides: bool
 
 
 class Case(Struct, frozen=True):
     """`right`: the labelled cause and others that are accepted, the labelled one first; FAILED alone where only the outcome is
     known. `source`: where it is from; cases of one source never stand on both sides of a split. `corpus`, `kind`: of what sort it
-    is. `evidence`: texts of the labelled lines.
+    is. `evidence`: texts of the labelled lines. `lines`: some of its lines, where one is labelled.
     """
 
     id: str
@@ -34,6 +48,7 @@ class Case(Struct, frozen=True):
     corpus: str = ""
     kind: str = ""
     evidence: tuple[str, ...] = ()
+    lines: tuple[LineExample, ...] = ()
 
     @property
     def cause_known(self) -> bool:
@@ -78,15 +93,18 @@ def _labelled(path: Path, knowledge: Database) -> Iterator[Case]:
         folder = path.parent / name
         if Path(name).name != name or not folder.is_dir():
             raise UsageError(f"no folder {name} beside it", where)
+        seen = _examined([folder], knowledge)
+        evidence = tuple(map(str, label.get("evidence") or ()))
         yield Case(
             name,
             _known(right, knowledge, where),
             str(label.get("repository") or _origin(str(label.get("source") or name))),
             bool(label.get("hard")),
-            question_of([folder], knowledge),
+            _question(seen, knowledge),
             path.parent.name,
             str(label.get("kind") or ""),
-            tuple(map(str, label.get("evidence") or ())),
+            evidence,
+            _line_examples(seen, evidence, knowledge) if evidence and right[0] != HEALTHY else (),
         )
 
 
@@ -118,12 +136,41 @@ def _known(right: tuple[str, ...], knowledge: Database, where: str) -> tuple[str
 
 def question_of(paths: list[Path], knowledge: Database) -> Question:
     """What the pipeline decides about when it is given `paths`."""
+    return _question(_examined(paths, knowledge), knowledge)
+
+
+def _examined(paths: list[Path], knowledge: Database) -> pipeline.Examined:
     try:
         given = list(sources.open_paths(paths, lambda _w: None))
     except SourceError:
         given = []
-    seen = pipeline.examine(given, knowledge, workers=1)
+    return pipeline.examine(given, knowledge, workers=1)
+
+
+def _question(seen: pipeline.Examined, knowledge: Database) -> Question:
     return pipeline.question_about(correlation.joined(seen.incidents), seen.asked, knowledge)
+
+
+def _line_examples(seen: pipeline.Examined, evidence: Sequence[str], knowledge: Database) -> tuple[LineExample, ...]:
+    """The labelled lines, and of the others those with words of trouble and the rest, of each an even MAX_OTHER_LINES."""
+    lines = candidate_lines([a.scan for a in seen.analyses], line_classes(knowledge))
+    wanted = {id(line) for line in lines if is_labelled(line.text, evidence)}
+    if not wanted:
+        return ()
+    trouble = [line for line in lines if line.classes & TROUBLE and id(line) not in wanted]
+    rest = [line for line in lines if not line.classes & TROUBLE and id(line) not in wanted]
+    chosen = [line for line in lines if id(line) in wanted] + _even(trouble) + _even(rest)
+    return tuple(LineExample(line.words, line.structure, id(line) in wanted) for line in chosen)
+
+
+def _even(lines: list[CandidateLine]) -> list[CandidateLine]:
+    return lines[:: max(1, ceil(len(lines) / MAX_OTHER_LINES))]
+
+
+def is_labelled(text: str, evidence: Sequence[str]) -> bool:
+    """Is it one of the lines that `evidence` quotes, wholly or in part?"""
+    text = text.strip()
+    return any(quoted in text or (len(text) >= MIN_QUOTED_CHARS and text in quoted) for quoted in evidence)
 
 
 def without(case: Case, unknown: Callable[[Observation], bool]) -> Case:

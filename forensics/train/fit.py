@@ -17,6 +17,7 @@ from forensics.outcome.features import Rates
 from forensics.outcome.trees import Trees
 from forensics.train import outcome_fit, text, weights
 from forensics.train.cases import Case, without_its_cause
+from forensics.train.lines_fit import fit_lines
 from forensics.train.rates import fired
 from forensics.train.weights import Choice
 
@@ -47,7 +48,8 @@ def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS, emphas
     examples = text.examples()
     blind = text_models(named, examples, folds_of(named, folds))
     made = text.fit([*map(text.document_of, named), *examples])
-    return replace(made, values=weights.fit(choices(named, blind, theirs, shares, knowledge)), outcome=outcome, ending=ending)
+    values = weights.fit(choices(named, blind, theirs, shares, knowledge))
+    return replace(made, values=values, outcome=outcome, ending=ending, lines=fit_lines(cases))
 
 
 def rates_without(cases: Sequence[Case]) -> list[Rates]:

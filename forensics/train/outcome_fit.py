@@ -63,19 +63,19 @@ def fit_ending(rows: Sequence[Sequence[int]], bad: Sequence[bool], weight: Seque
     from sklearn.linear_model import LogisticRegression
 
     learner = LogisticRegression(C=ENDING_STRENGTH, max_iter=300)
-    learner.fit(_words_matrix(rows), np.array(bad), sample_weight=np.array(weight))
+    learner.fit(words_matrix(rows, ROWS), np.array(bad), sample_weight=np.array(weight))
     numbers = np.append(learner.coef_[0], learner.intercept_).astype(np.float32).astype(float).tolist()  # as they are stored
     return EndingWords(numbers[:-1], numbers[-1])
 
 
-def _words_matrix(rows: Sequence[Sequence[int]]) -> Any:
-    """[cases, ROWS], each row of length 1, sparse."""
+def words_matrix(rows: Sequence[Sequence[int]], width: int) -> Any:
+    """[cases, width], each row of length 1, sparse."""
     import numpy as np
     from scipy.sparse import csr_matrix
 
     counts = np.array([len(r) for r in rows])
     values = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
-    return csr_matrix((values, np.concatenate([*rows, []]).astype(int), np.append(0, np.cumsum(counts))), (len(rows), ROWS))
+    return csr_matrix((values, np.concatenate([*rows, []]).astype(int), np.append(0, np.cumsum(counts))), (len(rows), width))
 
 
 def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:

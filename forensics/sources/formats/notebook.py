@@ -9,8 +9,8 @@ the cells' code says is left out: nothing in it happened. (nbformat 3 and 4.) Wh
 heading begins with that time. A cell that ran without an output has its heading alone: the notebook went on there. One that an
 error ended says so in a last line of its own, `In [3]: ended with KeyError`, unless its tags allow the error.
 
-The cell that ran last is last, not the one that stands last: cells are told by their execution counts, where no count stands
-twice (as it does where the kernel was started anew; then they are told as they stand).
+The cell that ran last is last, not the one that stands last: cells are told in the order of their execution counts. A count that
+stands twice is from two sessions of the kernel, of which nothing tells the order; their cells are told as they stand.
 """
 
 from collections.abc import Iterator
@@ -74,15 +74,15 @@ def _in_order_of_execution(cells: list[_Cell]) -> list[int]:
     """The places of the cells in the order in which they ran.
 
     Where some have a count, what others show is from an earlier session of the kernel and comes first, but for the cell behind
-    the last one that ran: it was running when the log ends, unless an error had ended that one.
+    the last one that ran: it was running when the log ends, unless an error had ended that one or itself.
     """
     counts = {i: cell.number for i, cell in enumerate(cells) if isinstance(cell.number, int)}
-    if not counts or len(set(counts.values())) < len(counts):
+    if not counts:
         return list(range(len(cells)))
     last = max(counts, key=lambda i: counts[i])
     running = next((i for i in range(last + 1, len(cells)) if cells[i].code and i not in counts), None)
     keys = {i: counts.get(i, 0) for i in range(len(cells))}
-    if running is not None and not cells[last].failed:
+    if running is not None and not cells[last].failed and not cells[running].failed:
         keys[running] = counts[last] + 1
     return sorted(keys, key=lambda i: (keys[i], i))
 

@@ -1,0 +1,173 @@
+"""The lines that most likely say why a log ended badly, for logs whose reason no signature knows.
+
+    Error: Ref "/docs/4.3" not found      -> 1.9     3 lines in front of `npm ERR! Test failed`, with a word of trouble
+    Executed Test_timer_catch_error()     -> -4.2    a word of trouble, too, but 2,000 lines in front of any bad end
+    step 12 loss 0.4                      -> -7.5
+
+What such a line looks like is learned from the lines that people marked in failed logs: a linear model of its words (as of the
+words of an ending) and of its place, STRUCTURE. The figures above are examples of its scale, log odds without an intercept that
+means anything: only their order is used. The logs are read once more, and of a long one only an even sample and its end.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from math import log1p
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.core.text import last_frame
+from forensics.model import Message, Scan, Source
+from forensics.outcome.ending_words import first_word, placed, row_of
+from forensics.outcome.line_classes import BAD_END, CLASS_NAMES, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
+from forensics.templates import Templates, known_in
+from forensics.templates.sample import ignore, sampled
+from forensics.templates.tally import Group, rows
+
+SHOWN_LINES = 10
+MAX_BEHIND_BEST = 6.0  # log odds; what is less likely by more than this is not shown
+MAX_SOURCES = 200
+MAX_FORMS = 3000  # of all sources together, of each those that it says last
+MIN_FORMS = 20  # of a source, where there are many
+MAX_COUNTED_FORMS = 50_000
+WORD_ROWS = 1 << 14
+NEAR_LINES = 5  # around a line: how much trouble stands there
+MOST_NEAR = 8
+MAX_INDENT = 20
+CROWD_LINES = 3  # lines that stand so close tell one thing
+MOST_OF_A_CROWD = 2
+PLACE_IN_CODE = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
+STRUCTURE = (
+    *("from the end", "first", "last", "count", "no bad end behind", "to a bad end", "no trouble behind", "to trouble"),
+    *("no trouble before", "from trouble", "trouble near", "indent", "chars", "place in code", "no bad end", "once"),
+    *(f"is {name}" for name in CLASS_NAMES),
+    *("from the end, squared", "last, squared", "to a bad end, squared", "to trouble, squared", "from trouble, squared"),
+)
+
+
+class LineWeights(Struct, frozen=True):
+    """`words` [WORD_ROWS] and `structure` [STRUCTURE]: what each tells for a line that decides."""
+
+    words: Sequence[float]
+    structure: Sequence[float]
+
+    def score(self, line: "CandidateLine") -> float:
+        """Log odds but for a constant: more is more likely."""
+        told = sum(w * x for w, x in zip(self.structure, line.structure, strict=True))
+        return told + sum(self.words[r] for r in line.words) / (len(line.words) ** 0.5 or 1.0)
+
+
+NO_LINE_WEIGHTS = LineWeights((0.0,) * WORD_ROWS, (0.0,) * len(STRUCTURE))
+
+
+class CandidateLine(Struct):
+    """The lines of one form in one source. `line`, `last_line`: in the source as it was read. `words`: rows of WORD_ROWS."""
+
+    source: Source
+    text: str
+    line: int
+    last_line: int
+    count: int
+    classes: int = 0
+    structure: tuple[float, ...] = ()
+    words: tuple[int, ...] = ()
+
+
+def deciding_lines(
+    scans: Sequence[Scan], classes: LineClasses, weights: LineWeights, baseline: Sequence[Source] = ()
+) -> tuple[Message, ...]:
+    """The SHOWN_LINES most likely ones of all sources, by source and line. `baseline`: a good run; what it says is left out."""
+    found = candidate_lines(scans, classes, baseline)
+    scores = {id(line): weights.score(line) for line in found}
+    found.sort(key=lambda line: (-scores[id(line)], line.source.name, line.line))
+    found = [line for line in found if scores[id(line)] >= scores[id(found[0])] - MAX_BEHIND_BEST]
+    order = {scan.source.name: i for i, scan in enumerate(scans)}
+    return tuple(_message(c) for c in sorted(_uncrowded(found), key=lambda c: (order[c.source.name], c.line)))
+
+
+def candidate_lines(scans: Sequence[Scan], classes: LineClasses, baseline: Sequence[Source] = ()) -> list[CandidateLine]:
+    """One for each form of line that a source says, in order; what several sources say is counted with the first of them."""
+    templates = Templates()
+    known, _ = known_in(baseline, templates, ignore)
+    by_template: dict[str, CandidateLine] = {}
+    share = max(MIN_FORMS, MAX_FORMS // max(1, len(scans)))
+    for scan in scans[:MAX_SOURCES]:
+        own: dict[str, CandidateLine] = {}
+        for start, block in sampled(scan):
+            for group in templates.groups(rows(block)):
+                if hash(group.template) not in known:
+                    _count(own, group, scan.source, start)
+        late = sorted(own, key=lambda template: own[template].last_line)[-share:]
+        _describe([own[template] for template in late], scan.lines, classes)
+        for template in late:
+            if template in by_template:
+                by_template[template].count += own[template].count
+            else:
+                by_template[template] = own[template]
+    return list(by_template.values())
+
+
+def _count(own: dict[str, CandidateLine], group: Group, source: Source, start: int) -> None:
+    found = own.get(group.template)
+    if found is None:
+        if len(own) >= MAX_COUNTED_FORMS:
+            return
+        found = own[group.template] = CandidateLine(source, last_frame(group.text), start + group.first, start, 0)
+    found.count += group.count
+    found.last_line = max(found.last_line, start + group.last)
+
+
+def _describe(lines: list[CandidateLine], total: int, classes: LineClasses) -> None:
+    """Fill in the classes, structure and words of the lines of one source of `total` lines."""
+    for line in lines:
+        line.classes = classes.of(line.text)
+    heard = [c for c in lines if not c.classes & GOES_ON]
+    ends = sorted(c.last_line for c in heard if c.classes & (BAD_END | RUN_FAILED))
+    trouble = sorted({n for c in heard if c.classes & TROUBLE for n in (c.line, c.last_line)})
+    for line in lines:
+        at = line.last_line
+        end, behind, before = bisect_right(ends, at), bisect_right(trouble, at), bisect_left(trouble, line.line) - 1
+        near = bisect_left(trouble, at + NEAR_LINES + 1) - bisect_left(trouble, at - NEAR_LINES)
+        from_end, last = log1p(max(total - at, 0)), at / max(total, 1)
+        to_end = log1p(ends[end] - at) if end < len(ends) else 0.0
+        to_trouble = log1p(trouble[behind] - at) if behind < len(trouble) else 0.0
+        from_trouble = log1p(line.line - trouble[before]) if before >= 0 else 0.0
+        line.structure = (
+            from_end,
+            line.line / max(total, 1),
+            last,
+            log1p(line.count),
+            float(end == len(ends)),
+            to_end,
+            float(behind == len(trouble)),
+            to_trouble,
+            float(before < 0),
+            from_trouble,
+            min(near, MOST_NEAR),
+            min(len(line.text) - len(line.text.lstrip()), MAX_INDENT),
+            log1p(len(line.text)),
+            float(PLACE_IN_CODE.search(line.text) is not None),
+            float(not ends),
+            float(at == line.line),
+            *(float(line.classes >> i & 1) for i in range(len(CLASS_NAMES))),
+            *(x * x for x in (from_end, last, to_end, to_trouble, from_trouble)),
+        )
+        line.words = tuple(sorted({row_of(word, WORD_ROWS) for word in placed("", [line.text]) | first_word(line.text)}))
+
+
+def _uncrowded(found: Sequence[CandidateLine]) -> Iterator[CandidateLine]:
+    """The first SHOWN_LINES of `found`, in order of their likeliness, few of those that stand together."""
+    shown: list[CandidateLine] = []
+    for line in found:
+        crowd = sum(c.source is line.source and abs(c.last_line - line.last_line) <= CROWD_LINES for c in shown)
+        if crowd < MOST_OF_A_CROWD:
+            shown.append(line)
+            yield line
+        if len(shown) == SHOWN_LINES:
+            return
+
+
+def _message(line: CandidateLine) -> Message:
+    origin, name = line.source.origin or int, line.source.name
+    alarming = bool(line.classes & TROUBLE)
+    return Message(name, origin(line.line), name, origin(line.last_line), line.count, line.text, alarming)

@@ -1,0 +1,66 @@
+"""A source to the blocks that are read once more where a report needs more than the scan kept: no log is held.
+
+Of a long log they are an even sample and its end.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+
+from forensics.model import Scan, Source, Warning
+from forensics.templates.tally import whole_lines
+
+KEPT_BLOCKS = 8  # of the sample, and half as many more while it is thinned
+LAST_BLOCKS = 2
+BLOCK_BYTES = 1 << 20
+
+
+def sampled(scan: Scan) -> Iterator[tuple[int, bytes]]:
+    """An even sample of the blocks of a source and its last ones, each with the number of its first line.
+
+    Of a member of an archive, which would be unpacked again, the ends that the scan kept, and of what can be read only once.
+    """
+    if "!" in scan.source.name:
+        yield from _ends(scan, 1)
+        return
+    kept: list[tuple[int, bytes]] = []
+    last: deque[tuple[int, bytes]] = deque(maxlen=LAST_BLOCKS)
+    number, stride = 1, 1
+    for i, block in enumerate(_blocks(scan.source)):
+        if i % stride == 0:
+            kept.append((number, block))
+            if len(kept) > KEPT_BLOCKS:
+                del kept[1::2]
+                stride *= 2
+        last.append((number, block))
+        number += block.count(b"\n") + (not block.endswith(b"\n"))
+    read = {start for start, _ in kept}
+    yield from kept
+    yield from ((start, block) for start, block in last if start not in read)
+    yield from _ends(scan, number)
+
+
+def ignore(_: Warning) -> None:
+    """What is said about a source was said when it was first read."""
+
+
+def _ends(scan: Scan, number: int) -> Iterator[tuple[int, bytes]]:
+    """The first and last lines that the scan kept, from line `number` on."""
+    for lines in (scan.head, scan.tail):
+        fresh = [line for line in lines if line.number >= number]
+        if fresh:
+            number = fresh[-1].number + 1
+            yield fresh[0].number, "\n".join(line.text for line in fresh).encode("utf-8", "replace")
+
+
+def _blocks(source: Source) -> Iterator[bytes]:
+    """Whole lines, BLOCK_BYTES or a little more together, so that few blocks are a fair sample of many files' worth."""
+    parts: list[bytes] = []
+    size = 0
+    for block in whole_lines(source.blocks(ignore)):
+        parts.append(block)
+        size += len(block)
+        if size >= BLOCK_BYTES:
+            yield b"".join(parts)
+            parts, size = [], 0
+    if parts:
+        yield b"".join(parts)

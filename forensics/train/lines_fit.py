@@ -1,0 +1,43 @@
+"""Marked lines of failed logs to LineWeights: scikit-learn learns, plain numbers are kept.
+
+Of each log the marked lines together weigh one, and each other line OTHER_LINE_WEIGHT; all logs of one origin weigh as much as
+the square root of their number.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from forensics.outcome.deciding_lines import NO_LINE_WEIGHTS, WORD_ROWS, LineWeights
+from forensics.train.cases import Case
+from forensics.train.outcome_fit import words_matrix
+
+STRENGTH = 10.0  # scikit-learn's C, the inverse of the penalty
+STRUCTURE_SCALE = 0.3  # the penalty on the weights of the structure, beside those of the words
+OTHER_LINE_WEIGHT = 0.05
+
+
+def fit_lines(cases: Sequence[Case]) -> LineWeights:
+    """What the lines of `cases` tell, of those that have marked ones; nothing learned where none has."""
+    import numpy as np
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.linear_model import LogisticRegression
+
+    marked = [c for c in cases if c.lines]
+    if not marked:
+        return NO_LINE_WEIGHTS
+    logs = Counter(c.source for c in marked)
+    weight = [
+        (1 / sum(e.decides for e in c.lines) if line.decides else OTHER_LINE_WEIGHT) / logs[c.source] ** 0.5
+        for c in marked
+        for line in c.lines
+    ]
+    lines = [line for c in marked for line in c.lines]
+    structure = np.array([line.structure for line in lines])
+    scale = STRUCTURE_SCALE / np.maximum(structure.std(axis=0), 1e-6)
+    rows = hstack([words_matrix([line.words for line in lines], WORD_ROWS), csr_matrix(structure * scale)]).tocsr()
+    learner = LogisticRegression(C=STRENGTH, max_iter=400)
+    learner.fit(rows, np.array([line.decides for line in lines]), sample_weight=np.array(weight))
+    told = learner.coef_[0].copy()
+    told[WORD_ROWS:] *= scale
+    numbers = told.astype(np.float32).astype(float).tolist()  # as they are stored
+    return LineWeights(numbers[:WORD_ROWS], numbers[WORD_ROWS:])
