@@ -46,7 +46,9 @@ class LaneDigest(Struct, frozen=True):
     `trouble`, `traceback`, `good`, `bad_end`, `run_failed`, `progress`, `start`: the last line of that class. `*_count`: how many
     lines of the class were looked at. `again_after_*`: lines behind it of a form that stood in front of it, too. `frame`: the
     last line of a stack trace. `*_repeats`: lines of the same form as the last of the class. `attempts_behind_*`: how many
-    attempts began behind it. `ends_with`: for the last 1, 3, 10, 50 lines, the shares of trouble, good ends, progress, bad ends.
+    attempts began behind it. `traceback_in_record`, `trouble_in_record`: does the last one belong to a record of a logger, with a
+    time or level of its own (1), or not (0)? `records_at_end`: share of such lines among the last ten. `ends_with`: for the last
+    1, 3, 10, 50 lines, the shares of trouble, good ends, progress, bad ends.
     """
 
     lines: int
@@ -73,6 +75,9 @@ class LaneDigest(Struct, frozen=True):
     bad_end_repeats: int
     attempts_behind_trouble: int
     attempts_behind_bad_end: int
+    traceback_in_record: int
+    trouble_in_record: int
+    records_at_end: float
     ends_with: tuple[float, ...]
 
 

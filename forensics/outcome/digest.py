@@ -4,7 +4,7 @@ step 1 / step 2 / ERROR x / make: *** [all] Error 2
 -> trouble 0 lines before the end, 2 of them; run_failed 0; progress 2; nothing of an earlier form behind the trouble
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from forensics.model.verdicts import LaneDigest
 from forensics.outcome.line_classes import (
@@ -22,6 +22,7 @@ from forensics.outcome.line_classes import (
 )
 
 TAILS = (1, 3, 10, 50)
+END_LINES = 10
 MIN_FORM_CHARS = 3  # a shorter form is that of any line
 LOUD = TROUBLE | FRAME | SHUT_DOWN  # such a line shows no program that goes on
 # The classes of a digest: their bit, and what takes a line out of them.
@@ -41,9 +42,12 @@ OUTLASTED = ("trouble", "bad_end")
 IN_TAILS = ("trouble", "good", "progress", "bad_end")
 
 
-def digest(forms: Sequence[bytes], bits: Sequence[int], total: int, starts: Sequence[int] = ()) -> LaneDigest:
+def digest(
+    forms: Sequence[bytes], bits: Sequence[int], total: int, starts: Sequence[int], is_record: Callable[[int], bool]
+) -> LaneDigest:
     """How a lane with these lines ends. `forms`, `bits`: of each line its form and classes. `total`: lines where not all were
-    looked at, else 0. `starts`: places of the lines with which a further attempt begins."""
+    looked at, else 0. `starts`: places of the lines with which a further attempt begins. `is_record`: does the
+    line at a place begin with a time or level of its own?"""
     held = {name: [bool(b & bit) and not b & without for b in bits] for name, (bit, without) in CLASSES.items()}
     last = {name: _distance(rows) for name, rows in held.items()}
     seen = _repeated(forms, bits)
@@ -56,6 +60,10 @@ def digest(forms: Sequence[bytes], bits: Sequence[int], total: int, starts: Sequ
         trouble_repeats=_repeats(forms, last["trouble"]),
         bad_end_repeats=_repeats(forms, last["bad_end"]),
         **{f"attempts_behind_{name}": _starts_behind(starts, len(forms), last[name]) for name in OUTLASTED},
+        traceback_in_record=_in_record(len(forms), last["traceback"], 1, is_record),
+        trouble_in_record=_in_record(len(forms), last["trouble"], 0, is_record),
+        records_at_end=sum(map(is_record, range(max(0, len(forms) - END_LINES), len(forms))))
+        / max(1, min(END_LINES, len(forms))),
         ends_with=tuple(sum(held[name][-n:]) / max(1, min(n, len(bits))) for name in IN_TAILS for n in TAILS),
     )
 
@@ -87,6 +95,12 @@ def _again_after(seen: Sequence[int], distance: int) -> int:
 def _starts_behind(starts: Sequence[int], lines: int, distance: int) -> int:
     """How many attempts began behind the line at `distance` from the end; -1 for none such line."""
     return sum(start > lines - 1 - distance for start in starts) if distance >= 0 else -1
+
+
+def _in_record(lines: int, distance: int, above: int, is_record: Callable[[int], bool]) -> int:
+    """Is the line at `distance` from the end, or one of the `above` lines in front of it, a record of a logger? -1 for none."""
+    at = lines - 1 - distance
+    return int(any(is_record(i) for i in range(max(0, at - above), at + 1))) if distance >= 0 else -1
 
 
 def _repeats(forms: Sequence[bytes], distance: int) -> int:

@@ -52,6 +52,9 @@ OF_LANE += (
     "bad_end_repeats",
     "attempts_behind_trouble",
     "attempts_behind_bad_end",
+    "traceback_in_record",
+    "trouble_in_record",
+    "records_at_end",
 )
 OVERCOME = ("run_failed", "bad_end", "trouble")
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress", "bad end") for n in (1, 3, 10, 50))

@@ -74,7 +74,7 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
                 kind=lane_kind(key, scan, layout),
                 entity=entity_of(key, scan.source.name),
                 attempts=own.attempts(),
-                digest=digest(own.forms, own.bits, total, own.start_rows()),
+                digest=digest(own.forms, own.bits, total, own.start_rows(), own.is_record),
                 trouble_lines=own.trouble_lines(),
                 last_lines=own.last_lines(),
                 good_lines=own.good_lines(),
@@ -199,6 +199,11 @@ class _LaneRows:
                 found.append(row.number)
                 self._told_starts += [row.number] if told else []
         return found
+
+    def is_record(self, place: int) -> bool:
+        """Does the row at `place` begin with a time or a level, as a logger writes it?"""
+        prefix = parse_prefix(text_of(self.rows[place].raw))
+        return prefix.stamp is not None or bool(prefix.level)
 
     def start_rows(self) -> list[int]:
         """The places of starts() among the rows."""
