@@ -5,6 +5,9 @@
 MIRRORS holds a git directory for each repository, somewhere below a folder called `owner+name`. OUT/<set>/<id>/ gets the log as
 it stood at the commit, OUT/<set>/labels.jsonl its label. A repository that is not there is counted and passed over. None of the
 texts belongs to this project: they are read where they lie, and nothing of them is committed.
+
+In the manifest, `origin` is the project that a log is of, where a repository holds those of many; `lines` are the numbers of those
+that decide.
 """
 
 import argparse
@@ -18,6 +21,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from forensics.train.cases import MIN_QUOTED_CHARS
+
 MANIFEST = Path(__file__).parents[1] / "benchmarks" / "public_logs.csv"
 MAIL = "m"  # the path of a message in an archive of a mailing list: its log is in attachments, or in the text itself
 KERNEL_LINE = re.compile(rb"^[> |]{0,6}(?:<\d>|[\w :.-]{0,60}kernel: ?)?\[ *\d+\.\d{6}\]", re.MULTILINE)
@@ -29,6 +34,7 @@ FAILED_KERNEL = re.compile(
 DEAD_KERNEL = re.compile(
     rb"Kernel panic|\bOops\b|BUG: (?!sleeping)|[Ll]ockup - CPU|general protection fault|Unable to handle kernel"
 )
+COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 PACKED = (b"\x1f\x8b", b"PK", b"\xfd7zXZ")
 
 
@@ -64,6 +70,14 @@ def agrees(row: Mapping[str, str], data: bytes) -> bool:
     return not data.startswith(PACKED) and (not dead if healthy else dead if panic else FAILED_KERNEL.search(data) is not None)
 
 
+def marked(data: bytes, numbers: str) -> list[str]:
+    """The texts of the lines `numbers`, as `12-15 20`, without terminal colours: those that decide."""
+    lines = COLOUR.sub(b"", data).split(b"\n")
+    spans = [span.partition("-") for span in numbers.split()]
+    texts = [text for first, _, last in spans for text in lines[int(first) - 1 : int(last or first)]]
+    return [text.decode("utf-8", "replace").strip() for text in texts if len(text.strip()) >= MIN_QUOTED_CHARS]
+
+
 def main() -> None:
     """Lay everything out that is there, and tell how much that is."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -85,7 +99,8 @@ def main() -> None:
         case.mkdir(parents=True, exist_ok=True)
         (case / Path(row["path"]).name).write_bytes(data)
         label = {"id": row["id"], "primary": row["cause"] or None, "accept": row["accept"].split(), "hard": row["hard"] == "1"}
-        label |= {name: row[name] for name in ("repository", "path", "kind", "outcome", "how_labelled")}
+        label |= {name: row[name] for name in ("path", "kind", "outcome", "how_labelled")}
+        label |= {"repository": row["origin"] or row["repository"], "evidence": marked(data, row["lines"])}
         labels.setdefault(row["set"], []).append(json.dumps(label))
     for name, found in labels.items():
         (given.out / name / "labels.jsonl").write_text("\n".join(found) + "\n", encoding="utf-8")

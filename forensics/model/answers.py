@@ -273,7 +273,8 @@ class History(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The finished answer; a reporter only writes it down. `unusual`: the oddest lines, where nothing is proven."""
+    """The finished answer; a reporter only writes it down. `unusual`: the lines that most likely decide, where no
+    cause is sure."""
 
     tool: Mapping[str, str]
     case: str

@@ -20,10 +20,10 @@ SURENESS = {
     "strong": "the line marked > nearly always means this cause",
     "hint": "hints only; none of these lines proves it",
 }
-UNUSUAL = "what is not said while the run goes well"
+UNUSUAL = "what a reason is like, by its words and its place; known to no rule"
 GUESSED = (
-    "No message that is known to mean a cause stands in what was given. Below are the lines that look least like a run that goes"
-    " well, the known causes whose logs use the most alike words, and what to collect."
+    "No message that is known to mean a cause stands in what was given. Below are the lines that look most like a"
+    " reason, the known causes whose logs use the most alike words, and what to collect."
 )
 SENTENCES = 4
 UNDRAWN = "\b\x7f \t\r\n"

@@ -1,33 +1,39 @@
-"""The oddest lines of logs in which nothing is proven. The logs are made."""
+"""The lines that most likely decide, of logs in which no cause is sure. The logs and the weights of these tests are made."""
 
-import importlib
 import json
 import random
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from forensics import templates
 from forensics.database import Database
 from forensics.model import Message, Report, Scan, Source
+from forensics.outcome import deciding_lines, line_classes
+from forensics.outcome.deciding_lines import (
+    MAX_BEHIND_BEST,
+    MAX_FORMS,
+    MIN_FORMS,
+    MOST_OF_A_CROWD,
+    NO_LINE_WEIGHTS,
+    SHOWN_LINES,
+    STRUCTURE,
+    WORD_ROWS,
+    CandidateLine,
+    LineWeights,
+    candidate_lines,
+)
 from forensics.report import render
 from forensics.report.phrases import GUESSED, guessed
 from forensics.scan import scan
+from forensics.templates import sample
 from tests.conftest import text_source
 
-
-def alarming(text: str) -> bool:
-    """What stands for the database's test of trouble here."""
-    return any(word in text.lower() for word in ("error", "cannot", "fail", "killed", "died", "refused", "lost"))
-
-
-def unusual(scans: list[Scan], baseline: Sequence[Source] = ()) -> tuple[Message, ...]:
-    return templates.unusual(scans, alarming, baseline)
-
-
+TOLD = {"is trouble": 4.0, "last": 12.0, "count": -1.0}
+WEIGHTS = LineWeights(NO_LINE_WEIGHTS.words, [TOLD.get(name, 0.0) for name in STRUCTURE])
 START = "loading the tokenizer\nbuilding a model with 12 layers\nfused kernel error, falling back\n"
-ODD = ["flurbler: partition manager lost its lease, cannot flurb", "flurbler: giving up"]
+ODD = ["flurbler: partition manager lost its lease, cannot flurb", "flurbler: giving up with a fatal error"]
 
 
 def steps(count: int, first: int = 0) -> str:
@@ -38,54 +44,79 @@ def steps(count: int, first: int = 0) -> str:
     )
 
 
-def scanned(knowledge: Database, source: Source) -> Scan:
-    return scan(source, knowledge, lambda _w: None)
+def scanned(knowledge: Database, *given: Source) -> list[Scan]:
+    return [scan(source, knowledge, lambda _w: None) for source in given]
 
 
-def test_what_is_said_late_and_with_words_of_failure_is_unusual(knowledge: Database) -> None:
+def decide(knowledge: Database, scans: list[Scan], baseline: Sequence[Source] = ()) -> tuple[Message, ...]:
+    return deciding_lines(scans, line_classes(knowledge), WEIGHTS, baseline)
+
+
+def test_what_is_said_late_and_with_words_of_failure_decides(knowledge: Database) -> None:
     log = START + steps(3000) + "\n".join(ODD) + "\n" + steps(5, 3000)
-    found = unusual([scanned(knowledge, text_source("train.log", log))])
-    assert [(m.line, m.text) for m in found if m.line > 3] == [(3004, ODD[0]), (3005, ODD[1])]
-    assert [m.text for m in found if m.line <= 3] == ["fused kernel error, falling back"]
-    assert "loading the tokenizer" not in {m.text for m in found}
+    found = decide(knowledge, scanned(knowledge, text_source("train.log", log)))
+    assert [(m.line, m.text, m.alarming) for m in found] == [(3004, ODD[0], True), (3005, ODD[1], True)]
 
 
-def test_what_a_good_run_says_is_not_unusual(knowledge: Database) -> None:
-    log = START + steps(3000) + "\n".join(ODD) + "\n"
-    good = text_source("good.log", START.replace("12", "24") + steps(100))
-    found = unusual([scanned(knowledge, text_source("train.log", log))], [good])
-    assert [m.text for m in found] == ODD
-
-
-def test_every_line_of_a_short_log_may_be_unusual(knowledge: Database) -> None:
-    found = unusual([scanned(knowledge, text_source("a", "one\ntwo went wrong, error\nthree\n"))])
-    assert [m.text for m in found] == ["one", "two went wrong, error", "three"]
+def test_what_a_good_run_says_does_not_decide(knowledge: Database) -> None:
+    log = START + steps(3000) + ODD[0] + "\n" + ODD[1] + "\n"
+    good = text_source("good.log", START.replace("12", "24") + steps(100) + ODD[1] + "\n")
+    assert [m.text for m in decide(knowledge, scanned(knowledge, text_source("train.log", log)), [good])] == ODD[:1]
 
 
 def test_messages_of_many_sources_are_folded(knowledge: Database) -> None:
-    given = [scanned(knowledge, text_source(f"rank{i}", steps(100) + ODD[0] + "\n")) for i in range(64)]
-    (found,) = [m for m in unusual(given) if m.alarming]
+    given = scanned(knowledge, *(text_source(f"rank{i}", steps(100) + ODD[0] + "\n") for i in range(64)))
+    (found,) = decide(knowledge, given)
     assert (found.source, found.line, found.count) == ("rank0", 101, 64)
 
 
 def test_of_a_long_log_only_a_sample_is_held_and_its_end_is_in_it(knowledge: Database) -> None:
     block = steps(15_000).encode()
     assert len(block) < 1 << 20
-    most = 0
-
     end = block + "".join(f"{o}\n" for o in ODD).encode()
     given = scanned(knowledge, Source("train.log", lambda _w: iter([block] * 60 + [end])))
-    assert [m.line for m in unusual([given]) if m.alarming] == [61 * 15_000 + 1]
-    module = importlib.import_module("forensics.templates.unusual")  # the package's own name is the function
-    for _start, part in module._sample(given):
-        most += len(part)
-    assert most <= (module.KEPT_BLOCKS + module.LAST_BLOCKS) * (len(block) * 2 + 100)
+    assert [m.line for m in decide(knowledge, given)] == [61 * 15_000 + 1, 61 * 15_000 + 2]
+    most = sum(len(part) for _start, part in sample.sampled(given[0]))
+    assert most <= (sample.KEPT_BLOCKS + sample.LAST_BLOCKS) * (len(block) * 2 + 100)
 
 
 def test_what_can_be_read_only_once_is_known_by_what_the_scan_kept(knowledge: Database) -> None:
     once = iter([(steps(500) + ODD[0] + "\n").encode()])
-    found = unusual([scanned(knowledge, Source("<stdin>", lambda _w: once))])
-    assert [(m.line, m.text) for m in found if m.alarming] == [(501, ODD[0])]
+    found = decide(knowledge, scanned(knowledge, Source("<stdin>", lambda _w: once)))
+    assert [(m.line, m.text) for m in found] == [(501, ODD[0])]
+
+
+def test_few_lines_of_a_crowd_are_shown_and_none_that_is_much_less_likely(knowledge: Database) -> None:
+    words = ["apple", "bread", "cheese", "date", "egg", "fig"]
+    crowd = "".join(f"cannot open the {word} box\n" for word in words)
+    far = "".join(f"{steps(20, 100 * i)}cannot close the {word} box\n" for i, word in enumerate(words * 3) if i % 4 == 0)
+    found = decide(knowledge, scanned(knowledge, text_source("a.log", steps(50) + far + crowd)))
+    assert MOST_OF_A_CROWD <= sum("open" in m.text for m in found) < len(words)
+    assert any("close" in m.text for m in found)
+    assert len(found) <= SHOWN_LINES
+    scores = [WEIGHTS.score(c) for c in candidate_lines(scanned(knowledge, text_source("a.log", crowd)), line_classes(knowledge))]
+    assert max(scores) - min(scores) < MAX_BEHIND_BEST  # the crowd is left out for standing together
+
+
+def test_a_line_is_described_by_its_words_and_its_place(knowledge: Database) -> None:
+    log = "one\ntwo\n  File x.cc:12: error: no such thing\nmake: *** [all] Error 2\nbye\n"
+    lines = candidate_lines(scanned(knowledge, text_source("a", log)), line_classes(knowledge))
+    (line,) = [c for c in lines if "no such thing" in c.text]
+    told = dict(zip(STRUCTURE, line.structure, strict=True))
+    assert (told["is trouble"], told["place in code"], told["indent"], told["once"]) == (1, 1, 2, 1)
+    assert told["to a bad end"] == pytest.approx(0.693, abs=0.001)
+    assert told["no bad end behind"] == told["no bad end"] == 0
+    assert line.words and all(0 <= row < WORD_ROWS for row in line.words)
+
+
+def test_of_many_sources_only_the_last_forms_of_each_are_looked_at(knowledge: Database) -> None:
+    word = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(MAX_FORMS + 500)]
+    many = "".join(f"{w} happened\n" for w in word)
+    one: list[CandidateLine] = candidate_lines(scanned(knowledge, text_source("a", many)), line_classes(knowledge))
+    assert (len(one), one[-1].text) == (MAX_FORMS, f"{word[-1]} happened")
+    short = "".join(f"{w} happened\n" for w in word[:100])
+    given = [text_source(f"r{i}", short.replace("happened", f"came{chr(97 + i // 26)}{chr(97 + i % 26)}")) for i in range(200)]
+    assert len(candidate_lines(scanned(knowledge, *given), line_classes(knowledge))) == 200 * MIN_FORMS
 
 
 IGNORED = """Exception ignored in: <function Flurb.__del__ at 0x7f2a11223344>
@@ -137,9 +168,9 @@ def test_secrets_in_them_are_masked(analyze: Callable[..., Report]) -> None:
 
 def test_a_log_with_a_proof_is_not_read_again(analyze: Callable[..., Report], monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> object:
-        raise AssertionError("looked for unusual lines")
+        raise AssertionError("looked for deciding lines")
 
-    monkeypatch.setattr("forensics.templates.unusual", never)
+    monkeypatch.setattr(import_module("forensics.outcome"), "deciding_lines", never)
     proven = analyze(train_log=steps(40) + "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n")
     assert (proven.verdict, proven.unusual) == ("crash", ())
     assert analyze(train_log=steps(40)).verdict == "no_crash"

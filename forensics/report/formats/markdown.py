@@ -60,7 +60,7 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
     yield Block("what was told beside it", 4, tuple(_others(BESIDE, told_beside(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(others_head(report), also_possible(report), paths, odds=True)))
-    yield Block("unusual lines", 2, tuple(_unusual(report, paths)))
+    yield Block("lines to read first", 2, tuple(_unusual(report, paths)))
     advised = remedies(report)
     if advised:
         yield Block("what to do", 2, ("", "### What to do", ""))
@@ -202,7 +202,7 @@ def _told(proof: Proof, paths: Paths) -> str:
 def _unusual(report: Report, paths: Paths) -> Iterator[str]:
     if report.unusual:
         lines = [f"{paths.place(m.source, m.line)}: {m.text[:MAX_MARKDOWN_LINE_CHARS]}{times(m)}" for m in report.unusual]
-        yield from ("", "### Most unusual lines", "", plain(UNUSUAL), "", *fenced(lines))
+        yield from ("", "### Lines to read first", "", plain(UNUSUAL), "", *fenced(lines))
 
 
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:

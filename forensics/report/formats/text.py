@@ -175,7 +175,7 @@ class _Text:
         if not told:
             return
         yield Row()
-        yield Row(("most unusual lines", "head"), (f"  {UNUSUAL}", "dim"))
+        yield Row(("lines to read first", "head"), (f"  {UNUSUAL}", "dim"))
         column = min(MAX_PLACE_COLUMN_CHARS, max(len(self.paths.place(m.source, m.line)) for m in told))
         for message in told:
             place, again = self.paths.place(message.source, message.line), times(message)
