@@ -6,7 +6,7 @@ MIRRORS holds a git directory for each repository, somewhere below a folder call
 it stood at the commit, OUT/<set>/labels.jsonl its label. A repository that is not there is counted and passed over. None of the
 texts belongs to this project: they are read where they lie, and nothing of them is committed.
 
-In the manifest, `origin` is the project that a log is of, where a repository holds those of many; `lines` are the numbers of those
+In the manifest, `origin` is the project of a log, where a repository holds those of many; `lines` are the numbers of those lines
 that decide.
 """
 
