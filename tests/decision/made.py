@@ -11,7 +11,9 @@ from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneDiges
 from forensics.outcome import features as outcome_features
 from forensics.outcome.trees import Trees
 
-DIGEST = LaneDigest(100, 100, -1, -1, -1, -1, -1, 0, -1, 0, 0, 0, 0, 0, 90, 0, 0, 0, 0, -1, -1, -1, (0.0,) * 16)
+DIGEST = LaneDigest(
+    100, 100, -1, -1, -1, -1, -1, 0, -1, 0, 0, 0, 0, 0, 90, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, 0.0, (0.0,) * 16
+)
 
 
 def seen(
