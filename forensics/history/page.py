@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from forensics.history.store import Store
 
 MOST_MONTHS = 18
+MOST_LABELS = 6  # months that are named below the bars: more do not stand beside each other on a phone
 BAR_WIDTH, BAR_HEIGHT = 640, 160
 SERIES_COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
 
@@ -56,6 +57,7 @@ def page(store: "Store", title: str, units: Lemons | None = None, stories: tuple
         bars=bars(causes),
         bar_width=BAR_WIDTH,
         bar_height=BAR_HEIGHT,
+        label_every=-(-min(len(_months(causes)), MOST_MONTHS) // MOST_LABELS) or 1,
         colours=dict(zip((c.name for c in causes), SERIES_COLOURS, strict=False)),
         heat_nodes=names,
         heat_causes=columns,
@@ -99,9 +101,10 @@ def _sum(causes: list[Course]) -> float | None:
 @functools.cache
 def _template() -> "Template":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
     def safe(value: Any) -> Any:
-        return shown(value) if isinstance(value, str) else value
+        return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value  # what a macro made is done
 
     made = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, finalize=safe)
     return made.get_template("page.html.j2")

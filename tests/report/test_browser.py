@@ -191,10 +191,26 @@ def pages() -> dict[str, str]:
         "report": render(made.report(), "html"),
         "healthy": render(replace(made.report(), verdict="no_crash"), "html"),
         "index": index.as_html(many, "incidents"),
+        "history": history(),
     }
 
 
-@pytest.mark.parametrize("name", ["report", "healthy", "index"])
+def history() -> str:
+    """The page of a history in which a node fails more often than the others."""
+    pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
+    from forensics.history.lemons import lemons
+    from forensics.history.opening import open_store
+    from forensics.history.page import page
+    from tests.history.made import incident
+
+    store = open_store(":memory:")
+    store.add(
+        [incident(n, node=f"gpu-{n % 9 if n > 12 else 0}", time=1_700_000_000 + 86_400 * n, gpu_hours=8.0) for n in range(400)]
+    )
+    return page(store, "History", lemons(store, ("gpu_hardware.ecc",), {f"gpu-{n}": 1000.0 for n in range(9)}))
+
+
+@pytest.mark.parametrize("name", ["report", "healthy", "index", "history"])
 def test_axe_finds_no_violation(browser: Any, tmp_path: Path, axe: str, name: str) -> None:
     page = pages()[name]
     for size, scheme, medium in product(SIZES, ("light", "dark"), ("", "print")):
