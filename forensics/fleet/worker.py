@@ -21,6 +21,7 @@ from forensics.fleet.helper import Asked
 
 HELPER_LOOK_S = 0.05  # between looks at the helper's memory
 LENGTH_CHARS = 16
+RENEW_MIB = 112  # a helper that holds more between two cases is replaced: it starts with 50 and grows by 1 a case of a new kind
 MIB = 1 << 20
 
 
@@ -90,6 +91,11 @@ class Helper:
                 raise OverLimitError(f"its analysis held more than {limits.memory_mib} MiB of memory and was stopped")
         return got[LENGTH_CHARS:]
 
+    def renew(self) -> None:
+        """End the process where it holds much of the cases that are done; the next one starts another."""
+        if self.process and _held(self.process.pid) > RENEW_MIB * MIB:
+            self.stop()
+
     def stop(self) -> None:
         """End the process."""
         if self.process:
@@ -111,6 +117,7 @@ def analysed(case: Case, limits: Limits) -> Analysed:
     start = time.monotonic()
     try:
         report = HELPER.ask(Asked(case, "", limits.signatures), limits)
+        HELPER.renew()
         return Analysed(case.name, report, "", time.monotonic() - start)
     except OverLimitError as error:
         return failed(case, str(error), time.monotonic() - start, limits)

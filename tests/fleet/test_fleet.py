@@ -14,6 +14,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("sqlalchemy")
 
 from forensics.core.errors import SourceError, UsageError
+from forensics.fleet import worker
 from forensics.fleet.cases import cases_in
 from forensics.fleet.engine import client_of, reports
 from forensics.fleet.parts import Parts
@@ -70,6 +71,16 @@ def test_a_killed_worker_and_a_restarted_client_change_no_row(folder: Path, tmp_
     place = str(tmp_path / "h.db")
     assert f"{len(CASES)} new incidents" in in_text("history", "add", output, FORENSICS_HISTORY=place).stderr
     assert b"/home/user/" not in Path(place).read_bytes()
+
+
+@pytest.mark.seconds
+def test_a_helper_that_holds_much_of_what_is_done_is_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = cases_in([str(folder)])[0]
+    first = analysed(case, Limits())
+    assert worker.HELPER.process is not None
+    monkeypatch.setattr(worker, "RENEW_MIB", 1)
+    assert json.loads(analysed(case, Limits()).report) == json.loads(first.report)
+    assert worker.HELPER.process is None
 
 
 @pytest.mark.seconds
