@@ -90,13 +90,16 @@ def same(
     import msgspec
     from msgspec.structs import replace
 
-    from forensics.history.again import seen_before
+    from forensics.history.again import like, seen_before
+    from forensics.history.captured import captured_run
     from forensics.history.incident import incident_of
+    from forensics.history.tables import INCIDENT_TABLE
     from forensics.report.history import seen_before as sentence
 
     store = _store(history)
     report = _report(path)
-    incident = incident_of(report, int(time.time()), store.salt)
+    run = captured_run(path)
+    incident = incident_of(report, int(time.time()), store.salt, run.known if run else None)
     found = seen_before(store, incident)
     if form == "json":
         print(msgspec.json.format(msgspec.json.encode(found)).decode())
@@ -104,7 +107,7 @@ def same(
     _check(form, ("text", "json"))
     print(sentence(replace(report, history=found)) or "This run ended well.")
     if found.seen:
-        _table(store.listed(10, **{found.level: getattr(incident, found.level)}), HISTORY_COLUMNS, "text", None)
+        _table(store.listed(10, like(incident, found.level), INCIDENT_TABLE.c.key != incident.key), HISTORY_COLUMNS, "text", None)
 
 
 def show_list(

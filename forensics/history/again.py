@@ -44,12 +44,16 @@ def seen_before(store: "Store", incident: Incident) -> History:
         own = connection.execute(select(C.id).where(C.key == incident.key)).scalar()
         levels: tuple[Level, ...] = ("exact", "similar")
         for level in levels:
-            alike = and_(C.similar == incident.similar, C.id != (own or -1))
-            alike = and_(alike, exactly(incident.exact)) if level == "exact" else alike
+            alike = and_(like(incident, level), C.id != (own or -1))
             asked = select(C.node, func.count(), func.min(C.time), func.max(C.time)).where(alike).group_by(C.node)
             if found := connection.execute(asked).all():
                 return _told(connection, incident, level, alike, found)
         return History(incident.exact, incident.similar, note=_note(connection, incident))
+
+
+def like(incident: Incident, level: str) -> Any:
+    """The condition for all that are like it, itself among them; `level`: exact, or else similar."""
+    return and_(C.similar == incident.similar, exactly(incident.exact)) if level == "exact" else C.similar == incident.similar
 
 
 def exactly(exact: str) -> Any:

@@ -65,9 +65,9 @@ class Store:
         with self.engine.connect() as connection:
             return int(connection.execute(select(func.count()).select_from(INCIDENT_TABLE)).scalar_one())
 
-    def listed(self, most: int = 50, **equal: str) -> list[dict[str, Any]]:
-        """The latest incidents first, at most `most`; `equal`: columns and what they must be."""
-        asked = select(INCIDENT_TABLE).order_by(C.time.desc(), C.id.desc()).limit(min(most, MOST_LISTED))
+    def listed(self, most: int = 50, *conditions: Any, **equal: str) -> list[dict[str, Any]]:
+        """The latest incidents first, at most `most`. `conditions`: of SQLAlchemy; `equal`: columns and what they must be."""
+        asked = select(INCIDENT_TABLE).order_by(C.time.desc(), C.id.desc()).limit(min(most, MOST_LISTED)).where(*conditions)
         for name, value in equal.items():
             asked = asked.where(C[name] == value)
         with self.engine.connect() as connection:

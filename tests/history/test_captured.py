@@ -12,6 +12,7 @@ pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[histor
 
 from forensics.history.captured import captured_run, name_of
 from forensics.history.opening import open_store
+from tests.commandline import in_text
 
 TRAIN = """
 import sys
@@ -42,6 +43,9 @@ def test_a_failure_that_did_not_return_after_a_change_is_told_so(tmp_path: Path)
     store = open_store(str(tmp_path / "h.db"))
     assert [row["verdict"] for row in store.listed()] == ["crash", "crash"]
     store.close()
+    same = in_text("history", "same", tmp_path / "first", FORENSICS_HISTORY=str(tmp_path / "h.db")).stdout
+    assert "Seen once before" in same
+    assert same.count("code.exception") == 1  # the other one
     known = captured_run(tmp_path / "first")
     assert known is not None
     assert (known.known.run, known.job["state"]) == ("train.py", "FAILED")
