@@ -98,7 +98,7 @@ class Place(NamedTuple):
 
     def why(self) -> str:
         """What `forensics why` says, as soon as the report of the last death is there."""
-        until = time.monotonic() + 100
+        until = time.monotonic() + 300
         while time.monotonic() < until:
             if list(self.folder.glob("home/.local/state/forensics/*/report.json")):
                 return self.run("forensics", "why")
@@ -243,7 +243,18 @@ def of_dependencies(place: Place) -> set[str]:
     return set(json.loads(place.run("python", "-c", code)))
 
 
-def measure(name: str, adapter: Adapter, wheel: Path, work: Path, torch: str) -> dict[str, object]:
+def copied(environment: Path, target: Path) -> None:
+    """A copy of a virtual environment by hard links, with programs of its own and without this package."""
+    subprocess.run(["cp", "-al", environment.resolve(), target], check=True)
+    shutil.rmtree(target / "bin")
+    shutil.copytree(environment / "bin", target / "bin", symlinks=True)
+    for program in (target / "bin").iterdir():
+        if not program.is_symlink() and (text := program.read_bytes()).startswith(b"#!"):
+            program.write_bytes(text.replace(bytes(environment.resolve()), bytes(target.resolve()), 1))
+    subprocess.run([target / "bin" / "python", "-m", "pip", "uninstall", "-q", "-y", "training-forensics"], check=True)
+
+
+def measure(name: str, adapter: Adapter, wheel: Path, work: Path, torch: str, copy: Path | None) -> dict[str, object]:
     """Install, ask, uninstall, look."""
     folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=work))
     folder.chmod(0o755)
@@ -255,9 +266,12 @@ def measure(name: str, adapter: Adapter, wheel: Path, work: Path, torch: str) ->
         folder,
         kept | {"HOME": str(folder / "home"), "TMPDIR": str(folder / "tmp"), "PATH": path, "PIP_CACHE_DIR": str(work / "pip")},
     )
-    subprocess.run([sys.executable, "-m", "venv", folder / "v"], check=True)
-    if adapter.beside:
-        place.run("pip", "install", "-q", *(torch if word == "torch" else word for word in adapter.beside), within_s=1500)
+    if copy:
+        copied(copy, folder / "v")
+    else:
+        subprocess.run([sys.executable, "-m", "venv", folder / "v"], check=True)
+        if adapter.beside:
+            place.run("pip", "install", "-q", *(torch if word == "torch" else word for word in adapter.beside), within_s=1500)
     before = files(folder / "v")
     asked = line(adapter.page)
     started = time.monotonic()
@@ -297,6 +311,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="where environments are made, and removed")
     parser.add_argument("--wheel", type=Path, help="instead of one built now")
     parser.add_argument("--torch", default="torch", help="what to install for it, for example a wheel without CUDA")
+    parser.add_argument("--copy", type=Path, help="an environment to begin with, copied, instead of one that is installed")
     asked = parser.parse_args()
     adapters = dict(ADAPTERS)
     if asked.slurm:
@@ -309,7 +324,7 @@ def main() -> None:
             wheel = next((work / "dist").glob("*.whl"))
         for name, adapter in adapters.items():
             if not asked.only or name in asked.only:
-                measure(name, adapter, wheel.resolve(), work.resolve(), asked.torch)
+                measure(name, adapter, wheel.resolve(), work.resolve(), asked.torch, asked.copy)
 
 
 if __name__ == "__main__":

@@ -76,10 +76,10 @@ class Tools:
             verdict=report.verdict, cause=first.id, title=first.title, probability=first.probability,
             sources=len(report.sources), report=self.hiding.text(report.to_text()),
         )  # fmt: skip
-        room = max_chars
-        while room > 0 and (over := len(json.dumps(answer, indent=2, ensure_ascii=False)) - max_chars) > 0:
-            room = min(room, len(answer["report"])) - over  # what is sent is the whole answer as JSON, where a line's end is two
-            answer["report"] = bounded(answer["report"], max(room, 0))
+        # What is sent is the whole answer as JSON, where the end of a line takes two characters.
+        while answer["report"] and (over := len(json.dumps(answer, indent=2, ensure_ascii=False)) - max_chars) > 0:
+            room = len(answer["report"]) - over
+            answer["report"] = bounded(answer["report"], room) if room > 0 else ""
         return answer
 
     async def explain(

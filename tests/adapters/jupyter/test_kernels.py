@@ -107,7 +107,7 @@ def _empty(folder: Path) -> bool:
     """Are the bundles gone? Those who watch need a moment to see the end."""
     import time
 
-    until = time.monotonic() + 20
+    until = time.monotonic() + 200
     while list(folder.iterdir()) and time.monotonic() < until:
         time.sleep(0.05)
     return not list(folder.iterdir())

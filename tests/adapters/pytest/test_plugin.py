@@ -35,7 +35,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, *argumen
 
 def bundles(tmp_path: Path) -> list[Path]:
     """Those that are kept: what watches needs a moment to remove one behind a good end."""
-    folder, until = tmp_path / "state" / "forensics", time.monotonic() + 20
+    folder, until = tmp_path / "state" / "forensics", time.monotonic() + 200
     while any(not (kept / "report.json").exists() for kept in folder.glob("*")) and time.monotonic() < until:
         time.sleep(0.05)
     return list(folder.glob("*"))
