@@ -1,8 +1,9 @@
 """Is the advised batch size right? Trains small models under memory limits that the kernel enforces, and counts.
 
-    python benchmarks/memory_limits.py --python PYTHON [--only torch] [--floor] [--out runs.csv]
+    python benchmarks/memory_limits.py --python PYTHON [--seed 1] [--only torch] [--floor] [--out runs.csv]
 
-PYTHON has torch, torchinfo, tensorflow and keras. Needs root and a memory cgroup of version 1. For each training: its model's
+PYTHON has torch, torchinfo, tensorflow and keras. Needs root and a memory cgroup of version 1. Forty models of nine families are
+drawn at random. For each training: its model's
 summary is printed, the batch size is computed from it as an analysis does (settings and limit known), then the training runs for
 two steps with that batch, which must finish, and with twice of it, which the kernel must kill. `off` is the estimated memory of
 the advised batch against the measured peak of its process. --floor finds the least limit in which a tiny training runs at all.
@@ -10,11 +11,15 @@ the advised batch against the measured peak of its process. --floor finds the le
 
 import argparse
 import csv
+import itertools
 import os
+import random
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from forensics.advice.memory import Need, estimate, largest_batch, sample_of
 from forensics.advice.memory.activations import kind_of
@@ -25,20 +30,28 @@ from forensics.model import Line
 MIB = 1 << 20
 GROUP = Path("/sys/fs/cgroup/memory") / f"memory-limits-{os.getpid()}"
 TRAININGS = Path(__file__).with_name("trainings.py")
-# backend, model, optimizer, limit in MiB: sizes that none of the shares of the arithmetic was set on
-RUNS = """
-torch plain-64-48-3 sgd 768; torch plain-144-24-4 adam 768; torch plain-192-20-3 sgd 768; torch plain-112-40-4 adam 768
-torch cnn-56-24-3 adam 768; torch cnn-96-32-3 sgd 768; torch cnn-144-20-4 adam 768; torch cnn-72-40-3 sgd 768
-torch res-56-24-3 sgd 768; torch res-80-32-2 adam 768; torch sep-80-40-4 sgd 768; keras plain-64-48-3 sgd 1088
-keras plain-144-24-4 adam 1088; keras plain-192-20-3 sgd 1088; keras plain-112-40-4 adam 1088; keras cnn-56-24-3 adam 1088
-keras cnn-96-32-3 sgd 1088; keras cnn-144-20-4 adam 1088; keras cnn-72-40-3 sgd 1088; keras res-56-24-3 sgd 1088
-keras res-80-32-2 adam 1088; keras sep-80-40-4 sgd 1088; torch sep-112-24-3 adam 768; torch unet-80-16-2 adam 768
-torch unet-48-32-3 sgd 768; torch point-1536-64-4 adam 768; torch point-1024-192-3 sgd 768; torch tr-80-128-3-8 adam 768
-torch tr-160-96-2-6 sgd 768; torch tr-224-64-3-4 adam 768; torch enc-96-128-4-8 adam 768; torch enc-192-96-3-6 sgd 768
-torch mlp-2048-1536-4 adam 768; keras sep-112-24-3 adam 1088; keras unet-80-16-2 adam 1088; keras unet-48-32-3 sgd 1088
-keras point-1536-64-4 adam 1088; keras point-1024-192-3 sgd 1088; keras tr-80-128-3-8 adam 1088; keras tr-160-96-2-6 sgd 1088
-keras tr-224-64-3-4 adam 1088; keras enc-96-128-4-8 adam 1088; keras enc-192-96-3-6 sgd 1088; keras mlp-2048-1536-4 adam 1088
-"""
+LIMITS_MIB = {"torch": 704, "keras": 960}
+FAMILIES = {"plain": 3, "cnn": 3, "res": 3, "sep": 2, "unet": 2, "point": 2, "tr": 2, "enc": 2, "mlp": 1}  # of each twenty
+BATCHES = range(8, 513)
+
+
+def drawn(seed: int) -> list[list[str]]:
+    """(backend, model, optimizer) of forty trainings and as many in reserve of each family, sizes at random."""
+    numbers = random.Random(seed)
+    runs = []
+    for backend, (family, count) in itertools.product(LIMITS_MIB, FAMILIES.items()):
+        for _ in range(2 * count):
+            if family == "point":
+                sizes = [numbers.randrange(256, 2049, 128), numbers.randrange(32, 257, 16), numbers.randint(2, 5)]
+            elif family == "mlp":
+                sizes = [numbers.randrange(40_000, 160_001, 10_000), numbers.randrange(16, 65, 16), numbers.randint(1, 3)]
+            elif family in ("tr", "enc"):
+                heads = numbers.choice((2, 4, 8))
+                sizes = [numbers.randrange(48, 257, 16), heads * numbers.randint(8, 16), numbers.randint(1, 4), heads]
+            else:
+                sizes = [numbers.randrange(32, 129, 16), numbers.randrange(8, 33, 4), numbers.randint(2, 4)]
+            runs.append([backend, "-".join([family, *map(str, sizes)]), numbers.choice(("sgd", "adam"))])
+    return runs
 
 
 class Server:
@@ -109,9 +122,16 @@ def need_of(server: Server, run: list[str]) -> Need:
         sys.exit(f"no summary of {backend} {model}")
     kinds = kind_of(" ".join(layer.kind for layer in found.layers))
     heads = int(model.split("-")[-1]) if model.startswith(("tr", "enc")) else 0
-    sample = sample_of(found.layers, kinds, heads, found.weighted_outputs)
+    sample = sample_of(found.layers, kinds, heads, found.weighted_outputs, input_bytes=found.input_bytes)
     return Need(
-        found.parameters, found.trainable, sample, 1, optimizer=optimizer, runtime=RUNTIME_BYTES[kinds], margin=HOST_MARGIN
+        found.parameters,
+        found.trainable,
+        sample,
+        1,
+        optimizer=optimizer,
+        runtime=RUNTIME_BYTES[kinds],
+        margin=HOST_MARGIN,
+        heap=kinds == "torch",
     )
 
 
@@ -120,22 +140,33 @@ def floor(server: Server) -> int:
     low, high = 16, 1024
     while high - low > 16:
         middle = (low + high) // 2
-        ended, _, _ = server.run("mlp-16-16-1", "sgd", 8, middle * MIB)
+        try:
+            ended, _, _ = server.run("mlp-16-16-1", "sgd", 8, middle * MIB)
+        except OSError:  # less than the libraries hold already
+            ended = "killed"
         low, high = (low, middle) if ended == "ran" else (middle, high)
     return high
 
 
-def measure(server: Server, run: list[str]) -> dict[str, object]:
-    """One training: advised, run, run with twice of it."""
-    limit = int(run[3]) * MIB
+def measure(server: Server, run: list[str]) -> dict[str, object] | None:
+    """One training: advised, run, run with twice of it; None where another batch than one of BATCHES is advised."""
+    limit = LIMITS_MIB[run[0]] * MIB
     need = need_of(server, run)
-    made = estimate(need)
     advised = largest_batch(need, limit)
+    if advised not in BATCHES:
+        return None
+    made = estimate(replace(need, batch=advised))
     started = time.monotonic()
     once, peak, _ = server.run(run[1], run[2], advised, limit)
     twice, _, _ = server.run(run[1], run[2], 2 * advised, limit)
     total = made.fixed + advised * made.per_sample
-    row: dict[str, object] = {"backend": run[0], "model": run[1], "optimizer": run[2], "limit_mib": run[3], "advised": advised}
+    row: dict[str, object] = {
+        "backend": run[0],
+        "model": run[1],
+        "optimizer": run[2],
+        "limit_mib": limit // MIB,
+        "advised": advised,
+    }
     row |= {"advised_batch": once, "twice_of_it": twice, "right": once == "ran" and twice == "killed"}
     row |= {"peak_mib": peak // MIB, "estimated_mib": total // MIB, "off": round(total / peak, 2) if peak else ""}
     return row | {
@@ -150,11 +181,12 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--python", default=sys.executable)
     asked.add_argument("--only", default="")
+    asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--floor", action="store_true")
     asked.add_argument("--out", type=Path)
     given = asked.parse_args()
-    runs = [one.split() for line in RUNS.strip().splitlines() for one in line.split(";")]
-    runs = [r for r in runs if given.only in " ".join(r)]
+    runs = [r for r in drawn(given.seed) if given.only in " ".join(r)]
+    left = {(backend, family): count for backend in LIMITS_MIB for family, count in FAMILIES.items()}
     GROUP.mkdir()
     rows: list[dict[str, object]] = []
     servers: list[Server] = []  # one at a time
@@ -172,7 +204,12 @@ def main() -> None:
                 print(backend, floor(serving(backend)), "MiB", flush=True)
             return
         for run in runs:
-            rows.append(measure(serving(run[0]), run))
+            kind = (run[0], run[1].split("-")[0])
+            row = measure(serving(run[0]), run) if left[kind] else None
+            if row is None:
+                continue
+            left[kind] -= 1
+            rows.append(row)
             print(*rows[-1].values(), flush=True)
             if given.out:
                 with given.out.open("w", newline="") as file:

@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
         vocabulary: Annotated[int, typer.Option(help="Rows of its embedding, for the logits.", min=0)] = 0,
         flash: Annotated[bool, typer.Option("--flash", help="The attention makes no squares of the sequence.")] = False,
         checkpointing: Annotated[bool, typer.Option("--checkpointing", help="Activations are computed again.")] = False,
+        gpu: Annotated[bool, typer.Option("--gpu", help="With a summary: it trains on a GPU, not on a CPU.")] = False,
         gpus: Annotated[int, typer.Option(help="GPUs that share the model.", min=1)] = 1,
         sharding: Annotated[str, typer.Option(help="none, ddp, zero1, zero2 or zero3 (FSDP).")] = "none",
         form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
@@ -43,12 +44,16 @@ def register(app: typer.Typer) -> None:
 
         \b
         Examples:
-          forensics estimate summary.txt --batch 256 --memory 16GiB
+          forensics estimate summary.txt --batch 256 --memory 16GiB --gpu
           forensics estimate --parameters 125M --sequence 1024 --width 768 --layers 12 --batch 8 --memory 24GiB
           forensics estimate --parameters 7B --precision bf16 --gpus 8 --sharding zero3 --memory 80GiB
         """
         _check({"optimizer": optimizer, "precision": precision, "sharding": sharding, "format": form})
-        need = _read(summary, heads) if summary else _given(parameters, sequence, width, layers, heads, vocabulary, flash)
+        need = (
+            _read(summary, heads, gpu or gpus > 1)
+            if summary
+            else _given(parameters, sequence, width, layers, heads, vocabulary, flash)
+        )
         shards = {"sharding": sharding if gpus > 1 else "none", "gpus": gpus}
         need = _with(need, batch=batch, optimizer=optimizer, precision=precision, checkpointing=checkpointing, **shards)
         limit = _size(memory) if memory else None
@@ -72,11 +77,11 @@ def _with(need: "Need", **changes: Any) -> "Need":
     return replace(need, **changes)
 
 
-def _read(path: Path, heads: int) -> "Need":
-    """What a model's summary in a file tells."""
+def _read(path: Path, heads: int, gpu: bool) -> "Need":
+    """What a model's summary in a file tells of a training on a CPU, or on a `gpu`."""
     from forensics.advice.memory import Need, sample_of
     from forensics.advice.memory.activations import kind_of
-    from forensics.advice.memory.estimate import HOST_MARGIN, RUNTIME_BYTES
+    from forensics.advice.memory.estimate import CONTEXT_BYTES, HOST_MARGIN, FREE_MEMORY_MARGIN, RUNTIME_BYTES
     from forensics.context.architecture import read_summary
     from forensics.model import Line
 
@@ -88,8 +93,10 @@ def _read(path: Path, heads: int) -> "Need":
     if found is None or not found.parameters:
         raise UsageError("no summary of a model in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
     framework = kind_of(" ".join(layer.kind for layer in found.layers))
-    sample = sample_of(found.layers, framework, heads, found.weighted_outputs)
-    return Need(found.parameters, found.trainable, sample, 1, runtime=RUNTIME_BYTES[framework], margin=HOST_MARGIN)
+    sample = sample_of(found.layers, framework, heads, found.weighted_outputs, gpu, found.input_bytes)
+    runtime, margin = (CONTEXT_BYTES, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES[framework], HOST_MARGIN)
+    heap = framework == "torch" and not gpu
+    return Need(found.parameters, found.trainable, sample, 1, runtime=runtime, margin=margin, heap=heap)
 
 
 def _given(parameters: str | None, sequence: int, width: int, layers: int, heads: int, vocabulary: int, flash: bool) -> "Need":

@@ -5,6 +5,7 @@
     ├─Conv2d: 1-1       [32, 64, 224, 224]      1,792             -> Layer("Conv2d: 1-1", "Conv2d", 1792, 3211264), batch 32
 
     Forward/backward pass size (MB): 1.97                        -> weighted_outputs 123,125: float32, its gradient, batch of 2
+    Input size (MB): 1.20                                        -> input_bytes 600,000: of one sample, batch of 2
 
 Rows that only hold others (a Sequential, an encoder) are left out: their output is that of their last row.
 """
@@ -24,6 +25,9 @@ TRIGGER = Trigger("architecture", ("total params:",), before=MAX_SUMMARY_ROWS, a
 TOTAL = lazy.regex(r"(?i)\btotal params:\s*([\d,]+)")
 TRAINABLE = lazy.regex(r"(?i)(?<!non-)(?<!non)\btrainable params:\s*([\d,]+)")
 SHAPE = lazy.regex(r"[\[(]+((?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+(?:[\s│┃|]*([\d,]+|--|\?)(?=[\s│┃|]|$))?")
+INPUT_SIZE = lazy.regex(r"Input size \(MB\): ([\d.]+)")
+INPUT_LAYER = "InputLayer"
+NUMBER_BYTES = 4  # float32, or the int32 of words
 PASS_SIZE = lazy.regex(r"Forward/backward pass size \(MB\): ([\d.]+)")
 CLASS = lazy.regex(r"\(([A-Za-z]\w*)…?\)?")
 TREE_CHARS = " │┃|├└─┡┩\t"
@@ -62,9 +66,14 @@ def read_summary(lines: Sequence[Line], source: str = "", origin: Callable[[int]
     batches = {r.batch for r in rows}
     batch = batches.pop() if len(batches) == 1 else None
     layers = tuple(r.layer for r in leaves)
-    passed = next((float(m[1]) for x in lines[last : last + 12] if (m := PASS_SIZE.search(x.text))), 0.0)
+    passed, read = (
+        next((float(m[1]) for x in lines[last : last + 12] if (m := size.search(x.text))), 0.0)
+        for size in (PASS_SIZE, INPUT_SIZE)
+    )
     weighted = int(passed * 1e6 / PASS_BYTES / max(1, batch or 1))
-    return Architecture(source, origin(lines[last].number), total, trainable, layers, batch, weighted)
+    given = NUMBER_BYTES * sum(layer.outputs for layer in layers if layer.kind == INPUT_LAYER)
+    given = given or int(read * 1e6 / max(1, batch or 1))
+    return Architecture(source, origin(lines[last].number), total, trainable, layers, batch, weighted, given)
 
 
 def _rows(texts: Sequence[str]) -> list[Row]:
@@ -88,6 +97,11 @@ def _row(text: str, after: str) -> Row | None:
     depth = len(head) - len(head.lstrip(TREE_CHARS)) if ":" in name else 0
     width = sizes[-1] or 0 if len(sizes) == SEQUENCE_SIZES else 0
     return Row(Layer(CLASS.sub("", name).strip(), kind, parameters, outputs, width), depth, sizes[0])
+
+
+def _megabytes(pattern: re.Pattern[str], lines: Iterable[Line]) -> float:
+    """The first size that `lines` tell; 0 where none does."""
+    return next((float(m[1]) for line in lines if (m := pattern.search(line.text))), 0.0)
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int | None:

@@ -77,7 +77,7 @@ class Architecture(Struct, frozen=True):
     """A model as a summary of Keras or torchinfo prints it. `batch`: that of the shapes, None where they are of any batch.
 
     `weighted_outputs`: numbers that all layers with parameters make of one sample, those that no row shows included (torchinfo's
-    `Forward/backward pass size`); 0 where it is not told.
+    `Forward/backward pass size`); 0 where it is not told. `input_bytes`: one sample as the model reads it; 0 where not told.
     """
 
     source: str
@@ -87,6 +87,7 @@ class Architecture(Struct, frozen=True):
     layers: tuple[Layer, ...] = ()
     batch: int | None = None
     weighted_outputs: int = 0
+    input_bytes: int = 0
 
 
 class Surroundings(Struct, frozen=True):

@@ -39,27 +39,40 @@ SEQUENCE_SHARE = 1.5  # of what hidden layers make on each token: an activation 
 HEAD_WIDTH = 64  # of most transformers, where nothing tells how many heads there are
 MASK_SHARE = 0.25  # a truth value takes one byte where a number takes four
 # What the libraries' work space and allocators add to what is counted: the middle of what trainings on CPUs needed beyond it.
-WORK_SHARE = {"torch": 1.15, "keras": 1.2}
+# PyTorch on a CPU: 0.86 to 1.11 of what is counted is alive at the peak, in ten nets; `Need.heap` says what its heap adds.
+# TensorFlow: 1.05 to 1.49, in seven.
+WORK_SHARE = {"torch": 1.15, "keras": 1.3}
+# Batches that are held beside each other: the one in work and the next; Keras' `fit` has NumPy's and TensorFlow's copy of it.
+BATCHES_HELD = {"torch": 2, "keras": 3}
 WEIGHTED = lazy.regex(r"(?i)conv|dense|linear")
-SEPARATE = lazy.regex(r"(?i)norm|^(?:p|ge|s|c|re_?|leaky_?re_?)?l?u$|activation|relu|softmax|dropout")
+SEPARATE = lazy.regex(
+    r"(?i)norm|^(?:p|ge|s|c|re_?|leaky_?re_?)?l?u$|activation|relu|softmax|dropout|^(?:add|concatenate|multiply)$"
+)
 INDEX_SHARE = 2.0  # PyTorch's max pooling keeps the place of each maximum in eight bytes
 
 
 class Sample(Struct, frozen=True):
     """What one sample costs. `kept`: bytes that the forward pass leaves for the backward pass; `peak`: the most at any moment,
-    gradients of activations included; `input`: the sample itself."""
+    gradients of activations included; `input`: the sample itself. `tensors`: of each layer, (bytes of the tensor that it makes
+    for one sample, bytes that it keeps for one sample)."""
 
     kept: int
     peak: int
     input: int = 0
+    tensors: tuple[tuple[int, int], ...] = ()
 
 
 def sample_of(
-    layers: Sequence[Layer], framework: str = "", heads: int = 0, weighted_outputs: int = 0, gpu: bool = False
+    layers: Sequence[Layer],
+    framework: str = "",
+    heads: int = 0,
+    weighted_outputs: int = 0,
+    gpu: bool = False,
+    input_bytes: int = 0,
 ) -> Sample:
     """The cost of one sample in float32. `framework`: `torch` or `keras`; `heads`: of attention, 0 where nothing tells.
     `weighted_outputs`: what all layers with parameters make, those inside of rows that hold others included. `gpu`: not a CPU,
-    on which PyTorch's dropout keeps its mask as floating-point numbers."""
+    on which PyTorch's dropout keeps its mask as floating-point numbers. `input_bytes`: one sample as the model reads it."""
     mask = 1.0 if framework == "torch" and not gpu else MASK_SHARE
     kept = [0.0] * len(layers)
     made = [_made(layers, i) for i in range(len(layers))]
@@ -78,8 +91,10 @@ def sample_of(
         into = made[i - 1] if i else 0.0
         transient = 0.0 if kept[i] >= made[i] else made[i]  # what the forward pass has just made and drops again
         peak = max(peak, held + max(made[i] + into, transient))
-    work = WORK_SHARE.get(framework, 1.0)
-    return Sample(round(sum(kept) * FLOAT_BYTES), round(peak * work * FLOAT_BYTES))
+    work = 1.0 if framework == "torch" and not gpu else WORK_SHARE.get(framework, 1.0)
+    tensors = tuple((round(m * FLOAT_BYTES), round(k * FLOAT_BYTES)) for m, k in zip(made, kept, strict=True) if m and k)
+    given = input_bytes * BATCHES_HELD.get(framework, 1)
+    return Sample(round(sum(kept) * FLOAT_BYTES), round(peak * work * FLOAT_BYTES), given, tensors)
 
 
 def transformer(sequence: int, width: int, layers: int, heads: int, flash: bool, vocabulary: int) -> Sample:

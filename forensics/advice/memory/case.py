@@ -74,12 +74,20 @@ def need_of(model: Architecture, batch: int, facts: Fields, around: Surroundings
     return Need(
         parameters=model.parameters,
         trainable=model.trainable,
-        sample=sample_of(model.layers, kinds, int(facts.get("heads", 0)), model.weighted_outputs, gpu="total_bytes" in facts),
+        sample=sample_of(
+            model.layers,
+            kinds,
+            int(facts.get("heads", 0)),
+            model.weighted_outputs,
+            gpu="total_bytes" in facts,
+            input_bytes=model.input_bytes,
+        ),
         batch=batch,
         optimizer=optimizer if optimizer in STATE_BYTES else "adam",
         precision="mixed" if "mixed_precision" in facts else "fp32",
         runtime=runtime,
         margin=FREE_MEMORY_MARGIN if "total_bytes" in facts else HOST_MARGIN,
+        heap="total_bytes" not in facts and kinds == "torch",
     )
 
 

@@ -28,21 +28,25 @@ SHARDED = {
     "zero2": ("state", "gradients"),
     "zero3": ("state", "gradients", "weights"),
 }
-# What the libraries themselves hold, measured with CPU builds on one machine: the peak of a training less what its batch takes
-# (PyTorch 310 to 350 MiB; TensorFlow under Keras' fit 590 to 660 MiB); a CUDA context as told by PyTorch's own messages (memory
-# of the process that is not PyTorch's).
-RUNTIME_BYTES = {"torch": 330 * MIB, "keras": 600 * MIB, "tensorflow": 600 * MIB, "jax": 350 * MIB, "": 350 * MIB}
+# What the libraries themselves need of a limit, with CPU builds: the least one under which a training of a tiny model ran
+# (PyTorch 2.13: 283 MiB; TensorFlow 2.21 under Keras' fit: 236 MiB, with few of its file pages left, and up to 60 more for a
+# larger graph); a CUDA context as told by PyTorch's own messages (memory of the process that is not PyTorch's).
+RUNTIME_BYTES = {"torch": 290 * MIB, "keras": 330 * MIB, "tensorflow": 330 * MIB, "jax": 350 * MIB, "": 350 * MIB}
 CONTEXT_BYTES = 500 * MIB
-# What of a limit stays free. A GPU's allocator rounds blocks; on a CPU convolutions take work space in a layout of their own, and
-# the heap leaves gaps: residual nets and U-nets did not run where a tenth was free.
+# What of a limit stays free: a GPU's allocator rounds blocks; on a CPU nets differ in the gaps that they leave in the heap.
 FREE_MEMORY_MARGIN = 0.1
-HOST_MARGIN = 0.2
+HOST_MARGIN = 0.15
+# What lies unused in the heap between tensors that were freed, for each byte in use: the middle of 0.4 to 0.85 in ten nets. glibc
+# maps a block above 32 MiB by itself and gives it back at once; smaller ones, once one was freed, come from the heap (mallopt(3),
+# M_MMAP_THRESHOLD). With that threshold held at 64 KiB the same trainings needed what is alive and no more.
+HEAP_GAPS = 0.6
+MAPPED_BYTES = 32 * MIB
 CHECKPOINTED = 0.25  # of the activations, where one of four layers keeps its input and the others are computed again
 
 
 class Need(Struct, frozen=True):
     """What is known of a training. `sample`: cost of one sample in float32. `runtime`: bytes of the libraries themselves.
-    `margin`: the share of a limit that is to stay free."""
+    `margin`: the share of a limit that is to stay free. `heap`: tensors lie in the heap of the C library (PyTorch on a CPU)."""
 
     parameters: int
     trainable: int
@@ -55,6 +59,7 @@ class Need(Struct, frozen=True):
     gpus: int = 1
     runtime: int = 0
     margin: float = FREE_MEMORY_MARGIN
+    heap: bool = False
 
 
 class Part(Struct, frozen=True):
@@ -67,7 +72,8 @@ class Part(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True):
-    """The parts of one process's memory. `fixed`: what does not depend on the batch; `per_sample`: what each sample adds."""
+    """The parts of one process's memory. `fixed`: what does not depend on the batch; `per_sample`: what each sample of this
+    batch adds."""
 
     parts: tuple[Part, ...]
     fixed: int
@@ -85,7 +91,8 @@ def estimate(need: Need) -> Estimate:
     each = {name: need.gpus if name in SHARDED[need.sharding] else 1 for name in ("weights", "gradients", "state")}
     state = STATE_BYTES.get(need.optimizer, 8.0) * (0.5 if need.precision == "bf16" else 1.0)  # of the type of the weights
     over = {name: f" / {n} GPUs" if n > 1 else "" for name, n in each.items()}
-    per_sample = round(need.sample.peak * share * (CHECKPOINTED if need.checkpointing else 1.0)) + need.sample.input
+    alive = need.sample.peak * share * (CHECKPOINTED if need.checkpointing else 1.0)
+    per_sample = round(alive * (1 + HEAP_GAPS * _in_heap(need))) + need.sample.input
     count, trained = f"{need.parameters:,} parameters", f"{need.trainable:,} trainable parameters"
     parts = [
         Part("weights", need.parameters * weight // each["weights"], f"{weight} B x {count}{over['weights']}", True),
@@ -101,3 +108,11 @@ def estimate(need: Need) -> Estimate:
     ]
     kept = tuple(p for p in parts if p.bytes or p.name in ("gradients", "optimizer"))
     return Estimate(kept, sum(p.bytes for p in kept if p.name != "activations"), per_sample)
+
+
+def _in_heap(need: Need) -> float:
+    """The share of what is kept that lies in tensors which the heap holds, at this batch."""
+    if not need.heap or not need.sample.tensors:
+        return 0.0
+    held = sum(kept for made, kept in need.sample.tensors if made * need.batch <= MAPPED_BYTES)
+    return held / sum(kept for _, kept in need.sample.tensors)

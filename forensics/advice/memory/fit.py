@@ -6,7 +6,7 @@ largest_batch(need, 8 GiB)   ->  48: 12 % of the 8 GiB stay free
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.advice.memory.estimate import Need, estimate
+from forensics.advice.memory.estimate import MAPPED_BYTES, Need, estimate
 
 
 class Saving(Struct, frozen=True):
@@ -20,11 +20,17 @@ class Saving(Struct, frozen=True):
 
 def largest_batch(need: Need, limit_bytes: int) -> int:
     """The largest batch whose estimate leaves the margin of the limit free; 0 where not even one sample fits."""
-    made = estimate(need)
-    room = limit_bytes * (1 - need.margin) - made.fixed
-    if room <= 0 or not made.per_sample:
+    room = limit_bytes * (1 - need.margin) - estimate(need).fixed
+    if room <= 0 or not estimate(need).per_sample:
         return 0
-    return int(room // made.per_sample)
+    # what a sample costs changes where a tensor grows out of the heap; between two such batches it stays
+    turns = sorted({MAPPED_BYTES // made for made, _ in need.sample.tensors}) if need.heap else []
+    for below, last in reversed([*zip([0, *turns], [*turns, None], strict=True)]):
+        fitting = int(room // estimate(replace(need, batch=below + 1)).per_sample)
+        fitting = fitting if last is None else min(fitting, last)
+        if fitting > below:
+            return fitting
+    return 0
 
 
 def savings(need: Need, limit_bytes: int) -> tuple[Saving, ...]:
@@ -41,6 +47,14 @@ def savings(need: Need, limit_bytes: int) -> tuple[Saving, ...]:
         ("Adafactor in place of Adam", replace(need, optimizer="adafactor"), "another learning rate has to be found"),
         ("SGD without momentum", replace(need, optimizer="sgd"), "slower to converge on most transformers"),
     ]
+    if need.heap:
+        ways.append(
+            (
+                "giving freed tensors back at once (MALLOC_MMAP_THRESHOLD_=65536)",
+                replace(need, heap=False),
+                "fresh pages for each tensor, so slower steps",
+            )
+        )
     if need.gpus > 1:
         ways.append(
             (f"sharding over {need.gpus} GPUs (FSDP, ZeRO-3)", replace(need, sharding="zero3"), "more traffic between GPUs")

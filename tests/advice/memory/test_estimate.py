@@ -52,6 +52,26 @@ def test_the_batch_that_fits_fits_and_one_more_does_not() -> None:
     assert estimate(replace(NEED, batch=batch)).total <= GIB * 0.9 < estimate(replace(NEED, batch=batch + 1)).total
 
 
+def test_small_tensors_leave_gaps_in_the_heap_and_large_ones_do_not() -> None:
+    """glibc maps blocks above 32 MiB by themselves, mallopt(3): with 8 samples a tensor of 4 MiB each has just that size."""
+    need = replace(NEED, sample=Sample(8 * MIB, 10 * MIB, tensors=((4 * MIB, 8 * MIB),)), heap=True)
+    assert estimate(replace(need, batch=8)).per_sample == 16 * MIB
+    assert estimate(replace(need, batch=9)).per_sample == 10 * MIB
+    assert estimate(replace(need, batch=8, heap=False)).per_sample == 10 * MIB
+
+
+@pytest.mark.parametrize(("limit", "fitting"), [(300, 12), (400, 20), (200, 3)])
+def test_the_batch_that_fits_is_sought_on_both_sides_of_a_mapped_block(limit: int, fitting: int) -> None:
+    sample = Sample(8 * MIB, 10 * MIB, tensors=((4 * MIB, 8 * MIB),))
+    need = Need(MIB, MIB, sample, 1, optimizer="sgd", runtime=92 * MIB, margin=0.25, heap=True)  # 100 MiB beside the batch
+    assert largest_batch(need, limit * MIB) == fitting
+
+
+def test_the_batch_itself_is_held_beside_its_successor() -> None:
+    rows = [Layer("a", "Linear", 0, 100)]
+    assert sample_of(rows, "torch", input_bytes=MIB).input == 2 * MIB
+
+
 def test_where_the_model_alone_is_too_large_no_batch_fits() -> None:
     assert largest_batch(NEED, 100 * MIB) == 0
 
