@@ -99,8 +99,11 @@ ENVIRONMENT_SIGNS = (
     Sign(
         "scheduler",
         "kubernetes",
-        ("kubelet", "kubectl", "kubepods", "CrashLoopBackOff", "OOMKilled"),
-        lazy.regex(r"kubelet|kubectl|kubepods|CrashLoopBackOff|^\s+Reason:\s+OOMKilled|\"?reason\"?: ?\"?OOMKilled"),
+        ("kubelet", "kubectl", "kubepods", "CrashLoopBackOff", "OOMKilled", "Evicted", "Pod was ", "low on resource"),
+        lazy.regex(
+            r"kubelet|kubectl|kubepods|CrashLoopBackOff|^\s+Reason:\s+(?:OOMKilled|Evicted)|\"?reason\"?: ?\"?(?:OOMKilled|Evicted)"
+            r"|Pod was (?:terminated|rejected|evicted)|[Nn]ode was low on resource"
+        ),
     ),
     Sign("container", "kubernetes", ("kubepods", "CrashLoopBackOff")),
     Sign(
