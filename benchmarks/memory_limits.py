@@ -3,9 +3,9 @@
     python benchmarks/memory_limits.py --python PYTHON [--seed 1] [--only torch] [--floor] [--out runs.csv]
 
 PYTHON has torch, torchinfo, tensorflow and keras. Needs root and a memory cgroup of version 1. Forty models of nine families are
-drawn at random. For each training: its model's
-summary is printed, the batch size is computed from it as an analysis does (settings and limit known), then the training runs for
-two steps with that batch, which must finish, and with twice of it, which the kernel must kill. `off` is the estimated memory of
+drawn at random. For each training: its model's summary is printed, the batch size is computed from it as an analysis does
+(settings and limit known), then the training runs for
+two steps with that batch, which must finish, and with twice of it, which must not: the kernel kills it, or it is stuck. `off` is the estimated memory of
 the advised batch against the measured peak of its process. --floor finds the least limit in which a tiny training runs at all.
 """
 
@@ -85,7 +85,7 @@ class Server:
         return started
 
     def run(self, model: str, optimizer: str, batch: int, limit: int | None = None) -> tuple[str, int, list[str]]:
-        """How it ended (`ran`, `killed`, `failed`), its peak in bytes, and what it printed, under `limit` bytes."""
+        """How it ended (`ran`, `killed`, `stuck`, `failed`), its peak in bytes, and what it printed, under `limit` bytes."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         set_limit(limit)
@@ -95,7 +95,7 @@ class Server:
         while line := self.process.stdout.readline():
             if line.startswith("ended"):
                 status, peak = (int(n) for n in line.split()[1:])
-                return {0: "ran", -9: "killed"}.get(status, "failed"), peak, printed
+                return {0: "ran", -9: "killed", -14: "stuck"}.get(status, "failed"), peak, printed
             printed.append(line)
         self.process.wait()
         self.process = self.start()
@@ -167,7 +167,7 @@ def measure(server: Server, run: list[str]) -> dict[str, object] | None:
         "limit_mib": limit // MIB,
         "advised": advised,
     }
-    row |= {"advised_batch": once, "twice_of_it": twice, "right": once == "ran" and twice == "killed"}
+    row |= {"advised_batch": once, "twice_of_it": twice, "right": once == "ran" and twice in ("killed", "stuck")}
     row |= {"peak_mib": peak // MIB, "estimated_mib": total // MIB, "off": round(total / peak, 2) if peak else ""}
     return row | {
         "fixed_mib": made.fixed // MIB,

@@ -12,10 +12,12 @@ import importlib
 import itertools
 import os
 import resource
+import signal
 import sys
 from typing import Any
 
 STEPS, CLASSES, WORDS = 2, 10, 1000
+PATIENCE_S = 150  # a training that only just fits reads its libraries' pages again and again, and never ends
 
 
 def train_torch(family: str, sizes: list[int], optimizer: str, batch: int) -> None:
@@ -253,6 +255,7 @@ def serve(backend: str) -> None:
         name, optimizer, batch = line.split()
         child = os.fork()
         if not child:
+            signal.alarm(PATIENCE_S)
             status = 1
             try:
                 run(backend, name, optimizer, int(batch))

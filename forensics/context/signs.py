@@ -101,8 +101,8 @@ ENVIRONMENT_SIGNS = (
         "kubernetes",
         ("kubelet", "kubectl", "kubepods", "CrashLoopBackOff", "OOMKilled", "Evicted", "Pod was ", "low on resource"),
         lazy.regex(
-            r"kubelet|kubectl|kubepods|CrashLoopBackOff|^\s+Reason:\s+(?:OOMKilled|Evicted)|\"?reason\"?: ?\"?(?:OOMKilled|Evicted)"
-            r"|Pod was (?:terminated|rejected|evicted)|[Nn]ode was low on resource"
+            r"kubelet|kubectl|kubepods|CrashLoopBackOff|^\s+Reason:\s+(?:OOMKilled|Evicted)"
+            r"|\"?reason\"?: ?\"?(?:OOMKilled|Evicted)|Pod was (?:terminated|rejected|evicted)|[Nn]ode was low on resource"
         ),
     ),
     Sign("container", "kubernetes", ("kubepods", "CrashLoopBackOff")),
