@@ -33,6 +33,8 @@ TRAININGS = Path(__file__).with_name("trainings.py")
 LIMITS_MIB = {"torch": 704, "keras": 960}
 FAMILIES = {"plain": 3, "cnn": 3, "res": 3, "sep": 2, "unet": 2, "point": 2, "tr": 2, "enc": 2, "mlp": 1}  # of each twenty
 BATCHES = range(8, 513)
+# A training that only just fits reads its libraries' pages again and again; it is neither killed nor does it end.
+PATIENCE_S, STUCK_S = 200, 60
 
 
 def drawn(seed: int) -> list[list[str]]:
@@ -84,12 +86,14 @@ class Server:
                 sys.exit(f"{self.python} cannot import the libraries of {self.backend}")
         return started
 
-    def run(self, model: str, optimizer: str, batch: int, limit: int | None = None) -> tuple[str, int, list[str]]:
+    def run(
+        self, model: str, optimizer: str, batch: int, limit: int | None = None, patience_s: int = PATIENCE_S
+    ) -> tuple[str, int, list[str]]:
         """How it ended (`ran`, `killed`, `stuck`, `failed`), its peak in bytes, and what it printed, under `limit` bytes."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         set_limit(limit)
-        self.process.stdin.write(f"{model} {optimizer} {batch}\n")
+        self.process.stdin.write(f"{model} {optimizer} {batch} {patience_s}\n")
         self.process.stdin.flush()
         printed: list[str] = []
         while line := self.process.stdout.readline():
@@ -158,7 +162,7 @@ def measure(server: Server, run: list[str]) -> dict[str, object] | None:
     made = estimate(replace(need, batch=advised))
     started = time.monotonic()
     once, peak, _ = server.run(run[1], run[2], advised, limit)
-    twice, _, _ = server.run(run[1], run[2], 2 * advised, limit)
+    twice, _, _ = server.run(run[1], run[2], 2 * advised, limit, STUCK_S)
     total = made.fixed + advised * made.per_sample
     row: dict[str, object] = {
         "backend": run[0],

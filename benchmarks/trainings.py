@@ -17,7 +17,6 @@ import sys
 from typing import Any
 
 STEPS, CLASSES, WORDS = 2, 10, 1000
-PATIENCE_S = 150  # a training that only just fits reads its libraries' pages again and again, and never ends
 
 
 def train_torch(family: str, sizes: list[int], optimizer: str, batch: int) -> None:
@@ -248,14 +247,14 @@ def run(backend: str, name: str, optimizer: str, batch: int) -> None:
 
 
 def serve(backend: str) -> None:
-    """Imports once, then forks for each line `MODEL OPTIMIZER BATCH` and tells the child's status and peak."""
+    """Imports once, then forks for each line `MODEL OPTIMIZER BATCH SECONDS`, which ends after that time, and tells the child's status and peak."""
     importlib.import_module("torch" if backend == "torch" else "keras")
     print("ready", flush=True)
     for line in sys.stdin:
-        name, optimizer, batch = line.split()
+        name, optimizer, batch, patience_s = line.split()
         child = os.fork()
         if not child:
-            signal.alarm(PATIENCE_S)
+            signal.alarm(int(patience_s))
             status = 1
             try:
                 run(backend, name, optimizer, int(batch))

@@ -72,8 +72,8 @@ ENVIRONMENT_SIGNS = (
     Sign(
         "framework",
         "tensorflow",
-        ("tensorflow/core/", "tensorflow/compiler/", "tsl/", "ResourceExhaustedError"),
-        lazy.regex(r"ResourceExhaustedError|Filling up shuffle buffer|tensorflow/core/kernels/data/"),
+        ("tensorflow/core/", "tensorflow/compiler/", "tsl/", "ResourceExhaustedError", "/physical_device:"),
+        lazy.regex(r"ResourceExhaustedError|/physical_device:[GC]PU:\d|Filling up shuffle buffer|tensorflow/core/kernels/data/"),
     ),
     Sign("framework", "tensorflow", ("tensorflow/core/", "tensorflow/stream_executor", "oneDNN custom operations"), weak=True),
     Sign(
