@@ -81,7 +81,7 @@ def _read(path: Path, heads: int, gpu: bool) -> "Need":
     """What a model's summary in a file tells of a training on a CPU, or on a `gpu`."""
     from forensics.advice.memory import Need, sample_of
     from forensics.advice.memory.activations import kind_of
-    from forensics.advice.memory.estimate import CONTEXT_BYTES, HOST_MARGIN, FREE_MEMORY_MARGIN, RUNTIME_BYTES
+    from forensics.advice.memory.estimate import CONTEXT_BYTES, FREE_MEMORY_MARGIN, HOST_MARGIN, RUNTIME_BYTES
     from forensics.context.architecture import read_summary
     from forensics.model import Line
 
