@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def estimate(
         summary: Annotated[
-            Path | None, typer.Argument(help="A text that holds a summary of Keras or torchinfo; - for standard input.")
+            Path | None, typer.Argument(help="Holds a summary of Keras or torchinfo; - for standard input.")
         ] = None,
         parameters: Annotated[str | None, typer.Option(help="Parameters of the model: 125M, 7B, 2660000.")] = None,
         batch: Annotated[int, typer.Option(help="Samples of one step, on one GPU.", min=1)] = 1,
@@ -56,8 +56,7 @@ def register(app: typer.Typer) -> None:
         )
         shards = {"sharding": sharding if gpus > 1 else "none", "gpus": gpus}
         need = _with(need, batch=batch, optimizer=optimizer, precision=precision, checkpointing=checkpointing, **shards)
-        limit = _size(memory) if memory else None
-        write(as_json(need, limit) if form == "json" else as_text(need, limit), None)
+        write((as_json if form == "json" else as_text)(need, _size(memory) if memory else None), None)
 
 
 def _check(given: "dict[str, str]") -> None:
