@@ -20,9 +20,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def estimate(
-        summary: Annotated[
-            Path | None, typer.Argument(help="Holds a summary of Keras or torchinfo; - for standard input.")
-        ] = None,
+        summary: Annotated[Path | None, typer.Argument(help="A text with a summary of Keras or torchinfo; - for stdin.")] = None,
         parameters: Annotated[str | None, typer.Option(help="Parameters of the model: 125M, 7B, 2660000.")] = None,
         batch: Annotated[int, typer.Option(help="Samples of one step, on one GPU.", min=1)] = 1,
         memory: Annotated[str | None, typer.Option(help="What there is: 24GiB, 16G.")] = None,
