@@ -160,4 +160,4 @@ def _weighted(layer: Layer) -> float:
 
 def kind_of(text: str) -> str:
     """The framework whose summary has rows like these kinds: torchinfo names `Conv2d`, Keras `Conv2D`."""
-    return "torch" if re.search(r"\b(?:Conv\dd|BatchNorm\dd|MaxPool\dd|Linear|LayerNorm|ReLU)\b", text) else "keras"
+    return "torch" if re.search(r"\b(?:Conv\dd|BatchNorm\dd|MaxPool\dd|Linear|LayerNorm)\b", text) else "keras"

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from forensics.advice.memory import Need, Sample, estimate, largest_batch, sample_of, savings
-from forensics.advice.memory.activations import transformer
+from forensics.advice.memory.activations import kind_of, transformer
 from forensics.advice.memory.fit import accumulated
 from forensics.cli.app import build
 from forensics.model import Layer
@@ -65,6 +65,11 @@ def test_the_batch_that_fits_is_sought_on_both_sides_of_a_mapped_block(limit: in
     sample = Sample(8 * MIB, 10 * MIB, tensors=((4 * MIB, 8 * MIB),))
     need = Need(MIB, MIB, sample, 1, optimizer="sgd", runtime=92 * MIB, margin=0.25, heap=True)  # 100 MiB beside the batch
     assert largest_batch(need, limit * MIB) == fitting
+
+
+@pytest.mark.parametrize(("kinds", "framework"), [("Conv2D BatchNormalization ReLU Dense", "keras"), ("Linear ReLU", "torch")])
+def test_a_relu_tells_no_framework(kinds: str, framework: str) -> None:
+    assert kind_of(kinds) == framework
 
 
 def test_the_batch_itself_is_held_beside_its_successor() -> None:
