@@ -110,10 +110,10 @@ def examine(
     clocks, placed = _placed(analyses, noted)
     kept = correlation.choose(placed, choice, clocks, noted.append)
     found = _found(kept, analyses, choice, noted)
-    told = source_summaries(analyses, clocks, noted)
-    asked = asked_about(told, _lanes(analyses), {r.name: r.pids for r in analyses})
+    source_table = source_summaries(analyses, clocks, noted)
+    asked = asked_about(source_table, _lanes(analyses), {r.name: r.pids for r in analyses})
     attempted = {a.name: a.attempted for a in analyses}
-    return Examined(analyses, clocks, kept, found, told, asked, noted, attempted)
+    return Examined(analyses, clocks, kept, found, source_table, asked, noted, attempted)
 
 
 def analyze(
@@ -136,9 +136,9 @@ def analyze(
     every = correlation.joined(seen.incidents)
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around = _surroundings(decided, seen)
-    told = advice.findings(decided, knowledge, around)
-    found, each = in_order(seen.incidents, each, decided, told[0])
-    answer = Answer(decided.verdict, told, advice.open_questions(decided, told, knowledge, around))
+    found_causes = advice.findings(decided, knowledge, around)
+    found, each = in_order(seen.incidents, each, decided, found_causes[0])
+    answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
     answer = _doubted(answer, _disordered(seen.analyses, noted), asked)
     answer = _unsettled(answer, correlation.unanswered(seen.kept, choice, seen.clocks))
     first = advice.linked(answer.findings, every)
@@ -280,8 +280,8 @@ def clocks_of(
     for r in analyses:
         name = r.name
         others = [] if times.get(name) else [t for n, t in every if n != name]  # it tells its year and date itself
-        told = partial(correlation.clock_of, r.scan.source, r.marks, others, noted.append)
-        clocks[name] = call_or_warn(told, correlation.Clock("none"), "its times", name, noted.append)
+        infer = partial(correlation.clock_of, r.scan.source, r.marks, others, noted.append)
+        clocks[name] = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
     return call_or_warn(
         lambda: correlation.settled(found, clocks, noted.append), clocks, "clocks told from each other", None, noted.append

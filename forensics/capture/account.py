@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from forensics.capture.collector import Collector
 
-HEAD = "forensics run:"
-MAX_ENDS = 40  # lines about single processes
+ACCOUNT_PREFIX = "forensics run:"
+MAX_ACCOUNT_ENDS = 40  # lines about single processes
 MAX_SIGNALS = 40
 MIB = 1 << 20
 TIMERS = ("timeout",)
@@ -43,17 +43,19 @@ def account(collector: Collector, status: int | None) -> list[str]:
         lines.append((found["end"], _process(found)))
     for sent in collector.relevant_signals()[:MAX_SIGNALS]:
         lines.append((sent["time"], _signal(sent)))
-    told = [(at, text) for at, text in sorted(lines, key=lambda x: x[0])]
-    told += [(end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end))]
-    told += [(end, text) for text in _limits(collector, end, root)]
-    told.append((end, _root(collector, root)))
-    return [f"[{stamp(at)}] {HEAD} {text}" for at, text in told]
+    lines_in_order = [(at, text) for at, text in sorted(lines, key=lambda x: x[0])]
+    lines_in_order += [
+        (end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end))
+    ]
+    lines_in_order += [(end, text) for text in _limits(collector, end, root)]
+    lines_in_order.append((end, _root(collector, root)))
+    return [f"[{stamp(at)}] {ACCOUNT_PREFIX} {text}" for at, text in lines_in_order]
 
 
 def _worth_telling(collector: Collector) -> list[dict[str, Any]]:
     """Deaths by a signal, failed ranks and timers that ran out: the first ones and the last."""
     found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_worth_telling(e)]
-    return found if len(found) <= MAX_ENDS else [*found[: MAX_ENDS // 2], *found[-MAX_ENDS // 2 :]]
+    return found if len(found) <= MAX_ACCOUNT_ENDS else [*found[: MAX_ACCOUNT_ENDS // 2], *found[-MAX_ACCOUNT_ENDS // 2 :]]
 
 
 def _is_worth_telling(end: dict[str, Any]) -> bool:
@@ -100,7 +102,7 @@ def _signal(sent: dict[str, Any]) -> str:
 
 
 def _groups(collector: Collector) -> list[str]:
-    told = []
+    sentences = []
     for group in collector.groups.told():
         counted = group["kills"] or group["refused"]
         if not (counted or (group["own"] and "kills" in group["after"]) or group["limit_bytes"]):
@@ -112,8 +114,8 @@ def _groups(collector: Collector) -> list[str]:
         refused = f" and {group['refused']} refusals" if group["refused"] else ""
         daemon = "; systemd-oomd marked it as killed" if group["after"].get("oomd_kills", "0") not in ("", "0") else ""
         own = "memory group" if group["own"] else "outer memory group"
-        told.append(f"{own} {group['path']} counted {kills}{refused}; {limit}{peak}{share}{daemon}")
-    return told
+        sentences.append(f"{own} {group['path']} counted {kills}{refused}; {limit}{peak}{share}{daemon}")
+    return sentences
 
 
 def _host(collector: Collector) -> list[str]:
@@ -140,21 +142,23 @@ def _silence(collector: Collector, end: float) -> list[str]:
     """How long nothing was written, where it was long, and ended no sooner than the job was ended."""
     if collector.stall is None or end - collector.stall[1] > STALL_END_S:
         return []
-    told = [f"no output came for {span(collector.stall[1] - collector.stall[0])} before the end"]
-    return told + [f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]]
+    sentences = [f"no output came for {span(collector.stall[1] - collector.stall[0])} before the end"]
+    return sentences + [
+        f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]
+    ]
 
 
 def _limits(collector: Collector, end: float, root: dict[str, Any] | None) -> list[str]:
     """Limits of time that were reached: the scheduler's, and those of processor seconds."""
-    told = []
+    sentences = []
     limit = collector.options.time_limit_s
     if limit and end > limit - NEAR_END_S:
-        told.append(f"the scheduler's time limit was at {stamp(limit)}")
+        sentences.append(f"the scheduler's time limit was at {stamp(limit)}")
     for found in [*_worth_telling(collector), *([root] if root else [])]:
         seconds = found.get("cpu_limit_s", 0)
         if seconds and (found.get("signal") == SIGXCPU or found["cpu_s"] >= min(NEAR_LIMIT * seconds, seconds - TICKS_OFF_S)):
-            told.append(f"pid {found['pid']} ({found.get('comm', '')}) had used its limit of {seconds} s of processor time")
-    return told
+            sentences.append(f"pid {found['pid']} ({found.get('comm', '')}) had used its limit of {seconds} s of processor time")
+    return sentences
 
 
 def _root(collector: Collector, end: dict[str, Any] | None) -> str:

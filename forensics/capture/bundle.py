@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "forensics-run/1"
 MAX_KEPT_BUNDLES = 50  # of the state folder; older ones are removed
-MARK = "run.json"
+RUN_FILE = "run.json"
 REPORT, REPORT_HEAD = "report.txt", "forensics report on this run\n"  # by its first line it is known, and is no evidence
 
 
@@ -40,10 +40,10 @@ def latest(folder: str = "") -> str:
     """The newest bundle below the state folder that is no longer being written; empty where there is none."""
     top = folder or state_folder()
     try:
-        found = [e.path for e in os.scandir(top) if e.is_dir() and os.path.exists(os.path.join(e.path, MARK))]
+        found = [e.path for e in os.scandir(top) if e.is_dir() and os.path.exists(os.path.join(e.path, RUN_FILE))]
     except OSError:
         return ""
-    return max(found, key=lambda p: os.stat(os.path.join(p, MARK)).st_mtime, default="")
+    return max(found, key=lambda p: os.stat(os.path.join(p, RUN_FILE)).st_mtime, default="")
 
 
 def report_text(folder: str) -> str:
@@ -86,10 +86,10 @@ class Bundle:
             except OSError:
                 return
 
-    def write_run(self, told: dict[str, Any]) -> None:
+    def write_run(self, record: dict[str, Any]) -> None:
         """run.json, one name a line."""
-        rows = (f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in told.items())
-        self.write(MARK, "{\n" + ",\n".join(rows) + "\n}\n")
+        rows = (f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in record.items())
+        self.write(RUN_FILE, "{\n" + ",\n".join(rows) + "\n}\n")
 
     def write_rows(self, name: str, rows: Iterable[object]) -> None:
         """A file of one JSON value a line; none where there are no rows."""
@@ -99,7 +99,7 @@ class Bundle:
 
     def remove(self) -> None:
         """Delete it, where it is one of ours."""
-        if os.path.exists(self.path(MARK)):
+        if os.path.exists(self.path(RUN_FILE)):
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -111,5 +111,5 @@ def remove_oldest(top: str) -> None:
         return
     for entry in found[:-MAX_KEPT_BUNDLES]:
         writer = entry.name.rpartition("-")[2]
-        if os.path.exists(os.path.join(entry.path, MARK)) and not os.path.exists(f"/proc/{writer}"):
+        if os.path.exists(os.path.join(entry.path, RUN_FILE)) and not os.path.exists(f"/proc/{writer}"):
             shutil.rmtree(entry.path, ignore_errors=True)

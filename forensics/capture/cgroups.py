@@ -138,12 +138,12 @@ class Groups:
         return self.of_process[text]
 
     def _learn(self, text: str, started: float) -> str:
-        name, told = "", set()  # type: str, set[tuple[int, str]]
+        name, counts = "", set()  # type: str, set[tuple[int, str]]
         for mount in self.mounts:  # one hierarchy may be mounted at several places
             path = _path(text, mount.version)
-            if path is None or (mount.version, mount.root) in told:
+            if path is None or (mount.version, mount.root) in counts:
                 continue
-            told.add((mount.version, mount.root))
+            counts.add((mount.version, mount.root))
             folder, own = mount.folder(path), True
             while folder.startswith(mount.point):
                 if folder not in self.seen and read_counters(mount.version, folder):

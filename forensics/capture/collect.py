@@ -20,7 +20,7 @@ from forensics.capture.joblog import JobLog
 from forensics.capture.keeper import finish
 from forensics.capture.options import Options
 
-QUERY_S = 20.0
+COLLECT_QUERY_S = 20.0
 MAX_FILE_BYTES = 64 << 20  # of each log; the first half and the last of a longer one
 MAX_FILES = 20
 FIRST_SAMPLE_S = 1.0
@@ -83,7 +83,13 @@ def _ask(command: list[str], closed: list[str]) -> str:
     """What a program of the system answers; empty, and noted in `closed`, where it does not."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=QUERY_S, check=False, stdin=subprocess.DEVNULL
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=COLLECT_QUERY_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.SubprocessError) as error:
         closed.append(f"{' '.join(command[:3])}: {getattr(error, 'strerror', None) or type(error).__name__}")
@@ -97,12 +103,12 @@ def _ask(command: list[str], closed: list[str]) -> str:
 def _slurm(job: str, closed: list[str]) -> tuple[list[int], list[str], list[Said]]:
     """Processes of a Slurm job on this node, its output files, what Slurm tells of it."""
     shown = _ask(["scontrol", "show", "job", job], closed)
-    told = _ask(["sacct", "--jobs", job, "--format=ALL", "--parsable2"], closed)
+    answer = _ask(["sacct", "--jobs", job, "--format=ALL", "--parsable2"], closed)
     fields = dict(word.split("=", 1) for word in shown.split() if "=" in word)
     files = [fields[k] for k in ("StdOut", "StdErr") if k in fields and os.path.isfile(fields[k])]
     listed = _ask(["scontrol", "listpids", job], []) if shown else ""
     roots = [int(row.split()[0]) for row in listed.splitlines()[1:] if row.split() and row.split()[0].isdigit()]
-    return sorted(roots), list(dict.fromkeys(files)), [x for x in (("scontrol.txt", shown), ("sacct.txt", told)) if x[1]]
+    return sorted(roots), list(dict.fromkeys(files)), [x for x in (("scontrol.txt", shown), ("sacct.txt", answer)) if x[1]]
 
 
 def _unit(unit: str, since_s: float, closed: list[str]) -> tuple[list[int], list[Said]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from forensics.capture.joblog import JobLog
     from forensics.capture.options import Options
 
-LOOK_S = 1.0  # between two looks for new processes
+PROCESS_LOOK_S = 1.0  # between two looks for new processes
 FIRST_LOOKS_S = (0.02, 0.05, 0.1, 0.2, 0.4)
 BEFORE_LIMIT_S = 45.0  # stacks are taken so long before a known time limit
 LEAST_SILENCE_S = 60.0  # shorter ones are not worth a word
@@ -127,7 +127,7 @@ class Collector:
         watch = [fd for fd in (self.tree.fileno(), self._wake[0]) if fd >= 0]
         next_look = 0.0
         while not self._stop.is_set():
-            wait = FIRST_LOOKS_S[self._looks] if self._looks < len(FIRST_LOOKS_S) else LOOK_S
+            wait = FIRST_LOOKS_S[self._looks] if self._looks < len(FIRST_LOOKS_S) else PROCESS_LOOK_S
             try:
                 ready = select.select(watch, [], [], wait)[0]
             except OSError:
@@ -138,7 +138,7 @@ class Collector:
             if now < next_look and self._looks >= len(FIRST_LOOKS_S):
                 continue
             self._looks += 1
-            next_look = now + (0 if self._looks < len(FIRST_LOOKS_S) else LOOK_S * 0.9)
+            next_look = now + (0 if self._looks < len(FIRST_LOOKS_S) else PROCESS_LOOK_S * 0.9)
             self._spare(self._look)
             if self.samples.due(now):
                 self._spare(self._sample)

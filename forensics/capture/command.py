@@ -14,7 +14,7 @@ def run_command(command: list[str], bundle: str, **options: object) -> tuple[int
 
     Raises TypeError for an unknown option.
     """
-    from forensics.capture.bundle import MARK, Bundle
+    from forensics.capture.bundle import RUN_FILE, Bundle
 
     folder = os.path.abspath(bundle) if bundle else Bundle("", command[0] if command else "run").folder
     wanted = Options(**{"quiet": True, "report": False, **options, "command": command, "folder": folder})
@@ -25,7 +25,7 @@ def run_command(command: list[str], bundle: str, **options: object) -> tuple[int
     kept = wanted.keep == "always" or (status != 0 and wanted.keep == "crash")
     if not kept and not bundle:
         _remove(folder)
-    return status, folder if kept and os.path.exists(os.path.join(folder, MARK)) else None
+    return status, folder if kept and os.path.exists(os.path.join(folder, RUN_FILE)) else None
 
 
 def _remove(folder: str) -> None:

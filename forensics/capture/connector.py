@@ -14,10 +14,10 @@ import struct
 NETLINK_CONNECTOR, CN_IDX_PROC, CN_VAL_PROC, PROC_CN_MCAST_LISTEN = 11, 1, 1, 1
 PROC_EVENT_EXIT = 0x80000000
 SO_ATTACH_FILTER = 26
-HEAD = 16 + 20  # nlmsghdr, cn_msg
-EVENT_AT, EXIT_CODE_AT = (
-    HEAD,
-    HEAD + 16 + 8,
+HEADER_BYTES = 16 + 20  # nlmsghdr, cn_msg
+EVENT_AT, EXIT_CODE_OFFSET = (
+    HEADER_BYTES,
+    HEADER_BYTES + 16 + 8,
 )  # proc_event: what, cpu, timestamp (8), then pid, tgid, exit_code, signal, ppid, ptgid
 
 
@@ -28,7 +28,7 @@ def _filter() -> bytes:
     rows = (
         (load, 0, 0, EVENT_AT),
         (jeq, 0, 3, swapped),
-        (load, 0, 0, EXIT_CODE_AT),
+        (load, 0, 0, EXIT_CODE_OFFSET),
         (jeq, 1, 0, 0),
         (ret, 0, 0, 0xFFFFFFFF),
         (ret, 0, 0, 0),
@@ -75,7 +75,7 @@ class Connector:
                 break
             except OSError:  # there were more than fit
                 continue
-            if len(data) < EXIT_CODE_AT + 4 or struct.unpack_from("=I", data, EVENT_AT)[0] != PROC_EVENT_EXIT:
+            if len(data) < EXIT_CODE_OFFSET + 4 or struct.unpack_from("=I", data, EVENT_AT)[0] != PROC_EVENT_EXIT:
                 continue
             pid, group, status = struct.unpack_from("=iiI", data, EVENT_AT + 16)
             parent = struct.unpack_from("=i", data, EVENT_AT + 16 + 20)[0] if len(data) >= EVENT_AT + 16 + 24 else 0

@@ -46,7 +46,7 @@ FORWARDED: tuple[str, ...] = (
 )
 FORWARDED += ("SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU")
 FROM_KERNEL = 128  # si_code SI_KERNEL: a key of the terminal, a terminal that went away
-GROUP_S = 0.03  # the keeper has passed a signal on, and the job has stopped, within so long
+STOP_WAIT_S = 0.03  # the keeper has passed a signal on, and the job has stopped, within so long
 STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
@@ -154,7 +154,7 @@ class Front:
         """We were asked to stop: the job is stopped, and so are we until it goes on."""
         self._send(self._told(found))
         if not self.streams.pty:
-            time.sleep(GROUP_S)
+            time.sleep(STOP_WAIT_S)
             state = proc.stat(self.job)
             if state is not None and state.state in "Tt":
                 os.kill(os.getpid(), signal.SIGSTOP)

@@ -20,7 +20,7 @@ import sys
 import time
 import traceback
 
-from forensics.capture.bundle import MARK, state_folder
+from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.capture.options import Options
 
 TYPE_CHECKING = False
@@ -193,14 +193,14 @@ def last_death(name: str, folder: str = "", mark: bool = True) -> str:
     `mark`: this time counts as told.
     """
     path = last_bundle(name, folder)
-    told, report = _json(os.path.join(path, MARK)), _json(os.path.join(path, "report.json"))
+    run, report = _json(os.path.join(path, RUN_FILE)), _json(os.path.join(path, "report.json"))
     if not report or os.path.exists(os.path.join(path, TOLD)):
         return ""
     if mark:
         with contextlib.suppress(OSError):
             open(os.path.join(path, TOLD), "w").close()
     cause = (report.get("causes") or [{}])[0]
-    when = told.get("end") or told.get("start")
+    when = run.get("end") or run.get("start")
     what = f"{cause.get('title')} ({cause.get('id')})"
     return f"the last run of {os.path.basename(name)} ended badly at {when}: {what}; forensics why {path}"
 
@@ -211,8 +211,8 @@ def last_bundle(name: str, folder: str = "") -> str:
     with contextlib.suppress(OSError):
         found = [e.path for e in os.scandir(folder or state_folder()) if e.is_dir()]
     for path in sorted(found, key=lambda p: os.stat(p).st_mtime, reverse=True):
-        told = _json(os.path.join(path, MARK))
-        if told.get("command", {}).get("name") == name and told.get("complete"):
+        run = _json(os.path.join(path, RUN_FILE))
+        if run.get("command", {}).get("name") == name and run.get("complete"):
             return path
     return ""
 

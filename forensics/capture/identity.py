@@ -30,14 +30,14 @@ DISTRIBUTED += ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "JPY_SESSION_NAME")
 
 def host() -> dict[str, Any]:
     """The machine, its boot and its kernel."""
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "name": platform.node(),
         "system": sys.platform,
         "kernel": platform.release(),
         "boot_id": proc.boot_id(),
     }
-    told |= {"cpus": os.cpu_count(), "memory_bytes": proc.memory().get("MemTotal")}
-    return told
+    facts |= {"cpus": os.cpu_count(), "memory_bytes": proc.memory().get("MemTotal")}
+    return facts
 
 
 def clock() -> dict[str, Any]:
@@ -50,16 +50,16 @@ def clock() -> dict[str, Any]:
 
 def identity(env: Mapping[str, str]) -> dict[str, Any]:
     """What scheduler, container and launcher call the job."""
-    told: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for name, keys in (("slurm", SLURM), ("distributed", DISTRIBUTED)):
         found = {k: env[k] for k in keys if k in env}
         if found:
-            told[name] = found
+            facts[name] = found
     if "KUBERNETES_SERVICE_HOST" in env:
-        told["kubernetes"] = {k: env[k] for k in KUBERNETES if k in env}
+        facts["kubernetes"] = {k: env[k] for k in KUBERNETES if k in env}
     if container := _container():
-        told["container"] = container
-    return told
+        facts["container"] = container
+    return facts
 
 
 def _container() -> dict[str, str]:
@@ -75,12 +75,12 @@ def _container() -> dict[str, str]:
 
 def limits(pid: int) -> dict[str, str]:
     """The resource limits of `pid` that are not unlimited, as /proc/PID/limits writes them: soft limit by name."""
-    told: dict[str, str] = {}
+    bounds: dict[str, str] = {}
     for line in proc.read(f"/proc/{pid}/limits").splitlines()[1:]:
         name, rest = line[:25].strip(), line[25:].split()
         if rest and rest[0] != "unlimited":
-            told[name] = rest[0]
-    return told
+            bounds[name] = rest[0]
+    return bounds
 
 
 def shared_memory() -> dict[str, int]:
@@ -125,7 +125,7 @@ def gpus() -> tuple[list[dict[str, Any]], str]:
         return [], "nvidia-ml-py is not installed"
     try:
         pynvml.nvmlInit()
-        told = []
+        rows = []
         for index in range(pynvml.nvmlDeviceGetCount()):
             handle = pynvml.nvmlDeviceGetHandleByIndex(index)
             memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
@@ -134,8 +134,8 @@ def gpus() -> tuple[list[dict[str, Any]], str]:
                 one["uuid"] = str(pynvml.nvmlDeviceGetUUID(handle))
                 one["celsius"] = int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))
                 one["busy_percent"] = int(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-            told.append(one)
+            rows.append(one)
         pynvml.nvmlShutdown()
-        return told, ""
+        return rows, ""
     except pynvml.NVMLError as error:
         return [], f"NVML: {error}"

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from forensics.capture.options import Options
 
-CAPTURED, PLAIN = b"c", b"p"  # words to the job's process: begin, with our streams or with those of `run`
+CAPTURED_WORD, PLAIN_WORD = b"c", b"p"  # words to the job's process: begin, with our streams or with those of `run`
 DRAIN_S = 0.5  # after the end the output of processes left behind is waited for so long
-GROUP_S = 0.005  # a signal to a group is put to its members one after the other
+GROUP_SIGNAL_S = 0.005  # a signal to a group is put to its members one after the other
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells answer (POSIX, 2.8.2)
 GRACE_KERNEL_S = 0.02  # the kernel's lines about a kill arrive before wait() returns; those of a crash soon after
 
@@ -67,16 +67,16 @@ class Keeper:
         collects = Thread()
         try:
             collects = self._threads()
-            word = CAPTURED
+            word = CAPTURED_WORD
         except RuntimeError as error:  # no room for one more thread: the job has its own streams
             self.say(f"nothing is captured: {error}")
-            word, self.bundle = PLAIN, None
+            word, self.bundle = PLAIN_WORD, None
         os.write(go, word)
         os.close(go)
         self.refused = os.read(heard, 4096).decode("utf-8", "replace")  # ends when the program has begun
         os.close(heard)
         self.streams.opened()
-        if self.streams.pty and word == CAPTURED:
+        if self.streams.pty and word == CAPTURED_WORD:
             self.streams.give_terminal(self.job)
         adopt_orphans()
         proc.protect_from_memory_killer()
@@ -131,7 +131,7 @@ class Keeper:
             return go, heard
         try:
             os.close(go)
-            if os.read(waits, 1) == CAPTURED:
+            if os.read(waits, 1) == CAPTURED_WORD:
                 self.streams.in_job()
             os.close(waits)
             restore_signals(self.forwarded)
@@ -188,14 +188,14 @@ class Keeper:
             elif self.streams.pty or not self._went_to_all(message["signal"]):
                 os.kill(self.job, message["signal"])
         if message["signal"] not in (signal.SIGWINCH, signal.SIGCONT, signal.SIGTSTP):
-            told = {"time": time.time(), "signal": message["signal"], "to": self.job, "to_comm": "the command"}
-            told |= {"from": message["pid"], "from_comm": message.get("comm", ""), "uid": message["uid"], "code": message["code"]}
-            told |= {"from_command": message["command"]} if message.get("command") else {}
-            self.signals.append(told)
+            sent = {"time": time.time(), "signal": message["signal"], "to": self.job, "to_comm": "the command"}
+            sent |= {"from": message["pid"], "from_comm": message.get("comm", ""), "uid": message["uid"], "code": message["code"]}
+            sent |= {"from_command": message["command"]} if message.get("command") else {}
+            self.signals.append(sent)
 
     def _went_to_all(self, number: int) -> bool:
         """Did this signal go to the whole group of `run` and the job? Then it waits here, where it is blocked, too."""
-        return signal.sigtimedwait({number}, GROUP_S) is not None
+        return signal.sigtimedwait({number}, GROUP_SIGNAL_S) is not None
 
     def _close(self, status: int) -> None:
         """The job has ended: fill the bundle, have it analysed, and say so."""

@@ -19,7 +19,7 @@ from forensics.capture.times import stamp
 MAX_FIRST_LINES = 300
 MAX_LAST_LINES = 3000
 RECORD_BYTES = 8192
-QUERY_S = 5.0  # a journal on a slow disk is not waited for any longer
+JOURNAL_QUERY_S = 5.0  # a journal on a slow disk is not waited for any longer
 READERS = (
     ("journalctl", ["journalctl", "--dmesg", "--quiet", "--no-pager", "--output=short-iso-precise"]),
     ("dmesg", ["dmesg", "--time-format", "iso"]),
@@ -108,7 +108,7 @@ class KernelLog:
                     capture_output=True,
                     text=True,
                     errors="replace",
-                    timeout=QUERY_S,
+                    timeout=JOURNAL_QUERY_S,
                     check=False,
                     stdin=subprocess.DEVNULL,
                 )

@@ -13,7 +13,7 @@ import threading
 import time
 
 from forensics.capture import identity
-from forensics.capture.account import HEAD, signal_name
+from forensics.capture.account import ACCOUNT_PREFIX, signal_name
 from forensics.capture.bundle import Bundle, report_text
 from forensics.capture.joblog import JobLog
 from forensics.capture.times import span, stamp
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from forensics.capture.options import Options
 
 NOT_TAKEN = ("the end of other processes than the command", "memory groups", "the kernel's log", "who sent a signal", "stacks")
-BLOCK_BYTES = 1 << 16
+PLAIN_BLOCK_BYTES = 1 << 16
 
 
 def main(options: Options) -> NoReturn:
@@ -59,7 +59,7 @@ def run(options: Options) -> int:
 
 
 def _copy(source: IO[bytes], to: int, log: JobLog) -> None:
-    while data := os.read(source.fileno(), BLOCK_BYTES):
+    while data := os.read(source.fileno(), PLAIN_BLOCK_BYTES):
         log.add(str(to), data)
         view = memoryview(data)
         try:
@@ -73,12 +73,12 @@ def _copy(source: IO[bytes], to: int, log: JobLog) -> None:
 def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: int, code: int, kept: bool) -> None:
     now = time.time()
     ended = f"was ended by signal {-code} ({signal_name(-code)})" if code < 0 else f"ended with exit status {code}"
-    log.close([f"[{stamp(now)}] {HEAD} the command, pid {pid}, {ended} after {span(now - started)}"])
+    log.close([f"[{stamp(now)}] {ACCOUNT_PREFIX} the command, pid {pid}, {ended} after {span(now - started)}"])
     not_taken = [*NOT_TAKEN, *([] if kept else ["the output, which went to a terminal"])]
-    told: dict[str, Any] = {"schema": "forensics-run/1", "complete": True, "start": stamp(started), "end": stamp(now)}
-    told |= {"command": {"arguments": options.command, "folder": os.getcwd(), "pid": pid, "name": options.name}}
-    told |= {"status": {"how": "child", **({"signal": -code} if code < 0 else {"exit_code": code})}, "host": identity.host()}
-    told |= {
+    record: dict[str, Any] = {"schema": "forensics-run/1", "complete": True, "start": stamp(started), "end": stamp(now)}
+    record |= {"command": {"arguments": options.command, "folder": os.getcwd(), "pid": pid, "name": options.name}}
+    record |= {"status": {"how": "child", **({"signal": -code} if code < 0 else {"exit_code": code})}, "host": identity.host()}
+    record |= {
         "clock": identity.clock(),
         "identity": identity.identity(os.environ),
         "limits": {},
@@ -86,18 +86,18 @@ def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: i
         "signals": [],
         "stacks": [],
     }
-    told |= {
+    record |= {
         "memory": {"most_bytes": _most_bytes(), "host_bytes": 0, "least_available_share": 1.0, "most_used_share_of_limit": None}
     }
-    told["memory"]["host_kills"] = None
-    told |= {
+    record["memory"]["host_kills"] = None
+    record |= {
         "output": {"bytes": log.bytes, "last": None, "longest_silence_s": log.longest_silence_s, "fault": log.fault},
         "gpus": [],
     }
-    told |= {"disks": {}, "core_dumps": {}, "exits": {"count": 1, "left_out": 0, "ways": ["child"]}, "faults": []}
-    told["closed"] = [{"what": what, "why": f"not taken on {sys.platform}", "command": ""} for what in not_taken]
-    told["tool"] = {"name": "forensics", "python": sys.version.split()[0]}
-    bundle.write_run(told)
+    record |= {"disks": {}, "core_dumps": {}, "exits": {"count": 1, "left_out": 0, "ways": ["child"]}, "faults": []}
+    record["closed"] = [{"what": what, "why": f"not taken on {sys.platform}", "command": ""} for what in not_taken]
+    record["tool"] = {"name": "forensics", "python": sys.version.split()[0]}
+    bundle.write_run(record)
     if code and options.report:
         from forensics.capture.reporting import analyse
 

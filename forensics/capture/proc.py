@@ -15,7 +15,7 @@ TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 INFO_BYTES = 64
 PIDFD_GET_INFO = 0xC0000000 | INFO_BYTES << 16 | 0xFF << 8 | 11
 PIDFD_INFO_EXIT = 1 << 3
-EXIT_CODE_AT = 60
+EXIT_CODE_FIELD = 60
 
 
 class Stat:
@@ -118,7 +118,7 @@ def exit_status(pidfd: int) -> int | None:
     except OSError:
         return None
     known = struct.unpack_from("Q", buffer, 0)[0]
-    return int(struct.unpack_from("i", buffer, EXIT_CODE_AT)[0]) if known & PIDFD_INFO_EXIT else None
+    return int(struct.unpack_from("i", buffer, EXIT_CODE_FIELD)[0]) if known & PIDFD_INFO_EXIT else None
 
 
 def boot_id() -> str:

@@ -99,10 +99,20 @@ class Senders:
 def _sent(found: re.Match[str]) -> dict[str, Any]:
     sender = int(found["pid"])
     moment = time.time() - (time.monotonic() - float(found["time"]))
-    told: dict[str, Any] = {"time": moment, "signal": int(found["sig"]), "code": int(found["code"]), "to": int(found["to"])}
-    told |= {"to_comm": found["to_comm"], "from": sender, "from_comm": found["comm"].strip(), "group": found["grp"] == "1"}
+    signal_record: dict[str, Any] = {
+        "time": moment,
+        "signal": int(found["sig"]),
+        "code": int(found["code"]),
+        "to": int(found["to"]),
+    }
+    signal_record |= {
+        "to_comm": found["to_comm"],
+        "from": sender,
+        "from_comm": found["comm"].strip(),
+        "group": found["grp"] == "1",
+    }
     command = proc.command_line(sender)
-    return told | ({"from_command": command} if command else {})
+    return signal_record | ({"from_command": command} if command else {})
 
 
 def _opened() -> int:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from forensics.capture.tree import Process
 
-HEAD = "forensics run: stacks of pid "
-MAX_PROCESSES = 16
+STACKS_PREFIX = "forensics run: stacks of pid "
+MAX_STACK_PROCESSES = 16
 DUMP_S = 10.0
 LIBRARY = (
     "threading.py",
@@ -42,7 +42,7 @@ def take(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]
     if not command:
         return [], "py-spy is not installed"
     taken, why = [], ""
-    for process in [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_PROCESSES]:
+    for process in [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]:
         try:
             done = subprocess.run(
                 [command, "dump", "--pid", str(process.pid)],
@@ -57,7 +57,7 @@ def take(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, f"{process.pid}.txt")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(f"{HEAD}{process.pid} ({process.comm})\n{done.stdout[:200_000]}")
+            file.write(f"{STACKS_PREFIX}{process.pid} ({process.comm})\n{done.stdout[:200_000]}")
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost(done.stdout)})
     return taken, why
 

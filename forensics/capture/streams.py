@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from forensics.capture.joblog import JobLog
 
-BLOCK_BYTES = 1 << 18  # of a job that writes faster than it is read
+STREAM_BLOCK_BYTES = 1 << 18  # of a job that writes faster than it is read
 LINES_BYTES = 1 << 13  # of one that writes lines: room for a large block is made and given back at each read
 PIPE_BYTES = 1 << 20
 F_SETPIPE_SZ = 1031
@@ -129,7 +129,7 @@ class Streams:
                 break
             if not data:
                 break
-            size = BLOCK_BYTES if len(data) == size else LINES_BYTES
+            size = STREAM_BLOCK_BYTES if len(data) == size else LINES_BYTES
             self._busy[ours] = time.monotonic()
             if log is not None:
                 log.add(name, data.replace(b"\r\n", b"\n") if ours == self.master else data)

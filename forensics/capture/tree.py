@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_HELD = 4000  # processes of which a pidfd is held
 SAME_S = 10.0  # an end of one number that is told twice within so long is one end
-MAX_ENDS = 5000  # ends that are kept: the first half and the last
+MAX_KEPT_ENDS = 5000  # ends that are kept: the first half and the last
 RANK_NAMES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
 
 
@@ -222,8 +222,10 @@ class Tree:
         self.ways.add(end["how"])
         self._ended[end["pid"]] = end["end"]
         self.ends.append(end)
-        if len(self.ends) > MAX_ENDS:
-            ordinary = next((i for i, e in enumerate(self.ends) if not e.get("signal") and not e.get("exit_code")), MAX_ENDS // 2)
+        if len(self.ends) > MAX_KEPT_ENDS:
+            ordinary = next(
+                (i for i, e in enumerate(self.ends) if not e.get("signal") and not e.get("exit_code")), MAX_KEPT_ENDS // 2
+            )
             del self.ends[ordinary]
             self.left_out += 1
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 REAPED_S = 5.0  # a parent that does not ask for the status of its child leaves it unknown to us, too
-LOOK_S = 0.2
+WATCHER_LOOK_S = 0.2
 PARENT_S = 2.0  # a pool that is shut down ends its workers first, and itself so soon after them
 
 
@@ -55,7 +55,7 @@ class Watcher:
         """Hold on to the end, then close the bundle."""
         self.collector.start()
         while self.closed is None and self.collector.root_end() is None and self.pid in self.collector.tree.living:
-            self._hear(LOOK_S if self.link < 0 else 1.0)
+            self._hear(WATCHER_LOOK_S if self.link < 0 else 1.0)
             self._grown()
         self._hear(0)
         until = time.monotonic() + REAPED_S

@@ -28,16 +28,16 @@ TRIGGER = Trigger(
     ),
 )
 COMMAND = lazy.regex(r"\.py\s+-|\b(?:torchrun|accelerate launch|srun|sbatch|deepspeed)\s.*-")
-OPTION = lazy.regex(r"(?<!\S)--([A-Za-z][\w.-]{0,60})(?:=|\s+(?!-))('[^']{0,200}'|\"[^\"]{0,200}\"|[^\s\\]{1,200})")
+OPTION_PATTERN = lazy.regex(r"(?<!\S)--([A-Za-z][\w.-]{0,60})(?:=|\s+(?!-))('[^']{0,200}'|\"[^\"]{0,200}\"|[^\s\\]{1,200})")
 NAMESPACE = lazy.regex(r"\bNamespace\((.{1,6000})")
 ARGUMENT = lazy.regex(r"(?<![\w.])([A-Za-z_]\w{0,60})=('[^']{0,200}'|\"[^\"]{0,200}\"|\[[^\]]{0,200}\]|[^,()\s]{1,200})")
 NAME = r"[A-Za-z][\w.-]{0,60}"
-HOSTS = rf"{NAME}(?:\[[\d,-]{{1,80}}\])?(?:,{NAME}(?:\[[\d,-]{{1,80}}\])?){{0,20}}"
+HOST_LIST_PATTERN = rf"{NAME}(?:\[[\d,-]{{1,80}}\])?(?:,{NAME}(?:\[[\d,-]{{1,80}}\])?){{0,20}}"
 HEX = r"([0-9a-f]{7,40})\b"
 SAID = (
     ("job", lazy.regex(r"\b(?:SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID|JOB_ID)\s?[:=]\s?(\w[\w.\[\]-]{0,40})")),
-    ("node", lazy.regex(rf"\b(?:SLURM_(?:JOB_|STEP_)?NODELIST|SLURMD_NODENAME|HOSTNAME)\s?[:=]\s?({HOSTS})")),
-    ("node", lazy.regex(rf"(?i:\b(?:node ?list|host ?name|host))\s{{0,8}}[:=]\s{{0,3}}({HOSTS})")),
+    ("node", lazy.regex(rf"\b(?:SLURM_(?:JOB_|STEP_)?NODELIST|SLURMD_NODENAME|HOSTNAME)\s?[:=]\s?({HOST_LIST_PATTERN})")),
+    ("node", lazy.regex(rf"(?i:\b(?:node ?list|host ?name|host))\s{{0,8}}[:=]\s{{0,3}}({HOST_LIST_PATTERN})")),
     ("node", lazy.regex(rf"(?i:\brunning on) (?:(?:host|node|machine|compute node):? )?({NAME}\d[\w.-]{{0,40}})(?=[\s,;.]|$)")),
     ("node", lazy.regex(rf"^({NAME}):\d+:\d+ \[\d+\] NCCL INFO Bootstrap")),
     ("visible GPUs", lazy.regex(r"\b(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES['\"]?\s?[:=]\s?\[?['\"]?(\d[\d,]{0,60})")),
@@ -47,11 +47,11 @@ SAID = (
     ("commit", lazy.regex(rf"(?i)\b(?:commit|git[ _](?:hash|sha|revision))(?:[ _](?:id|hash|sha))?['\"]?\s?[:=]?\s?['\"]?{HEX}")),
     ("commit", lazy.regex(rf"\bHEAD is now at {HEX}")),
 )  # fmt: skip
-SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
+COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
 SECRET = lazy.regex(r"(?i)key|token|passw|secret|auth|credential|login")  # arguments whose values are nobody's business
-COUNTER = lazy.regex(r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})\b")
+PROGRESS_PATTERN = lazy.regex(r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})\b")
 REACHED = "reached"
-FACTS = {"limit_bytes": "memory limit", "gpu": "GPU", "node": "node", "host": "node", "device": "device"}  # of evidence
+COMPARED_FACTS = {"limit_bytes": "memory limit", "gpu": "GPU", "node": "node", "host": "node", "device": "device"}  # of evidence
 FIRST = ("job", "node", "GPU", "visible GPUs", "processes", "memory limit", "batch size", "commit")
 MOST_ATTEMPTS = 50  # of a source; a log with more of them is a service's
 MOST_VALUES = 4  # of one thing in one attempt
@@ -97,14 +97,14 @@ def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:
         yield from ((region.number, n, v) for n, v in environment.read(region) if n != "/dev/shm")
     for region in scan.regions.get(run_settings.TRIGGER.kind, ()):
         if not (NAMESPACE.search(region.text) or COMMAND.search(region.text)):  # its arguments are told as such
-            told = ((SETTINGS[k], f"{v:g}") for k, v in run_settings.read(region) if k in SETTINGS)
+            told = ((COMPARED_SETTINGS[k], f"{v:g}") for k, v in run_settings.read(region) if k in COMPARED_SETTINGS)
             yield from ((region.number, n, v) for n, v in told)
 
 
 def _of_line(region: Region) -> Iterator[tuple[str, str]]:
     text = region.text[:8000]
     namespace = NAMESPACE.search(text)
-    arguments = ARGUMENT.finditer(namespace[1]) if namespace else OPTION.finditer(text) if COMMAND.search(text) else ()
+    arguments = ARGUMENT.finditer(namespace[1]) if namespace else OPTION_PATTERN.finditer(text) if COMMAND.search(text) else ()
     for match in (m for m in arguments if not SECRET.search(m[1])):
         yield "--" + match[1].replace("_", "-"), match[2].strip("'\"")
     for name, pattern in SAID:
@@ -121,7 +121,7 @@ def _reached(scan: Scan, first: int, last: int) -> Said | None:
             if looked > MOST_COUNTED:
                 return None
             text = clean(lines[i].rstrip(b"\r").rpartition(b"\r")[2][:2000])
-            if counted := {m[1].lower(): m[2] for m in COUNTER.finditer(text)}:
+            if counted := {m[1].lower(): m[2] for m in PROGRESS_PATTERN.finditer(text)}:
                 return ", ".join(f"{unit} {int(n)}" for unit, n in counted.items()), start + i
     return None
 
@@ -163,7 +163,7 @@ def _with_evidence(
 ) -> Mapping[str, tuple[Said, ...]]:
     """`said`, and what the evidence of the cause adds to it."""
     more: dict[str, tuple[Said, ...]] = {}
-    for key, name in FACTS.items():
+    for key, name in COMPARED_FACTS.items():
         value = facts.get(key)
         if value is not None and name not in said:
             more[name] = ((size(value) if key.endswith("_bytes") and isinstance(value, int) else str(value), line),)

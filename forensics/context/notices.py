@@ -39,13 +39,13 @@ SHARED_FIELD_PHRASES = {
     "device": "the device",
 }
 MIN_SHARED_DEATHS = 3  # deaths that share something; two may by chance
-MAX_NOTICES = 6
+MAX_MACHINE_NOTICES = 6
 Made = tuple[int, str, str]  # line, its text, why it is worth knowing
 
 
 def notices(scans: Iterable[Scan], observed: Sequence[Observation], incidents: Sequence[Incident]) -> tuple[Notice, ...]:
-    """What is worth knowing beside the causes, at most MAX_NOTICES of each kind."""
-    found = [n for scan in scans for n in (*_of_machine(scan), *_of_profile(scan))][:MAX_NOTICES]
+    """What is worth knowing beside the causes, at most MAX_MACHINE_NOTICES of each kind."""
+    found = [n for scan in scans for n in (*_of_machine(scan), *_of_profile(scan))][:MAX_MACHINE_NOTICES]
     return (*found, *_of_pace(observed), *_in_common(incidents))
 
 

@@ -49,8 +49,8 @@ class Clock(Struct, frozen=True):
     def unanchored(self) -> bool:
         """Does it tell seconds since a boot of which nothing says when it was?"""
         counter = Boots()
-        told = [(counter.feed(m), m.stamp) for m in self.marks]
-        alone = {n for n, s in told if s and s.mono is not None and s.wall is None}
+        counted = [(counter.feed(m), m.stamp) for m in self.marks]
+        alone = {n for n, s in counted if s and s.mono is not None and s.wall is None}
         return any(n >= len(self.boots) or not self.boots[n] for n in alone)
 
     def anchored(self, boot: int, anchor: Anchor) -> "Clock":

@@ -18,7 +18,7 @@ from forensics.correlation.timestamp_resolver import Placed, Track, span
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Warn, Warning
 
-SAME = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # what two sources tell of one moment
+SAME_EVENT_FACTS = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # what two sources tell of one moment
 ZONE_STEP_S = 1800
 MOST_ZONE_S = 14 * 3600
 SAME_NUMBER_S = 30.0  # a program tells of a child's death when it gets to it
@@ -84,8 +84,8 @@ def settled(events: Sequence[Observation], clocks: dict[str, Clock], warn: Warn)
             if shift:
                 made[b] = _moved(made[b], shift[0])
                 timed[b] = _timed(by_source[b], made[b], b)
-                told = timezone(-shift[0]).tzname(None).removeprefix("UTC")
-                warn(Warning("zone", f"its clock was taken as UTC{told}: {shift[1]}", b))
+                zone_name = timezone(-shift[0]).tzname(None).removeprefix("UTC")
+                warn(Warning("zone", f"its clock was taken as UTC{zone_name}: {shift[1]}", b))
     for a, b in product(telling, repeat=2):
         if a != b and made[b].unanchored():
             made[b] = _anchored(by_source[a], made[a], by_source[b], made[b], warn)
@@ -114,7 +114,7 @@ def _shift(one: list[Observation], other: list[Observation], of_one: Clock, of_o
     if of_one.floating and not any(a.cause in KILL_CAUSES for a in one):
         return None
     for a, b in product(reversed(one), reversed(other)):
-        shared = next((f"{n} {a.fields[n]}" for n in SAME if n in a.fields and a.fields[n] == b.fields.get(n)), "")
+        shared = next((f"{n} {a.fields[n]}" for n in SAME_EVENT_FACTS if n in a.fields and a.fields[n] == b.fields.get(n)), "")
         killed = (a.cause in KILL_CAUSES and b.cause in DEATHS) or (a.cause in DEATHS and b.cause in KILL_CAUSES)
         if a.time is None or b.time is None or not (shared or killed) or _elsewhere(a, b):
             continue
@@ -171,10 +171,10 @@ def _tell_apart(clocks: dict[str, Clock], warn: Warn) -> None:
     for name, clock in sorted(clocks.items()):
         beside = [d for d in dated if d != name] if clock.unanchored() else []
         if beside:
-            told = "counts seconds since boot and nothing says when that was"
+            why = "counts seconds since boot and nothing says when that was"
             if any(clock.boots):
-                told = "counts seconds since boot and of some of its boots nothing says when they were"
-            warn(Warning("clock", f"{told}; its times could not be joined with those of {_listed(beside)}; {JOIN_ADVICE}", name))
+                why = "counts seconds since boot and of some of its boots nothing says when they were"
+            warn(Warning("clock", f"{why}; its times could not be joined with those of {_listed(beside)}; {JOIN_ADVICE}", name))
 
 
 def _listed(names: list[str]) -> str:

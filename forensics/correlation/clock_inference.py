@@ -49,8 +49,8 @@ def clock_of(source: Source, known: Sequence[Mark], others: list[datetime], warn
     if all(s.wall and s.wall.tzinfo for s in walls):
         clock = replace(clock, kind="wall+zone")
     else:
-        told = _zone(ordered, name, warn)
-        clock = replace(clock, zone=told or UTC, floating=told is None)
+        assumed_zone = _zone(ordered, name, warn)
+        clock = replace(clock, zone=assumed_zone or UTC, floating=assumed_zone is None)
     clock = _anchored(clock)
     first, last = span(clock, name)
     return replace(clock, first=first, last=last)
@@ -80,8 +80,8 @@ def _start(known: Sequence[Mark], name: str, modified: datetime | None, others: 
         return None if year is None else _valid(dated[0], year - sum(_new_years(dated)))
     times = [s.wall for s in walls if s.wall]
     date = _date(times[-1], others, modified)
-    told = f"{date:%Y-%m-%d} was taken for the last one" if date else "nothing tells it"
-    warn(Warning("date", f"its stamps have no date; {told}", name))
+    why = f"{date:%Y-%m-%d} was taken for the last one" if date else "nothing tells it"
+    warn(Warning("date", f"its stamps have no date; {why}", name))
     if date is None:
         return None
     midnights = sum(b < a - FALL for a, b in pairwise(times))
@@ -131,14 +131,14 @@ def _zone(known: Sequence[Mark], name: str, warn: Warn) -> tzinfo | None:
     for zoned, bare in pairwise(known):
         offset = _offset(zoned, bare)
         if offset is not None:
-            told = f"{_shown(offset)} was taken, which line {zoned.line} tells"
-            warn(Warning("zone", f"its stamps have no time zone; {told}", name))
+            assumption = f"{_shown(offset)} was taken, which line {zoned.line} tells"
+            warn(Warning("zone", f"its stamps have no time zone; {assumption}", name))
             return timezone(offset)
     if named:
-        told = f"its zone {', '.join(named)} is used in several places; UTC was taken"
+        assumption = f"its zone {', '.join(named)} is used in several places; UTC was taken"
     else:
-        told = "its stamps have no time zone; UTC was taken, as for every other source without one"
-    warn(Warning("zone", told, name))
+        assumption = "its stamps have no time zone; UTC was taken, as for every other source without one"
+    warn(Warning("zone", assumption, name))
     return None
 
 

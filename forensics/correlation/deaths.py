@@ -56,7 +56,7 @@ def _together(before: Observation, event: Observation) -> bool:
 
 def _owner(kill: Observation) -> str:
     """Whose limit or job it was; empty where the whole host ran out."""
-    told = cgroup_of(" ".join(str(kill.fields[n]) for n in ("limit_path", "cgroup") if n in kill.fields))
-    if told.job or told.container:
-        return told.job or told.container
+    cgroup = cgroup_of(" ".join(str(kill.fields[n]) for n in ("limit_path", "cgroup") if n in kill.fields))
+    if cgroup.job or cgroup.container:
+        return cgroup.job or cgroup.container
     return next((str(kill.fields[n]) for n in GROUPS if n in kill.fields), "")

@@ -76,9 +76,9 @@ class Roll:
         known = {kind for kind, _ in own}
         for via in own:
             by_kind: dict[str, dict[str, Derived]] = defaultdict(dict)
-            for told, key, line in (row for table in self.tables for row in table.rows.get(via, ())):
-                if key[0] not in known and not (via[0] in LOCAL and hosts_differ(who, told)) and not of_others(who, told):
-                    by_kind[key[0]].setdefault(key[1], Derived(key, via, told, line))
+            for value, key, line in (row for table in self.tables for row in table.rows.get(via, ())):
+                if key[0] not in known and not (via[0] in LOCAL and hosts_differ(who, value)) and not of_others(who, value):
+                    by_kind[key[0]].setdefault(key[1], Derived(key, via, value, line))
             yield from (d for found in by_kind.values() if len(found) == 1 for d in found.values())
 
     def boot_between(self, a: Observation, b: Observation) -> bool:

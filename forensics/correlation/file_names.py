@@ -43,6 +43,6 @@ def of_file(source: str) -> Named:
     for pattern in (DOCKER, POD_FOLDER_PATTERN, CONTAINER_FILE_PATTERN):
         found = pattern.search(source)
         if found:
-            told = found.groupdict()
-            return Named(container=told.get("container", ""), pod=told.get("pod", ""), pod_uid=told.get("pod_uid", ""))
+            groups = found.groupdict()
+            return Named(container=groups.get("container", ""), pod=groups.get("pod", ""), pod_uid=groups.get("pod_uid", ""))
     return Named()

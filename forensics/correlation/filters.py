@@ -110,8 +110,8 @@ def _about(
 def _names_pid(event: Observation, pid: int | None) -> bool:
     if any(name.endswith("pid") and value == pid for name, value in event.fields.items()):
         return True
-    told = re.compile(rf"(?i)\bpid\W{{0,3}}{pid}(?!\d)")
-    return any(told.search(p.text) for p in event.proofs)
+    pattern = re.compile(rf"(?i)\bpid\W{{0,3}}{pid}(?!\d)")
+    return any(pattern.search(p.text) for p in event.proofs)
 
 
 def named(job: str) -> Callable[[Observation], bool]:
@@ -121,11 +121,11 @@ def named(job: str) -> Callable[[Observation], bool]:
     """
     word = re.escape(job)
     whole = re.compile(rf"(?<![0-9A-Za-z]){word}" + ("" if re.fullmatch(r"[0-9a-f]{12,64}", job) else "(?![0-9A-Za-z])"))
-    told = re.compile(JOB_NUMBER_TEMPLATE.format(word)) if job.isdigit() else whole
+    pattern = re.compile(JOB_NUMBER_TEMPLATE.format(word)) if job.isdigit() else whole
 
     def names(event: Observation) -> bool:
         facts = (str(event.fields[name]) for name in JOB_FIELDS if name in event.fields)
-        return any(map(whole.search, (*facts, event.source))) or any(told.search(p.text) for p in event.proofs)
+        return any(map(whole.search, (*facts, event.source))) or any(pattern.search(p.text) for p in event.proofs)
 
     return names
 
@@ -139,8 +139,8 @@ def unanswered(events: Sequence[Observation], choice: Choice, clocks: Mapping[st
     if choice.pid is None and choice.job is None and any(asked.touches(c) for c in clocks.values()):
         return None
     spans = [t for c in clocks.values() for t in (c.first, c.last) if t]
-    told = f"they tell of {min(spans).isoformat(' ')} to {max(spans).isoformat(' ')}" if spans else "their lines have no times"
-    return Unknown(f"what happened with {choice}", f"none of these logs names it; {told}", "forensics timeline LOGS")
+    extent = f"they tell of {min(spans).isoformat(' ')} to {max(spans).isoformat(' ')}" if spans else "their lines have no times"
+    return Unknown(f"what happened with {choice}", f"none of these logs names it; {extent}", "forensics timeline LOGS")
 
 
 def last(found: Sequence[Incident]) -> list[Incident]:

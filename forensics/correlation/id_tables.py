@@ -51,8 +51,8 @@ def ties(scans: Iterable[Scan]) -> list[Tie]:
     for scan in scans:
         origin = scan.source.origin or int
         for region in scan.regions.get(TRIGGERS[0].kind, ()):
-            for line, told in _read(region, scan.source.name):
-                found.setdefault(told, Tie(origin(line.number), told))
+            for line, row in _read(region, scan.source.name):
+                found.setdefault(row, Tie(origin(line.number), row))
             if len(found) >= MAX_TABLE_LINES:
                 break
     return list(found.values())

@@ -24,12 +24,12 @@ HARDWARE = ("gpu_hardware.", "host_hardware.")
 SHARED_DEVICE_KEYS = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
 
 
-def incidents(events: list[Observation], told: Iterable[Tie] = ()) -> list[Incident]:
+def incidents(events: list[Observation], ties: Iterable[Tie] = ()) -> list[Incident]:
     """Incidents, the one the job died of first; none for no events. `events`: in order, as `place` gives them.
 
-    `told`: lines that name one thing in several ways, for the links.
+    `ties`: lines that name one thing in several ways, for the links.
     """
-    table = Table(told)
+    table = Table(ties)
     timed = [e for e in events if e.time]
     groups: list[list[Observation]] = []
     spans: list[tuple[datetime, datetime]] = []

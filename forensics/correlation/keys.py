@@ -31,7 +31,7 @@ SHORT_ID = 12  # what Docker prints of a container's id
 def keys(subject: Subject) -> list[Key]:
     """Kind and value, in the order of KEY_PHRASES."""
     s = subject
-    told = {
+    values = {
         "pid": str(s.pid or s.writer or ""),
         "kernel": s.kernel_id,
         "uuid": s.uuid,
@@ -47,7 +47,7 @@ def keys(subject: Subject) -> list[Key]:
         "local_rank": str(s.local_rank) if s.local_rank >= 0 else "",
         "gpu": str(s.gpu) if s.gpu >= 0 else "",
     }
-    return [(kind, value) for kind, value in told.items() if value]
+    return [(kind, value) for kind, value in values.items() if value]
 
 
 def words(key: Key) -> str:

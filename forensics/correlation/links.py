@@ -33,13 +33,13 @@ Told = tuple[Pair, str, str]  # two, by what they are linked, in words and as Li
 Places = tuple[tuple[str, int], tuple[str, int]]
 
 
-def links(events: Sequence[Observation], told: Table | None = None) -> list[Link]:
-    """Links between events, surest kinds first, for each pair the surest only. `told`: lines that join numbers."""
+def links(events: Sequence[Observation], table: Table | None = None) -> list[Link]:
+    """Links between events, surest kinds first, for each pair the surest only. `table`: lines that join numbers."""
     chosen = sorted((e for e in events if e.cause), key=_worth)[:MAX_EVENTS]
     kept = {id(e) for e in chosen}
     if len(kept) < 2:
         return []
-    roll = Roll([e for e in events if id(e) in kept], told or Table())
+    roll = Roll([e for e in events if id(e) in kept], table or Table())
     found: dict[Places, Link] = {}
     for pair, by, kind in (*_by_key(roll), *_by_table(roll), *_by_local_rank(roll.people), *_by_name(roll.people)):
         _note(found, pair, by, kind)
@@ -182,12 +182,12 @@ def _two(a: Person, b: Person) -> bool:
 
 def _time(a: Person, b: Person, gap: float) -> str:
     off = (a.event.uncertainty_s or 0) + (b.event.uncertainty_s or 0)
-    told = f"time, {gap:.1f} s apart" + (f", known within {off:.0f} s" if off >= 1 else "")
+    label = f"time, {gap:.1f} s apart" + (f", known within {off:.0f} s" if off >= 1 else "")
     if hosts_differ(a.subject, b.subject):
-        return f"{told}, on {a.subject.host} and {b.subject.host}"
+        return f"{label}, on {a.subject.host} and {b.subject.host}"
     if _two(a, b):
-        return f"{told}; pids {a.subject.pid} and {b.subject.pid} may be one process, inside a container and outside"
-    return told
+        return f"{label}; pids {a.subject.pid} and {b.subject.pid} may be one process, inside a container and outside"
+    return label
 
 
 def near(a: Observation, b: Observation, most: float = NEAR_S) -> float | None:

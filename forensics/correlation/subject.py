@@ -60,13 +60,13 @@ class Subject(Struct, frozen=True):
 def subject(event: Observation) -> Subject:
     """Who `event` speaks of."""
     fields = event.fields
-    told = {name: str(value) for name, value in fields.items()}
+    values = {name: str(value) for name, value in fields.items()}
     prefix = parse_prefix(event.proofs[0].text) if event.proofs else Prefix("")
-    cgroup = told.get("limit_path") or told.get("cgroup", "")
-    texts = [told[n] for n in ("cgroup", "limit_path", "container", "step") if n in told]
+    cgroup = values.get("limit_path") or values.get("cgroup", "")
+    texts = [values[n] for n in ("cgroup", "limit_path", "container", "step") if n in values]
     texts += [p.text[:MAX_PROOF_CHARS] for p in event.proofs[:MAX_PROOFS_READ]]
     groups = [*map(group, texts), of_file(event.source)]
-    job, step = _job(told)
+    job, step = _job(values)
 
     def first(name: str) -> str:
         return next((value for g in groups if (value := str(getattr(g, name, "")))), "")
@@ -75,41 +75,41 @@ def subject(event: Observation) -> Subject:
     ray = prefix.program if prefix.program and set(RAY) & set(prefix.formats) else ""
     return Subject(
         source=event.source,
-        host=normalise.host(told.get("node", "")) or normalise.host(told.get("host", "")),
+        host=normalise.host(values.get("node", "")) or normalise.host(values.get("host", "")),
         wrote_on=normalise.host(prefix.host or "") if prefix.formats and prefix.formats[0].startswith(OF_A_HOST) else "",
-        pid=_number(told, "pid", 2) if fields.get("pid") else 0,
+        pid=_number(values, "pid", 2) if fields.get("pid") else 0,
         writer=prefix.pid or 0 if own else 0,
-        task=normalise.comm(told.get("task", f"ray::{ray}" if ray else "")),
+        task=normalise.comm(values.get("task", f"ray::{ray}" if ray else "")),
         job=job or first("job"),
         step=step or first("step"),
-        container=told.get("container_id") or first("container"),
-        pod=told.get("pod", "").split("/")[-1] or of_file(event.source).pod,
-        pod_uid=told.get("pod_uid") or first("pod_uid"),
-        unit=told.get("unit", "") if "." in told.get("unit", "") else unit(told.get("cgroup", cgroup)),
+        container=values.get("container_id") or first("container"),
+        pod=values.get("pod", "").split("/")[-1] or of_file(event.source).pod,
+        pod_uid=values.get("pod_uid") or first("pod_uid"),
+        unit=values.get("unit", "") if "." in values.get("unit", "") else unit(values.get("cgroup", cgroup)),
         cgroup="" if cgroup.rstrip("/") in SHARED_CGROUPS | {""} else cgroup.rstrip("/"),
-        pci=normalise.pci(told.get("pci", "")),
-        uuid=told.get("uuid", "").lower(),
-        gpu=_number(told, "gpu"),
-        rank=_number(told, "rank"),
-        local_rank=_number(told, "local_rank"),
-        kernel_id=told.get("kernel_id", "").lower(),
+        pci=normalise.pci(values.get("pci", "")),
+        uuid=values.get("uuid", "").lower(),
+        gpu=_number(values, "gpu"),
+        rank=_number(values, "rank"),
+        local_rank=_number(values, "local_rank"),
+        kernel_id=values.get("kernel_id", "").lower(),
         boot=event.lane if event.lane.startswith("boot ") else "",
     )
 
 
-def _job(told: Mapping[str, str]) -> tuple[str, str]:
+def _job(values: Mapping[str, str]) -> tuple[str, str]:
     """Number and step of a job by the fields; the number of an array is that of no job."""
-    step = told.get("step", "")
+    step = values.get("step", "")
     number, _, rest = step.partition(".")
-    job = told.get("job", "")
+    job = values.get("job", "")
     if ARRAY.fullmatch(job):
         return "", ""
     return job.partition(".")[0], rest if number.isdigit() and rest and number == job.partition(".")[0] else ""
 
 
-def _number(told: Mapping[str, str], name: str, least: int = 0) -> int:
+def _number(values: Mapping[str, str], name: str, least: int = 0) -> int:
     """The number in a field; -1 where there is none, 0 for less than `least`."""
-    text = told.get(name, "")
+    text = values.get(name, "")
     if not DECIMAL_PATTERN.fullmatch(text):
         return 0 if least else -1
     return int(text) if int(text) >= least else 0

@@ -206,8 +206,8 @@ class _Reader:
         fields = data.get("fields") or {}
         if not isinstance(fields, dict):
             raise BadFormError(data[LINE_KEY], f"fields must be names with their texts, found {brief(fields)}")
-        told = {str(k): str(v) for k, v in fields.items() if k != LINE_KEY}
-        return Example(text(data, "text"), fields=told, place=self.place(data))
+        expected = {str(k): str(v) for k, v in fields.items() if k != LINE_KEY}
+        return Example(text(data, "text"), fields=expected, place=self.place(data))
 
     def negative(self, data: Any) -> Example:
         keys(data, {"text", "why"}, {"text", "why"})

@@ -90,8 +90,8 @@ def holds(condition: str, known: Fields, environment: Environment) -> bool | Non
     fact, equals, values = condition.partition("=")
     if not equals:
         return fact in known
-    told = environment.get(fact)
-    return not set(values.split("|")).isdisjoint(told) if told else None
+    value = environment.get(fact)
+    return not set(values.split("|")).isdisjoint(value) if value else None
 
 
 def fit_of(text: str, environment: Environment) -> bool | None:

@@ -15,11 +15,11 @@ def read_precedence(folder: Path) -> tuple[tuple[Row, ...], list[Fault]]:
     if not path.is_file():
         return (), []
     try:
-        told = parse(path.read_text(encoding="utf-8")) or []
-        if not isinstance(told, list):
-            raise BadFormError(1, f"expected a list of rows, found {brief(told)}")
-        for row in told:
+        rows = parse(path.read_text(encoding="utf-8")) or []
+        if not isinstance(rows, list):
+            raise BadFormError(1, f"expected a list of rows, found {brief(rows)}")
+        for row in rows:
             keys(row, KEYS, KEYS, row.get(LINE_KEY, 1) if isinstance(row, dict) else 1)
-        return tuple((one_line(r, "before"), one_line(r, "after"), one_line(r, "why")) for r in told), []
+        return tuple((one_line(r, "before"), one_line(r, "after"), one_line(r, "why")) for r in rows), []
     except BadFormError as bad:
         return (), [Fault(str(path), bad.line, bad.what)]

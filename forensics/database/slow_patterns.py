@@ -76,8 +76,8 @@ def slowness(signature: Signature) -> Iterator[str]:
         costs = (_long_cost(pattern, line) for line in lines)
         cost = next((c for c in costs if c > SLOW_S), 0.0)
         if cost:
-            told = f"{cost * 1000:.0f} ms" if cost < LIMIT_S else f"more than {LIMIT_S * 1000:.0f} ms"
-            yield f"pattern {pattern[:PATTERN_SHOWN]!r} takes {told} on a line of {TEXT_BYTES >> 10} KiB; bound its repeats"
+            duration = f"{cost * 1000:.0f} ms" if cost < LIMIT_S else f"more than {LIMIT_S * 1000:.0f} ms"
+            yield f"pattern {pattern[:PATTERN_SHOWN]!r} takes {duration} on a line of {TEXT_BYTES >> 10} KiB; bound its repeats"
 
 
 def _long_cost(pattern: str, line: str) -> float:

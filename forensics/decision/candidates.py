@@ -62,7 +62,7 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
     "unlisted weak": ("unlisted", 0, "none of the candidates, where none has strong ending evidence"),
     "unlisted bare": ("unlisted", 0, "none of the candidates, where only words speak"),
 }
-NAMES = tuple(FEATURES)
+FEATURE_NAMES = tuple(FEATURES)
 UNLISTED = ""
 NEAREST_BY_WORDS = 3
 FLOOR = 1e-4
@@ -84,10 +84,14 @@ def candidates(owned: Sequence[Owned], text: Mapping[str, float], database: Data
         Candidate(c, tuple(own), case.features(c, own, rates) | _text(c, text, likely)) for c, own in sorted(by_cause.items())
     ]
     if not made:
-        bare = dict.fromkeys(NAMES, 0.0) | {"no evidence": 1.0}
+        bare = dict.fromkeys(FEATURE_NAMES, 0.0) | {"no evidence": 1.0}
         made = [Candidate(c, (), bare | _text(c, text, likely)) for c in likely]
     weak = not any(case.is_strong(c) for c in by_cause)
-    none = dict.fromkeys(NAMES, 0.0) | {"unlisted": 1.0, "unlisted weak": float(weak), "unlisted bare": float(not by_cause)}
+    none = dict.fromkeys(FEATURE_NAMES, 0.0) | {
+        "unlisted": 1.0,
+        "unlisted weak": float(weak),
+        "unlisted bare": float(not by_cause),
+    }
     explained = {c.cause: case.explainer(c.cause) if c.cause in by_cause else None for c in made}
     return [*(Candidate(c.cause, c.owned, c.features, 0.0, explained[c.cause]) for c in made), Candidate(UNLISTED, (), none)]
 
@@ -150,7 +154,7 @@ class _Case:
         return bool(shared) and all(first[s] > theirs[s] for s in shared)
 
     def features(self, cause: str, own: Sequence[Owned], rates: Rates) -> dict[str, float]:
-        found = dict.fromkeys(NAMES, 0.0)
+        found = dict.fromkeys(FEATURE_NAMES, 0.0)
         tiers = [self.tiers[id(o)] for o in own]
         ending = [o for o, t in zip(own, tiers, strict=True) if t < NOTICE]
         live = ending or list(own)

@@ -74,8 +74,8 @@ def decide(
     offered = candidates(question.owned, model.text(question.words()), database, rates)
     ranked = precedence.applied(_own_before_unknown(_ranked(offered, model)), database)
     listed = [_with_probability(c, of_shown) for c in ranked if c.cause != UNLISTED]
-    told = tuple(o for o in question.owned if o.observation.cause == HEALTHY and o.whose == "mine")
-    healthy = Candidate(HEALTHY, told, {}, round(1 - bad, 4))
+    healthy_lines = tuple(o for o in question.owned if o.observation.cause == HEALTHY and o.whose == "mine")
+    healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4))
     listed.sort(key=lambda c: (-c.probability, c.cause))
     found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_led_by_evidence(listed), healthy]
     verdict = _verdict(bad, found[0], database)

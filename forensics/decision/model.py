@@ -32,7 +32,7 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode
 
 from forensics.core.errors import UsageError
-from forensics.decision.candidates import NAMES
+from forensics.decision.candidates import FEATURE_NAMES
 from forensics.outcome import features as outcome_features
 from forensics.outcome.deciding_lines import NO_LINE_WEIGHTS, STRUCTURE, WORD_ROWS, LineWeights
 from forensics.outcome.ending_words import NOTHING_LEARNED, ROWS, EndingWords
@@ -50,7 +50,7 @@ class ForeignModelError(ValueError):
 class Model(Struct, frozen=True):
     """`vocabulary`: word -> its row. `rareness` [words], `intercepts` [causes], `coefficients` [words * causes], row by row.
 
-    `values`: the weight of each feature, in the order of candidates.NAMES. `outcome`: see Trees. `ending`: see EndingWords.
+    `values`: the weight of each feature, in the order of candidates.FEATURE_NAMES. `outcome`: see Trees. `ending`: EndingWords.
     `lines`: see LineWeights. `hash`: sha256 of the file.
     """
 
@@ -77,7 +77,7 @@ class Model(Struct, frozen=True):
         return dict(zip(self.causes, shares(sums), strict=True))
 
     def weigh(self, candidates: Mapping[str, Sequence[float]]) -> dict[str, float]:
-        """Candidate -> probability, in sum 1. `candidates`: the features of each, in the order of candidates.NAMES."""
+        """Candidate -> probability, in sum 1. `candidates`: the features of each, in the order of candidates.FEATURE_NAMES."""
         utilities = [sum(v * x for v, x in zip(self.values, row, strict=True)) for row in candidates.values()]
         return dict(zip(candidates, shares(utilities), strict=True))
 
@@ -99,7 +99,7 @@ def dump(model: Model) -> bytes:
     head = {
         "form": FORM,
         "sha256": hashlib.sha256(body).hexdigest(),
-        "features": dict(zip(NAMES, model.values, strict=True)),
+        "features": dict(zip(FEATURE_NAMES, model.values, strict=True)),
         "causes": model.causes,
         "structure": STRUCTURE,
         "vocabulary": sorted(model.vocabulary, key=lambda w: model.vocabulary[w]),
@@ -133,8 +133,8 @@ def restore(data: bytes) -> Model:
     causes, words, outcome = head.causes, head.vocabulary, head.outcome
     if (
         head.form != FORM
-        or tuple(head.features) != NAMES
-        or outcome.names != outcome_features.NAMES
+        or tuple(head.features) != FEATURE_NAMES
+        or outcome.names != outcome_features.OUTCOME_FEATURES
         or head.structure != STRUCTURE
     ):
         raise ForeignModelError("made for another version")

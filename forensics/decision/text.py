@@ -14,17 +14,17 @@ from forensics.core import lazy
 from forensics.database import HEALTHY
 from forensics.model.verdicts import Lane, Owned
 
-NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
-TOKEN = lazy.regex(r"[a-z_]{3,30}")
+WORD_NOISE_PATTERN = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
+WORD_TOKEN_PATTERN = lazy.regex(r"[a-z_]{3,30}")
 MAX_LINES = 200
-MAX_CHARS = 400
+MAX_WORD_LINE_CHARS = 400
 
 
 def words(lines: Iterable[str]) -> set[str]:
     """Words and pairs of neighbouring words of the last MAX_LINES `lines`: `shapes`, `shapes cannot`."""
     found: set[str] = set()
     for line in list(lines)[-MAX_LINES:]:
-        tokens = TOKEN.findall(NOISE.sub(" ", line[:MAX_CHARS]).lower())
+        tokens = WORD_TOKEN_PATTERN.findall(WORD_NOISE_PATTERN.sub(" ", line[:MAX_WORD_LINE_CHARS]).lower())
         found.update(tokens)
         found.update(f"{a} {b}" for a, b in pairwise(tokens))
     return found
@@ -32,6 +32,6 @@ def words(lines: Iterable[str]) -> set[str]:
 
 def trouble_text(owned: Sequence[Owned], lanes: Sequence[Lane]) -> list[str]:
     """The lines to be read, each once: the trouble of the subject's lanes, then the evidence that is not somebody else's."""
-    trouble = [line.text[:MAX_CHARS] for lane in lanes for line in lane.trouble_lines]
+    trouble = [line.text[:MAX_WORD_LINE_CHARS] for lane in lanes for line in lane.trouble_lines]
     proofs = [p.text for o in owned if o.whose != "others" and o.observation.cause != HEALTHY for p in o.observation.proofs]
     return list(dict.fromkeys([*trouble, *proofs]))

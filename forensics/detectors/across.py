@@ -19,7 +19,7 @@ MAX_TIMEOUT_GAP_S = 1800.0
 def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
     """`events`, by source, with the time-outs that several sources report completed by who stayed away."""
     reports = [e for found in events.values() for e in found if e.kind == NCCL_TIMEOUT_KIND]
-    told: dict[int, Observation] = {}
+    first_of_timeout: dict[int, Observation] = {}
     for group in _at_once(reports):
         if len({e.source for e in group}) < 2 or any(name in e.fields for e in group for name in DECIDED):
             continue
@@ -28,8 +28,8 @@ def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Obse
         stale = ("missing_ranks", "missing_reason")
         for event in group:
             fields: dict[str, Value] = {k: v for k, v in event.fields.items() if k not in stale}
-            told[id(event)] = replace(event, fields={**fields, **decided})
-    return {source: [told.get(id(e), e) for e in found] for source, found in events.items()}
+            first_of_timeout[id(event)] = replace(event, fields={**fields, **decided})
+    return {source: [first_of_timeout.get(id(e), e) for e in found] for source, found in events.items()}
 
 
 def _at_once(reports: Sequence[Observation]) -> list[list[Observation]]:

@@ -18,7 +18,7 @@ from forensics.model import Line, Region, Trigger, Value, Weight
 TRIGGER = Trigger("aer", ("PCIe Bus Error: severity=",), before=4, after=16)
 FOLDS = True
 AER_PCI = r"(?:[0-9a-f]{4,6}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
-ERROR = lazy.regex(
+PCIE_ERROR_PATTERN = lazy.regex(
     rf"(?:(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{AER_PCI}): )?(?:AER: )?PCIe Bus Error: "
     r"severity=(?P<severity>[A-Z]\w+(?: \((?:Non-)?Fatal\))?), type=(?P<layer>[\w ]+?)(?: Layer)?,"
     r"(?: id=(?P<id>[0-9a-f]{4}))?\s?\((?P<agent>[\w ]+ ID)\)"
@@ -41,7 +41,7 @@ GPU_PCIE_CAUSE, HOST_PCIE_CAUSE = "gpu_hardware.pcie", "host_hardware.pcie"
 
 def read(region: Region) -> Record | None:
     """The report around the region's line."""
-    found = ERROR.search(region.text)
+    found = PCIE_ERROR_PATTERN.search(region.text)
     if found is None:
         return None
     own = Line(region.number, region.text)
@@ -89,7 +89,12 @@ def _rows(after: list[Line]) -> list[Line]:
     """The lines of this report: up to the next one, or to a line that is none of it."""
     rows: list[Line] = []
     for line in after:
-        if ERROR.search(line.text) or RECEIVED.search(line.text) or not AER_LINE_PATTERN.search(line.text) or "NVRM" in line.text:
+        if (
+            PCIE_ERROR_PATTERN.search(line.text)
+            or RECEIVED.search(line.text)
+            or not AER_LINE_PATTERN.search(line.text)
+            or "NVRM" in line.text
+        ):
             break
         rows.append(line)
     return rows

@@ -49,9 +49,9 @@ def read(region: Region) -> Record | None:
         text = row.message.partition(CAPTURE_PREFIX)[2] if CAPTURE_PREFIX in row.message else ""
         stamp = row.prefix.stamp
         rows.append((row.line, text, stamp.wall.timestamp() if stamp and stamp.wall else 0.0))
-    told = Account([r for r in rows if r[1]])
-    if told.refused and FOREIGN_MACHINE not in told.refused[0].line.text:
-        one = told.refused[0]
+    account = Account([r for r in rows if r[1]])
+    if account.refused and FOREIGN_MACHINE not in account.refused[0].line.text:
+        one = account.refused[0]
         return Record(
             "captured_end",
             one.line.number,
@@ -61,21 +61,21 @@ def read(region: Region) -> Record | None:
             (one.line,),
             {**typed(one.fields), "command_status": NOT_STARTED},
         )
-    if not told.command or (told.end.number("exit_code") == 0 and "exit_code" in told.end.fields):
-        return _of_bare_end(told, region.number) if told.open else None
+    if not account.command or (account.end.number("exit_code") == 0 and "exit_code" in account.end.fields):
+        return _of_bare_end(account, region.number) if account.open else None
     for ask in (_memory_kill, _stalled, _time_limit, _stopped, _crashed, _killed):
-        if found := ask(told):
+        if found := ask(account):
             cause, weight, said = found
-            return _record(region, told, cause, weight, said)
-    return _of_bare_end(told, region.number)
+            return _record(region, account, cause, weight, said)
+    return _of_bare_end(account, region.number)
 
 
 Found = tuple[str, Weight, list[Said]]
 
 
-def _record(region: Region, told: Account, cause: str, weight: Weight, said: list[Said]) -> Record:
+def _record(region: Region, account: Account, cause: str, weight: Weight, said: list[Said]) -> Record:
     fields: dict[str, Value] = {}
-    for one in reversed([*said, told.end]):
+    for one in reversed([*said, account.end]):
         fields |= typed(
             {
                 k: v
@@ -83,22 +83,22 @@ def _record(region: Region, told: Account, cause: str, weight: Weight, said: lis
                 if k not in ("kills", "percent", "outer", "gone", "kernel", "parent", "waited", "refused", "oomd")
             }
         )
-    kills = max((g.number("kills") for g in told.groups), default=0)
+    kills = max((g.number("kills") for g in account.groups), default=0)
     if cause.startswith("host_memory") and kills:
         fields["oom_kills"] = kills
-    fields |= _status(told.end)
-    end = told.end.line
+    fields |= _status(account.end)
+    end = account.end.line
     quote = (*list(dict.fromkeys(one.line for one in said if one.line != end))[:4], end)
     return Record("captured_end", min(x.number for x in quote), region.number, cause, weight, quote, fields, (cause,))
 
 
-def _of_bare_end(told: Account, number: int) -> Record | None:
+def _of_bare_end(account: Account, number: int) -> Record | None:
     """A bad end of which nothing is known but that it was one, or not even that."""
-    if told.open:
-        return Record("captured_end", number, number, None, "hint", (told.open[0].line,), {"command_status": "unknown"})
-    if not told.command or not (status := _status(told.end)):
+    if account.open:
+        return Record("captured_end", number, number, None, "hint", (account.open[0].line,), {"command_status": "unknown"})
+    if not account.command or not (status := _status(account.end)):
         return None
-    return Record("captured_end", number, number, None, "strong", (told.end.line,), status, BY_A_BARE_STATUS)
+    return Record("captured_end", number, number, None, "strong", (account.end.line,), status, BY_A_BARE_STATUS)
 
 
 def _status(end: Said) -> dict[str, Value]:
@@ -110,42 +110,42 @@ def _status(end: Said) -> dict[str, Value]:
     return {"command_status": "unknown"} if "gone" in end.fields else {}
 
 
-def _dead(told: Account) -> list[Said]:
+def _dead(account: Account) -> list[Said]:
     """Deaths by a signal that may have to do with the end, in order, the command's own last."""
-    end = told.end
+    end = account.end
     near = [
         d
-        for d in told.deaths
+        for d in account.deaths
         if "signal" in d.fields and (not d.moment or not end.moment or end.moment - d.moment < MAX_DEATH_AGE_S)
     ]
     return [*near, *([end] if "signal" in end.fields else [])]
 
 
-def _sender(told: Account, death: Said) -> Said | None:
+def _sender(account: Account, death: Said) -> Said | None:
     """Who sent the signal that ended a process: the last such message to it."""
-    same = [s for s in told.sent if s.number("pid") == death.number("pid") and s.number("signal") == death.number("signal")]
+    same = [s for s in account.sent if s.number("pid") == death.number("pid") and s.number("signal") == death.number("signal")]
     return same[-1] if same else None
 
 
-def _by_its_own(told: Account, sent: Said | None) -> bool:
+def _by_its_own(account: Account, sent: Said | None) -> bool:
     """Was it another one of the job's own processes, as a launcher that ends the others?"""
     if sent is None or sent.number("sender_pid") == sent.number("pid"):
         return False
-    return sent.number("pid") != told.end.number("pid") and sent.number("sender_pid") in told.own_pids()
+    return sent.number("pid") != account.end.number("pid") and sent.number("sender_pid") in account.own_pids()
 
 
-def _memory_kill(told: Account) -> Found | None:
-    killed = [d for d in _dead(told) if d.number("signal") == SIGKILL]
-    own = [g for g in told.groups if g.number("kills") and "outer" not in g.fields]
-    host = [h for h in told.host if h.number("kills")]
-    by_kernel = [s for d in killed if (s := _sender(told, d)) is not None and "kernel" in s.fields]
-    others = [d for d in killed if not ((s := _sender(told, d)) and "sender_pid" in s.fields)]
+def _memory_kill(account: Account) -> Found | None:
+    killed = [d for d in _dead(account) if d.number("signal") == SIGKILL]
+    own = [g for g in account.groups if g.number("kills") and "outer" not in g.fields]
+    host = [h for h in account.host if h.number("kills")]
+    by_kernel = [s for d in killed if (s := _sender(account, d)) is not None and "kernel" in s.fields]
+    others = [d for d in killed if not ((s := _sender(account, d)) and "sender_pid" in s.fields)]
     if not own and not (host and others and by_kernel):
         return None
     if killed and not others:
         return None  # each of them was ended by a process that is known
     limited = [
-        g for g in told.groups if "limit_mib" in g.fields and (g.number("percent") >= REACHED_PERCENT or g.number("kills"))
+        g for g in account.groups if "limit_mib" in g.fields and (g.number("percent") >= REACHED_PERCENT or g.number("kills"))
     ]
     weight: Weight = "proof" if others else "strong"
     evidence = [*others[:1], *own[:1], *by_kernel[:1]]
@@ -154,42 +154,42 @@ def _memory_kill(told: Account) -> Found | None:
     return "host_memory.oom_global", weight, [*evidence, *host[:1]]
 
 
-def _stalled(told: Account) -> Found | None:
+def _stalled(account: Account) -> Found | None:
     """Nothing was written for long, and then somebody ended it."""
-    if not told.silence or not NO_OUTPUT_PATTERN.match(told.silence[0].line.text.partition(CAPTURE_PREFIX)[2]):
+    if not account.silence or not NO_OUTPUT_PATTERN.match(account.silence[0].line.text.partition(CAPTURE_PREFIX)[2]):
         return None
-    stopped = _stopped(told) or _time_limit(told)
-    if stopped is None and told.end.number("signal") != SIGKILL:
+    stopped = _stopped(account) or _time_limit(account)
+    if stopped is None and account.end.number("signal") != SIGKILL:
         return None
-    seen = any(STOOD.match(s.line.text.partition(CAPTURE_PREFIX)[2]) for s in told.silence)
-    return "process.stalled", "proof" if seen else "strong", [*told.silence[:3], *(stopped[2][:1] if stopped else [])]
+    seen = any(STOOD.match(s.line.text.partition(CAPTURE_PREFIX)[2]) for s in account.silence)
+    return "process.stalled", "proof" if seen else "strong", [*account.silence[:3], *(stopped[2][:1] if stopped else [])]
 
 
-def _time_limit(told: Account) -> Found | None:
+def _time_limit(account: Account) -> Found | None:
     """A timer of the command line, the scheduler's limit, or that of processor seconds ended it."""
-    end = told.end
-    timers = [d for d in (*told.deaths, end) if d.fields.get("task") in TIMERS and _sender(told, d) is None]
+    end = account.end
+    timers = [d for d in (*account.deaths, end) if d.fields.get("task") in TIMERS and _sender(account, d) is None]
     ran_out = [d for d in timers if d.number("exit_code") in (TIMED_OUT, 128 + SIGKILL) or d.number("signal") == SIGKILL]
-    by_timer = [s for s in told.sent if s.fields.get("sender") in TIMERS and end.moment - s.moment < STOPPED_WITHIN_S]
+    by_timer = [s for s in account.sent if s.fields.get("sender") in TIMERS and end.moment - s.moment < STOPPED_WITHIN_S]
     if by_timer or ran_out:
         return "stopped.time_limit", "proof", [*by_timer[:1], *ran_out[:1]]
-    ended = end.number("signal") in (*STOP_SIGNALS, SIGKILL) or end.number("exit_code") or bool(_dead(told))
-    if told.limits and ended:
-        return "stopped.time_limit", "proof", [told.limits[0], *[s for s in told.sent if "sender_pid" in s.fields][:1]]
-    if told.cpu and ended:
-        return "process.resource_limit", "proof", told.cpu[:1]
+    ended = end.number("signal") in (*STOP_SIGNALS, SIGKILL) or end.number("exit_code") or bool(_dead(account))
+    if account.limits and ended:
+        return "stopped.time_limit", "proof", [account.limits[0], *[s for s in account.sent if "sender_pid" in s.fields][:1]]
+    if account.cpu and ended:
+        return "process.resource_limit", "proof", account.cpu[:1]
     return None
 
 
-def _stopped(told: Account) -> Found | None:
+def _stopped(account: Account) -> Found | None:
     """The command was asked to end, or killed by somebody who is known."""
-    end = told.end
-    asked = [s for s in told.sent if s.number("pid") == end.number("pid") and not _by_its_own(told, s)]
+    end = account.end
+    asked = [s for s in account.sent if s.number("pid") == end.number("pid") and not _by_its_own(account, s)]
     asked = [s for s in asked if s.number("signal") in (*STOP_SIGNALS, SIGKILL) and end.moment - s.moment < STOPPED_WITHIN_S]
     others = [
         s
-        for d in _dead(told)
-        if d is not end and d.number("signal") == SIGKILL and (s := _sender(told, d)) and not _by_its_own(told, s)
+        for d in _dead(account)
+        if d is not end and d.number("signal") == SIGKILL and (s := _sender(account, d)) and not _by_its_own(account, s)
     ]
     guards = [s for s in (*asked, *others) if s.fields.get("sender") in MEMORY_GUARDS]
     if guards:
@@ -202,31 +202,31 @@ def _stopped(told: Account) -> Found | None:
     return "stopped.user", "strong", [s for s in asked if "sender_pid" in s.fields][:1] or asked[:1]
 
 
-def _crashed(told: Account) -> Found | None:
+def _crashed(account: Account) -> Found | None:
     """A process ended itself by a fault, the first that did."""
-    for death in _dead(told):
+    for death in _dead(account):
         number = death.number("signal")
-        if number not in CAUSE_OF_SIGNAL or (_by_its_own(told, _sender(told, death)) and number != 6):
+        if number not in CAUSE_OF_SIGNAL or (_by_its_own(account, _sender(account, death)) and number != 6):
             continue
-        if number == SIGBUS and told.shm:
-            return "host_memory.shm", "proof", [death, told.shm[0]]
+        if number == SIGBUS and account.shm:
+            return "host_memory.shm", "proof", [death, account.shm[0]]
         return CAUSE_OF_SIGNAL[number], "strong", [death]
     return None
 
 
-def _killed(told: Account) -> Found | None:
+def _killed(account: Account) -> Found | None:
     """Killed, and no memory kill was counted."""
-    killed = [d for d in _dead(told) if d.number("signal") == SIGKILL and not _by_its_own(told, _sender(told, d))]
+    killed = [d for d in _dead(account) if d.number("signal") == SIGKILL and not _by_its_own(account, _sender(account, d))]
     if not killed:
         return None
     death = killed[0]
-    sent = _sender(told, death)
-    host = told.host[:1]
-    oomd = [g for g in told.groups if "oomd" in g.fields]
+    sent = _sender(account, death)
+    host = account.host[:1]
+    oomd = [g for g in account.groups if "oomd" in g.fields]
     if sent is not None and "sender_pid" in sent.fields:
         return "stopped.user", "strong", [death, sent]
     if oomd or any(h.number("percent") < SHORT_PERCENT or h.number("waited") >= PRESSED_PERCENT for h in host):
         return "host_memory.oom_daemon", "strong", [death, *oomd[:1], *host]
-    counted = [g for g in told.groups if "outer" not in g.fields]
-    cause = "stopped.user" if death is told.end else "process.worker_died"
+    counted = [g for g in account.groups if "outer" not in g.fields]
+    cause = "stopped.user" if death is account.end else "process.worker_died"
     return cause, "strong", [death, *counted[:1], *host]

@@ -103,14 +103,14 @@ def decide(sizes: dict[str, int], others: list[int]) -> str:
     return "gpu_memory.capacity"
 
 
-def _own(told: int | None, reserved: int, others: list[int]) -> int:
+def _own(printed: int | None, reserved: int, others: list[int]) -> int:
     """Bytes of the card that this process holds: as told, else what it reserved and its context.
 
     In a container PyTorch does not find its own pid and lists itself as another process: then the largest one that covers what
     is reserved is itself.
     """
-    itself = max(others, default=0) if told is None else 0
-    return max(told or 0, reserved + HEADROOM_BYTES, itself if itself >= reserved else 0)
+    itself = max(others, default=0) if printed is None else 0
+    return max(printed or 0, reserved + HEADROOM_BYTES, itself if itself >= reserved else 0)
 
 
 def _sizes(text: str) -> dict[str, int]:

@@ -161,10 +161,10 @@ def _silent(reports: Numbered) -> Initiator:
     if not missing or len(missing) >= len(heard):
         return Initiator()
     why = "nothing was heard from there while the others report that they wait"
-    told: dict[str, Value] = {"missing_ranks": _listed(missing), "missing_reason": why}
+    facts: dict[str, Value] = {"missing_ranks": _listed(missing), "missing_reason": why}
     if len(missing) == 1:
-        told |= {"culprit_rank": missing[0], "culprit_reason": why}
-    return Initiator(told)
+        facts |= {"culprit_rank": missing[0], "culprit_reason": why}
+    return Initiator(facts)
 
 
 def _group_size(report: Report) -> int | None:

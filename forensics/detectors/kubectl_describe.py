@@ -26,7 +26,7 @@ from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True
-CODE = lazy.regex(r"^(?P<indent>\s*)Exit Code:\s+(?P<code>\d{1,3})\s*$")
+EXIT_CODE_PATTERN = lazy.regex(r"^(?P<indent>\s*)Exit Code:\s+(?P<code>\d{1,3})\s*$")
 TERMINATED_PATTERN = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
 REASON_PATTERN = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
 MESSAGE = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
@@ -73,7 +73,7 @@ MAX_STATE_ROWS = 14  # of a state: Reason, Message of several lines, Exit Code, 
 
 def read(region: Region) -> Record | None:
     """A container that ended otherwise than well, or a pod that was evicted; None for anything else with such words."""
-    if CODE.match(region.text):
+    if EXIT_CODE_PATTERN.match(region.text):
         return _terminated(region)
     evicted = EVICTED.search(region.text)
     return _evicted(region, evicted) if evicted else None
@@ -90,7 +90,7 @@ def quantity(text: str) -> int | None:
 
 def _terminated(region: Region) -> Record | None:
     before, after = region.lines_before(), region.lines_after()
-    code = int(CODE.match(region.text)["code"])  # type: ignore[index]
+    code = int(EXIT_CODE_PATTERN.match(region.text)["code"])  # type: ignore[index]
     at = next(
         (
             i
@@ -115,7 +115,9 @@ def _terminated(region: Region) -> Record | None:
     if decided is None:
         return None
     cause, weight, telling = decided
-    quote = [row for row in rows if REASON_PATTERN.match(row.text) or CODE.match(row.text) or FINISHED.match(row.text)]
+    quote = [
+        row for row in rows if REASON_PATTERN.match(row.text) or EXIT_CODE_PATTERN.match(row.text) or FINISHED.match(row.text)
+    ]
     quote += [row for row in after if row.number in telling]
     decides = ("host_memory.oom_cgroup", "process.worker_died") if cause == "host_memory.oom_cgroup" else (cause,)
     return Record("kubectl_describe", rows[0].number, rows[-1].number, cause, weight, tuple(quote), fields, decides)

@@ -30,7 +30,7 @@ def read(region: Region) -> Record | None:
         down = down or bool(DOWN.search(line.text))
     else:
         return None
-    told = STILL_RUNNING in own.text or any(DOWN.search(line.text) for line in region.lines())
-    if down or not told:
+    ended = STILL_RUNNING in own.text or any(DOWN.search(line.text) for line in region.lines())
+    if down or not ended:
         return None
     return Record("last_boots", own.number, own.number, "host_hardware.power", "strong", (own, line))

@@ -123,14 +123,14 @@ def _joined(group: list[Record]) -> Record | None:
     if inner is not None and inner != fields.get("rank"):
         fields["group_rank"] = inner
     fields |= found.fields
-    told = {line.number: line for r in (first, *(group[i] for i in found.lines), *_one_a_rank(group)) for line in r.quote}
+    lines = {line.number: line for r in (first, *(group[i] for i in found.lines), *_one_a_rank(group)) for line in r.quote}
     return Record(
         kind="nccl_watchdog",
         first=min(r.first for r in group),
         last=max(r.last for r in group),
         cause="distributed.timeout",
         weight=first.weight if first.fields["says"] != "status" else _status_weight(first),
-        quote=tuple(told.values())[:MAX_QUOTED_LINES],
+        quote=tuple(lines.values())[:MAX_QUOTED_LINES],
         fields=fields,
         decides=DECIDES,
     )

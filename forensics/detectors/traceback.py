@@ -24,7 +24,7 @@ ONE_LINE = lazy.regex(
     r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
 )
 FOREIGN_PATHS = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
-SCRIPT = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
+SCRIPT_PATH_PATTERN = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed: they say that, not why.
 REPORTERS = {
     "ChildFailedError",
@@ -130,10 +130,12 @@ def _cut(region: Region, head: ParsedLine, name: str) -> Record | None:
     """A traceback that is cut before its message, or pasted as one line: a notebook's heading tells `name`, the line its end;
     None where nothing tells which exception it was."""
     pasted = ONE_LINE.search(head.message)
-    told = name or (pasted["name"] if pasted else "")
-    if told in REPORTERS or not told.endswith(("Error", "Exception")):
+    exception = name or (pasted["name"] if pasted else "")
+    if exception in REPORTERS or not exception.endswith(("Error", "Exception")):
         return None
-    return Record("traceback", region.number, region.number, "code.exception", "strong", (head.line,), fields={"exc_type": told})
+    return Record(
+        "traceback", region.number, region.number, "code.exception", "strong", (head.line,), fields={"exc_type": exception}
+    )
 
 
 def _ignored(region: Region) -> bool:
@@ -213,7 +215,9 @@ def _inner_message(rows: list[ParsedLine]) -> str:
 
 def _foreign(file: str) -> bool:
     """Is the file part of an installed package, or the script that starts one?"""
-    return any(part in file for part in FOREIGN_PATHS) or (SCRIPT.search(file) is not None and not file.endswith(".py"))
+    return any(part in file for part in FOREIGN_PATHS) or (
+        SCRIPT_PATH_PATTERN.search(file) is not None and not file.endswith(".py")
+    )
 
 
 def _message_end(rows: list[ParsedLine], place: int) -> int:

@@ -57,8 +57,10 @@ def _judged(record: Record, same_gpu: Sequence[Record]) -> Record:
     ]
     fault = next((r for r in near if r.first <= record.first and _is_fault(r)), None)
     if fault:
-        told = f"Xid {fault.fields['xid']} ({fault.fields['xid_meaning']})" if "xid" in fault.fields else "PCIe errors (AER)"
-        reason = f"the same GPU reported {told} before it, so it is taken for a consequence of that"
+        fault_name = (
+            f"Xid {fault.fields['xid']} ({fault.fields['xid_meaning']})" if "xid" in fault.fields else "PCIe errors (AER)"
+        )
+        reason = f"the same GPU reported {fault_name} before it, so it is taken for a consequence of that"
         return replace(record, cause=fault.cause, weight="hint", fields={**record.fields, "reason": reason})
     alike = [r for r in near if r.fields.get("xid") == record.fields["xid"]]
     reason, doubt = _pattern(alike)
@@ -96,8 +98,8 @@ def _with_link(record: Record) -> Record:
     row = next(decode_line(record.quote[0].text), None) if record.quote else None
     if row is None:
         return record
-    told: dict[str, Value] = {"nvlink_unit": row["unit"], "nvlink_origin": row["origin"], "nvlink_driver": row["driver"]}
-    told |= {"nvlink_reason": int(row["reason"]), "nvlink_severity": row["severity"], "nvlink_action": row["at_once"]}
+    facts: dict[str, Value] = {"nvlink_unit": row["unit"], "nvlink_origin": row["origin"], "nvlink_driver": row["driver"]}
+    facts |= {"nvlink_reason": int(row["reason"]), "nvlink_severity": row["severity"], "nvlink_action": row["at_once"]}
     if row["then"]:
-        told["nvlink_then"] = row["then"]
-    return replace(record, fields={**record.fields, **told})
+        facts["nvlink_then"] = row["then"]
+    return replace(record, fields={**record.fields, **facts})

@@ -20,8 +20,8 @@ from forensics.database import read_rows
 from forensics.database.codes import Code, cuda, ending, signal, xid
 
 WORD_PATTERN = re.compile(r"[a-z0-9]+(?:'t)?")
-ERROR = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
-SAME = {  # words that people use for one thing, as stems; a word may stand for several
+ERROR_WORD_PATTERN = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
+SYNONYMS = {  # words that people use for one thing, as stems; a word may stand for several
     "vram": "gpu memory", "ram": "memory", "rss": "memory",
     **dict.fromkeys(("grow", "grew", "ris", "accumulat", "climb", "creep", "balloon"), "increas"),
     **dict.fromkeys(("stuck", "hung", "freez", "frozen", "froz", "stall", "halt"), "hang"),
@@ -94,10 +94,10 @@ def _stands_in(phrase: frozenset[str], words: list[str]) -> bool:
 
 def stems(text: str) -> Iterator[str]:
     """The words of `text` without what grammar adds: `Training gets killed` -> train, kill; one word for what means the same."""
-    for word in WORD_PATTERN.findall(ERROR.sub(r"\1 error", text.lower())):
+    for word in WORD_PATTERN.findall(ERROR_WORD_PATTERN.sub(r"\1 error", text.lower())):
         if word not in PASSED_OVER:
             stem = _stem(word)
-            yield from SAME.get(word, SAME.get(stem, stem)).split()
+            yield from SYNONYMS.get(word, SYNONYMS.get(stem, stem)).split()
 
 
 def _stem(word: str) -> str:

@@ -22,9 +22,9 @@ from forensics.history.accounting import asked_for
 from forensics.history.incident import Known
 
 MARK = "run.json"
-SCRIPT = lazy.regex(r"[^\s;'\"]+\.(?:py|sh|ipynb|jl|R|pl|lua)")
-OPTION = lazy.regex(r"--?[A-Za-z][\w.-]{0,60}")
-PLAIN = lazy.regex(r"[+-]?\d[\w.:+-]{0,15}|true|false|bf16|fp\d{1,2}|tf32|int8", re.IGNORECASE)
+SCRIPT_ARGUMENT_PATTERN = lazy.regex(r"[^\s;'\"]+\.(?:py|sh|ipynb|jl|R|pl|lua)")
+ARGUMENT_PATTERN = lazy.regex(r"--?[A-Za-z][\w.-]{0,60}")
+PLAIN_VALUE_PATTERN = lazy.regex(r"[+-]?\d[\w.:+-]{0,15}|true|false|bf16|fp\d{1,2}|tf32|int8", re.IGNORECASE)
 BY_SOMEBODY = (1, 2, 15)  # signals that a user or a scheduler sends: such an end tells nothing of whether a change helped
 MIB = 1 << 20
 
@@ -64,7 +64,7 @@ def name_of(arguments: list[str]) -> str:
     for before, word in zip(["", *arguments], arguments, strict=False):
         if before == "-m" and re.fullmatch(r"[\w.]+", word):
             return word
-        if SCRIPT.fullmatch(word):
+        if SCRIPT_ARGUMENT_PATTERN.fullmatch(word):
             return re.split(r"[/\\]", word)[-1]
         if before == "-c":
             break
@@ -79,7 +79,7 @@ def _given(told: dict[str, Any]) -> list[str]:
     for word, behind in zip(words, [*words[1:], ""], strict=False):
         name, equal, value = word.partition("=")
         value = value if equal else behind
-        if OPTION.fullmatch(name) and PLAIN.fullmatch(value):
+        if ARGUMENT_PATTERN.fullmatch(name) and PLAIN_VALUE_PATTERN.fullmatch(value):
             given.append(f"{name} {value}")
     return given
 

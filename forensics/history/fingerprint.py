@@ -39,7 +39,7 @@ QUOTED_ID = lazy.regex(
 STAND_IN = lazy.regex(r"\b(host|user|job|ip|email)-(?:\d+|<n>)")
 DIGITS_PATTERN = lazy.regex(r"\d+")
 FRAME = lazy.regex(r'(?P<head>.*?)File "(?P<file>[^"]+)", line (?P<line_no>\d+)')
-CODE = "failing_code"  # the name under which `reduced` keeps it among the facts
+CODE_FACT = "failing_code"  # the name under which `reduced` keeps it among the facts
 CODE_CHARS = 300
 APART_HEX_CHARS = 8  # tells apart what is alike in everything else
 
@@ -65,7 +65,13 @@ def reduced(report: Report) -> Report:
     line = decisive(first)
     bare = tuple(replace(p, text=p.text if p is line else "", source="", before=(), after=(), linked_by=None) for p in proofs)
     slim = replace(
-        first, facts={**first.facts, CODE: _failing_code(first)}, title="", summary="", evidence=bare, ledger=(), remediations=()
+        first,
+        facts={**first.facts, CODE_FACT: _failing_code(first)},
+        title="",
+        summary="",
+        evidence=bare,
+        ledger=(),
+        remediations=(),
     )
     less = Report(
         tool={},
@@ -95,7 +101,7 @@ def fingerprint_of(less: Report, run: str = "") -> Fingerprint:
     where = f"{file}:{function}" if file else ""
     similar = _hash(first.id, told, where if function.startswith("<") else function)
     exact = _hash(_hash(first.id, told), *_signatures(first), where)
-    apart = _of_any_sweep(str(first.facts.get(CODE, ""))) if file else run
+    apart = _of_any_sweep(str(first.facts.get(CODE_FACT, ""))) if file else run
     return Fingerprint(f"{exact}-{_hash(apart)[:APART_HEX_CHARS]}" if apart else exact, similar, first.id, told)
 
 

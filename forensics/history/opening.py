@@ -106,16 +106,16 @@ def _opened(engine: "Engine", place: str, keep_names: bool) -> "Store":
     from sqlalchemy import inspect, select
 
     from forensics.history.store import Store, insert_new
-    from forensics.history.tables import METADATA, SETTINGS, STORE_VERSION
+    from forensics.history.tables import METADATA, SETTINGS_TABLE, STORE_VERSION
 
     with engine.begin() as connection:
-        if not inspect(connection).has_table(SETTINGS.name):
+        if not inspect(connection).has_table(SETTINGS_TABLE.name):
             METADATA.create_all(connection)
         made = {"version": STORE_VERSION, "salt": secrets.token_bytes(SALT_BYTES), "redacted": not keep_names}
-        found = connection.execute(select(SETTINGS)).first()
+        found = connection.execute(select(SETTINGS_TABLE)).first()
         if found is None:
-            connection.execute(insert_new(connection, SETTINGS), [made])
-            found = connection.execute(select(SETTINGS)).one()
+            connection.execute(insert_new(connection, SETTINGS_TABLE), [made])
+            found = connection.execute(select(SETTINGS_TABLE)).one()
     if found.version != STORE_VERSION:
         raise UsageError(f"a later version wrote this history (tables {found.version})", shown(place), "update forensics")
     if keep_names and found.redacted:

@@ -25,7 +25,7 @@ from sqlalchemy import (
 STORE_VERSION = 1  # of the tables; a store of a later version is refused
 METADATA = MetaData()
 
-SETTINGS = Table(
+SETTINGS_TABLE = Table(
     "settings",
     METADATA,
     Column("version", SmallInteger, primary_key=True),

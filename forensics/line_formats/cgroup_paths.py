@@ -61,13 +61,13 @@ def group(text: str) -> Group:
     """What the first word of each kind in `text` tells; a path or any line."""
     if not CLUE.search(text):
         return Group()
-    told: dict[str, str] = {}
+    names: dict[str, str] = {}
     for pattern in TELLING:
         found = pattern.search(text)
-        told = {**{k: v for k, v in found.groupdict().items() if v}, **told} if found else told
-    if "pod_uid" in told:
-        told["pod_uid"] = told["pod_uid"].replace("_", "-")
-    return Group(**told)
+        names = {**{k: v for k, v in found.groupdict().items() if v}, **names} if found else names
+    if "pod_uid" in names:
+        names["pod_uid"] = names["pod_uid"].replace("_", "-")
+    return Group(**names)
 
 
 def unit(path: str) -> str:

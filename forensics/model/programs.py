@@ -110,7 +110,7 @@ class Surroundings(Struct, frozen=True):
     @property
     def environment(self) -> dict[str, set[str]]:
         """The values of each fact of the environment."""
-        told: dict[str, set[str]] = {}
+        values: dict[str, set[str]] = {}
         for sign in self.signs:
-            told.setdefault(sign.name, set()).add(sign.value)
-        return told
+            values.setdefault(sign.name, set()).add(sign.value)
+        return values

@@ -27,7 +27,7 @@ from forensics.templates.tally import Group, rows
 SHOWN_LINES = 10
 MAX_BEHIND_BEST = 6.0  # log odds; what is less likely by more than this is not shown
 MAX_SOURCES = 200
-MAX_FORMS = 3000  # of all sources together, of each those that it says last
+MAX_DECIDING_FORMS = 3000  # of all sources together, of each those that it says last
 MIN_FORMS = 20  # of a source, where there are many
 MAX_COUNTED_FORMS = 50_000
 WORD_ROWS = 1 << 14
@@ -90,7 +90,7 @@ def candidate_lines(scans: Sequence[Scan], classes: LineClasses, baseline: Seque
     templates = Templates()
     known, _ = known_in(baseline, templates, ignore)
     by_template: dict[str, CandidateLine] = {}
-    share = max(MIN_FORMS, MAX_FORMS // max(1, len(scans)))
+    share = max(MIN_FORMS, MAX_DECIDING_FORMS // max(1, len(scans)))
     for scan in scans[:MAX_SOURCES]:
         own: dict[str, CandidateLine] = {}
         for start, block in sampled(scan):

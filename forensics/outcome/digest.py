@@ -24,9 +24,9 @@ from forensics.outcome.line_classes import (
 TAILS = (1, 3, 10, 50)
 END_LINES = 10
 MIN_FORM_CHARS = 3  # a shorter form is that of any line
-LOUD = TROUBLE | FRAME | SHUT_DOWN  # such a line shows no program that goes on
+LOUD_CLASSES = TROUBLE | FRAME | SHUT_DOWN  # such a line shows no program that goes on
 # The classes of a digest: their bit, and what takes a line out of them.
-CLASSES = {
+COUNTED_CLASSES = {
     "trouble": (TROUBLE, TAKES_BACK),
     "traceback": (TRACEBACK, 0),
     "good": (GOOD, TROUBLE),
@@ -48,7 +48,7 @@ def digest(
     """How a lane with these lines ends. `forms`, `bits`: of each line its form and classes. `total`: lines where not all were
     looked at, else 0. `starts`: places of the lines with which a further attempt begins. `is_record`: does the
     line at a place begin with a time or level of its own?"""
-    held = {name: [bool(b & bit) and not b & without for b in bits] for name, (bit, without) in CLASSES.items()}
+    held = {name: [bool(b & bit) and not b & without for b in bits] for name, (bit, without) in COUNTED_CLASSES.items()}
     last = {name: _distance(rows) for name, rows in held.items()}
     seen = _repeated(forms, bits)
     return LaneDigest(
@@ -79,7 +79,7 @@ def _repeated(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:
     for i, form in enumerate(forms):
         first.setdefault(form, i)
     return [
-        first[form] if not b & LOUD and len(form) > MIN_FORM_CHARS else i
+        first[form] if not b & LOUD_CLASSES and len(form) > MIN_FORM_CHARS else i
         for i, (form, b) in enumerate(zip(forms, bits, strict=True))
     ]
 

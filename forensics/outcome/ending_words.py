@@ -22,9 +22,11 @@ from forensics.model.verdicts import Lane
 
 ROWS = 1 << 16
 LAST_TROUBLE_LINES = 3
-MAX_CHARS = 300
-NOISE = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b|https?://\S+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d")
-TOKEN = lazy.regex(r"[A-Za-z_]{2,30}|\d+(?:\.\d+)?|[✓✗✔✘×❌✅]|[#=>%!?]{1,3}")
+MAX_ENDING_CHARS = 300
+ENDING_NOISE_PATTERN = lazy.regex(
+    r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b|https?://\S+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
+)
+ENDING_TOKEN_PATTERN = lazy.regex(r"[A-Za-z_]{2,30}|\d+(?:\.\d+)?|[✓✗✔✘×❌✅]|[#=>%!?]{1,3}")
 
 
 class EndingWords(Struct, frozen=True):
@@ -62,7 +64,7 @@ def placed(place: str, lines: Iterable[str]) -> set[str]:
     """The words and pairs of words of `lines`, each as `place:words`."""
     found: set[str] = set()
     for text in lines:
-        tokens = [_plain(t) for t in TOKEN.findall(NOISE.sub(" ", text[:MAX_CHARS]))]
+        tokens = [_plain(t) for t in ENDING_TOKEN_PATTERN.findall(ENDING_NOISE_PATTERN.sub(" ", text[:MAX_ENDING_CHARS]))]
         found.update(f"{place}:{t}" for t in tokens)
         found.update(f"{place}:{a} {b}" for a, b in pairwise(tokens))
     return found
@@ -70,7 +72,7 @@ def placed(place: str, lines: Iterable[str]) -> set[str]:
 
 def first_word(text: str) -> set[str]:
     """The word that `text` begins with, as `first:word`."""
-    found = TOKEN.search(NOISE.sub(" ", text[:MAX_CHARS]))
+    found = ENDING_TOKEN_PATTERN.search(ENDING_NOISE_PATTERN.sub(" ", text[:MAX_ENDING_CHARS]))
     return {f"first:{_plain(found[0])}"} if found else set()
 
 

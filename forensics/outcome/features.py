@@ -60,19 +60,19 @@ OVERCOME = ("run_failed", "bad_end", "trouble")
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress", "bad end") for n in (1, 3, 10, 50))
 KINDS = ("job", "notebook", "kernel", "scheduler", "runtime", "service")
 HEALTHY_TOLD = ("healthy.told", "healthy.behind", "healthy.trouble behind")
-UNKNOWN = ("unknown.count", "unknown.least seconds before", "unknown.most severe")
+UNKNOWN_FEATURES = ("unknown.count", "unknown.least seconds before", "unknown.most severe")
 SETTING = ("setting.machine", "setting.host log beside", "setting.own lanes", "setting.attempts", "setting.lines per lane")
 
 ENDING = "ending.words"  # log odds by the words that it ends with
 OTHERS = ("lanes.best good", "lanes.best progress", "lanes.with traceback", "lanes.own end good")
 
-NAMES: tuple[str, ...] = (
+OUTCOME_FEATURES: tuple[str, ...] = (
     *(f"{t}.{n}" for t in TIER_NAMES for n in OF_TIER),
     *(f"trait.{t}" for t in TRAITS),
     "ends.machine",
     "ends.job",
     *HEALTHY_TOLD,
-    *UNKNOWN,
+    *UNKNOWN_FEATURES,
     *(f"lane.{n}" for n in OF_LANE),
     *(f"lane.{n}" for n in ENDS_WITH),
     *(f"lane.good end behind {n}" for n in OVERCOME),
@@ -92,7 +92,8 @@ def features(
     ending: EndingWords,
     rates: Rates | None = None,
 ) -> list[float]:
-    """The numbers in the order of NAMES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies beside its own.
+    """The numbers in the order of OUTCOME_FEATURES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies
+    beside its own.
 
     `ending`: what was learned of last words. `rates`: see Database.rates, which is the default.
     """
@@ -123,7 +124,7 @@ def features(
     found["setting.attempts"] = log1p(max((len(lane.attempts) for lane in lanes), default=0))
     total = sum(lane.digest.lines for lane in lanes)
     found["setting.lines per lane"] = log1p(total / max(1, len(lanes)))
-    return [found[name] for name in NAMES]
+    return [found[name] for name in OUTCOME_FEATURES]
 
 
 def telling_lane(owned: Sequence[Owned], lanes: Sequence[Lane], database: Database) -> Lane | None:
@@ -182,8 +183,8 @@ def is_terminal_by_nature(owned: Sequence[Owned], lanes: Sequence[Lane], machine
     """
     traits = ("kernel_fault", "memory_kill") if machine else ("memory_kill",)
     loud = [o for o in owned if o.whose == "mine" and tier(o, database) < TIER_NAMES.index("hint")]
-    told = [o for o in loud if machine or (o.lane is not None and o.lane.kind == "kernel")]
-    fatal = any(database.has_trait(o.observation.cause, trait) for o in told for trait in traits)
+    terminal = [o for o in loud if machine or (o.lane is not None and o.lane.kind == "kernel")]
+    fatal = any(database.has_trait(o.observation.cause, trait) for o in terminal for trait in traits)
     return fatal and (machine or not ended_well(lanes, loud, owned))
 
 
@@ -199,8 +200,8 @@ def rate_of(o: Owned, rates: Rates) -> tuple[float, float]:
     return known or astuple(prior(o.observation.weight))
 
 
-def _healthy(told: Sequence[Owned]) -> Mapping[str, float]:
-    sure = [o for o in told if o.observation.weight != "hint"]
+def _healthy(observed: Sequence[Owned]) -> Mapping[str, float]:
+    sure = [o for o in observed if o.observation.weight != "hint"]
     if not sure:
         return dict(zip(HEALTHY_TOLD, (0.0, ABSENT, ABSENT), strict=True))
     last = min(sure, key=lambda o: o.aftermath.behind)
@@ -210,10 +211,10 @@ def _healthy(told: Sequence[Owned]) -> Mapping[str, float]:
 
 def ended_well(lanes: Iterable[Lane], loud: Sequence[Owned], owned: Sequence[Owned]) -> bool:
     """Do the subject's own lanes tell that it ended well? Then what nothing but time ties to it did not end it."""
-    told = [o for o in owned if o.observation.cause == HEALTHY and o.whose == "mine" and o.observation.weight != "hint"]
+    good_ends = [o for o in owned if o.observation.cause == HEALTHY and o.whose == "mine" and o.observation.weight != "hint"]
     good = [lane for lane in lanes if 0 <= lane.digest.good <= NEAR_END]
     later = [o for o in loud if o.aftermath.good == 0 and o.aftermath.starts == 0]
-    return not later and bool(good or any(o.aftermath.behind <= NEAR_END for o in told))
+    return not later and bool(good or any(o.aftermath.behind <= NEAR_END for o in good_ends))
 
 
 def _others(lanes: Sequence[Lane], well: bool) -> Mapping[str, float]:
@@ -231,10 +232,10 @@ def _others(lanes: Sequence[Lane], well: bool) -> Mapping[str, float]:
 
 def _unknown(found: Sequence[Owned], tiers: Mapping[int, int]) -> Mapping[str, float]:
     if not found:
-        return dict(zip(UNKNOWN, (0.0, ABSENT, ABSENT), strict=True))
+        return dict(zip(UNKNOWN_FEATURES, (0.0, ABSENT, ABSENT), strict=True))
     gaps = [abs(o.seconds_before) for o in found if o.seconds_before is not None]
     severe = float(NOTICE - min(tiers[id(o)] for o in found))
-    return dict(zip(UNKNOWN, (log1p(len(found)), log1p(min(gaps)) if gaps else ABSENT, severe), strict=True))
+    return dict(zip(UNKNOWN_FEATURES, (log1p(len(found)), log1p(min(gaps)) if gaps else ABSENT, severe), strict=True))
 
 
 def _of_lane(digest: LaneDigest | None) -> Mapping[str, float]:

@@ -32,14 +32,14 @@ KERNEL = re.compile(
 )
 RANK = re.compile(rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>")
 SRUN = re.compile(rb" {0,4}(\d{1,5}): (?=\D)")
-ACTOR = re.compile(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
+RAY_ACTOR_PATTERN = re.compile(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
 OWN: Key = ("job", "")
 SCHEDULERS = re.compile(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
 RUNTIMES = re.compile(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel")
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel")
 DAEMON = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
-MANY = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
+MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
 
 
 class Row(Struct):
@@ -73,7 +73,7 @@ def key_of(raw: bytes, ranks: bool = False) -> Key | None:
         return ("kernel", "") if program == "kernel" else spoken_of(raw[found.end() :]) or ("unit", program)
     if about := spoken_of(raw):
         return about
-    if b" pid=" in raw[:120] and (found := ACTOR.match(raw)):
+    if b" pid=" in raw[:120] and (found := RAY_ACTOR_PATTERN.match(raw)):
         return ("process", f"{found['name'].decode()} {found['pid'].decode()}")
     if ranks and (found := SRUN.match(raw)):
         return ("rank", found[1].decode())
@@ -112,7 +112,7 @@ def rows(scan: Scan, layout: str) -> Iterator[tuple[Key, Row]]:
     """Every line of the sample that is not blank, in order, with the key of its lane."""
     host = is_host_log(scan, layout)
     ends = [line.text.encode("utf-8", "replace") for line in (*scan.head, *scan.tail)]
-    ranks = sum(1 for raw in ends if SRUN.match(raw)) > MANY * max(1, len(ends))
+    ranks = sum(1 for raw in ends if SRUN.match(raw)) > MIN_RANK_LINE_SHARE * max(1, len(ends))
     several = host or ranks or any(key_of(raw) for raw in ends) or _speaks_of_several(scan)
     for first, block in scan.sample:
         last: Key = OWN

@@ -13,7 +13,7 @@ TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, S
     1 << i for i in range(12)
 )
 TAKES_BACK = GOES_ON | SERVICE  # what makes a word of trouble no sign of an end
-MAX_CHARS = 240  # of a line that are looked at; what a line does, it says in front
+MAX_CLASSIFIED_CHARS = 240  # of a line that are looked at; what a line does, it says in front
 CLASSES = {
     "goes_on": GOES_ON,
     "good_end": GOOD,
@@ -29,7 +29,7 @@ CLASS_NAMES = (
     *("trouble", "goes_on", "good_end", "progress", "run_start", "shut_down", "traceback", "frame", "host_service", "saved"),
     *("bad_end", "run_failed"),
 )  # in the order of their bits
-HEAD = "Traceback (most recent call last)"
+TRACEBACK_HEAD = "Traceback (most recent call last)"
 FRAMES = lazy.regex(
     r"^\s{2,}(?:File \"|at |raise |return |\^|~)|^\s*File \".{1,300}\", line \d"
     r"|^\[<[0-9a-f]+>\]|^ {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|^\s*#\d+ +0x|^Call Trace:|^\w{3,20}: 0{4}"
@@ -50,7 +50,7 @@ class LineClasses:
 
     def of(self, text: str) -> int:
         """The classes of one line, its terminal colours removed."""
-        text = text[:MAX_CHARS]
+        text = text[:MAX_CLASSIFIED_CHARS]
         low = text.lower()
         found = 0
         for bit, words, pattern in self.others:
@@ -58,7 +58,7 @@ class LineClasses:
                 found |= bit
         if FRAMES.search(text):
             return found & GOES_ON | FRAME
-        if HEAD in text:
+        if TRACEBACK_HEAD in text:
             return found & GOES_ON | TRACEBACK | TROUBLE
         return found | TROUBLE if self.is_trouble(text) else found
 

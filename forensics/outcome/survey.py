@@ -16,7 +16,7 @@ from forensics.core import lazy
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
-from forensics.outcome.digest import LOUD, MIN_FORM_CHARS, digest
+from forensics.outcome.digest import LOUD_CLASSES, MIN_FORM_CHARS, digest
 from forensics.outcome.lanes import OWN, Key, Row, entity_of, key_of, lane_kind, rows, text_of
 from forensics.outcome.line_classes import (
     GOES_ON,
@@ -45,7 +45,7 @@ TRACEBACK_RECORD = "traceback"
 MILD_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 RECORD_LEVEL = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
 LEVEL_CHARS = 160
-COUNTER = lazy.regex(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})")
+COUNTER_PATTERN = lazy.regex(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})")
 
 
 def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
@@ -121,7 +121,7 @@ class _LaneRows:
         self.forms = [r.form for r in own]
         self.cells = cells
         self.seen_from = [
-            self.first_seen[r.form] if not b & LOUD and len(r.form) > MIN_FORM_CHARS else NEVER_SEEN
+            self.first_seen[r.form] if not b & LOUD_CLASSES and len(r.form) > MIN_FORM_CHARS else NEVER_SEEN
             for r, b in zip(own, self.bits, strict=True)
         ]
         self.progress = _counts_behind([bool(b & PROGRESS) and not b & TROUBLE for b in self.bits])
@@ -163,8 +163,8 @@ class _LaneRows:
 
     def started_by(self, launcher: "_LaneRows") -> None:
         """Take the attempts that `launcher` tells of for its own: it starts a rank anew, which says nothing of that itself."""
-        told = launcher.told_starts()
-        self._starts = sorted({*self.starts(), *(s for s in told if self.numbers and s > self.numbers[0])})
+        starts = launcher.told_starts()
+        self._starts = sorted({*self.starts(), *(s for s in starts if self.numbers and s > self.numbers[0])})
 
     def told_starts(self) -> list[int]:
         """Those of starts() that a phrase tells, or steps that count from the beginning again: no banner that is seen twice."""
@@ -187,17 +187,17 @@ class _LaneRows:
         found: list[int] = []
         highest = 0
         for row, bits in zip(self.rows[BANNER_ROWS:], self.bits[BANNER_ROWS:], strict=True):
-            counted = COUNTER.search(text_of(row.raw)) if bits & PROGRESS and len(self.rows) < MAX_FORMS else None
+            counted = COUNTER_PATTERN.search(text_of(row.raw)) if bits & PROGRESS and len(self.rows) < MAX_FORMS else None
             count = int(counted[1]) if counted else highest
             fell = counted is not None and count <= 1 and highest > 2
             highest = count if counted else highest
-            told = bool(bits & START and not bits & TROUBLE) or fell
-            begins = told or row.form in banners
+            is_start = bool(bits & START and not bits & TROUBLE) or fell
+            begins = is_start or row.form in banners
             if self.cells:
                 begins = CELL.match(row.raw) is not None
             if begins and (self.cells or not found or row.number - found[-1] > BANNER_ROWS):
                 found.append(row.number)
-                self._told_starts += [row.number] if told else []
+                self._told_starts += [row.number] if is_start else []
         return found
 
     def is_record(self, place: int) -> bool:

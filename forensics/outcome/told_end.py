@@ -16,8 +16,8 @@ from forensics.model import Observation
 from forensics.model.verdicts import Owned
 
 FIELD = "command_status"  # of an observation: the status as a shell tells it, 128 + n for signal n, or UNKNOWN
-UNKNOWN = "unknown"
-ENDED_BADLY = 0.98  # the status is the kernel's; what is left is a program that says with it what no table knows
+UNKNOWN_STATUS = "unknown"
+FAILED_STATUS_PROBABILITY = 0.98  # the status is the kernel's; what is left is a program that says with it what no table knows
 # Of the runs whose output shows no bad end, how many have one. Of jobs whose scheduler told the outcome 3 in 100 fail without a
 # word; programs that end with a status of their own on purpose, and whose output looks well, add to them: a prior, not a count.
 SILENT_SHARE = 0.1
@@ -34,7 +34,7 @@ class ToldEnd(Struct, frozen=True):
 
     def ended_badly(self, shown: float) -> float:
         """The probability of a bad end. `shown`: that by the output alone."""
-        return max(shown, MAY_HAVE_ENDED_BADLY if self.status is None else ENDED_BADLY)
+        return max(shown, MAY_HAVE_ENDED_BADLY if self.status is None else FAILED_STATUS_PROBABILITY)
 
     @property
     def why(self) -> str:
@@ -52,7 +52,7 @@ def told_end(observations: Iterable[Observation], own: Iterable[str], owned: Ite
     """
     sources = set(own)
     found = [o for o in observations if FIELD in o.fields and o.source in sources and o.proofs]
-    known = [o for o in found if o.fields[FIELD] != UNKNOWN]
+    known = [o for o in found if o.fields[FIELD] != UNKNOWN_STATUS]
     if not found:
         return None
     last = max(known or found, key=lambda o: (o.time is not None, o.time.timestamp() if o.time else 0.0, o.line))
@@ -61,7 +61,7 @@ def told_end(observations: Iterable[Observation], own: Iterable[str], owned: Ite
     if (end.source, end.line) in answers:
         return None
     status = last.fields[FIELD]
-    return ToldEnd(None if status == UNKNOWN else int(status), end.source, end.line, end.text)
+    return ToldEnd(None if status == UNKNOWN_STATUS else int(status), end.source, end.line, end.text)
 
 
 def shown_share(shown: float) -> float:

@@ -31,19 +31,21 @@ def owned(incident: Incident, asked: Asked, database: Database) -> tuple[Owned, 
     observations = [o for o in incident.events if o.cause in database.causes]
     asked = replace(asked, hosts=_hosts(observations, asked))
     linked = _named_links(incident.links, observations, asked)
-    told = any(o.source in asked.own and o.weight != "hint" and ends_of(o, database) != "nothing" for o in observations)
-    first = [_owned(o, linked, asked, database, told) for o in observations]
+    ends_in_own_logs = any(
+        o.source in asked.own and o.weight != "hint" and ends_of(o, database) != "nothing" for o in observations
+    )
+    first = [_owned(o, linked, asked, database, ends_in_own_logs) for o in observations]
     first = [_as_felt(o, first, asked, database) for o in first]
     mine = {pid for o in first if o.whose == "mine" and o.observation.source not in asked.own and (pid := _pid(o.observation))}
     return tuple(_not_the_one(o, mine, database) for o in first)
 
 
-def _owned(o: Observation, linked: Mapping[Place, str], asked: Asked, database: Database, told: bool) -> Owned:
-    """`told`: do the subject's own logs tell how they ended?"""
+def _owned(o: Observation, linked: Mapping[Place, str], asked: Asked, database: Database, ends_in_own_logs: bool) -> Owned:
+    """`ends_in_own_logs`: do the subject's own logs tell how they ended?"""
     lane = _lane_of(o, asked)
     aftermath = lane.aftermath[(o.line, o.kind)] if lane else Aftermath(behind=0)
     before = _seconds_before(o, asked)
-    whose, link = _whose(o, lane, linked, asked, database, before if told else None)
+    whose, link = _whose(o, lane, linked, asked, database, before if ends_in_own_logs else None)
     return Owned(o, whose, link, lane, aftermath, before, _facts(o, whose, aftermath, before))
 
 
@@ -60,12 +62,18 @@ def _whose(
         if lane is None or lane.kind in OWN_KINDS or not any(x.kind in OWN_KINDS for x in asked.lanes.get(o.source, ())):
             return "mine", "its own log"
         return "unknown", "another program's line in its log"
-    told = _group(o)
+    group_of_it = _group(o)
     jobs, containers = {n.job for n in asked.named} - {""}, {n.container for n in asked.named} - {""}
-    if told.job and jobs and not any(n.array for n in asked.named):
-        return ("mine", f"job {told.job}") if told.job in jobs else ("others", f"job {told.job} is another one")
-    if told.container and containers:
-        return ("mine", f"container {told.container[:12]}") if told.container in containers else ("others", "another container")
+    if group_of_it.job and jobs and not any(n.array for n in asked.named):
+        return (
+            ("mine", f"job {group_of_it.job}") if group_of_it.job in jobs else ("others", f"job {group_of_it.job} is another one")
+        )
+    if group_of_it.container and containers:
+        return (
+            ("mine", f"container {group_of_it.container[:12]}")
+            if group_of_it.container in containers
+            else ("others", "another container")
+        )
     if o.place in linked:
         return "mine", linked[o.place]
     pid, death = _pid(o), database.has_trait(o.cause, "process_death")
@@ -95,14 +103,14 @@ def _as_felt(o: Owned, every: Sequence[Owned], asked: Asked, database: Database)
 
 
 def _hosts(observations: Iterable[Observation], asked: Asked) -> frozenset[str]:
-    told = (o.fields.get(name, "") for o in observations if o.source in asked.own for name in ("host", "node"))
-    return frozenset(host(str(name)) for name in told) - {""}
+    names = (o.fields.get(name, "") for o in observations if o.source in asked.own for name in ("host", "node"))
+    return frozenset(host(str(name)) for name in names) - {""}
 
 
 def _on_another_host(o: Observation, asked: Asked) -> bool:
     """Do both name their hosts, and two different ones? Numbers of processes mean something on one host only."""
-    told = host(str(o.fields.get("host", "")))
-    return bool(told) and bool(asked.hosts) and not any(same_host(told, h) for h in asked.hosts)
+    named = host(str(o.fields.get("host", "")))
+    return bool(named) and bool(asked.hosts) and not any(same_host(named, h) for h in asked.hosts)
 
 
 def _by_time(o: Observation, asked: Asked, before: float | None) -> tuple[Whose, str]:
@@ -151,13 +159,17 @@ def _not_the_one(o: Owned, mine: set[int], database: Database) -> Owned:
 
 
 def _group(o: Observation) -> Group:
-    told = group(" ".join(str(o.fields[name]) for name in GROUP_FIELDS if name in o.fields))
-    return replace(told, job=str(o.fields["job"]).partition(".")[0]) if "job" in o.fields and not told.job else told
+    named_group = group(" ".join(str(o.fields[name]) for name in GROUP_FIELDS if name in o.fields))
+    return (
+        replace(named_group, job=str(o.fields["job"]).partition(".")[0])
+        if "job" in o.fields and not named_group.job
+        else named_group
+    )
 
 
 def _pid(o: Observation) -> int:
-    told = o.fields.get("pid", 0)
-    return int(told) if isinstance(told, int) or (isinstance(told, str) and told.isdecimal() and len(told) < 10) else 0
+    pid = o.fields.get("pid", 0)
+    return int(pid) if isinstance(pid, int) or (isinstance(pid, str) and pid.isdecimal() and len(pid) < 10) else 0
 
 
 def _is_none_of(victim: int, pids: Iterable[int], threads: int) -> bool:

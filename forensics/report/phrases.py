@@ -14,7 +14,7 @@ VERDICTS = {
     "no_crash": "",
     "undetermined": "Nothing here proves a cause. This is the most likely one; see what would settle it.",
 }
-ACTOR = {"user": "you", "admin": "admin"}
+WHO = {"user": "you", "admin": "admin"}
 SURENESS = {
     "proof": "the line marked > alone shows the cause",
     "strong": "the line marked > nearly always means this cause",

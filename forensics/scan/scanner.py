@@ -130,11 +130,11 @@ class _Scanner:
             return confirmer.search(place.text())
         except TimeoutError:
             self.slow[i] = self.slow.get(i, 0) + 1
-            told = f"{confirmer.signature.id} took too long on this line"
+            message = f"{confirmer.signature.id} took too long on this line"
             if self.slow[i] == limits.current.slow_lines:
-                told += f", the {limits.current.slow_lines}rd one; it was not tried again in this source"
+                message += f", the {limits.current.slow_lines}rd one; it was not tried again in this source"
             if self.slow[i] in (1, limits.current.slow_lines):
-                self.warn(Warning("timeout", told, self.source.name, place.number))
+                self.warn(Warning("timeout", message, self.source.name, place.number))
             return None
 
     def _sample(self, trigger: Trigger, place: Place) -> None:
@@ -160,8 +160,10 @@ class _Scanner:
         self._count_the_rest()
         for kind, ends in self.ends.items():
             if ends.dropped:
-                told = f"{ends.dropped} more places of the kind {kind} lie between the first and the last ones and were not read"
-                self.warn(Warning("folded", told, self.source.name))
+                message = (
+                    f"{ends.dropped} more places of the kind {kind} lie between the first and the last ones and were not read"
+                )
+                self.warn(Warning("folded", message, self.source.name))
         regions: dict[str, Any] = {k: tuple(e.items()) for k, e in self.ends.items()}
         for (kind, _), even in self.evens.items():  # the first chunk's came first
             regions[kind] = (*regions.get(kind, ()), *even.kept)

@@ -51,9 +51,9 @@ def evaluation_events(scan: Scan, found: Numbers) -> list[Observation]:
     lines = evaluations(found)
     if len(lines) < MIN_EVALUATIONS:
         return []
-    told = [j for s in found.series if s.quantity == "memory" and s.unit == "bytes" for j in (jumps(s, lines),) if j]
-    told.sort(key=lambda j: (j.series.sense != "used", -j.share))
-    return [_event(scan, j) for j in told[:MAX_EVALUATION_EVENTS]]
+    jumps_found = [j for s in found.series if s.quantity == "memory" and s.unit == "bytes" for j in (jumps(s, lines),) if j]
+    jumps_found.sort(key=lambda j: (j.series.sense != "used", -j.share))
+    return [_event(scan, j) for j in jumps_found[:MAX_EVALUATION_EVENTS]]
 
 
 def evaluations(found: Numbers) -> list[int]:

@@ -21,10 +21,10 @@ from forensics.series.waves import wave_events
 def events(scan: Scan, found: Numbers) -> list[Observation]:
     """What `found`, the numbers of `scan`, tell."""
     jumps = evaluation_events(scan, found)
-    told = {e.fields["series"] for e in jumps}
+    jumping = {e.fields["series"] for e in jumps}
     return [
         *jumps,
-        *(e for e in growth_events(scan, found.series) if e.fields["series"] not in told),
+        *(e for e in growth_events(scan, found.series) if e.fields["series"] not in jumping),
         *finite_events(scan, found.series),
         *_pace(scan, found.series),
         *silence_events(scan, found),

@@ -84,20 +84,20 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series]) -> Observation | 
 def _steps_before(before: Sequence[Reading], at: Reading, others: Sequence[Series], series: Series) -> dict[str, Value]:
     """The last finite value, how far it stood above the usual, and the gradient norm and loss scale beside it."""
     finite = [r.value for r in before if math.isfinite(r.value)]
-    told: dict[str, Value] = {}
+    facts: dict[str, Value] = {}
     if finite:
-        told["last_finite"] = _short(finite[-1])
+        facts["last_finite"] = _short(finite[-1])
         usual = statistics.median(finite)
         if usual > 0 and finite[-1] > 3 * usual:
-            told["spike"] = _short(finite[-1] / usual, 3)
+            facts["spike"] = _short(finite[-1] / usual, 3)
     for other in others:
         if other.quantity in ("grad_norm", "loss_scale") and other.scope == series.scope and other is not series:
             known = [r.value for r in other.readings if r.line <= at.line and math.isfinite(r.value)]
             if known and other.quantity == "grad_norm":
-                told["grad_norm_before"] = _short(known[-1])
+                facts["grad_norm_before"] = _short(known[-1])
             elif known:
-                told["loss_scale_before"] = known[-1]
-    return told
+                facts["loss_scale_before"] = known[-1]
+    return facts
 
 
 def _short(value: float, digits: int = 4) -> float:

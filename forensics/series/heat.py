@@ -33,16 +33,16 @@ def reason(series: Sequence[Series], since: int) -> Reason | None:
     """Why a GPU is slow from line `since` on: the reading that says so, fields and weight; None where nothing says so."""
     heat = [r for s in series if s.quantity == "temperature" for r in s.readings]
     hottest = max(heat, key=lambda r: r.value, default=None)
-    told: dict[str, Value] = {"temperature_c": hottest.value} if hottest else {}
+    facts: dict[str, Value] = {"temperature_c": hottest.value} if hottest else {}
     for one in series:
         if one.quantity == "throttle" and (reading := _came(one, since)):
-            return reading, {**told, "reason": one.name}, "strong"
+            return reading, {**facts, "reason": one.name}, "strong"
     for clock in (s for s in series if s.quantity == "clock"):
         change = shift(clock.values, CLOCKS)
         warm = hottest is not None and hottest.value >= HOT_CELSIUS - WARM
         if change and change.apart < 1 - MIN_CLOCK_SEPARATION and change.after < CLOCK_FALL * change.before and warm:
-            return clock.readings[change.at], {**told, "reason": "clocks fell"}, "strong"
-    return (hottest, told, "hint") if hottest and hottest.value >= HOT_CELSIUS else None
+            return clock.readings[change.at], {**facts, "reason": "clocks fell"}, "strong"
+    return (hottest, facts, "hint") if hottest and hottest.value >= HOT_CELSIUS else None
 
 
 def _came(throttle: Series, since: int) -> Reading | None:

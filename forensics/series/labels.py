@@ -138,8 +138,8 @@ def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
     if NO_MEMORY & last or "/" in unit:
         return None
     in_label = UNIT_PATTERN.search(label.lower().replace("_", " ").replace("[", " ").replace("(", " "))
-    told = (unit or (in_label["unit"] if in_label else "")).lower()
-    if told in ("ms", "s", "c", "mhz", "w", "sec", "secs", "seconds"):
+    printed_unit = (unit or (in_label["unit"] if in_label else "")).lower()
+    if printed_unit in ("ms", "s", "c", "mhz", "w", "sec", "secs", "seconds"):
         return None
     watermark = said == ["max", "mem"] or (said == ["memory"] and not unit)  # detectron2 and torchvision; mmengine
     sense = "free" if FREE_MEMORY_WORDS & last else "peak" if watermark or PEAK & last else "used"
@@ -147,16 +147,16 @@ def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
     device = said in (["current"], ["peak"]) and not unit  # tf.config.experimental.get_memory_info('GPU:0')
     gpu = watermark or device or bool(GPU_WORDS & last) or "gb" in last or {"bytes", "use"} <= last
     name = " ".join(w for w in said if not UNIT_PATTERN.fullmatch(w))
-    return Meaning("memory", name, *_scale(told, said), sense=sense, gpu=gpu and not host)
+    return Meaning("memory", name, *_scale(printed_unit, said), sense=sense, gpu=gpu and not host)
 
 
-def _scale(told: str, said: list[str]) -> tuple[float, str]:
-    if told in ("%", "percent"):
+def _scale(printed_unit: str, said: list[str]) -> tuple[float, str]:
+    if printed_unit in ("%", "percent"):
         return 1.0, "%"
-    if told in ("b", "bytes"):
+    if printed_unit in ("b", "bytes"):
         return 1.0, "bytes"
-    if told:
-        return float(SIZES[told[0]]), "bytes"
+    if printed_unit:
+        return float(SIZES[printed_unit[0]]), "bytes"
     return (1024.0, "bytes") if "maxrss" in said else (1.0, "bare")
 
 

@@ -64,9 +64,9 @@ def pace_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
     count = len(clearest.series.readings)
     heat = reason(series, clearest.at.line)
     if heat:
-        reading, told, weight = heat
+        reading, facts, weight = heat
         lines = [Line(reading.line, reading.text), *lines]
-        return [event(scan, "throttled", "gpu_hardware.thermal_power", weight, lines, {**fields, **told}, count)]
+        return [event(scan, "throttled", "gpu_hardware.thermal_power", weight, lines, {**fields, **facts}, count)]
     share = _waiting(clearest, series)
     fields |= {"data_percent": round(100 * share)} if share else {}
     if share >= MIN_WAITING_SHARE and clearest.factor >= STARVED_SLOWER:

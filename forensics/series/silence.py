@@ -60,8 +60,8 @@ class Since(Struct, frozen=True):
 
 def silence_events(scan: Scan, found: Numbers) -> list[Observation]:
     """The silence at the end of a source, or a rank that fell behind; at most one Observation."""
-    told = _silence(scan, found) or _behind(scan, found.progress)
-    return [told] if told else []
+    silence = _silence(scan, found) or _behind(scan, found.progress)
+    return [silence] if silence else []
 
 
 def _silence(scan: Scan, found: Numbers) -> Observation | None:

@@ -35,8 +35,8 @@ class Crossing(Struct, frozen=True):
 
     def __str__(self) -> str:
         """What is wrong, without the place."""
-        told = f"{self.signature.id} matches an example of {self.owner.id} ({self.example.place})"
-        return f"{told}: {self.related}" if self.related else f"{told}, and the two causes do not know each other"
+        match = f"{self.signature.id} matches an example of {self.owner.id} ({self.example.place})"
+        return f"{match}: {self.related}" if self.related else f"{match}, and the two causes do not know each other"
 
 
 class Lines:
@@ -72,13 +72,13 @@ def crossings(causes: Sequence[Cause], own: Collection[str] | None = None) -> It
     of_all: Asked = _compiled(causes) if own is None else Lines(every).matches
     of_own = of_all if own is None else Lines(s for s in every if s.id in own).matches
     for owner in every:
-        told: set[str] = set()
+        reported: set[str] = set()
         asked = of_all if own is None or owner.id in own else of_own
         for example in owner.match:
-            found = [s for s in asked(example.text) if s.cause != owner.cause and s.id not in told]
+            found = [s for s in asked(example.text) if s.cause != owner.cause and s.id not in reported]
             silenced = bool(found) and any(s.cause == HEALTHY for s in of_all(example.text))
             for signature in found:
-                told.add(signature.id)
+                reported.add(signature.id)
                 yield Crossing(signature, owner, example, _related(known, signature, owner, silenced))
 
 

@@ -88,9 +88,9 @@ def _said_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
         for s in cause.signatures if cause.id != HEALTHY else ():
             healthy, own, other = fired.get(s.id, (0.0, 0.0, 0.0))
             if s.ends != "nothing" and _by_chance(round(healthy), round(own + other)) <= BY_CHANCE_MAX:
-                told = f"it fired in {healthy:g} healthy logs and {own + other:g} failed ones"
+                counts = f"it fired in {healthy:g} healthy logs and {own + other:g} failed ones"
                 advice = "narrow it, or let it say `ends: nothing`"
-                yield Fault(s.place.path, s.place.line, f"{s.id}: {told}: {advice}")
+                yield Fault(s.place.path, s.place.line, f"{s.id}: {counts}: {advice}")
 
 
 def _by_chance(healthy: int, failed: int) -> float:

@@ -11,7 +11,7 @@ import regex
 from forensics.database.entries import Signature
 from forensics.database.message import Hole, parts
 
-SAMPLE = {
+SAMPLE_OF_HOLE = {
     "int": "7",
     "count": "7",
     "number": "7",
@@ -41,7 +41,9 @@ def example_of(message: str) -> str:
     for part in parts(message):
         if isinstance(part, Hole):
             made.append(
-                part.choices[0] if part.choices else SAMPLE.get(part.type, "x" if part.type not in ("text", "rest") else "")
+                part.choices[0]
+                if part.choices
+                else SAMPLE_OF_HOLE.get(part.type, "x" if part.type not in ("text", "rest") else "")
             )
         else:
             made.append(part)

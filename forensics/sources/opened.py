@@ -93,8 +93,8 @@ def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Sour
     for member in members(replace(blob, head=None), kind, warn):
         yield from opened(member, tell, archives + 1)
     if left:
-        told = " and ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
-        warn(Warning("skipped", f"not read of its members: {told}", blob.name))
+        counts = " and ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
+        warn(Warning("skipped", f"not read of its members: {counts}", blob.name))
 
 
 def _text(blob: Blob, head: bytes, warn: Warn) -> Iterator[Source]:

@@ -58,8 +58,8 @@ def _without(source: Source, before: tuple[str, _Tail] | None, tail: _Tail) -> S
         if before and before[1].data:
             start, left_out = _cut(given, before[1].data)
             if left_out:
-                told = f"it begins with the last {counted(left_out, 'line')} of {before[0]}; they were read once"
-                warn(Warning("duplicate", told, source.name))
+                message = f"it begins with the last {counted(left_out, 'line')} of {before[0]}; they were read once"
+                warn(Warning("duplicate", message, source.name))
         if start:
             yield from tail.watch(_again(start, given))
         else:

@@ -32,8 +32,8 @@ def in_order(
         return not own, not named, each[i].verdict != "crash", each[i].verdict == "no_crash", i
 
     order = sorted(range(len(each)), key=place)
-    told = [each[i] for i in order]
-    return [found[i] for i in order] + found[len(each) :], [decided, *told[1:]] if told else []
+    ordered = [each[i] for i in order]
+    return [found[i] for i in order] + found[len(each) :], [decided, *ordered[1:]] if ordered else []
 
 
 def incident_summaries(
@@ -44,28 +44,28 @@ def incident_summaries(
 ) -> tuple[IncidentSummary, ...]:
     """Each of `found` that was decided, with what `tell` says of its causes; those of the first one are the report's own."""
     both = list(zip(found, decided, strict=False))
-    told = [first, *(advice.linked(tell(d), i) for i, d in both[1:])]
-    return tuple(_incident(i, n, d, f) for n, ((i, d), f) in enumerate(zip(both, told, strict=False), 1))
+    all_findings = [first, *(advice.linked(tell(d), i) for i, d in both[1:])]
+    return tuple(_incident(i, n, d, f) for n, ((i, d), f) in enumerate(zip(both, all_findings, strict=False), 1))
 
 
-def _incident(incident: Incident, number: int, decision: Diagnosis, told: tuple[Finding, ...]) -> IncidentSummary:
+def _incident(incident: Incident, number: int, decision: Diagnosis, found: tuple[Finding, ...]) -> IncidentSummary:
     hosts = sorted({str(e.fields["host"]) for e in incident.events if "host" in e.fields})
     links = tuple(f"{k.first[0]}:{k.first[1]} and {k.second[0]}:{k.second[1]} by {k.by}" for k in incident.links[:20])
-    first = told[0]
+    first = found[0]
     in_full = number > 1 and decision.verdict != "no_crash"
     return IncidentSummary(
         id=number,
         start=incident.start,
         end=incident.end,
-        causes=tuple(f.id for f in told),
+        causes=tuple(f.id for f in found),
         events=len(incident.events),
         hosts=tuple(hosts),
         links=links,
         time=min((e.time for e in incident.events if e.time and e.cause == first.id), default=incident.start),
         verdict=decision.verdict,
         subject=advice.who(first.facts),
-        candidates=tuple(IncidentCause(f.id, f.title, f.role, f.probability) for f in told),
-        findings=tuple(_short(f) for f in told[:MAX_FULL_CAUSES]) if in_full else (),
+        candidates=tuple(IncidentCause(f.id, f.title, f.role, f.probability) for f in found),
+        findings=tuple(_short(f) for f in found[:MAX_FULL_CAUSES]) if in_full else (),
     )
 
 
@@ -76,11 +76,11 @@ def _short(finding: Finding) -> Finding:
 
 def moments(found: list[Incident], decided: list[Diagnosis]) -> tuple[Moment, ...]:
     """The timeline: every observation with the role of its cause in its incident."""
-    told: list[Moment] = []
+    made: list[Moment] = []
     for incident, decision in zip_longest(found, decided):  # of very many incidents, the last ones are listed only
         role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)} if decision else {}
-        told += [_moment(e, role) for e in incident.events]
-    return tuple(told[: limits.current.moments])
+        made += [_moment(e, role) for e in incident.events]
+    return tuple(made[: limits.current.moments])
 
 
 def _role(candidate: Candidate, first: bool) -> Role:
@@ -88,5 +88,5 @@ def _role(candidate: Candidate, first: bool) -> Role:
 
 
 def _moment(event: Observation, role: dict[str, Role]) -> Moment:
-    told = role.get(event.cause) if event.cause else None
-    return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, told or "noise")
+    known_role = role.get(event.cause) if event.cause else None
+    return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, known_role or "noise")

@@ -38,13 +38,13 @@ def _own_source(decided: Diagnosis, asked: Asked) -> str:
     return "" if lane is None or lane.source in sources else next(iter(sources), "")
 
 
-def earlier_attempts(decided: Diagnosis, asked: Asked, told: tuple[Finding, ...]) -> tuple[EarlierAttempt, ...]:
+def earlier_attempts(decided: Diagnosis, asked: Asked, causes: tuple[Finding, ...]) -> tuple[EarlierAttempt, ...]:
     """The attempts of the subject's main lane before its last one that a line of weight shows the end of, in order."""
     lane = asked.main_lane()
     if lane is None or asked.machine:
         return ()
-    titles = {f.id: f.title for f in told if not f.id.startswith("none.")}  # an attempt that ended well is no news
-    overcome, quoted = decided.verdict == "no_crash", {p.line for p in told[0].evidence if p.source == lane.source}
+    titles = {f.id: f.title for f in causes if not f.id.startswith("none.")}  # an attempt that ended well is no news
+    overcome, quoted = decided.verdict == "no_crash", {p.line for p in causes[0].evidence if p.source == lane.source}
     ends = {
         proof.line: (o.observation, proof)
         for c in decided.candidates
@@ -56,7 +56,7 @@ def earlier_attempts(decided: Diagnosis, asked: Asked, told: tuple[Finding, ...]
         if proof.line in o.observation.shown_on and not (overcome and proof.line in quoted)
     }
     found: list[EarlierAttempt] = []
-    shown = max((p.line for p in told[0].evidence if p.source == lane.source), default=lane.attempts[-1].last_line)
+    shown = max((p.line for p in causes[0].evidence if p.source == lane.source), default=lane.attempts[-1].last_line)
     for attempt in (a for a in lane.attempts[:-1] if a.last_line < shown):  # behind it nothing is earlier than what is told
         lines = [n for n in ends if attempt.first_line <= n <= attempt.last_line]
         if lines:

@@ -45,8 +45,8 @@ def difference(
         noted.append(Warning("empty", f"the {'bad' if known else 'good'} run has no line that says anything"))
     elif len(found.shared) < MIN_COMMON_SHARE * min(len(known), len(found.shared) + len(messages)):
         noted.append(Warning("unlike", "the two runs share few of their messages; are they runs of one program?"))
-    told = tuple(dict.fromkeys(noted))
-    return Difference(names, tuple(read), found.lines, len(found.shared), messages, found.left_out, told)
+    all_warnings = tuple(dict.fromkeys(noted))
+    return Difference(names, tuple(read), found.lines, len(found.shared), messages, found.left_out, all_warnings)
 
 
 def known_in(given: Iterable[Source], templates: Templates, warn: Warn) -> tuple[set[int], tuple[str, ...]]:

@@ -112,10 +112,10 @@ def _expected(folder: Path, knowledge: Database) -> Iterator[Case]:
     import yaml
 
     for path in sorted(folder.glob("*/expected.yaml")):
-        told: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if not isinstance(told, dict) or "cause" not in told:
+        answer: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if not isinstance(answer, dict) or "cause" not in answer:
             raise UsageError("names no cause", str(path))
-        right = _known((str(told["cause"]), *map(str, told.get("accept") or ())), knowledge, str(path))
+        right = _known((str(answer["cause"]), *map(str, answer.get("accept") or ())), knowledge, str(path))
         logs = sorted(p for p in path.parent.rglob("*") if p.is_file() and p != path)
         yield Case(path.parent.name, right, path.parent.name, False, question_of(logs, knowledge), folder.name)
 

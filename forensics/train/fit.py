@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
-from forensics.decision.candidates import NAMES, candidates
+from forensics.decision.candidates import FEATURE_NAMES, candidates
 from forensics.decision.model import Model
 from forensics.outcome.ending_words import EndingWords
 from forensics.outcome.features import Rates
@@ -21,12 +21,14 @@ from forensics.train.lines_fit import fit_lines
 from forensics.train.rates import fired
 from forensics.train.weights import Choice
 
-FOLDS = 5
+FOLD_COUNT = 5
 # The weight of a copy whose own cause no signature knew, beside 1 for the case as it is: what is new is met more rarely.
 UNFAMILIAR = 0.05
 
 
-def train(cases: Sequence[Case], knowledge: Database, folds: int = FOLDS, emphasis: Mapping[str, float] | None = None) -> Model:
+def train(
+    cases: Sequence[Case], knowledge: Database, folds: int = FOLD_COUNT, emphasis: Mapping[str, float] | None = None
+) -> Model:
     """The Model of all `cases` and the signatures' examples.
 
     The ranker's weights are learned from what a text model says that never saw the case's origin, the outcome's calibration from
@@ -61,7 +63,7 @@ def rates_without(cases: Sequence[Case]) -> list[Rates]:
 
 
 def cross_validated(
-    cases: Sequence[Case], knowledge: Database, folds: int = FOLDS, emphasis: Mapping[str, float] | None = None
+    cases: Sequence[Case], knowledge: Database, folds: int = FOLD_COUNT, emphasis: Mapping[str, float] | None = None
 ) -> list[Model]:
     """For each case, a Model that learned from no case of its origin: not its end, its words, nor the features' weights."""
     fold = folds_of(cases, folds)
@@ -127,4 +129,4 @@ def choices(
 def offered(case: Case, model: Model, rates: Rates, knowledge: Database) -> dict[str, list[float]]:
     """The candidates of a case and their features."""
     found = candidates(case.question.owned, model.text(case.question.words()), knowledge, rates)
-    return {c.cause: [c.features[n] for n in NAMES] for c in found}
+    return {c.cause: [c.features[n] for n in FEATURE_NAMES] for c in found}

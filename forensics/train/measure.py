@@ -19,8 +19,8 @@ from forensics.outcome.features import Rates
 from forensics.train.cases import Case
 
 BINS = 10
-LOUD = 0.8  # an alarm of that probability on a healthy log
-SURE = 0.95  # a wrong answer of that probability
+LOUD_PROBABILITY = 0.8  # an alarm of that probability on a healthy log
+SURE_PROBABILITY = 0.95  # a wrong answer of that probability
 TITLES = (
     "healthy",
     "alarm",
@@ -76,12 +76,13 @@ class Answer(Struct, frozen=True):
 
 
 class Measures(Struct, frozen=True):
-    """`alarms`, `crashes`, `loud`: of the `healthy` cases those not called so, called a crash, and called so with LOUD or more.
+    """`alarms`, `crashes`, `loud`: of the `healthy` cases those not called so, called a crash, and called so with
+    LOUD_PROBABILITY or more.
 
     `missed`: of the `failed` cases those called healthy. `top1`, `top3`, `hard`: shares of the failed cases whose cause is
     labelled. `evidence`: share of right answers with labelled lines that show one. `ece`: mean distance of probability and share
     of right answers over BINS bins; `brier`: mean square of probability minus 1 or 0; both over all cases. `sure_and_wrong`:
-    wrong answers of SURE or more.
+    wrong answers of SURE_PROBABILITY or more.
     """
 
     healthy: int
@@ -100,8 +101,8 @@ class Measures(Struct, frozen=True):
 
     def row(self) -> str:
         """One line of a table under TITLES."""
-        told = (getattr(self, name) for name in self.__struct_fields__)
-        return " ".join(f"{x:>8}" if isinstance(x, int) else f"{x:8.3f}" if x == x else "       -" for x in told)
+        values = (getattr(self, name) for name in self.__struct_fields__)
+        return " ".join(f"{x:>8}" if isinstance(x, int) else f"{x:8.3f}" if x == x else "       -" for x in values)
 
 
 def answer(case: Case, model: Model, precedence: Precedence, knowledge: Database, rates: Rates | None = None) -> Answer:
@@ -124,7 +125,7 @@ def measure(answers: Sequence[Answer]) -> Measures:
         healthy=len(healthy),
         alarms=len(alarms),
         crashes=sum(a.verdict == "crash" for a in healthy),
-        loud=sum(a.probability >= LOUD for a in alarms),
+        loud=sum(a.probability >= LOUD_PROBABILITY for a in alarms),
         failed=len(failed),
         missed=sum(a.first == HEALTHY and HEALTHY not in a.case.right for a in failed),
         top1=_share(named, lambda a: a.hit),
@@ -133,7 +134,7 @@ def measure(answers: Sequence[Answer]) -> Measures:
         evidence=sum(shown) / len(shown) if shown else float("nan"),
         ece=sum(n * abs(said - right) for n, said, right in reliability(known)) / max(1, len(known)),
         brier=sum((a.probability - a.hit) ** 2 for a in known) / max(1, len(known)),
-        sure_and_wrong=sum(a.probability >= SURE and not a.hit for a in known),
+        sure_and_wrong=sum(a.probability >= SURE_PROBABILITY and not a.hit for a in known),
     )
 
 
@@ -160,8 +161,8 @@ def misses(answers: Sequence[Answer]) -> str:
             continue
         rows.append(f"{a.case.corpus}/{a.case.id}: {a.first} {a.probability:.2f}, labelled {', '.join(a.case.right)}")
         rows.append(f"  ended badly {a.diagnosis.outcome.ended_badly:.2f}, {a.diagnosis.outcome.state}")
-        told = [c for c in a.diagnosis.candidates if c.cause in (a.first, *a.case.right) and c.ledger]
-        for c in told:
+        candidates = [c for c in a.diagnosis.candidates if c.cause in (a.first, *a.case.right) and c.ledger]
+        for c in candidates:
             parts = ", ".join(f"{x.feature} {x.log_odds:+.2f}" for x in c.ledger[:6])
             rows.append(f"  {c.cause} {c.probability:.2f}: {parts}")
     return "\n".join(rows)

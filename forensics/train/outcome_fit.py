@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.outcome.ending_words import ROWS, EndingWords
-from forensics.outcome.features import NAMES, Rates, is_terminal_by_nature
+from forensics.outcome.features import OUTCOME_FEATURES, Rates, is_terminal_by_nature
 from forensics.outcome.trees import LEAF, Forest, Trees
 from forensics.train.cases import Case
 
@@ -37,10 +37,10 @@ def weights(cases: Sequence[Case], emphasis: Mapping[str, float] | None = None) 
     return [min(1.0, LARGEST_ORIGIN / counts[c.source]) * factor.get(c.corpus, 1.0) for c in cases]
 
 
-def share_log_odds(cases: Sequence[Case], told: Sequence[bool], weight: Sequence[float]) -> float:
-    """Log odds that a case of which it is `told` ended badly, one case of each kind added."""
-    bad = sum(w for c, w, t in zip(cases, weight, told, strict=True) if t and not c.healthy)
-    good = sum(w for c, w, t in zip(cases, weight, told, strict=True) if t and c.healthy)
+def share_log_odds(cases: Sequence[Case], share_weights: Sequence[bool], weight: Sequence[float]) -> float:
+    """Log odds that a case of which it is `share_weights` ended badly, one case of each kind added."""
+    bad = sum(w for c, w, t in zip(cases, weight, share_weights, strict=True) if t and not c.healthy)
+    good = sum(w for c, w, t in zip(cases, weight, share_weights, strict=True) if t and c.healthy)
     return log((bad + 1) / (good + 1))
 
 
@@ -51,7 +51,8 @@ def bounded(trees: Trees, cases: Sequence[Case], weight: Sequence[float], knowle
 
 
 def matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[EndingWords], knowledge: Database) -> Any:
-    """The features [cases, NAMES] as an array. `rates`, `endings`: for each case, those that its own origin told nothing to."""
+    """The features [cases, OUTCOME_FEATURES] as an array. `rates`, `endings`: for each case, those that its own origin told
+    nothing to."""
     import numpy as np
 
     return np.array([c.question.outcome_features(knowledge, e, r) for c, e, r in zip(cases, endings, rates, strict=True)])
@@ -105,7 +106,7 @@ def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:
     )
     voters.fit(rows, failed, sample_weight=share)
     bad_class = list(voters.classes_).index(True)
-    return Trees(NAMES, base, forest(boosted), forest([_of_random(e.tree_, bad_class) for e in voters.estimators_]))
+    return Trees(OUTCOME_FEATURES, base, forest(boosted), forest([_of_random(e.tree_, bad_class) for e in voters.estimators_]))
 
 
 # One node: its feature or LEAF, the number of a Forest, and its children.

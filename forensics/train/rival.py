@@ -40,8 +40,8 @@ def table() -> Table:
     """The table of rival.yaml."""
     import yaml
 
-    told = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-    return Table(tuple((re.compile(r["pattern"]), r["cause"]) for r in told["patterns"]), told["otherwise"])
+    patterns = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return Table(tuple((re.compile(r["pattern"]), r["cause"]) for r in patterns["patterns"]), patterns["otherwise"])
 
 
 def by_rival(case: Case, lines: Sequence[str]) -> Answer:

@@ -2,8 +2,8 @@
 
     {"mat", "shapes", "shapes cannot"} labelled code.shape, ... -> vocabulary, rareness, intercepts, coefficients
 
-Kept is a word that stands in FEWEST documents of two sources or more, and in the signatures' examples or in COMMON cases: names
-of hosts and people do neither.
+Kept is a word that stands in MIN_WORD_LOGS documents of two sources or more, and in the signatures' examples or in COMMON
+cases: names of hosts and people do neither.
 """
 
 from collections import Counter, defaultdict
@@ -13,13 +13,13 @@ from typing import Any
 from msgspec import Struct
 
 from forensics.database import builtin_folder, read_folders
-from forensics.decision.candidates import NAMES
+from forensics.decision.candidates import FEATURE_NAMES
 from forensics.decision.model import Model
 from forensics.decision.text import words
 from forensics.outcome.trees import Trees
 from forensics.train.cases import Case
 
-FEWEST = 3
+MIN_WORD_LOGS = 3
 COMMON = 4
 STRENGTH = 10.0  # scikit-learn's C: the inverse of the penalty
 
@@ -61,7 +61,9 @@ def vocabulary(documents: Sequence[Document]) -> list[str]:
         public |= document.words if document.public else set()
         for word in document.words:
             from_[word].add(document.source)
-    return sorted(w for w, n in count.items() if n >= FEWEST and len(from_[w]) >= 2 and (w in public or private[w] >= COMMON))
+    return sorted(
+        w for w, n in count.items() if n >= MIN_WORD_LOGS and len(from_[w]) >= 2 and (w in public or private[w] >= COMMON)
+    )
 
 
 def fit(documents: Sequence[Document]) -> Model:
@@ -80,7 +82,7 @@ def fit(documents: Sequence[Document]) -> Model:
         rareness=_single(rareness),
         intercepts=_single(intercepts),
         coefficients=_single(np.ascontiguousarray(rows.T).ravel()),
-        values=(0.0,) * len(NAMES),
+        values=(0.0,) * len(FEATURE_NAMES),
         outcome=Trees((), 0.0),
     )
 

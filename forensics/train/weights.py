@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from forensics.decision.candidates import FEATURES, NAMES, UNLISTED
+from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED
 
 PENALTY = 0.3  # on the square of a weight, for the whole of the choices
 
@@ -27,12 +27,12 @@ class Choice(Struct, frozen=True):
 
 
 def fit(choices: Sequence[Choice]) -> tuple[float, ...]:
-    """The weights in the order of NAMES, each of the sign that its feature is said to have."""
+    """The weights in the order of FEATURE_NAMES, each of the sign that its feature is said to have."""
     import numpy as np
     from scipy.optimize import minimize
 
     most = max(len(c.candidates) for c in choices)
-    features = np.zeros((len(choices), most, len(NAMES)))
+    features = np.zeros((len(choices), most, len(FEATURE_NAMES)))
     there = np.zeros((len(choices), most), dtype=bool)
     right = np.zeros((len(choices), most), dtype=bool)
     for i, choice in enumerate(choices):
@@ -49,7 +49,7 @@ def fit(choices: Sequence[Choice]) -> tuple[float, ...]:
         gradient = np.einsum("ij,ijk->k", slope, features) + 2 * PENALTY * values
         return float(-(weight * np.log(hit)).sum() + PENALTY * (values**2).sum()), gradient
 
-    signs = [FEATURES[name][1] for name in NAMES]
+    signs = [FEATURES[name][1] for name in FEATURE_NAMES]
     bounds = [(0.0, None) if s > 0 else (None, 0.0) if s < 0 else (None, None) for s in signs]
-    found = minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000})
+    found = minimize(loss, np.zeros(len(FEATURE_NAMES)), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000})
     return tuple(round(float(v), 6) for v in found.x)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from forensics.database import Database
-from forensics.decision.candidates import NAMES
+from forensics.decision.candidates import FEATURE_NAMES
 from forensics.decision.decide import Question
 from forensics.decision.model import Model
 from forensics.model import Line, Observation, Proof, Weight
@@ -54,7 +54,7 @@ def model(bad: float = 6.0, words: Any = None, **values: float) -> Model:
     told: dict[str, dict[str, float]] = words or {}
     causes = tuple(sorted({c for by in told.values() for c in by})) or ("code.shape",)
     vocabulary = {word: i for i, word in enumerate(told)}
-    unknown = set(values) - {n.replace(" ", "_") for n in NAMES}
+    unknown = set(values) - {n.replace(" ", "_") for n in FEATURE_NAMES}
     assert not unknown, unknown
     return Model(
         causes=causes,
@@ -62,7 +62,7 @@ def model(bad: float = 6.0, words: Any = None, **values: float) -> Model:
         rareness=(1.0,) * len(vocabulary),
         intercepts=(0.0,) * len(causes),
         coefficients=tuple(by.get(c, 0.0) for by in told.values() for c in causes),
-        values=tuple(values.get(n.replace(" ", "_"), 0.0) for n in NAMES),
+        values=tuple(values.get(n.replace(" ", "_"), 0.0) for n in FEATURE_NAMES),
         outcome=Trees(outcome_features.NAMES, bad),
     )
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.candidates import FEATURES, NAMES, UNLISTED, candidates
+from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED, candidates
 from forensics.model import Weight
 from tests.decision.made import features_of, seen
 
@@ -21,7 +21,7 @@ def offered(knowledge: Database, *owned: object, **text: float) -> list[str]:
 def test_every_feature_says_what_it_is_and_which_sign_it_may_have() -> None:
     assert {group for group, _, _ in FEATURES.values()} >= {"evidence", "aftermath", "ownership", "order", "graph", "text"}
     assert all(sign in (-1, 0, 1) and len(told) > 10 for _, sign, told in FEATURES.values())
-    assert tuple(FEATURES) == NAMES
+    assert tuple(FEATURES) == FEATURE_NAMES
 
 
 def test_each_cause_with_an_observation_is_a_candidate_and_so_is_none_of_them(knowledge: Database) -> None:
@@ -120,7 +120,7 @@ SEEN = st.builds(
 def test_any_observations_make_finite_features_in_any_order(knowledge: Database, owned: list[object], chance: object) -> None:
     found = candidates(owned, {"code.shape": 0.5}, knowledge, {})  # type: ignore[arg-type]
     assert found[-1].cause == UNLISTED
-    assert all(tuple(c.features) == NAMES for c in found)
+    assert all(tuple(c.features) == FEATURE_NAMES for c in found)
     assert all(x == x and abs(x) < 1e6 for c in found for x in c.features.values())
     chance.shuffle(owned)  # type: ignore[attr-defined]
     again = candidates(owned, {"code.shape": 0.5}, knowledge, {})  # type: ignore[arg-type]

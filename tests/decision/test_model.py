@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision import model as models
-from forensics.decision.candidates import NAMES
+from forensics.decision.candidates import FEATURE_NAMES
 from forensics.decision.model import BUILT_IN, ForeignModelError, Model, dump, read, restore, shares
 from forensics.model import Report
 from tests.decision.made import model
@@ -97,7 +97,7 @@ def test_shares_are_a_distribution_in_the_order_of_the_utilities(utilities: list
 
 
 def test_candidates_are_weighed_by_the_same_weights() -> None:
-    rows = {"a": [float(n == "proof") for n in NAMES], "b": [float(n == "hint") for n in NAMES]}
+    rows = {"a": [float(n == "proof") for n in FEATURE_NAMES], "b": [float(n == "hint") for n in FEATURE_NAMES]}
     found = tiny().weigh(rows)
     assert found["a"] / found["b"] == pytest.approx(2.718281828**2.5)
 

@@ -13,7 +13,7 @@ from forensics.model import Message, Report, Scan, Source
 from forensics.outcome import deciding_lines, line_classes
 from forensics.outcome.deciding_lines import (
     MAX_BEHIND_BEST,
-    MAX_FORMS,
+    MAX_DECIDING_FORMS,
     MIN_FORMS,
     MOST_OF_A_CROWD,
     NO_LINE_WEIGHTS,
@@ -111,10 +111,10 @@ def test_a_line_is_described_by_its_words_and_its_place(knowledge: Database) -> 
 
 
 def test_of_many_sources_only_the_last_forms_of_each_are_looked_at(knowledge: Database) -> None:
-    word = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(MAX_FORMS + 500)]
+    word = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(MAX_DECIDING_FORMS + 500)]
     many = "".join(f"{w} happened\n" for w in word)
     one: list[CandidateLine] = candidate_lines(scanned(knowledge, text_source("a", many)), line_classes(knowledge))
-    assert (len(one), one[-1].text) == (MAX_FORMS, f"{word[-1]} happened")
+    assert (len(one), one[-1].text) == (MAX_DECIDING_FORMS, f"{word[-1]} happened")
     short = "".join(f"{w} happened\n" for w in word[:100])
     given = [text_source(f"r{i}", short.replace("happened", f"came{chr(97 + i // 26)}{chr(97 + i % 26)}")) for i in range(200)]
     assert len(candidate_lines(scanned(knowledge, *given), line_classes(knowledge))) == 200 * MIN_FORMS

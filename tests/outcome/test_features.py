@@ -7,7 +7,7 @@ from forensics.database import HEALTHY, Database
 from forensics.model import Weight
 from forensics.model.verdicts import Lane, Owned, Whose
 from forensics.outcome.ending_words import NOTHING_LEARNED
-from forensics.outcome.features import ABSENT, NAMES, features, worst_lane
+from forensics.outcome.features import ABSENT, OUTCOME_FEATURES, features, worst_lane
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, tier
 from tests.outcome.made import lanes_of, seen_at
 
@@ -24,15 +24,15 @@ def owned(
 
 
 def told(o: Owned, lane: Lane, knowledge: Database) -> Mapping[str, float]:
-    return dict(zip(NAMES, features([o], [lane], False, False, knowledge, NOTHING_LEARNED), strict=True))
+    return dict(zip(OUTCOME_FEATURES, features([o], [lane], False, False, knowledge, NOTHING_LEARNED), strict=True))
 
 
 def test_names_stand_once() -> None:
-    assert len(set(NAMES)) == len(NAMES)
+    assert len(set(OUTCOME_FEATURES)) == len(OUTCOME_FEATURES)
 
 
 def test_nothing_is_known_of_nothing(knowledge: Database) -> None:
-    found = dict(zip(NAMES, features([], [], False, False, knowledge, NOTHING_LEARNED), strict=True))
+    found = dict(zip(OUTCOME_FEATURES, features([], [], False, False, knowledge, NOTHING_LEARNED), strict=True))
     assert found["strong.count"] == 0
     assert found["strong.behind"] == found["lane.trouble"] == ABSENT
 
@@ -60,7 +60,7 @@ def test_a_good_end_that_a_signature_knows_is_a_feature_of_its_own(knowledge: Da
 
 def test_rates_may_be_given_in_place_of_the_databases(knowledge: Database) -> None:
     o, lane = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
-    place = NAMES.index("strong.rate")
+    place = OUTCOME_FEATURES.index("strong.rate")
     assert features([o], [lane], False, False, knowledge, NOTHING_LEARNED, {o.observation.kind: (-2.5, 0.0)})[place] == -2.5
     assert features([o], [lane], False, False, knowledge, NOTHING_LEARNED, {})[place] > 0, "the promise of its weight"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.outcome.features import NAMES
+from forensics.outcome.features import OUTCOME_FEATURES
 from forensics.outcome.trees import LEAF, LEAST_SHARE, Forest, Trees
 
 STUMP = Forest((0,), (0, LEAF, LEAF), (2, 1, 2), (1.5, -1.0, 2.0))
@@ -60,7 +60,7 @@ def test_they_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(ensemble, "HistGradientBoostingClassifier", Kept)
     monkeypatch.setattr(ensemble, "ExtraTreesClassifier", Voters)
     chance = random.Random(3)
-    rows = np.array([[float(chance.randrange(40)) for _ in NAMES] for _ in range(160)])
+    rows = np.array([[float(chance.randrange(40)) for _ in OUTCOME_FEATURES] for _ in range(160)])
     bad = [bool(row[0] + row[1] > 40) for row in rows]
     made = outcome_fit.fit_trees(rows, bad, [1.0] * len(bad))
     *boosted, voters = learners

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
-from forensics.decision.candidates import FEATURES, NAMES, UNLISTED
+from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED
 from forensics.decision.decide import Question
 from forensics.decision.model import dump, restore
 from forensics.decision.precedence import precedence_of
@@ -99,13 +99,13 @@ def test_a_word_of_one_source_is_not_kept_and_a_private_one_only_where_it_is_com
 
 
 def row(**values: float) -> list[float]:
-    return [values.get(n.replace(" ", "_"), 0.0) for n in NAMES]
+    return [values.get(n.replace(" ", "_"), 0.0) for n in FEATURE_NAMES]
 
 
 def test_the_weights_learn_which_feature_speaks_for_the_right_one() -> None:
     offered = {"a": row(proof=1), "b": row(hint=1), UNLISTED: row(unlisted=1)}
     choices = [Choice(offered, ["a"])] * 80 + [Choice(offered, ["b"])] * 10 + [Choice(offered, ["z"])] * 10
-    found = dict(zip(NAMES, fit(choices), strict=True))
+    found = dict(zip(FEATURE_NAMES, fit(choices), strict=True))
     assert found["proof"] > found["hint"]
     total = sum(2.718281828 ** found[n] for n in ("proof", "hint", "unlisted"))
     assert 2.718281828 ** found["proof"] / total == pytest.approx(0.8, abs=0.03)  # 8 of 10 times it was right
@@ -117,7 +117,7 @@ def test_a_weight_never_has_the_sign_that_its_feature_cannot_have() -> None:
     down = next(n for n, (_, sign, _) in FEATURES.items() if sign < 0)
     against = {"a": row(), "b": row(**{up.replace(" ", "_"): 1.0}), UNLISTED: row(unlisted=1)}
     for_it = {"a": row(**{down.replace(" ", "_"): 1.0}), "b": row(), UNLISTED: row(unlisted=1)}
-    found = dict(zip(NAMES, fit([Choice(against, ["a"]), Choice(for_it, ["a"])] * 20), strict=True))
+    found = dict(zip(FEATURE_NAMES, fit([Choice(against, ["a"]), Choice(for_it, ["a"])] * 20), strict=True))
     assert found[up] == found[down] == 0
 
 

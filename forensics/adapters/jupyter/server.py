@@ -24,7 +24,7 @@ from tornado import web
 
 from forensics.adapters.jupyter.message import no_facts
 from forensics.adapters.jupyter.provisioner import PROVISIONER_NAME, ForensicsProvisioner
-from forensics.capture.bundle import MARK, state_folder
+from forensics.capture.bundle import RUN_FILE, state_folder
 
 PAGE = r"/forensics/deaths/([\w.-]+)"
 API = "/forensics/api/deaths"
@@ -76,7 +76,7 @@ class ReportHandler(JupyterHandler):  # type: ignore[misc]
         """Answer the page; 404 where the bundle is gone."""
         bundle = Path(state_folder(), name)
         path = bundle / "report.html"
-        if re.fullmatch(r"\w[\w.-]*", name) and not path.is_file() and (bundle / MARK).is_file():
+        if re.fullmatch(r"\w[\w.-]*", name) and not path.is_file() and (bundle / RUN_FILE).is_file():
             await asyncio.to_thread(ForensicsProvisioner.analysis.of, no_facts(str(bundle)), PAGE_WAITS_S)
         if not re.fullmatch(r"\w[\w.-]*", name) or not path.is_file():
             raise web.HTTPError(404, f"there is no report {name} any more; old ones are removed")

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from forensics.capture.bundle import MARK, state_folder
+from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.capture.guard import Guard
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def new_bundle(name: str) -> str:
 
 def reap(bundle: str) -> None:
     """Take the exit status of the child that `bundle` is about: only then its watch learns of it, too."""
-    pid = json.loads(_text(Path(bundle, MARK)) or "{}").get("command", {}).get("pid", 0)
+    pid = json.loads(_text(Path(bundle, RUN_FILE)) or "{}").get("command", {}).get("pid", 0)
     if pid:
         with contextlib.suppress(ChildProcessError):  # it is on another machine, or somebody took it already
             os.waitpid(pid, 0)
@@ -102,7 +102,7 @@ def _report(bundle: Path, within_s: float) -> dict[str, Any]:
     """The report as soon as it is complete; empty where there will be none."""
     until = time.monotonic() + within_s
     while time.monotonic() < until and bundle.is_dir():
-        if json.loads(_text(bundle / MARK) or "{}").get("complete"):
+        if json.loads(_text(bundle / RUN_FILE) or "{}").get("complete"):
             if found := _text(bundle / "report.json"):
                 return dict(json.loads(found))
             if (bundle / "report.failed").is_file():

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from forensics.adapters.slurm import outputs, programs
 from forensics.adapters.slurm.accounting import Job, Row, control_fields, read, table
 from forensics.adapters.slurm.node import LOGS, Missing, leave_out_crashes, node_logs
-from forensics.capture.bundle import MARK as RUN_FILE
-from forensics.capture.bundle import state_folder
+from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.core.errors import UsageError
 
 EPILOG_FIRST_LINE = "forensics: why this job ended"  # the first line of what an epilog adds to a job's output

@@ -21,8 +21,8 @@ from forensics.report.page.templates import policy, template, text_of
 from forensics.report.page.timeline import NAMES_OF_CLOCKS, Drawing, drawings
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
-    ACTOR,
     UNUSUAL,
+    WHO,
     also_possible,
     evidence_head,
     guessed,
@@ -67,7 +67,7 @@ def render(report: Report, _style: Style) -> str:
         bars=bars(report),
         attempts=attempts,
         paths=Paths.of(report),
-        who=ACTOR,
+        who=WHO,
         style=style,
         script=script,
         policy=policy(style, script),

@@ -17,8 +17,8 @@ from forensics.report.history import seen_before
 from forensics.report.notices import Notices, groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
-    ACTOR,
     UNUSUAL,
+    WHO,
     also_possible,
     as_consequence,
     evidence_head,
@@ -228,7 +228,7 @@ def _title(finding: Finding, head: str) -> str:
 
 
 def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:
-    yield f"- [ ] **{ACTOR.get(advice.who, advice.who)}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
+    yield f"- [ ] **{WHO.get(advice.who, advice.who)}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
     if advice.commands:
         yield from ("", *(f"  {x}" for x in fenced(list(advice.commands), "sh")))
     if advice.reference:

@@ -11,8 +11,8 @@ from forensics.report.first_screen import FirstScreen, labelled
 from forensics.report.notices import groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
-    ACTOR,
     UNUSUAL,
+    WHO,
     also_possible,
     as_consequence,
     evidence_head,
@@ -195,7 +195,7 @@ class _Text:
             yield Row(("  the commands of all of them are in --format markdown", "dim"))
 
     def _remedy(self, remedy: Advice, full: bool) -> Iterator[Row]:
-        yield from wrapped(remedy.action, self.width, 11, f"  {remedy.rank} {ACTOR.get(remedy.who, remedy.who):<5}  ")
+        yield from wrapped(remedy.action, self.width, 11, f"  {remedy.rank} {WHO.get(remedy.who, remedy.who):<5}  ")
         if not full:
             return
         yield from wrapped(remedy.why, self.width, 11, style="dim")

@@ -10,7 +10,7 @@ from forensics.report.notices import groups
 from forensics.report.page.templates import template
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
-    ACTOR,
+    WHO,
     evidence_head,
     guessed,
     headline,
@@ -47,5 +47,5 @@ def fragment(report: Report) -> str:
         followed=consequences(report),
         notices=groups(report),
         paths=Paths.of(report),
-        who=ACTOR,
+        who=WHO,
     )

@@ -94,7 +94,15 @@ IPV6 = lazy.regex(r"(?<![\w:.])[0-9A-Fa-f:]{4,39}(?![\w:])")  # a candidate; `ip
 # This machine's own addresses, and what was replaced before.
 KNOWN_TO_ALL = lazy.regex(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email)-\d+)\Z")
 PLAIN_NAME = lazy.regex(r"[\w.-]{2,253}")
-FACTS = {"host": "host", "hostname": "host", "node": "host", "peer_host": "host", "user": "user", "job_name": "job", "pod": "job"}
+NAMING_FACTS = {
+    "host": "host",
+    "hostname": "host",
+    "node": "host",
+    "peer_host": "host",
+    "user": "user",
+    "job_name": "job",
+    "pod": "job",
+}
 
 
 class Names(Struct):
@@ -173,7 +181,9 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     for seen in report.history.nodes if report.history else ():
         yield "host", seen.name
     for finding in _findings(report):
-        yield from ((FACTS[k], str(v)) for k, v in finding.facts.items() if k in FACTS and PLAIN_NAME.fullmatch(str(v)))
+        yield from (
+            (NAMING_FACTS[k], str(v)) for k, v in finding.facts.items() if k in NAMING_FACTS and PLAIN_NAME.fullmatch(str(v))
+        )
 
 
 def _found(text: str) -> Iterator[tuple[str, str]]:

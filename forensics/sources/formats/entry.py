@@ -81,8 +81,8 @@ def _front(entry: Entry) -> str:
     second = from_second(time[:-6]) if time.isdigit() else None
     kernel = entry.transport == "kernel"
     who = _who(entry.host, entry.identifier or entry.command, None if kernel else entry.syslog_pid or entry.pid)
-    told = f"{second}.{time[-6:]}+00:00 {who}" if second else who
-    return told + _uptime(entry) if kernel else told
+    prefix = f"{second}.{time[-6:]}+00:00 {who}" if second else who
+    return prefix + _uptime(entry) if kernel else prefix
 
 
 @functools.lru_cache(maxsize=4096)

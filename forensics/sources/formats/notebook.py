@@ -92,27 +92,27 @@ def _cells(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[_Cell, list[Pi
     cell = _Cell((), 0)
     end = _Ends()
     output: Path = ()
-    told: list[Piece] = []
+    pieces: list[Piece] = []
     for path, value, line in values(blocks, note):
         place = _places(path)
         if place is None:
             continue
         at, rest = place
         if at != cell.at:
-            told += _end(cell)
+            pieces += _end(cell)
             end.of(cell)
-            yield cell, told
-            cell, output, told = _Cell(at, line), (), []
+            yield cell, pieces
+            cell, output, pieces = _Cell(at, line), (), []
         if rest[:1] != ("outputs",):
             _about(cell, rest, value)
             continue
         if rest[:2] != output:
-            told += _rest(cell)
+            pieces += _rest(cell)
             output = rest[:2]
-        told += _output(cell, rest[2:], value, line)
-    told += _end(cell)
+        pieces += _output(cell, rest[2:], value, line)
+    pieces += _end(cell)
     end.of(cell)
-    yield cell, told
+    yield cell, pieces
     end.tell(note)
 
 
@@ -204,8 +204,10 @@ class _Ends:
     def tell(self, note: Note) -> None:
         """The note about it, if there is a cell behind the last one that ran."""
         if self.last and self.behind:
-            told = f"the last cell that ran to its end is In [{self.last.number}]; if the kernel died, then in the cell behind it"
-            note("notebook", told, self.behind.line)
+            message = (
+                f"the last cell that ran to its end is In [{self.last.number}]; if the kernel died, then in the cell behind it"
+            )
+            note("notebook", message, self.behind.line)
 
 
 def _bytes(text: str) -> bytes:
