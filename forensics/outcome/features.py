@@ -92,8 +92,7 @@ def features(
     ending: EndingWords,
     rates: Rates | None = None,
 ) -> list[float]:
-    """The numbers in the order of OUTCOME_FEATURES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies
-    beside its own.
+    """The numbers, as OUTCOME_FEATURES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies beside its own.
 
     `ending`: what was learned of last words. `rates`: see Database.rates, which is the default.
     """
