@@ -63,7 +63,7 @@ def model(bad: float = 6.0, words: Any = None, **values: float) -> Model:
         intercepts=(0.0,) * len(causes),
         coefficients=tuple(by.get(c, 0.0) for by in told.values() for c in causes),
         values=tuple(values.get(n.replace(" ", "_"), 0.0) for n in FEATURE_NAMES),
-        outcome=Trees(outcome_features.NAMES, bad),
+        outcome=Trees(outcome_features.OUTCOME_FEATURES, bad),
     )
 
 
