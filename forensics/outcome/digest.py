@@ -23,6 +23,7 @@ from forensics.outcome.line_classes import (
 
 TAILS = (1, 3, 10, 50)
 END_LINES = 10
+ABOVE_TRACEBACK = 3  # lines: a logger's record of an error, and what it says of the request
 MIN_FORM_CHARS = 3  # a shorter form is that of any line
 LOUD_CLASSES = TROUBLE | FRAME | SHUT_DOWN  # such a line shows no program that goes on
 # The classes of a digest: their bit, and what takes a line out of them.
@@ -60,7 +61,9 @@ def digest(
         trouble_repeats=_repeats(forms, last["trouble"]),
         bad_end_repeats=_repeats(forms, last["bad_end"]),
         **{f"attempts_behind_{name}": _starts_behind(starts, len(forms), last[name]) for name in OUTLASTED},
-        traceback_in_record=_in_record(len(forms), last["traceback"], 1, is_record),
+        traceback_in_record=_in_record(
+            len(forms), last["traceback"], ABOVE_TRACEBACK, lambda i: is_record(i) and held["trouble"][i]
+        ),
         trouble_in_record=_in_record(len(forms), last["trouble"], 0, is_record),
         records_at_end=sum(map(is_record, range(max(0, len(forms) - END_LINES), len(forms))))
         / max(1, min(END_LINES, len(forms))),
