@@ -27,7 +27,8 @@ HEAD = """# How often each signature is right
 | training logs of public repositories of benchmark results | 2,627 | 555 | the log's own word (`run_stop`, a status) |
 | other whole logs of public repositories: batch jobs, notebooks, CI, services | 924 | 259 | an exit status, a scheduler's state, an exception as the last act |
 | kernel logs of public mailing lists and repositories | 644 | 79 | the kernel's own markers |
-| whole logs of small public repositories, healthy and failed | 567 | 133 | reading |
+| whole logs of small public repositories, healthy and failed | 787 | 212 | reading |
+| failed CI jobs, and pairs of a good and a bad run | 474 | 105 | a CI service's status; researchers marked the lines that decide |
 | whole logs of public repositories, healthy (half of them loud) and failed | 260 | 60 | reading |
 | further logs and fragments of CI jobs, services and batch jobs | 264 | 13 | reading |
 | logs cut short or joined to others by script | 420 | 47 | that of the log they are made from |
