@@ -201,7 +201,7 @@ ADAPTERS = {
     "pytest": Adapter("pytest", ("pytest>=8",), pytests, ("test_crash ran", "process.segfault")),
     "lightning": Adapter("frameworks", (*TORCH, "lightning"), training(LIGHTNING), CRASHED),
     "transformers": Adapter("frameworks", (*TORCH, "transformers", "accelerate"), training(TRANSFORMERS), CRASHED),
-    "torchrun": Adapter("frameworks", TORCH, training("exec(END)", "torchrun", "--logs-specs", "forensics", "--nproc-per-node", "2"), CRASHED),
+    "torchrun": Adapter("frameworks", TORCH, training("exec(END)", "python", "-m", "torch.distributed.run", "--logs-specs", "forensics", "--nproc-per-node", "2"), CRASHED),
     "ray": Adapter("frameworks", ("ray",), training(RAY), CRASHED),
     "dask": Adapter("frameworks", ("distributed",), training(DASK), CRASHED),
     "mcp": Adapter("mcp", (), agent, ("numerics.nan",)),
