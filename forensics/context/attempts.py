@@ -19,12 +19,13 @@ from forensics.core.text import clean, size
 from forensics.model import EarlierAttempt, Finding, Region, Remark, Scan, Trigger
 from forensics.model.answers import Change
 
-TRIGGER = Trigger(
+TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of an anchor costs a microsecond
     "attempt",
     (
         *("namespace(", ".py --", ".py -", "torchrun ", "accelerate launch", "sbatch --", "nodelist", "slurmd_nodename"),
-        *("hostname", "host:", "running on ", "visible_devices", "job_id", "jobid", "commit", "git hash", "head is now at"),
-        *("nccl info bootstrap", "world_size", "world size", "memory limit", "mem_limit", "usage "),
+        *("hostname", "running on ", "visible_devices", "slurm_job", "pbs_jobid", "lsb_jobid", "git hash", "head is now at"),
+        *("git commit", "git sha", "git rev", "commit:", "commit hash", "commit id", "nccl info bootstrap", "world_size"),
+        *("world size", "memory limit", "mem_limit", "kb, limit "),
     ),
 )
 COMMAND = lazy.regex(r"\.py\s+-|\b(?:torchrun|accelerate launch|srun|sbatch|deepspeed)\s.*-")
@@ -37,7 +38,7 @@ HEX = r"([0-9a-f]{7,40})\b"
 SAID = (
     ("job", lazy.regex(r"\b(?:SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID|JOB_ID)\s?[:=]\s?(\w[\w.\[\]-]{0,40})")),
     ("node", lazy.regex(rf"\b(?:SLURM_(?:JOB_|STEP_)?NODELIST|SLURMD_NODENAME|HOSTNAME)\s?[:=]\s?({HOST_LIST_PATTERN})")),
-    ("node", lazy.regex(rf"(?i:\b(?:node ?list|host ?name|host))\s{{0,8}}[:=]\s{{0,3}}({HOST_LIST_PATTERN})")),
+    ("node", lazy.regex(rf"(?i:\b(?:node ?list|host ?name))\s{{0,8}}[:=]\s{{0,3}}({HOST_LIST_PATTERN})")),
     ("node", lazy.regex(rf"(?i:\brunning on) (?:(?:host|node|machine|compute node):? )?({NAME}\d[\w.-]{{0,40}})(?=[\s,;.]|$)")),
     ("node", lazy.regex(rf"^({NAME}):\d+:\d+ \[\d+\] NCCL INFO Bootstrap")),
     ("visible GPUs", lazy.regex(r"\b(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES['\"]?\s?[:=]\s?\[?['\"]?(\d[\d,]{0,60})")),
