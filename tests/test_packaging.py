@@ -1,16 +1,12 @@
-"""What is installed: the wheel holds the package, its data and nothing else; what no report needs is an extra that says its name."""
+"""What is installed: the wheel holds the package, its data and nothing else."""
 
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
-from forensics.core.errors import EXTRAS
 from scripts.docs import ROOT
-from tests.commandline import in_text
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # where the import has another name
@@ -40,19 +36,3 @@ def test_the_wheel_names_its_license_and_commands(wheel: zipfile.ZipFile) -> Non
     assert "License-Expression: Apache-2.0" in by_end["METADATA"]
     assert by_end["LICENSE"]
     assert "forensics = training_forensics:main" in by_end["entry_points.txt"]
-
-
-@pytest.mark.parametrize(("package", "extra"), EXTRAS.items())
-def test_an_extra_has_the_package_that_is_asked_for(package: str, extra: str) -> None:
-    name = DISTRIBUTIONS.get(package, package)
-    assert any(line.startswith(f"{name}>=") for line in PROJECT["optional-dependencies"][extra])
-    assert not any(line.startswith(name) for line in PROJECT["dependencies"])
-
-
-def test_a_package_that_is_not_there_is_named_with_its_extra(tmp_path: Path) -> None:
-    log = tmp_path / "train.log"
-    log.write_text("".join(f"step {i} loss {2 - i / 10}\n" for i in range(10)))
-    with mock.patch.dict(sys.modules, {"matplotlib": None}):
-        done = in_text("series", log, "--plot", tmp_path / "curves.png")
-    assert done.returncode == 2
-    assert done.stderr.endswith("forensics: the package matplotlib is not installed; pip install 'training-forensics[plot]'\n")

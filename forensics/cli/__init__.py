@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 
-from forensics.core.errors import EXTRAS, ForensicsError, MissingExtraError, unexpected
+from forensics.core.errors import ForensicsError, unexpected
 
 __all__ = ["main"]
 
@@ -37,11 +37,6 @@ def main() -> None:
     except ForensicsError as error:
         print(f"forensics: {error}", file=sys.stderr)
         sys.exit(2)
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        _leave(
-            f"forensics: {MissingExtraError(package) if package in EXTRAS else unexpected(error)}", 2 if package in EXTRAS else 3
-        )
     except BrokenPipeError:  # the reader had enough: `forensics ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

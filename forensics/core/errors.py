@@ -25,16 +25,6 @@ class UsageError(ForensicsError):
     """The command was asked for something it cannot do: a missing path, an unknown format."""
 
 
-EXTRAS = {"matplotlib": "plot", "pandas": "tables", "sklearn": "train", "scipy": "train"}  # packages that no report needs
-
-
-class MissingExtraError(UsageError):
-    """A package of an extra (EXTRAS) is not installed."""
-
-    def __init__(self, package: str) -> None:
-        super().__init__(f"the package {package} is not installed", advice=f"pip install 'training-forensics[{EXTRAS[package]}]'")
-
-
 class SourceError(ForensicsError):
     """Nothing at all could be read of what was given."""
 
