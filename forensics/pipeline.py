@@ -107,9 +107,9 @@ def examine(
     """The first half of `analyze`: sources read, their observations placed and cut into incidents, the subject named."""
     noted = list(warnings)
     analyses = analyze_sources(given, knowledge, noted.append, workers)
-    clocks, placed = _placed(analyses, noted)
+    clocks, placed = _placed(analyses, knowledge, noted)
     kept = correlation.choose(placed, choice, clocks, noted.append)
-    found = _found(kept, analyses, choice, noted)
+    found = _found(kept, analyses, knowledge, choice, noted)
     source_table = source_summaries(analyses, clocks, noted)
     asked = asked_about(source_table, _lanes(analyses), {r.name: r.pids for r in analyses})
     attempted = {a.name: a.attempted for a in analyses}
@@ -230,25 +230,31 @@ def _beside(report: Report, seen: Examined, baseline: Sequence[Path], knowledge:
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
-def _placed(analyses: list[SourceAnalysis], noted: list[Warning]) -> tuple[dict[str, correlation.Clock], list[Observation]]:
+def _placed(
+    analyses: list[SourceAnalysis], knowledge: Database, noted: list[Warning]
+) -> tuple[dict[str, correlation.Clock], list[Observation]]:
     """The clock of each source, and all events in order of time, their lines numbered as in the originals."""
     events = {r.name: list(r.events) for r in analyses}
     events = call_or_warn(
-        lambda: series.together(detectors.together(events)), events, "what several tell together", None, noted.append
+        lambda: series.together(detectors.together(events), knowledge), events, "what several tell together", None, noted.append
     )
-    clocks = clocks_of(analyses, events, noted)
+    clocks = clocks_of(analyses, events, knowledge, noted)
     own = {r.name: r.scan.source for r in analyses}
     every = correlation.parted(e for found in events.values() for e in found)
     return clocks, [renumbered(e, own[e.source]) for e in correlation.place(list(every), clocks)]
 
 
 def _found(
-    events: list[Observation], analyses: list[SourceAnalysis], choice: correlation.Choice, noted: list[Warning]
+    events: list[Observation],
+    analyses: list[SourceAnalysis],
+    knowledge: Database,
+    choice: correlation.Choice,
+    noted: list[Warning],
 ) -> list[Incident]:
     """The incidents that `events` make, linked also by the lines that name one rank, process or GPU in several ways."""
     none: list[correlation.Tie] = []
     ties = call_or_warn(lambda: correlation.ties(r.scan for r in analyses), none, "tables of ranks and GPUs", None, noted.append)
-    found = correlation.incidents(events, ties)
+    found = correlation.incidents(events, knowledge, ties)
     return correlation.last(found) if choice.last else found
 
 
@@ -265,7 +271,7 @@ def _with_deciding_lines(
 
 
 def clocks_of(
-    analyses: list[SourceAnalysis], events: Mapping[str, list[Observation]], noted: list[Warning]
+    analyses: list[SourceAnalysis], events: Mapping[str, list[Observation]], knowledge: Database, noted: list[Warning]
 ) -> dict[str, correlation.Clock]:
     """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
     none: list[datetime] = []
@@ -283,9 +289,8 @@ def clocks_of(
         infer = partial(correlation.clock_of, r.scan.source, r.marks, others, noted.append)
         clocks[name] = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
-    return call_or_warn(
-        lambda: correlation.settled(found, clocks, noted.append), clocks, "clocks told from each other", None, noted.append
-    )
+    settled = partial(correlation.settled, found, clocks, knowledge, noted.append)
+    return call_or_warn(settled, clocks, "clocks told from each other", None, noted.append)
 
 
 def _disordered(analyses: list[SourceAnalysis], noted: list[Warning]) -> set[str]:

@@ -53,7 +53,7 @@ def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Obser
 
     knowledge = pipeline.database()
     scans = (scan(source, knowledge, lambda _w: None) for source in sources.open_paths(paths, lambda _w: None))
-    found = [(s.source.name, series.series_of(s), series.read(s)) for s in scans]
+    found = [(s.source.name, series.series_of(s), series.read(s, knowledge)) for s in scans]
     return [f for f in found if f[1]]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from forensics.correlation.clock import Clock
     from forensics.correlation.filters import Window
     from forensics.correlation.stream import Entry
+    from forensics.database import Database
     from forensics.model import Observation, Scan, Source, Warning
 
 Print = Callable[[Iterable["Entry"]], None]
@@ -102,10 +103,11 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
 
     noted: list[Warning] = []
     given = [spooled(s, folder / str(i)) for i, s in enumerate(sources.open_paths(paths, noted.append))]
-    analyses = analyze_sources(given, pipeline.database(), noted.append)
+    knowledge = pipeline.database()
+    analyses = analyze_sources(given, knowledge, noted.append)
     scans = [r.scan for r in analyses]
     found = {r.name: list(r.events) for r in analyses}
-    clocks = _clocks(scans, found, noted)
+    clocks = _clocks(scans, found, knowledge, noted)
     known, asked = _known(scans, found), window(wanted.choice, clocks.values())
     chosen = [s.source for s in scans if wanted.source(s.source.name)]
     joined = [s for s in chosen if clocks[s.name].first]
@@ -120,7 +122,9 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
             yield told
 
 
-def _clocks(scans: "list[Scan]", found: "dict[str, list[Observation]]", noted: "list[Warning]") -> "dict[str, Clock]":
+def _clocks(
+    scans: "list[Scan]", found: "dict[str, list[Observation]]", knowledge: "Database", noted: "list[Warning]"
+) -> "dict[str, Clock]":
     from forensics.correlation import full_times, marks, settled
     from forensics.correlation.stream import surveyed
 
@@ -130,7 +134,7 @@ def _clocks(scans: "list[Scan]", found: "dict[str, list[Observation]]", noted: "
         name = scanned.source.name
         others = [t for n, ts in sorted(times.items()) if n != name for t in ts]
         clocks[name] = surveyed(scanned, others, noted.append, found[name])
-    return settled([e for events in found.values() for e in events], clocks, noted.append)
+    return settled([e for events in found.values() for e in events], clocks, knowledge, noted.append)
 
 
 def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[tuple[str, int], str]:

@@ -15,6 +15,7 @@ from forensics.correlation.clock import DRIFT_S, Anchor, Clock
 from forensics.correlation.clock_samples import Boots, Mark
 from forensics.correlation.links import near
 from forensics.correlation.timestamp_resolver import Placed, Track, span
+from forensics.database import Database
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Warn, Warning
 
@@ -23,8 +24,7 @@ ZONE_STEP_S = 1800
 MOST_ZONE_S = 14 * 3600
 SAME_NUMBER_S = 30.0  # a program tells of a child's death when it gets to it
 DEATH_S = 5.0  # a supervisor sees at once that its process is gone
-KILL_CAUSES = ("host_memory.oom_global", "host_memory.oom_cgroup", "host_memory.oom_daemon")
-DEATHS = ("notebook.kernel_died", "process.worker_died", "host_memory.oom_worker")
+KILL, DEATH = "memory_kill", "child_death"  # traits of causes
 JOIN_ADVICE = "to join them, add the kernel's log with times: `dmesg -T` or `journalctl -k -o short-iso`"
 MAX_COMPARED_EVENTS = 200
 PAUSE_S = 60.0  # between two lines; what stands between them has the time of the first, within the pause
@@ -67,8 +67,11 @@ def _between(before: Placed | None, after: Placed, source: str) -> Placed:
     return Placed(before.time, round(pause + (before.uncertainty_s or 0), 6), before.lane)
 
 
-def settled(events: Sequence[Observation], clocks: dict[str, Clock], warn: Warn) -> dict[str, Clock]:
-    """`clocks` with the zones and anchors that shared events tell; each is a Warning, and so is what could not be joined."""
+def settled(events: Sequence[Observation], clocks: dict[str, Clock], knowledge: Database, warn: Warn) -> dict[str, Clock]:
+    """`clocks` with the zones and anchors that shared events tell; each is a Warning, and so is what could not be joined.
+
+    `knowledge` says which causes are kills, and which the death that a parent sees.
+    """
     by_source: dict[str, list[Observation]] = {name: [] for name in clocks}
     for event in events:
         held = by_source.get(event.source)
@@ -80,7 +83,7 @@ def settled(events: Sequence[Observation], clocks: dict[str, Clock], warn: Warn)
     timed = {name: _timed(by_source[name], made[name], name) for name in telling}
     for a, b in product(telling, repeat=2):
         if a != b and made[b].floating:
-            shift = _shift(timed[a], timed[b], made[a], made[b])
+            shift = _shift((timed[a], made[a]), timed[b], knowledge)
             if shift:
                 made[b] = _moved(made[b], shift[0])
                 timed[b] = _timed(by_source[b], made[b], b)
@@ -104,18 +107,19 @@ def _timed(events: list[Observation], clock: Clock, source: str) -> list[Observa
     return [replace(e, time=p.time, uncertainty_s=p.uncertainty_s) for e, p in placed]
 
 
-def _shift(one: list[Observation], other: list[Observation], of_one: Clock, of_other: Clock) -> tuple[timedelta, str] | None:
+def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], knowledge: Database) -> tuple[timedelta, str] | None:
     """What to add to the times of `other`, and by what it is known; None where they agree or nothing is shared.
 
-    Of two clocks without a zone the kernel's stays.
+    `timed`: the events of a source and its clock. Of two clocks without a zone the kernel's stays.
     """
+    one, clock = timed
     if any(near(a, b) is not None for a, b in product(one, other)):
         return None
-    if of_one.floating and not any(a.cause in KILL_CAUSES for a in one):
+    if clock.floating and not any(knowledge.has_trait(a.cause, KILL) for a in one):
         return None
     for a, b in product(reversed(one), reversed(other)):
         shared = next((f"{n} {a.fields[n]}" for n in SAME_EVENT_FACTS if n in a.fields and a.fields[n] == b.fields.get(n)), "")
-        killed = (a.cause in KILL_CAUSES and b.cause in DEATHS) or (a.cause in DEATHS and b.cause in KILL_CAUSES)
+        killed = any(knowledge.has_trait(x.cause, KILL) and knowledge.has_trait(y.cause, DEATH) for x, y in ((a, b), (b, a)))
         if a.time is None or b.time is None or not (shared or killed) or _elsewhere(a, b):
             continue
         gap = (a.time - b.time).total_seconds()

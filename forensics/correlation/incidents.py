@@ -17,17 +17,17 @@ from forensics.correlation.deaths import parted_deaths
 from forensics.correlation.entities import Table
 from forensics.correlation.id_tables import Tie
 from forensics.correlation.links import links
+from forensics.database import Database
 from forensics.model import Incident, Observation, Value
 
 SILENCE = timedelta(hours=2)
-HARDWARE = ("gpu_hardware.", "host_hardware.")
 SHARED_DEVICE_KEYS = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
 
 
-def incidents(events: list[Observation], ties: Iterable[Tie] = ()) -> list[Incident]:
+def incidents(events: list[Observation], knowledge: Database, ties: Iterable[Tie] = ()) -> list[Incident]:
     """Incidents, the one the job died of first; none for no events. `events`: in order, as `place` gives them.
 
-    `ties`: lines that name one thing in several ways, for the links.
+    `knowledge` says which causes are faults of hardware. `ties`: lines that name one thing in several ways, for the links.
     """
     table = Table(ties)
     timed = [e for e in events if e.time]
@@ -41,7 +41,7 @@ def incidents(events: list[Observation], ties: Iterable[Tie] = ()) -> list[Incid
         groups[at].append(event)
     older = _untimed([e for e in events if e.time is None], groups)
     parted = [part for group in (*older, *groups) for part in parted_deaths(group)]
-    made = [_incident(g, table) for g in _with_recurring(parted)]
+    made = [_incident(g, table) for g in _with_recurring(parted, knowledge)]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
 
@@ -113,22 +113,22 @@ def _since_boot(events: list[Observation]) -> list[list[Observation]]:
     return groups
 
 
-def _with_recurring(groups: list[list[Observation]]) -> list[list[Observation]]:
+def _with_recurring(groups: list[list[Observation]], knowledge: Database) -> list[list[Observation]]:
     """`groups`, in order, with earlier reports of a hardware fault moved to the last group that has such a report of weight."""
     last: dict[tuple[str, str, Value], int] = {}
     for i, group in enumerate(groups):
-        last |= {fault: i for e in group if e.weight != "hint" and (fault := _fault(e))}
+        last |= {fault: i for e in group if e.weight != "hint" and (fault := _fault(e, knowledge))}
     made: list[list[Observation]] = [[] for _ in groups]
     for i, group in enumerate(groups):
         for event in group:
-            fault = _fault(event)
+            fault = _fault(event, knowledge)
             made[max(i, last.get(fault, i)) if fault else i].append(event)
     return [group for group in made if group]
 
 
-def _fault(event: Observation) -> tuple[str, str, Value] | None:
+def _fault(event: Observation, knowledge: Database) -> tuple[str, str, Value] | None:
     """Cause and device of a hardware fault; None for anything else."""
-    if not str(event.cause).startswith(HARDWARE):
+    if not knowledge.has_trait(event.cause, "device_fault"):
         return None
     return next(((str(event.cause), name, event.fields[name]) for name in SHARED_DEVICE_KEYS if name in event.fields), None)
 

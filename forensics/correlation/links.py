@@ -16,6 +16,7 @@ from itertools import combinations, islice, product
 from forensics.correlation.entities import Derived, Person, Roll, Table
 from forensics.correlation.keys import KEY_PHRASES, LOCAL, REUSED_DEVICE_KEYS, Key, hosts_differ, of_others, words
 from forensics.correlation.normalise import is_telling
+from forensics.database import HEALTHY
 from forensics.model import Link, Observation
 
 MAX_EVENTS = 400  # an incident with more is linked by the surest of them
@@ -27,7 +28,6 @@ MAX_NEIGHBOURS = 3  # in time, on either side
 DAY_S = 86400.0  # numbers of processes are used again
 SMALL_PID = 300  # the first ones of every container, and of every host's kernel
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
-HEALTHY = "none.healthy"
 Pair = tuple[Person, Person]
 Told = tuple[Pair, str, str]  # two, by what they are linked, in words and as Link.kind
 Places = tuple[tuple[str, int], tuple[str, int]]

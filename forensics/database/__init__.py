@@ -18,6 +18,7 @@ from forensics.database.confirm import Confirmer
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
 from forensics.database.literals import PIECES, compile_anchors, compile_literals, whole
+from forensics.database.proven import Proven, Records, signal_outcome
 from forensics.database.rates import read_rates
 from forensics.database.stored import dump, restore
 from forensics.database.tables import read_rows, read_table
@@ -32,6 +33,8 @@ __all__ = [
     "Confirmer",
     "Database",
     "Missing",
+    "Proven",
+    "Records",
     "Remedy",
     "Signature",
     "builtin_folder",
@@ -41,10 +44,11 @@ __all__ = [
     "read_folders",
     "read_rows",
     "read_table",
+    "signal_outcome",
     "whole",
 ]
 
-FORMAT = 11  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 12  # of the cached document; raised when entries.py or stored.py change
 
 
 def load(
@@ -63,6 +67,7 @@ def load(
         FORMAT,
         digest,
         pieces,
+        content_hash([builtin_folder()]) if folder else "",  # of the records, which are always the built-in ones
         getattr(hyperscan, "__version__", ""),
         platform.machine(),
         [(t.anchors, t.thin) for t in triggers],
@@ -76,8 +81,9 @@ def load(
             return restore(cached[0], tuple(triggers), digest, matcher)
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError):
             pass  # compiled for another processor, or written by something else: built again below
+    causes = _faultless(folders)
     database = assemble(
-        _faultless(folders), tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders)
+        causes, tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders), _records()
     )
     cache.write(key, dump(database), hyperscan.dumpb(database.matcher), cache_folder)
     return database
@@ -122,6 +128,16 @@ def _precedence(folders: list[Path]) -> list[tuple[str, str, str]]:
             raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
         rows += found
     return rows
+
+
+def _records() -> Records:
+    """What records prove, of the built-in folder: as tables, they are not overlaid. Raises DatabaseError for the first fault."""
+    from forensics.database.records import read_records
+
+    found, faults = read_records(builtin_folder())
+    if faults:
+        raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
+    return found
 
 
 def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], str]]:

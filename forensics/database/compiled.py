@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Signature
 from forensics.database.literals import compile_anchors, cuts, whole
+from forensics.database.proven import Records
 from forensics.model import Trigger
 
 Phrases = Mapping[str, tuple[tuple[str, ...], str]]
@@ -24,7 +25,8 @@ class Database(Struct, frozen=True):
     `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`
     (indices of `triggers`), each of which has an anchor that holds it. `matcher` reports its first `cuts[i]` bytes, see
     `literals.whole`. `hash` names the content. `phrases`: words and a pattern for each class of lines, see `phrases.combined`.
-    `rates`: log odds (failed, cause) of signatures that fired in the field, see `rates`. `causes` of a database from the cache
+    `rates`: log odds (failed, cause) of signatures that fired in the field, see `rates`. `records`: what each outcome of a record
+    proves, see `records`. `causes` of a database from the cache
     are made when asked for and without examples.
     """
 
@@ -40,6 +42,7 @@ class Database(Struct, frozen=True):
     phrases: Phrases = field(default_factory=dict)
     rates: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     precedence: Sequence[tuple[str, str, str]] = ()
+    records: Records = field(default_factory=dict)
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
         """Has `cause` this trait (see entries.TRAIT_NAMES)? Not one that is unknown."""
@@ -72,6 +75,7 @@ def assemble(
     phrases: Phrases | None = None,
     rates: Rates | None = None,
     precedence: Sequence[tuple[str, str, str]] = (),
+    records: Records | None = None,
 ) -> Database:
     """The Database of `causes`, compiled: some tenths of a second."""
     confirmers = tuple(Confirmer(s) for c in causes for s in c.signatures)
@@ -98,6 +102,7 @@ def assemble(
         phrases=phrases or {},
         rates=rates or {},
         precedence=tuple(precedence),
+        records=records or {},
     )
 
 

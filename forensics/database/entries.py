@@ -30,6 +30,8 @@ TRAIT_NAMES = frozenset(
         "stalls",
         "kernel_fault",
         "memory_kill",
+        "child_death",
+        "device_fault",
     )
 )
 

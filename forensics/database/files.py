@@ -9,6 +9,7 @@ from pathlib import Path
 from forensics.core import limits
 from forensics.core.errors import DatabaseError, UsageError
 
+RECORDS = "records.yaml"  # what the records of detectors and series prove
 PRECEDENCE = "precedence.yaml"  # what is ranked before what, whatever was learned
 PHRASES = "phrases"  # the folder of what is no cause: words by what they do
 PACKAGED = Path(__file__).resolve().parents[1] / "_data" / "signatures"  # in a wheel; proven by the tests that it passed
@@ -29,7 +30,8 @@ def strays(folder: Path) -> list[Path]:
     return [
         p
         for p in _files(folder)
-        if p.suffix == ".yml" or (p.suffix == ".yaml" and p.parent.parent != folder and p.relative_to(folder) != Path(PRECEDENCE))
+        if p.suffix == ".yml"
+        or (p.suffix == ".yaml" and p.parent.parent != folder and p.relative_to(folder) not in (Path(PRECEDENCE), Path(RECORDS)))
     ]
 
 

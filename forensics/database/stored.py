@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from forensics.database.compiled import Database
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import NO_PLACE, Cause, Signature
+from forensics.database.proven import Proven
 from forensics.model import Trigger
 
 G = TypeVar("G")
@@ -75,6 +76,7 @@ class _Head(Struct, frozen=True):
     phrases: dict[str, tuple[tuple[str, ...], str]]
     rates: dict[str, tuple[float, float]]
     precedence: tuple[tuple[str, str, str], ...]
+    records: dict[str, dict[str, Proven]]
 
 
 def dump(database: Database) -> bytes:
@@ -93,6 +95,7 @@ def dump(database: Database) -> bytes:
         phrases,
         dict(database.rates),
         tuple(database.precedence),
+        {record: dict(outcomes) for record, outcomes in database.records.items()},
     )
     bare = [_bare(c) for c in causes]
     signatures = [replace(c.signature, match=(), no_match=(), place=NO_PLACE) for c in database.confirmers]
@@ -130,6 +133,7 @@ def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher
         phrases=head.phrases,
         rates=head.rates,
         precedence=head.precedence,
+        records=head.records,
     )
 
 

@@ -1,8 +1,9 @@
 """Understand: hits and regions become Observations with named fields.
 
-A record parser is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind) and `read(region) -> Record |
-None`. Being there is being registered. It may have `join(records) -> records` where several places of one source say together
-what none says alone, and `FOLDS = True` where equal ones of several lines are to be counted as one. What a record decides
+A record parser is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind), `OUTCOMES` and `read(region) ->
+Record | None`. Being there is being registered. A record tells one of the outcomes; signatures/records.yaml says
+which cause that proves. The module may have `join(records) -> records` where several places of one source say together what none
+says alone, and `FOLDS = True` where equal ones of several lines are to be counted as one. What a record decides
 replaces the hits inside it; what it only describes lends them its fields. A hit of none.healthy silences the hits that
 overlap it in its line.
 """
@@ -11,17 +12,19 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from functools import partial
 from types import ModuleType
 
 from forensics.core.errors import unexpected
+from forensics.database import Database, Records
 from forensics.detectors.across import together
-from forensics.detectors.base import Record
+from forensics.detectors.base import Record, with_cause
 from forensics.detectors.events import to_events
 from forensics.detectors.fold import fold
 from forensics.detectors.xid_context import settle
 from forensics.model import Observation, Region, Scan, Trigger, Warn, Warning
 
-__all__ = ["read", "together", "triggers"]
+__all__ = ["outcomes", "read", "together", "triggers"]
 
 NOT_DETECTORS = {
     "across",
@@ -61,29 +64,35 @@ def triggers() -> tuple[Trigger, ...]:
     return tuple(t for m in _parsers().values() for t in _triggers_of(m))
 
 
-def read(scan: Scan, warn: Warn | None = None) -> list[Observation]:
-    """The events of one source, in order of their lines. `warn` hears of a place that made a parser fail; without it, that
-    raises."""
-    found = {k: _records(parser, scan.regions[k], warn) for k, parser in _parsers().items() if scan.regions.get(k)}
+def outcomes() -> dict[str, tuple[str, ...]]:
+    """The words for what each kind of record can tell, in which signatures/records.yaml names the causes."""
+    return {kind: tuple(m.OUTCOMES) for kind, m in _parsers().items()}
+
+
+def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Observation]:
+    """The events of one source, in order of their lines. `knowledge` says which cause a record proves; `warn` hears of a place
+    that made a parser fail; without it, that raises."""
+    told = partial(_records, proves=knowledge.records, warn=warn)
+    found = {k: told(parser, scan.regions[k]) for k, parser in _parsers().items() if scan.regions.get(k)}
     folded: list[Record] = []
-    for kind, records in settle(found).items():
+    for kind, records in settle(found, knowledge).items():
         longer = getattr(_parsers()[kind], "FOLDS", False)
         folded += fold(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
     return to_events(scan, folded)
 
 
-def _records(parser: ModuleType, regions: Sequence[Region], warn: Warn | None) -> list[Record]:
+def _records(parser: ModuleType, regions: Sequence[Region], proves: Records, warn: Warn | None) -> list[Record]:
     records: list[Record] = []
     past = 0
     for region in sorted(regions, key=lambda r: r.number):
         if region.number <= past:  # inside the record before it
             continue
-        record = _record(parser, region, warn)
-        if record:
+        one = _record(parser, region, warn)
+        if one:
+            record = with_cause(one, proves)
             records.append(record)
             past = record.last if record.decides else region.number
-    joined: list[Record] = parser.join(records) if hasattr(parser, "join") else records
-    return joined
+    return [with_cause(r, proves) for r in parser.join(records)] if hasattr(parser, "join") else records
 
 
 def _record(parser: ModuleType, region: Region, warn: Warn | None) -> Record | None:

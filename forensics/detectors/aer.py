@@ -36,7 +36,8 @@ AER_LINE_PATTERN = lazy.regex(rf"{AER_PCI}: |AER:|Hardware Error")
 GPU_DRIVERS = {"nvidia", "amdgpu", "radeon", "nouveau", "i915", "xe", "habanalabs"}
 GPU_VENDORS = {"10de", "1002"}
 PORTS = {"pcieport", "pcieport-driver", "shpchp", ""}
-GPU_PCIE_CAUSE, HOST_PCIE_CAUSE = "gpu_hardware.pcie", "host_hardware.pcie"
+GPU_LINK, HOST_LINK = "gpu_link", "host_link"
+OUTCOMES = (GPU_LINK, HOST_LINK)
 
 
 def read(region: Region) -> Record | None:
@@ -61,28 +62,28 @@ def read(region: Region) -> Record | None:
     gpu = next(((row, m) for row, m in behind if m["driver"] in GPU_DRIVERS), None)
     if gpu:
         fields |= {"port": address, "pci": gpu[1]["pci"], "driver": gpu[1]["driver"]}
-    cause = _class(driver, vendor["vendor"] if vendor else "", gpu is not None, [m["driver"] for _, m in behind])
+    outcome = _class(driver, vendor["vendor"] if vendor else "", gpu is not None, [m["driver"] for _, m in behind])
     quote = (own, *(row for row, _ in behind), *(r for r in rows if ERROR_BIT_PATTERN.search(r.text)), *head)[:6]
     first, last = (head or [own])[0].number, rows[-1].number if rows else own.number
-    if cause is None:
+    if outcome is None:
         return Record("aer", first, last, None, "hint", quote, fields, lends=True)
-    return Record("aer", first, last, cause, _weight(found["severity"], cause), quote, fields, (GPU_PCIE_CAUSE, HOST_PCIE_CAUSE))
+    return Record("aer", first, last, outcome, _weight(found["severity"], outcome), quote, fields)
 
 
 def _class(driver: str, vendor: str, gpu_behind: bool, behind: list[str]) -> str | None:
     """GPU or another device; None where only a port is named and nothing tells what is behind it."""
     if driver in GPU_DRIVERS or gpu_behind or (vendor in GPU_VENDORS and (driver in PORTS or "snd" in driver)):
-        return GPU_PCIE_CAUSE
+        return GPU_LINK
     if driver not in PORTS or any(d not in PORTS for d in behind):
-        return HOST_PCIE_CAUSE
+        return HOST_LINK
     return None
 
 
-def _weight(severity: str, cause: str) -> Weight:
+def _weight(severity: str, outcome: str) -> Weight:
     """Corrected errors cost nothing, and come in floods that kill nobody; an uncorrected one lost data or the device."""
     if severity.startswith("Correct"):
         return "hint"
-    return "proof" if cause == GPU_PCIE_CAUSE else "strong"
+    return "proof" if outcome == GPU_LINK else "strong"
 
 
 def _rows(after: list[Line]) -> list[Line]:

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forensics.core import lazy
+from forensics.database import Records
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Prefix, Value, Weight
 
@@ -14,23 +15,28 @@ from forensics.model import Line, Prefix, Value, Weight
 class Record(Struct, frozen=True):
     """Several lines understood as one thing.
 
-    `first`, `last`: its lines. `cause`: what it decides, None where it only describes. `quote`: numbers of the lines worth
-    quoting, best first. `decides`: causes or families (`gpu_memory.*`) whose hits inside it give way to `cause`.
-    `lends`: its fields go to the hits inside it as well. `count`: how many equal ones it stands for; `places`: first and last
+    `first`, `last`: its lines. `outcome`: what it decides, one of its detector's OUTCOMES, None where it only describes.
+    `quote`: the lines worth quoting, best first. `lends`: its fields go to the hits inside it as well. `over`: other OUTCOMES,
+    hits of whose causes inside it give way as well. `count`: how many equal ones it stands for; `places`: first and last
     line of each of them that is known, empty for one.
+
+    `cause`: what the table of a code names, else None until `with_cause` looks it up; `decides`: causes or families
+    (`gpu_memory.*`) whose hits inside it give way to `cause`.
     """
 
     kind: str
     first: int
     last: int
-    cause: str | None
+    outcome: str | None
     weight: Weight
     quote: tuple[Line, ...]
     fields: dict[str, Value] = field(default_factory=dict)
-    decides: tuple[str, ...] = ()
     lends: bool = False
+    over: tuple[str, ...] = ()
     count: int = 1
     places: tuple[tuple[int, int], ...] = ()
+    cause: str | None = None
+    decides: tuple[str, ...] = ()
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -41,6 +47,16 @@ class Record(Struct, frozen=True):
         """Does a hit of `cause` inside it give way to it: the same thing said, or one that it is there to decide between?"""
         family = cause.split(".")[0] + ".*"
         return cause in self.decides or family in self.decides or (self.lends and cause == self.cause)
+
+
+def with_cause(record: Record, records: Records) -> Record:
+    """`record` with what `records`, those of the database, say of its outcome. Raises KeyError for one that they do not know."""
+    if record.outcome is None:
+        return record
+    outcomes = records[record.kind.partition("/")[0]]
+    proven = outcomes[record.outcome]
+    over = (cause for word in record.over if (cause := outcomes[word].cause))
+    return replace(record, cause=record.cause or proven.cause, decides=(*proven.decides, *over))
 
 
 class ParsedLine(Struct, frozen=True):

@@ -53,7 +53,8 @@ STATS = {
 CARD = lazy.regex(rf"totalMemory: {BFC_SIZE_PATTERN}")
 GPU_DEVICE_PATTERN = lazy.regex(r"(?i)gpu[_:]?(\d+)")
 BENIGN = "this is not a failure"
-DECIDES = ("gpu_memory.*",)
+TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER = "too_small", "in_pieces", "held_by_another"
+OUTCOMES = (TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER)
 MAX_BFC_SUMMARY_LINES = 20_000  # a summary of a big model lists that many chunks
 TINY_BYTES = 256 << 20  # no card for training is this small, and no model needs so little
 MOST_OF_CARD = 0.6  # TensorFlow takes more than 90 % of a free card
@@ -125,17 +126,16 @@ def _summary(group: list[Record], card: int) -> Iterable[Record]:
     decided = decide({k: int(v) for k, v in fields.items() if k.endswith("_bytes")})
     if decided is None:
         return
-    cause, weight, reason = decided
-    quote = sorted(group, key=lambda r: _worth(r, cause))
+    outcome, weight, reason = decided
+    quote = sorted(group, key=lambda r: _worth(r, outcome))
     yield Record(
         kind="bfc_allocator",
         first=group[0].first,
         last=max(r.last for r in group),
-        cause=cause,
+        outcome=outcome,
         weight=weight,
         quote=tuple(r.quote[0] for r in quote[:5]),
         fields={**fields, **({"reason": reason} if reason else {})},
-        decides=DECIDES,
     )
 
 
@@ -144,29 +144,32 @@ def decide(sizes: dict[str, int]) -> tuple[str, Weight, str] | None:
     allocated (in use), total (the card); what is not known is missing."""
     limit, regions, total = (sizes.get(f"{n}_bytes") for n in ("limit", "regions", "total"))
     request, used = sizes.get("request_bytes"), sizes.get("allocated_bytes")
-    other = "gpu_memory.other_process"
     if limit is not None and total and limit < total * MOST_OF_CARD:
-        return other, "strong", "the limit taken at the start is far below the card's memory, so another process held the rest"
+        return (
+            HELD_BY_ANOTHER,
+            "strong",
+            "the limit taken at the start is far below the card's memory, so another process held the rest",
+        )
     if limit is not None and limit < TINY_BYTES:
-        return other, "strong", "almost nothing of the card was free at the start, so another process held it"
+        return HELD_BY_ANOTHER, "strong", "almost nothing of the card was free at the start, so another process held it"
     if regions is not None and limit is not None and regions < limit * GROWN and (request or 0) <= limit - regions:
-        return other, "strong", "the card refused memory well below the limit, so something else held it"
+        return HELD_BY_ANOTHER, "strong", "the card refused memory well below the limit, so something else held it"
     if regions is not None and limit is None and regions < TINY_BYTES and request is not None and request > regions:
-        return other, "strong", "the card gave this process almost nothing, so something else held it"
+        return HELD_BY_ANOTHER, "strong", "the card gave this process almost nothing, so something else held it"
     if regions is not None and limit is None and regions < TINY_BYTES and not used and request is None:
-        return other, "strong", "the card gave this process almost nothing, so something else held it"
+        return HELD_BY_ANOTHER, "strong", "the card gave this process almost nothing, so something else held it"
     if limit is None or request is None:
         full = limit is not None and used is not None and used >= limit * GROWN
-        return ("gpu_memory.capacity", "strong", "") if request is not None or full else None
+        return (TOO_SMALL, "strong", "") if request is not None or full else None
     largest = sizes.get("largest_bytes", 0)
     if used is not None and limit - used >= 2 * request and largest < request:
-        return "gpu_memory.fragmentation", "strong", "enough was free in all, but in no piece as large as the request"
-    return "gpu_memory.capacity", "proof", "what the process holds and the request together exceed its limit"
+        return IN_PIECES, "strong", "enough was free in all, but in no piece as large as the request"
+    return TOO_SMALL, "proof", "what the process holds and the request together exceed its limit"
 
 
-def _worth(record: Record, cause: str) -> int:
+def _worth(record: Record, outcome: str) -> int:
     """Smaller is quoted first."""
     order = ("request_bytes", "limit_bytes", "region_bytes", "allocated_bytes")
-    if cause == "gpu_memory.other_process":
+    if outcome == HELD_BY_ANOTHER:
         order = ("limit_bytes", "request_bytes", "region_bytes", "allocated_bytes")
     return next((i for i, name in enumerate(order) if name in record.fields), len(order))

@@ -28,6 +28,8 @@ ORDERLY = lazy.regex(
 )
 MAX_LINES_BEFORE_BOOT = 5  # lines in front of the boot, one of which a program must have written
 PROGRAMS = {"kernel", None}
+NO_SHUTDOWN = "no_shutdown"
+OUTCOMES = (NO_SHUTDOWN,)
 
 
 def read(region: Region) -> Record | None:
@@ -47,7 +49,7 @@ def read(region: Region) -> Record | None:
         return None
     if any(ORDERLY.search(p.line.text) for p in lines):
         return None
-    return Record("boot", own.number, own.number, "host_hardware.power", "hint", (own, lines[0].line))
+    return Record("boot", own.number, own.number, NO_SHUTDOWN, "hint", (own, lines[0].line))
 
 
 def _of_one_boot(earlier: Sequence[ParsedLine]) -> list[ParsedLine]:

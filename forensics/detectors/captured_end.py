@@ -10,6 +10,7 @@ None of these lines tells a cause; together they do. A SIGKILL and a count of th
 any kernel log; a SIGKILL without a count, where memory was not short, was somebody else's. (forensics/capture/account.py.)
 """
 
+from forensics.database import signal_outcome
 from forensics.detectors.base import Record, parse_lines
 from forensics.detectors.captured_account import CAPTURE_PREFIX, NO_OUTPUT_PATTERN, STOOD, Account, Said
 from forensics.detectors.units import typed
@@ -23,15 +24,16 @@ FOREIGN_MACHINE = "another kind of machine"  # the system's own words for it hav
 SIGKILL, SIGBUS = 9, 7
 NOT_STARTED = 127  # as a shell answers (POSIX, 2.8.2)
 TIMED_OUT = 124  # the exit status of timeout(1)
-CAUSE_OF_SIGNAL = {
-    4: "process.illegal_instruction",
-    5: "process.abort",
-    6: "process.abort",
-    7: "process.bus_error",
-    8: "process.abort",
-}
-CAUSE_OF_SIGNAL |= {11: "process.segfault", 24: "process.resource_limit", 25: "process.resource_limit", 31: "code.config"}
-BY_A_BARE_STATUS = ("code.*", "process.*")  # what `exit status 1` hints at in a log, and no more than is said here
+FAULT_SIGNALS = (4, 5, 6, 7, 8, 11, 24, 25, 31)  # ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS
+MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED, MEMORY_GUARD = "memory_limit", "host_memory_exhausted", "memory_guard"
+SHM_FULL = "shm_full"
+MEMORY_OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED, MEMORY_GUARD, SHM_FULL)
+NO_OUTPUT, TIMER, CPU_TIME_LIMIT = "no_output", "timer", "cpu_time_limit"
+STOPPED, CHILD_KILLED, COULD_NOT_START, BAD_STATUS = "stopped", "child_killed", "could_not_start", "bad_status"
+OUTCOMES = (
+    *(*MEMORY_OUTCOMES, NO_OUTPUT, TIMER, CPU_TIME_LIMIT, STOPPED, CHILD_KILLED, COULD_NOT_START, BAD_STATUS),
+    *map(signal_outcome, FAULT_SIGNALS),
+)
 STOP_SIGNALS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
 MEMORY_GUARDS = ("earlyoom", "systemd-oomd", "oomd", "nohang", "raylet", "kubelet")
 TIMERS = ("timeout",)
@@ -56,7 +58,7 @@ def read(region: Region) -> Record | None:
             "captured_end",
             one.line.number,
             region.number,
-            "code.config",
+            COULD_NOT_START,
             "proof",
             (one.line,),
             {**typed(one.fields), "command_status": NOT_STARTED},
@@ -65,15 +67,15 @@ def read(region: Region) -> Record | None:
         return _of_bare_end(account, region.number) if account.open else None
     for ask in (_memory_kill, _stalled, _time_limit, _stopped, _crashed, _killed):
         if found := ask(account):
-            cause, weight, said = found
-            return _record(region, account, cause, weight, said)
+            outcome, weight, said = found
+            return _record(region, account, outcome, weight, said)
     return _of_bare_end(account, region.number)
 
 
 Found = tuple[str, Weight, list[Said]]
 
 
-def _record(region: Region, account: Account, cause: str, weight: Weight, said: list[Said]) -> Record:
+def _record(region: Region, account: Account, outcome: str, weight: Weight, said: list[Said]) -> Record:
     fields: dict[str, Value] = {}
     for one in reversed([*said, account.end]):
         fields |= typed(
@@ -84,12 +86,12 @@ def _record(region: Region, account: Account, cause: str, weight: Weight, said: 
             }
         )
     kills = max((g.number("kills") for g in account.groups), default=0)
-    if cause.startswith("host_memory") and kills:
+    if outcome in MEMORY_OUTCOMES and kills:
         fields["oom_kills"] = kills
     fields |= _status(account.end)
     end = account.end.line
     quote = (*list(dict.fromkeys(one.line for one in said if one.line != end))[:4], end)
-    return Record("captured_end", min(x.number for x in quote), region.number, cause, weight, quote, fields, (cause,))
+    return Record("captured_end", min(x.number for x in quote), region.number, outcome, weight, quote, fields)
 
 
 def _of_bare_end(account: Account, number: int) -> Record | None:
@@ -98,7 +100,7 @@ def _of_bare_end(account: Account, number: int) -> Record | None:
         return Record("captured_end", number, number, None, "hint", (account.open[0].line,), {"command_status": "unknown"})
     if not account.command or not (status := _status(account.end)):
         return None
-    return Record("captured_end", number, number, None, "strong", (account.end.line,), status, BY_A_BARE_STATUS)
+    return Record("captured_end", number, number, BAD_STATUS, "strong", (account.end.line,), status)
 
 
 def _status(end: Said) -> dict[str, Value]:
@@ -150,8 +152,8 @@ def _memory_kill(account: Account) -> Found | None:
     weight: Weight = "proof" if others else "strong"
     evidence = [*others[:1], *own[:1], *by_kernel[:1]]
     if limited:
-        return "host_memory.oom_cgroup", weight, [*evidence[:1], *limited[:1], *evidence[1:]]
-    return "host_memory.oom_global", weight, [*evidence, *host[:1]]
+        return MEMORY_LIMIT, weight, [*evidence[:1], *limited[:1], *evidence[1:]]
+    return HOST_MEMORY_EXHAUSTED, weight, [*evidence, *host[:1]]
 
 
 def _stalled(account: Account) -> Found | None:
@@ -162,7 +164,7 @@ def _stalled(account: Account) -> Found | None:
     if stopped is None and account.end.number("signal") != SIGKILL:
         return None
     seen = any(STOOD.match(s.line.text.partition(CAPTURE_PREFIX)[2]) for s in account.silence)
-    return "process.stalled", "proof" if seen else "strong", [*account.silence[:3], *(stopped[2][:1] if stopped else [])]
+    return NO_OUTPUT, "proof" if seen else "strong", [*account.silence[:3], *(stopped[2][:1] if stopped else [])]
 
 
 def _time_limit(account: Account) -> Found | None:
@@ -172,12 +174,12 @@ def _time_limit(account: Account) -> Found | None:
     ran_out = [d for d in timers if d.number("exit_code") in (TIMED_OUT, 128 + SIGKILL) or d.number("signal") == SIGKILL]
     by_timer = [s for s in account.sent if s.fields.get("sender") in TIMERS and end.moment - s.moment < STOPPED_WITHIN_S]
     if by_timer or ran_out:
-        return "stopped.time_limit", "proof", [*by_timer[:1], *ran_out[:1]]
+        return TIMER, "proof", [*by_timer[:1], *ran_out[:1]]
     ended = end.number("signal") in (*STOP_SIGNALS, SIGKILL) or end.number("exit_code") or bool(_dead(account))
     if account.limits and ended:
-        return "stopped.time_limit", "proof", [account.limits[0], *[s for s in account.sent if "sender_pid" in s.fields][:1]]
+        return TIMER, "proof", [account.limits[0], *[s for s in account.sent if "sender_pid" in s.fields][:1]]
     if account.cpu and ended:
-        return "process.resource_limit", "proof", account.cpu[:1]
+        return CPU_TIME_LIMIT, "proof", account.cpu[:1]
     return None
 
 
@@ -193,24 +195,24 @@ def _stopped(account: Account) -> Found | None:
     ]
     guards = [s for s in (*asked, *others) if s.fields.get("sender") in MEMORY_GUARDS]
     if guards:
-        return "host_memory.oom_daemon", "proof", guards[:1]
+        return MEMORY_GUARD, "proof", guards[:1]
     if not asked:
         by_signal = end.number("signal") in STOP_SIGNALS
-        return ("stopped.user", "strong", [end]) if by_signal else None
+        return (STOPPED, "strong", [end]) if by_signal else None
     if all("kernel" in s.fields for s in asked) and end.number("signal") == SIGKILL:
         return None
-    return "stopped.user", "strong", [s for s in asked if "sender_pid" in s.fields][:1] or asked[:1]
+    return STOPPED, "strong", [s for s in asked if "sender_pid" in s.fields][:1] or asked[:1]
 
 
 def _crashed(account: Account) -> Found | None:
     """A process ended itself by a fault, the first that did."""
     for death in _dead(account):
         number = death.number("signal")
-        if number not in CAUSE_OF_SIGNAL or (_by_its_own(account, _sender(account, death)) and number != 6):
+        if number not in FAULT_SIGNALS or (_by_its_own(account, _sender(account, death)) and number != 6):
             continue
         if number == SIGBUS and account.shm:
-            return "host_memory.shm", "proof", [death, account.shm[0]]
-        return CAUSE_OF_SIGNAL[number], "strong", [death]
+            return SHM_FULL, "proof", [death, account.shm[0]]
+        return signal_outcome(number), "strong", [death]
     return None
 
 
@@ -224,9 +226,8 @@ def _killed(account: Account) -> Found | None:
     host = account.host[:1]
     oomd = [g for g in account.groups if "oomd" in g.fields]
     if sent is not None and "sender_pid" in sent.fields:
-        return "stopped.user", "strong", [death, sent]
+        return STOPPED, "strong", [death, sent]
     if oomd or any(h.number("percent") < SHORT_PERCENT or h.number("waited") >= PRESSED_PERCENT for h in host):
-        return "host_memory.oom_daemon", "strong", [death, *oomd[:1], *host]
+        return MEMORY_GUARD, "strong", [death, *oomd[:1], *host]
     counted = [g for g in account.groups if "outer" not in g.fields]
-    cause = "stopped.user" if death is account.end else "process.worker_died"
-    return cause, "strong", [death, *counted[:1], *host]
+    return STOPPED if death is account.end else CHILD_KILLED, "strong", [death, *counted[:1], *host]

@@ -21,6 +21,9 @@ OOM_KILL_COUNT_PATTERN = lazy.regex(
 OWN_FILE = lazy.regex(r"(?:^|[/!.])memory\.(?:events(?:\.local)?|oom_control)(?:\.\w{1,8})?$")
 NEIGHBOUR_ROW_PATTERNS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
 
+MEMORY_LIMIT = "memory_limit"
+OUTCOMES = (MEMORY_LIMIT,)
+
 
 def read(region: Region) -> Record | None:
     """A group's count of kills; None where it is 0, or the count is not a group's."""
@@ -35,5 +38,4 @@ def read(region: Region) -> Record | None:
     own = Line(region.number, region.text)
     limit = tuple(line for line in beside[2:] if line is not None)
     fields: dict[str, Value] = {"oom_kills": int(found["oom_kills"])}
-    cause = "host_memory.oom_cgroup"
-    return Record("cgroup_counts", own.number, own.number, cause, "strong", (own, *limit), fields, (cause,))
+    return Record("cgroup_counts", own.number, own.number, MEMORY_LIMIT, "strong", (own, *limit), fields)

@@ -38,7 +38,9 @@ NEGLIGIBLE = 0.1  # of the card: what desktop programs and rounding may hold
 MAX_CACHE_ROUNDING_SHARE = 0.05  # of what is reserved: blocks are rounded, so even a full cache has this much unallocated
 SLACK_BYTES = 2 << 30  # and no card, however large, more than this
 MAX_LISTED_PROCESSES = 3  # several ranks of one job on one card print a list of similar processes
-DECIDES = ("gpu_memory.*",)
+TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER = "too_small", "in_pieces", "held_by_another"
+OWN_LIMIT, TOO_MANY_RANKS = "own_limit", "too_many_ranks"
+OUTCOMES = (TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER, OWN_LIMIT, TOO_MANY_RANKS)
 
 
 def read(region: Region) -> Record | None:
@@ -61,7 +63,7 @@ def read(region: Region) -> Record | None:
     sizes = _sizes(text)
     if "request_bytes" not in sizes:
         return None
-    cause = decide(sizes, [size for _, size in _others(text)])
+    outcome = decide(sizes, [size for _, size in _others(text)])
     fields: dict[str, Value] = dict(sizes)
     if gpu := GPU_INDEX_PATTERN.search(text):
         fields["gpu"] = int(gpu[1][:18])
@@ -69,7 +71,7 @@ def read(region: Region) -> Record | None:
         pid, size = max(others, key=lambda o: o[1])
         fields |= {"other_pid": pid, "other_bytes": size}
     quote = tuple(x for x in lines if region.number <= x.number <= last)
-    return Record("cuda_oom", region.number, last, cause, "proof" if len(sizes) > 1 else "strong", quote, fields, DECIDES)
+    return Record("cuda_oom", region.number, last, outcome, "proof" if len(sizes) > 1 else "strong", quote, fields)
 
 
 def _begins_record(text: str) -> bool:
@@ -92,15 +94,15 @@ def decide(sizes: dict[str, int], others: list[int]) -> str:
     reserved = sizes.get("reserved_bytes", allocated + sizes.get("unused_bytes", 0))
     if total is not None and free is not None and "allocated_bytes" in sizes:
         if allowed is not None and allowed < total * 0.95 and free >= request:
-            return "code.config"
+            return OWN_LIMIT
         if len(others) >= MAX_LISTED_PROCESSES and max(others) < 2 * min(others):
-            return "code.config"
+            return TOO_MANY_RANKS
         foreign = total - free - _own(sizes.get("own_bytes"), reserved, others)
         if foreign >= max(request - free, HEADROOM_BYTES, total * NEGLIGIBLE):
-            return "gpu_memory.other_process"
+            return HELD_BY_ANOTHER
     if reserved - allocated >= max(request, min(reserved * MAX_CACHE_ROUNDING_SHARE, SLACK_BYTES)):
-        return "gpu_memory.fragmentation"
-    return "gpu_memory.capacity"
+        return IN_PIECES
+    return TOO_SMALL
 
 
 def _own(printed: int | None, reserved: int, others: list[int]) -> int:

@@ -16,7 +16,8 @@ TRIGGER = Trigger("fallen_gpu", ("installed in this system has",), before=2, aft
 FALLEN_GPU_PATTERN = lazy.regex(r"NVRM: The NVIDIA GPU (?P<pci>(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])")
 MODEL = lazy.regex(r"\(PCI ID: (?P<device>10de:[0-9a-fA-F]{4})\)")
 FALLEN = "fallen off the bus"
-DECIDES = ("gpu_hardware.fallen_off_bus",)
+LOST = "lost"
+OUTCOMES = (LOST,)
 
 
 def read(region: Region) -> Record | None:
@@ -34,4 +35,4 @@ def read(region: Region) -> Record | None:
         if found := pattern.search(text):
             fields |= {k: v for k, v in found.groupdict().items() if v}
     quote = (end, *(line for line in rows if line != end))
-    return Record("fallen_gpu", rows[0].number, end.number, "gpu_hardware.fallen_off_bus", "proof", quote, fields, DECIDES)
+    return Record("fallen_gpu", rows[0].number, end.number, LOST, "proof", quote, fields)

@@ -15,6 +15,7 @@ dump, which somebody runs on a program that hangs.
 import re
 
 from forensics.core import lazy
+from forensics.database import signal_outcome
 from forensics.detectors.base import ParsedLine, Record, parse_lines
 from forensics.detectors.traceback import FOREIGN_PATHS
 from forensics.model import Line, Region, Trigger, Value, Weight
@@ -35,16 +36,17 @@ DUMP_THREAD_PATTERN = lazy.regex(
 )
 DUMP_FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]{1,500})", line (?P<line_no>\d{1,9}) in (?P<function>\S.{0,200})')
 SPY_FRAME = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
+STALLED, ACCESS_VIOLATION, STACK_OVERFLOW = "stalled", "access_violation", "stack_overflow"
 BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
-    ("Segmentation fault", "process.segfault", "proof", 11),
-    ("access violation", "process.segfault", "proof", 0),
-    ("stack overflow", "process.segfault", "strong", 0),
-    ("Bus error", "process.bus_error", "strong", 7),
-    ("Aborted", "process.abort", "strong", 6),
-    ("Floating", "process.abort", "strong", 8),
-    ("Illegal instruction", "process.illegal_instruction", "proof", 4),
+    ("Segmentation fault", signal_outcome(11), "proof", 11),
+    ("access violation", ACCESS_VIOLATION, "proof", 0),
+    ("stack overflow", STACK_OVERFLOW, "strong", 0),
+    ("Bus error", signal_outcome(7), "strong", 7),
+    ("Aborted", signal_outcome(6), "strong", 6),
+    ("Floating", signal_outcome(8), "strong", 8),
+    ("Illegal instruction", signal_outcome(4), "proof", 4),
 )
-STALLED = "process.stalled"
+OUTCOMES = (STALLED, *(outcome for _, outcome, _, _ in BY_WHAT))
 
 
 def read(region: Region) -> Record | None:
@@ -57,16 +59,16 @@ def read(region: Region) -> Record | None:
     if found is None:
         return None
     frames, last = _thread(rows, waiting=found["after"] is not None)
-    cause, weight, fields = _decide(found)
+    outcome, weight, fields = _decide(found)
     own = _own(frames, DUMP_FRAME_PATTERN)
     quote = [head.line]
     if own:
         fields |= _frame(own[1])
         quote.append(own[0])
     last = last or region.number
-    if cause is None:
+    if outcome is None:
         return Record("faulthandler", region.number, last, None, "hint", tuple(quote), fields, lends=True) if own else None
-    return Record("faulthandler", region.number, last, cause, weight, tuple(quote), fields, (cause,))
+    return Record("faulthandler", region.number, last, outcome, weight, tuple(quote), fields)
 
 
 def _decide(head: re.Match[str]) -> tuple[str | None, Weight, dict[str, Value]]:
@@ -74,9 +76,9 @@ def _decide(head: re.Match[str]) -> tuple[str | None, Weight, dict[str, Value]]:
         hours, minutes, seconds = (int(x[:9]) for x in head["after"].split(":"))
         return STALLED, "strong", {"timeout_s": hours * 3600 + minutes * 60 + seconds}
     what = head["what"]
-    for words, cause, weight, signal in BY_WHAT:
+    for words, outcome, weight, signal in BY_WHAT:
         if words.lower() in what.lower():
-            return cause, weight, {"fatal_error": what, **({"signal": signal} if signal else {})}
+            return outcome, weight, {"fatal_error": what, **({"signal": signal} if signal else {})}
     return None, "hint", {"fatal_error": what}
 
 

@@ -28,7 +28,8 @@ WAITING_FRAME_PATTERN = lazy.regex(
     r"multiprocessing/(?:connection|popen_fork|synchronize|pool|queues)\.py\", line \d+, in \w+|"
     r"concurrent/futures/_base\.py\", line \d+, in (?:result|wait))"
 )
-STALLED = "process.stalled"
+WAITED = "waited"
+OUTCOMES = (WAITED,)
 MIN_WAITING_PROCESSES = 2
 
 
@@ -59,12 +60,12 @@ def read(region: Region) -> Record | None:
     if lock:
         fields["awaited_lock"] = str(lock["held"] or lock["taken"])
     weight: Weight = "strong" if lock else "hint"
-    return Record("interrupted_wait", first, region.number, STALLED, weight, tuple(quote), fields)
+    return Record("interrupted_wait", first, region.number, WAITED, weight, tuple(quote), fields)
 
 
 def join(records: list[Record]) -> list[Record]:
     """The waits among what Ctrl-C showed; where nothing else was shown, and several of them, nobody was at work."""
-    waits = [r for r in records if r.cause]
+    waits = [r for r in records if r.outcome]
     if len(waits) < max(MIN_WAITING_PROCESSES, len(records)):
         return waits
     return [replace(r, weight="strong") for r in waits]

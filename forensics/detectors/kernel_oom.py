@@ -27,8 +27,8 @@ TRIGGERS = (
         "kernel_oom", ("oom-kill:constraint=", "killed as a result of limit of", "Killed process", "Kill process "), after=10
     ),
 )
-DECIDES = ("host_memory.oom_global", "host_memory.oom_cgroup")
-CGROUP_OOM_CAUSE, GLOBAL_OOM_CAUSE = "host_memory.oom_cgroup", "host_memory.oom_global"
+MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED = "memory_limit", "host_memory_exhausted"
+OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED)
 
 LINES = (
     lazy.regex(
@@ -138,11 +138,11 @@ class _Report:
         """The Record of everything fed so far."""
         if self.fields.get("order") == -1 or not (self.kills or "invoker" in self.fields or "constraint" in self.fields):
             return None
-        cause, sure = self._cause()
+        outcome, sure = self._outcome()
         fields = {
             k: v for k, v in self.fields.items() if not (k.endswith("_bytes") and isinstance(v, int) and v >= UNLIMITED_BYTES)
         }
-        if cause == GLOBAL_OOM_CAUSE:
+        if outcome == HOST_MEMORY_EXHAUSTED:
             for name in ("limit_path", "limit_bytes", "usage_bytes"):
                 fields.pop(name, None)
         who = owner(str(fields.get("limit_path") or fields.get("cgroup") or ""))
@@ -157,21 +157,20 @@ class _Report:
         if sure or self.kills:
             weight = "proof" if sure and (self.kills or "constraint" in fields) else "strong"
         quote = tuple(line for worth, line in self.quote if worth < 9)[:4]
-        return Record("kernel_oom", first, max(self.last, first), cause, weight, quote, fields, DECIDES)
+        return Record("kernel_oom", first, max(self.last, first), outcome, weight, quote, fields)
 
-    def _cause(self) -> tuple[str, bool]:
+    def _outcome(self) -> tuple[str, bool]:
         constraint = self.fields.get("constraint")
         if constraint:
-            return (
-                CGROUP_OOM_CAUSE if constraint == "CONSTRAINT_MEMCG" or "limit_path" in self.fields else GLOBAL_OOM_CAUSE
-            ), True
+            limited = constraint == "CONSTRAINT_MEMCG" or "limit_path" in self.fields
+            return MEMORY_LIMIT if limited else HOST_MEMORY_EXHAUSTED, True
         if "cgroup" in self.said or "limit_path" in self.fields:
-            return CGROUP_OOM_CAUSE, True
+            return MEMORY_LIMIT, True
         if "global" in self.said:
-            return GLOBAL_OOM_CAUSE, True
+            return HOST_MEMORY_EXHAUSTED, True
         if "stack cgroup" in self.said:
-            return CGROUP_OOM_CAUSE, True
-        return GLOBAL_OOM_CAUSE, "stack global" in self.said
+            return MEMORY_LIMIT, True
+        return HOST_MEMORY_EXHAUSTED, "stack global" in self.said
 
     def _biggest(self) -> str:
         top: Iterable[tuple[str, tuple[int, int]]] = sorted(self.tasks.items(), key=lambda t: -t[1][1])[:MAX_TOP_TASKS]

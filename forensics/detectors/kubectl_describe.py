@@ -21,6 +21,7 @@ OOMKilled proves the limit. Code 137 with the reason Error does not: a liveness 
 import re
 
 from forensics.core import lazy
+from forensics.database import signal_outcome
 from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger, Value, Weight
 
@@ -43,19 +44,18 @@ EVICTED = lazy.regex(
     r"available: (?P<available>[\d.]+\w{0,2})\.)?(?: ?Container (?P<container>\S+) was using (?P<usage>[\d.]+\w{0,2}), "
     r"(?:which exceeds its request of|request is) (?P<request>[\d.]+\w{0,2}))?"
 )
+OOM_KILLED, LIVENESS_PROBE, FAILED, NOT_STARTED = "OOMKilled", "liveness_probe", "failed", "not_started"
 BY_RESOURCE = {
-    "memory": "host_memory.oom_daemon",
-    "ephemeral-storage": "storage.full",
-    "nodefs": "storage.full",
-    "imagefs": "storage.full",
-    "inodes": "storage.full",
-    "pids": "process.resource_limit",
+    "memory": "evicted_memory",
+    "ephemeral-storage": "evicted_disk",
+    "nodefs": "evicted_disk",
+    "imagefs": "evicted_disk",
+    "inodes": "evicted_disk",
+    "pids": "evicted_pids",
 }
-# What a code above 128 is called when the reason is a plain Error.
-BY_CODE = {132: "process.illegal_instruction", 134: "process.abort", 135: "process.bus_error", 137: "process.worker_died"}
-BY_CODE |= {139: "process.segfault"}
-# What a program says of itself by its status: that it failed, or that it was never started. Its own log says why.
-BY_STATUS = {1: "code.exception", 2: "code.exception", 126: "code.config", 127: "code.config"}
+# What a code tells when the reason is a plain Error: that the program failed, that it was never started, or 128 + the signal.
+BY_CODE = {1: FAILED, 2: FAILED, 126: NOT_STARTED, 127: NOT_STARTED, **{128 + n: signal_outcome(n) for n in (4, 6, 7, 9, 11)}}
+OUTCOMES = (OOM_KILLED, LIVENESS_PROBE, *BY_RESOURCE.values(), *BY_CODE.values())
 BYTES_PER_QUANTITY_UNIT: dict[str, float] = {
     "": 1,
     "k": 1000,
@@ -114,27 +114,24 @@ def _terminated(region: Region) -> Record | None:
     decided = _decide(code, reason, str(fields.get("container", "")), after)
     if decided is None:
         return None
-    cause, weight, telling = decided
+    outcome, weight, telling = decided
     quote = [
         row for row in rows if REASON_PATTERN.match(row.text) or EXIT_CODE_PATTERN.match(row.text) or FINISHED.match(row.text)
     ]
     quote += [row for row in after if row.number in telling]
-    decides = ("host_memory.oom_cgroup", "process.worker_died") if cause == "host_memory.oom_cgroup" else (cause,)
-    return Record("kubectl_describe", rows[0].number, rows[-1].number, cause, weight, tuple(quote), fields, decides)
+    return Record("kubectl_describe", rows[0].number, rows[-1].number, outcome, weight, tuple(quote), fields)
 
 
 def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[str, Weight, set[int]] | None:
-    """The cause, how sure, and numbers of further lines that show it."""
-    if reason == "OOMKilled":
-        return "host_memory.oom_cgroup", "proof", set()
+    """The outcome, how sure, and numbers of further lines that show it."""
+    if reason == OOM_KILLED:
+        return OOM_KILLED, "proof", set()
     probe = f"Container {container} failed liveness probe"
     telling = {line.number for line in after if container and probe in line.text}
     if code == 137 and telling:
-        return "process.stalled", "strong", telling
+        return LIVENESS_PROBE, "strong", telling
     if code in BY_CODE and reason in ("Error", ""):
         return BY_CODE[code], "strong", set()
-    if code in BY_STATUS and reason in ("Error", ""):
-        return BY_STATUS[code], "strong", set()
     return None
 
 
@@ -198,8 +195,8 @@ def _container(after: list[Line], indent: int) -> dict[str, Value]:
 
 
 def _evicted(region: Region, found: re.Match[str]) -> Record | None:
-    cause = BY_RESOURCE.get(found["resource"])
-    if cause is None:
+    outcome = BY_RESOURCE.get(found["resource"])
+    if outcome is None:
         return None
     fields: dict[str, Value] = {"resource": found["resource"], **_names(region.lines_before(), 0)}
     fields.pop("container", None)
@@ -211,4 +208,4 @@ def _evicted(region: Region, found: re.Match[str]) -> Record | None:
     near = [x for x in region.lines_before()[-2:] if re.match(r"\s*(?:Reason:\s+Evicted|Status:\s+Failed)", x.text)]
     quote = (Line(region.number, region.text), *near)
     first = min(line.number for line in quote)
-    return Record("kubectl_describe", first, region.number, cause, "proof", quote, fields, (cause, "stopped.preempted"))
+    return Record("kubectl_describe", first, region.number, outcome, "proof", quote, fields)

@@ -16,6 +16,8 @@ TRIGGER = Trigger("last_boots", ("reboot   system boot",), before=40, after=40)
 BOOT = lazy.regex(r"^reboot +system boot ")
 DOWN = lazy.regex(r"^(?:shutdown +system down|runlevel +\(to lvl [06]\)) ")
 STILL_RUNNING = "still running"
+NO_SHUTDOWN = "no_shutdown"
+OUTCOMES = (NO_SHUTDOWN,)
 
 
 def read(region: Region) -> Record | None:
@@ -33,4 +35,4 @@ def read(region: Region) -> Record | None:
     ended = STILL_RUNNING in own.text or any(DOWN.search(line.text) for line in region.lines())
     if down or not ended:
         return None
-    return Record("last_boots", own.number, own.number, "host_hardware.power", "strong", (own, line))
+    return Record("last_boots", own.number, own.number, NO_SHUTDOWN, "strong", (own, line))

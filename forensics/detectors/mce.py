@@ -39,7 +39,8 @@ MCE_LINE_PATTERN = lazy.regex(
     r"Hardware event|CPUID|SOCKET|Transaction)\b|microcode"
 )
 VERDICT = lazy.regex(r"Machine check: (?P<verdict>[A-Z][^\n]{3,80})")
-DECIDES = ("host_hardware.memory", "host_hardware.cpu")
+MEMORY, CODED, UNKNOWN_CODE = "memory", "coded", "unknown_code"
+OUTCOMES = (MEMORY, CODED, UNKNOWN_CODE)
 AMD = "2"  # x86 vendor number of AMD in the kernel; 0 is Intel
 CACHE_LEVELS = ("level 0", "level 1", "level 2", "any level")
 REQUESTS = ("", "read", "write", "data read", "data write", "instruction fetch", "prefetch", "eviction", "snoop")
@@ -63,11 +64,11 @@ def read(region: Region) -> Record | None:
     decided = decode(status, _vendor(text), _ipid(text))
     if not status & VALID or decided is None:
         return None
-    cause, meaning = decided
+    outcome, cause, meaning = decided
     if AMD_MEMORY.search(text):
-        cause, meaning = "host_hardware.memory", "an error of RAM (ECC)"
+        outcome, meaning = MEMORY, "an error of RAM (ECC)"
     if dimm := DIMM.search(text):
-        cause = "host_hardware.memory"
+        outcome = MEMORY
         fields |= {"dimm": dimm["dimm"].strip()}
     fields |= {
         "mce_status": found["status"],
@@ -81,11 +82,12 @@ def read(region: Region) -> Record | None:
         own,
         *(r for r in rows if r is not own and (DIMM.search(r.text) or VERDICT.search(r.text) or AMD_MEMORY.search(r.text))),
     ]
-    return Record("mce", rows[0].number, rows[-1].number, cause, weight, tuple(quote[:4]), fields, DECIDES)
+    named = cause if outcome == CODED else None
+    return Record("mce", rows[0].number, rows[-1].number, outcome, weight, tuple(quote[:4]), fields, cause=named)
 
 
-def decode(status: int, vendor: str = "", ipid: int | None = None) -> tuple[str, str] | None:
-    """Cause and meaning of a status word; None for a word without an error.
+def decode(status: int, vendor: str = "", ipid: int | None = None) -> tuple[str, str | None, str] | None:
+    """Outcome, cause of the code and meaning of a status word; None for a word without an error.
 
     `vendor`: the kernel's number, "2" is AMD. `ipid`: AMD's MCA_IPID, whose bits 43 to 32 name the unit of the bank.
     """
@@ -96,8 +98,8 @@ def decode(status: int, vendor: str = "", ipid: int | None = None) -> tuple[str,
         for row in _rows(kind):
             if word & int(row["mask"], 16) == int(row["value"], 16):
                 detail = _detail(row["name"], status & 0xFFFF) if vendor != AMD else ""
-                return (row["cause"], f"{row['meaning']}{detail}") if row["cause"] else None
-    return "host_hardware.cpu", "a code that the table does not know"
+                return (CODED, row["cause"], f"{row['meaning']}{detail}") if row["cause"] else None
+    return UNKNOWN_CODE, None, "a code that the table does not know"
 
 
 def severity(status: int) -> str:

@@ -58,7 +58,8 @@ PROCESS_GROUP_PATTERN = lazy.regex(
     r" Rank (?P<rank>\d+)\]"
 )
 GLOBAL_RANK_PATTERN = lazy.regex(r"\[rank(\d+)\]:")
-DECIDES = ("distributed.timeout",)
+TIMEOUT = "timeout"
+OUTCOMES = (TIMEOUT,)
 MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
 MAX_QUOTED_LINES = 12
 
@@ -88,7 +89,7 @@ def read(region: Region) -> Record | None:
     fields |= _who(text)
     weight: Weight = "proof" if fields["says"] == "caught" else "strong"
     line = Line(region.number, region.text)
-    return Record("nccl_watchdog", region.number, region.number, "distributed.timeout", weight, (line,), fields, DECIDES)
+    return Record("nccl_watchdog", region.number, region.number, TIMEOUT, weight, (line,), fields)
 
 
 def join(records: list[Record]) -> list[Record]:
@@ -128,11 +129,10 @@ def _joined(group: list[Record]) -> Record | None:
         kind="nccl_watchdog",
         first=min(r.first for r in group),
         last=max(r.last for r in group),
-        cause="distributed.timeout",
+        outcome=TIMEOUT,
         weight=first.weight if first.fields["says"] != "status" else _status_weight(first),
         quote=tuple(lines.values())[:MAX_QUOTED_LINES],
         fields=fields,
-        decides=DECIDES,
     )
 
 

@@ -26,7 +26,8 @@ MANAGER = lazy.regex(
     r"on NVSwitch pci bus id (?P<pci>[0-9a-fA-F:.]+)"
     r"(?: physical id (?P<nvswitch>\d{1,4}))?(?:.{0,20} port (?P<link>\d{1,4}))?"
 )
-DECIDES = ("gpu_hardware.nvlink", "gpu_hardware.thermal_power", "gpu_driver.fabric")
+CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
+OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
 # Corrected by the link, or counted: they come on working systems as well.
 MINOR = {"11012", "11021", "11022", "11023", "19049", "19084", "20009", "20012", "22013"}
 
@@ -52,19 +53,20 @@ def read(region: Region) -> Record | None:
         fields["severity"] = severity
         if detail := groups.get("detail", "").strip():
             fields["detail"] = detail[:300]
-    cause, weight = _speaks_for(row, severity, code)
+    outcome, weight = _speaks_for(row, severity, code)
+    cause = row["cause"] if outcome == CODED else None
     line = Line(region.number, region.text)
-    return Record(f"sxid/{code}", line.number, line.number, cause, weight, (line,), fields, DECIDES)
+    return Record(f"sxid/{code}", line.number, line.number, outcome, weight, (line,), fields, cause=cause)
 
 
-def _speaks_for(row: dict[str, str], severity: str, code: str) -> tuple[str | None, Weight]:
+def _speaks_for(row: dict[str, str], severity: str, code: str) -> tuple[str, Weight]:
     if not row:
-        return "gpu_hardware.nvlink", "strong" if severity == "fatal" else "hint"
+        return UNKNOWN_CODE, "strong" if severity == "fatal" else "hint"
     if row["cause"] == HEALTHY or severity == "correctable":
-        return None, "hint"
+        return HARMLESS, "hint"
     if severity == "fatal":
-        return row["cause"], "proof"
-    return row["cause"], "hint" if code in MINOR else "strong"
+        return CODED, "proof"
+    return CODED, "hint" if code in MINOR else "strong"
 
 
 @functools.cache

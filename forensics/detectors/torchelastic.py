@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from forensics.core import lazy
+from forensics.database import signal_outcome
 from forensics.detectors.base import Record, parse_lines
 from forensics.model import Line, Region, Trigger, Value
 
@@ -31,18 +32,12 @@ ROW_PATTERNS = {
     "traceback": lazy.regex(r"^\s*traceback : Signal (?P<signal>\d+) \((?P<signal_name>\w+)\)"),
 }
 GRACE = timedelta(seconds=15)  # SIGKILL comes 30 s after SIGTERM; ranks that fail of one thing do so within seconds
-WORKER_DIED = "process.worker_died"
+FAILED = "failed"
 STAMP_FORMAT = "%Y-%m-%d_%H:%M:%S"
 NUMBER_ROWS = ("rank", "local_rank", "exit_code", "pid", "signal")
-# What the death of a child by this signal is called when nothing else tells why.
-BY_SIGNAL = {
-    4: "process.illegal_instruction",
-    6: "process.abort",
-    7: "process.bus_error",
-    9: "process.worker_died",
-    11: "process.segfault",
-    15: "stopped.user",
-}
+SIGNALS = (4, 6, 7, 9, 11, 15)  # ILL ABRT BUS KILL SEGV TERM
+KILLED = signal_outcome(9)
+OUTCOMES = (FAILED, *map(signal_outcome, SIGNALS))
 
 
 def read(region: Region) -> Record | None:
@@ -63,19 +58,19 @@ def read(region: Region) -> Record | None:
         return None
     fields |= {k: int(str(fields[k])[:18]) for k in NUMBER_ROWS if k in fields}
     code = int(fields["exit_code"])
-    cause = BY_SIGNAL.get(-code) if code < 0 else "code.exception"
+    outcome = FAILED if code >= 0 else signal_outcome(-code) if -code in SIGNALS else None
     weight = "strong" if -code in (4, 6, 7, 11) else "hint"
     quote.sort(key=lambda line: "exitcode" not in line.text)
-    ended = [] if cause == WORKER_DIED else list(_by_launcher(region, str(fields.get("time", ""))))
+    ended = [] if outcome == KILLED else list(_by_launcher(region, str(fields.get("time", ""))))
     return Record(
         kind="torchelastic",
         first=region.number,
         last=last,
-        cause=cause,
+        outcome=outcome,
         weight=weight,  # type: ignore[arg-type]
         quote=tuple(quote[:3]),
         fields=fields,
-        decides=(WORKER_DIED,) if ended else (),
+        over=(KILLED,) if ended else (),
         places=((region.number, last), *ended) if ended else (),
     )
 

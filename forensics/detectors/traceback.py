@@ -65,7 +65,8 @@ IGNORED = (
     "distributed.batched - INFO - Batched Comm Closed",
     (CALLBACK := "Exception in callback _ProactorBasePipeTransport._call_connection_lost"),
 )
-IGNORED_DECIDES = ("code.*", "process.fork_threads", "distributed.peer_lost", "distributed.network", "notebook.connection_lost")
+UNCAUGHT, IGNORED_OUTCOME = "uncaught", "ignored"
+OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME)
 # An exception that was being handled when another came up is context: the one that came up ended the program.
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
@@ -93,7 +94,7 @@ def read(region: Region) -> Record | None:
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
     if _ignored(region) or _of_tracker(region, rows):
         last = _message_end(rows, place) if place is not None else region.number
-        return Record("traceback/ignored", region.number, last, None, "hint", (head.line,), decides=IGNORED_DECIDES)
+        return Record("traceback/ignored", region.number, last, IGNORED_OUTCOME, "hint", (head.line,))
     if place is None:
         return _cut(region, head, notebook["name"] if notebook else "")
     exception = rows[place]
@@ -118,7 +119,7 @@ def read(region: Region) -> Record | None:
         kind="traceback",
         first=region.number,
         last=last,
-        cause="code.exception",
+        outcome=UNCAUGHT,
         weight="hint" if handled or kind in REPORTERS else "strong",
         quote=(exception.line, *([frame_line] if frame_line else [])),
         fields=fields,
@@ -133,9 +134,7 @@ def _cut(region: Region, head: ParsedLine, name: str) -> Record | None:
     exception = name or (pasted["name"] if pasted else "")
     if exception in REPORTERS or not exception.endswith(("Error", "Exception")):
         return None
-    return Record(
-        "traceback", region.number, region.number, "code.exception", "strong", (head.line,), fields={"exc_type": exception}
-    )
+    return Record("traceback", region.number, region.number, UNCAUGHT, "strong", (head.line,), fields={"exc_type": exception})
 
 
 def _ignored(region: Region) -> bool:

@@ -22,7 +22,8 @@ XID_LINE_PATTERN = lazy.regex(
 PREVIOUS = lazy.regex(r"caused by previous Xid (\d+)")
 SETTLED = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: nothing is left to be done
 NONFATAL = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
-DECIDES = ("gpu_hardware.*", "gpu_driver.*", "gpu_program.*")
+CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
+OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
 
 
 def read(region: Region) -> Record | None:
@@ -34,11 +35,11 @@ def read(region: Region) -> Record | None:
     previous = PREVIOUS.search(found["detail"])
     row = _row(code)
     speaking = _row(previous[1]) if previous and previous[1] != code else row
-    cause, weight = _speaks_for(speaking)
+    outcome, weight = _speaks_for(speaking)
     if NONFATAL.search(found["detail"]):
         weight = "hint"
     if SETTLED.search(found["detail"]):
-        cause = None
+        outcome = HARMLESS
     fields: dict[str, Value] = {
         "xid": int(code),
         "pci": found["pci"],
@@ -53,7 +54,8 @@ def read(region: Region) -> Record | None:
     if found["detail"]:
         fields["detail"] = found["detail"].strip()[:300]
     line = Line(region.number, region.text)
-    return Record(f"xid/{code}", line.number, line.number, cause, weight, (line,), fields, DECIDES)
+    cause = speaking["cause"] if outcome == CODED else None
+    return Record(f"xid/{code}", line.number, line.number, outcome, weight, (line,), fields, cause=cause)
 
 
 @functools.cache
@@ -65,12 +67,12 @@ def _row(code: str) -> dict[str, str]:
     return _table().get(code, {})
 
 
-def _speaks_for(row: dict[str, str]) -> tuple[str | None, Weight]:
-    """The cause a row of the table names and how loudly; a code unknown to it is trouble of the driver's, no more."""
+def _speaks_for(row: dict[str, str]) -> tuple[str, Weight]:
+    """What a row of the table says and how loudly; a code unknown to it is trouble of the driver's, no more."""
     if not row:
-        return "gpu_driver.hang", "hint"
+        return UNKNOWN_CODE, "hint"
     if row["cause"] == HEALTHY:
-        return None, "hint"
+        return HARMLESS, "hint"
     if row["role"] == "root":
-        return row["cause"], "proof" if row["severity"] == "fatal" else "strong"
-    return row["cause"], "hint"
+        return CODED, "proof" if row["severity"] == "fatal" else "strong"
+    return CODED, "hint"

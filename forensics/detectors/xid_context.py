@@ -16,7 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from forensics.core import lazy
+from forensics.database import Database
 from forensics.database.nvlink5 import decode_line
+from forensics.detectors.aer import HOST_LINK
 from forensics.detectors.base import Record
 from forensics.model import Value
 
@@ -26,7 +28,7 @@ MAX_XID_CONTEXT_LINES = 2000  # beside: what stands further away in a kernel log
 NEAR_RECORDS = 32  # on either side; a flood says no more than its first lines
 
 
-def settle(found: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
+def settle(found: Mapping[str, list[Record]], knowledge: Database) -> dict[str, list[Record]]:
     """`found`, by kind, with those records completed that others of the same source stand beside."""
     xids = found.get("xid", [])
     if not xids:
@@ -35,7 +37,7 @@ def settle(found: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
     for record in sorted((*xids, *found.get("aer", ())), key=lambda r: r.first):
         if "pci" in record.fields:
             by_gpu[slot(str(record.fields["pci"]))].append(record)
-    judged = [_with_link(_judged(r, by_gpu[slot(str(r.fields["pci"]))])) for r in xids]
+    judged = [_with_link(_judged(r, by_gpu[slot(str(r.fields["pci"]))], knowledge)) for r in xids]
     return {**found, "xid": judged}
 
 
@@ -47,7 +49,7 @@ def slot(pci: str) -> str:
     return ":".join([domain, *parts[-2:]] if domain else parts[-2:])
 
 
-def _judged(record: Record, same_gpu: Sequence[Record]) -> Record:
+def _judged(record: Record, same_gpu: Sequence[Record], knowledge: Database) -> Record:
     """An Xid that can be either, with the reason why it is taken for one of them; any other as it is."""
     if record.fields.get("xid") not in PROGRAM_OR_GPU:
         return record
@@ -55,7 +57,7 @@ def _judged(record: Record, same_gpu: Sequence[Record]) -> Record:
     near = [
         r for r in same_gpu[max(0, at - NEAR_RECORDS) : at + NEAR_RECORDS] if abs(r.first - record.first) <= MAX_XID_CONTEXT_LINES
     ]
-    fault = next((r for r in near if r.first <= record.first and _is_fault(r)), None)
+    fault = next((r for r in near if r.first <= record.first and _is_fault(r, knowledge)), None)
     if fault:
         fault_name = (
             f"Xid {fault.fields['xid']} ({fault.fields['xid_meaning']})" if "xid" in fault.fields else "PCIe errors (AER)"
@@ -71,9 +73,9 @@ def _judged(record: Record, same_gpu: Sequence[Record]) -> Record:
     return record
 
 
-def _is_fault(record: Record) -> bool:
-    """Does the record tell of broken hardware, more than as a hint?"""
-    return record.weight != "hint" and (record.cause or "").startswith("gpu_hardware.")
+def _is_fault(record: Record, knowledge: Database) -> bool:
+    """Does the record tell of a broken GPU, more than as a hint?"""
+    return record.weight != "hint" and record.outcome != HOST_LINK and knowledge.has_trait(record.cause, "device_fault")
 
 
 def _pattern(alike: Sequence[Record]) -> tuple[str, bool]:

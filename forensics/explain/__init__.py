@@ -122,7 +122,7 @@ def _words(text: str, database: Database) -> Explanation | None:
 def _lines(text: str, database: Database) -> Explanation:
     data = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES]
     found = scan(Source("given", lambda _warn: iter([data])), database, lambda _warning: None)
-    events = detectors.read(found)
+    events = detectors.read(found, database)
     heard = {(e.kind, e.line) for e in events}
     matches = [_of_event(e) for e in events]
     for hit in found.hits:

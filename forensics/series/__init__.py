@@ -9,13 +9,28 @@ an even sample of the lines of each kind, so memory is bounded. numpy and pandas
 or a picture (export.py).
 """
 
+from forensics.database import Database
 from forensics.model import Observation, Scan, Trigger
 from forensics.series.base import Reading, Series
 from forensics.series.curves import curves
 from forensics.series.gather import TRIGGERS, Numbers, numbers
 from forensics.series.limits import together
+from forensics.series.outcomes import OUTCOMES, RECORD
 
-__all__ = ["NONE", "Numbers", "Reading", "Series", "curves", "numbers", "read", "series_of", "together", "triggers"]
+__all__ = [
+    "NONE",
+    "OUTCOMES",
+    "RECORD",
+    "Numbers",
+    "Reading",
+    "Series",
+    "curves",
+    "numbers",
+    "read",
+    "series_of",
+    "together",
+    "triggers",
+]
 
 
 NONE = Numbers((), ())
@@ -26,14 +41,15 @@ def triggers() -> tuple[Trigger, ...]:
     return TRIGGERS
 
 
-def read(scan: Scan, found: Numbers | None = None) -> list[Observation]:
-    """What the series of one source tell. `found`: its numbers, where they were read before."""
+def read(scan: Scan, knowledge: Database, found: Numbers | None = None) -> list[Observation]:
+    """What the series of one source tell. `knowledge` says which cause that proves. `found`: its numbers, where they were read
+    before."""
     found = found or numbers(scan)
     if not found.series and not found.progress:
         return []
     from forensics.series.events import events  # half of this package, which a log without numbers does not need
 
-    return events(scan, found)
+    return events(scan, found, knowledge.records[RECORD])
 
 
 def series_of(scan: Scan) -> tuple[Series, ...]:

@@ -22,6 +22,7 @@ from msgspec import Struct
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.gather import Numbers
+from forensics.series.outcomes import GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
 from forensics.series.told import event, lines_of, scope_fields
 
 MIN_EVALUATIONS = 3
@@ -46,14 +47,14 @@ class Jumps(Struct, frozen=True):
     after: Reading
 
 
-def evaluation_events(scan: Scan, found: Numbers) -> list[Observation]:
+def evaluation_events(scan: Scan, found: Numbers, proves: Proves) -> list[Observation]:
     """An Observation for each series of memory that steps up at evaluations, the clearest first."""
     lines = evaluations(found)
     if len(lines) < MIN_EVALUATIONS:
         return []
     jumps_found = [j for s in found.series if s.quantity == "memory" and s.unit == "bytes" for j in (jumps(s, lines),) if j]
     jumps_found.sort(key=lambda j: (j.series.sense != "used", -j.share))
-    return [_event(scan, j) for j in jumps_found[:MAX_EVALUATION_EVENTS]]
+    return [_event(scan, j, proves) for j in jumps_found[:MAX_EVALUATION_EVENTS]]
 
 
 def evaluations(found: Numbers) -> list[int]:
@@ -100,7 +101,7 @@ def _edge(stretch: Sequence[Reading], side: int) -> float:
     return statistics.median(r.value for r in (stretch[:width] if side == 0 else stretch[-width:]))
 
 
-def _event(scan: Scan, found: Jumps) -> Observation:
+def _event(scan: Scan, found: Jumps, proves: Proves) -> Observation:
     series, readings = found.series, found.series.readings
     many = len(found.steps) >= STRONG_STEPS and len(readings) >= STRONG_READINGS and series.sense == "used"
     weight: Weight = "strong" if many and found.share >= STRONG_SHARE else "hint"
@@ -113,6 +114,6 @@ def _event(scan: Scan, found: Jumps) -> Observation:
         "last_bytes": round(readings[-1].value),
         **scope_fields(series),
     }
-    cause = "gpu_memory.leak" if series.gpu else "host_memory.leak"
+    cause = proves[GPU_MEMORY_GROWS if series.gpu else HOST_MEMORY_GROWS].cause
     quoted = lines_of((readings[0], readings[-1], found.before, found.after))
     return event(scan, "evaluation-jump", cause, weight, quoted, fields, len(readings))

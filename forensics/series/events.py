@@ -12,26 +12,27 @@ from forensics.series.evaluation import evaluation_events
 from forensics.series.finite import finite_events
 from forensics.series.gather import Numbers
 from forensics.series.growth import growth_events
+from forensics.series.outcomes import NOT_FINITE, SILENT, Proves
 from forensics.series.pace import pace_events
 from forensics.series.ranks import straggler_events
 from forensics.series.silence import silence_events
 from forensics.series.waves import wave_events
 
 
-def events(scan: Scan, found: Numbers) -> list[Observation]:
-    """What `found`, the numbers of `scan`, tell."""
-    jumps = evaluation_events(scan, found)
+def events(scan: Scan, found: Numbers, proves: Proves) -> list[Observation]:
+    """What `found`, the numbers of `scan`, tell. `proves`: the cause of each outcome."""
+    jumps = evaluation_events(scan, found, proves)
     jumping = {e.fields["series"] for e in jumps}
     return [
         *jumps,
-        *(e for e in growth_events(scan, found.series) if e.fields["series"] not in jumping),
-        *finite_events(scan, found.series),
-        *_pace(scan, found.series),
-        *silence_events(scan, found),
+        *(e for e in growth_events(scan, found.series, proves) if e.fields["series"] not in jumping),
+        *finite_events(scan, found.series, proves[NOT_FINITE].cause),
+        *_pace(scan, found.series, proves),
+        *silence_events(scan, found, proves[SILENT].cause),
     ]
 
 
-def _pace(scan: Scan, found: Sequence[Series]) -> list[Observation]:
+def _pace(scan: Scan, found: Sequence[Series], proves: Proves) -> list[Observation]:
     """What the times tell: a slow-down, else waves; uneven epochs; a straggler."""
-    slower = pace_events(scan, found) or wave_events(scan, found)
+    slower = pace_events(scan, found, proves) or wave_events(scan, found)
     return [*slower, *epoch_events(scan, found), *straggler_events(scan, found)]

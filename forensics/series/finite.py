@@ -19,7 +19,6 @@ from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.told import event, lines_of, scope_fields
 
-NAN_CAUSE = "numerics.nan"
 PERSISTS = 0.9
 MIN_STRONG_READINGS = 16
 DIVERGED = 10.0
@@ -42,23 +41,27 @@ TOTAL_LOSS_NAMES = {
 MAX_NAN_EVENTS = 3
 
 
-def finite_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
-    """What the losses, gradient norms and loss scales of one source tell, the clearest first."""
+def finite_events(scan: Scan, series: Sequence[Series], cause: str | None) -> list[Observation]:
+    """What the losses, gradient norms and loss scales of one source tell, each for `cause`, the clearest first."""
     found: list[Observation] = []
     for one in series:
         if one.name.startswith("held-out"):
             continue
         if one.quantity in ("loss", "grad_norm"):
-            found += [e for e in (_nan(scan, one, series) or _diverged(scan, one) or _exploded(scan, one, series),) if e]
+            found += [
+                e
+                for e in (_nan(scan, one, series, cause) or _diverged(scan, one, cause) or _exploded(scan, one, series, cause),)
+                if e
+            ]
         elif one.quantity == "loss_scale":
-            found += [e for e in (_floor(scan, one),) if e]
+            found += [e for e in (_floor(scan, one, cause),) if e]
     if any(e.kind == "series/nan" and "loss" in str(e.fields["series"]) for e in found):  # the gradients say the same
         found = [e for e in found if e.kind != "series/nan" or "loss" in str(e.fields["series"])]
     found.sort(key=lambda e: (e.weight != "strong", -len(e.proofs)))
     return found[:MAX_NAN_EVENTS]
 
 
-def _nan(scan: Scan, series: Series, others: Sequence[Series]) -> Observation | None:
+def _nan(scan: Scan, series: Series, others: Sequence[Series], cause: str | None) -> Observation | None:
     readings = series.readings
     bad = [not math.isfinite(r.value) for r in readings]
     if not bad[-1] or "v_num=" in readings[-1].text:  # Lightning's bar shows nan before the first batch
@@ -78,7 +81,7 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series]) -> Observation | 
     }
     fields |= _step(at) | _steps_before(before, at, others, series)
     peak = max(before[-20:], key=lambda r: abs(r.value) if math.isfinite(r.value) else 0.0)
-    return event(scan, "nan", NAN_CAUSE, weight, lines_of((at, before[-1], peak, readings[-1])), fields, len(bad))
+    return event(scan, "nan", cause, weight, lines_of((at, before[-1], peak, readings[-1])), fields, len(bad))
 
 
 def _steps_before(before: Sequence[Reading], at: Reading, others: Sequence[Series], series: Series) -> dict[str, Value]:
@@ -109,7 +112,7 @@ def _step(reading: Reading) -> dict[str, Value]:
     return {} if reading.step is None else {"step_no": int(reading.step)}
 
 
-def _diverged(scan: Scan, series: Series) -> Observation | None:
+def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | None:
     readings = [r for r in series.readings if math.isfinite(r.value)]
     values = [r.value for r in readings]
     if series.name not in TOTAL_LOSS_NAMES or len(values) < MIN_LOSS_READINGS or min(values) <= 0:
@@ -133,11 +136,11 @@ def _diverged(scan: Scan, series: Series) -> Observation | None:
     }
     fields = {k: v for k, v in fields.items() if v != -1}
     return event(
-        scan, "divergence", NAN_CAUSE, weight, lines_of((readings[-1], readings[onset], readings[best])), fields, len(values)
+        scan, "divergence", cause, weight, lines_of((readings[-1], readings[onset], readings[best])), fields, len(values)
     )
 
 
-def _exploded(scan: Scan, series: Series, others: Sequence[Series]) -> Observation | None:
+def _exploded(scan: Scan, series: Series, others: Sequence[Series], cause: str | None) -> Observation | None:
     """Gradient norms of an absurd size; the worst line first."""
     if series.quantity != "grad_norm":
         return None
@@ -148,10 +151,10 @@ def _exploded(scan: Scan, series: Series, others: Sequence[Series]) -> Observati
     fields: dict[str, Value] = {"series": series.name, "readings": len(values), "largest": worst.value, **scope_fields(series)}
     losses = [r.value for o in others if o.name in TOTAL_LOSS_NAMES for r in o.readings if r.line == worst.line]
     fields |= {"loss": losses[0]} if losses else {}
-    return event(scan, "explosion", NAN_CAUSE, "hint", lines_of((worst, series.readings[-1])), fields, len(values))
+    return event(scan, "explosion", cause, "hint", lines_of((worst, series.readings[-1])), fields, len(values))
 
 
-def _floor(scan: Scan, series: Series) -> Observation | None:
+def _floor(scan: Scan, series: Series, cause: str | None) -> Observation | None:
     readings = series.readings
     values = series.values
     falls = 0
@@ -165,4 +168,4 @@ def _floor(scan: Scan, series: Series) -> Observation | None:
     fields: dict[str, Value] = {"loss_scale": values[-1], "first_loss_scale": values[0], "readings": len(values)}
     first: Line = Line(readings[0].line, readings[0].text)
     last: Line = Line(readings[-1].line, readings[-1].text)
-    return event(scan, "loss-scale", NAN_CAUSE, weight, (last, first), fields, len(values))
+    return event(scan, "loss-scale", cause, weight, (last, first), fields, len(values))

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
+from forensics.series.outcomes import FREE_GPU_MEMORY_SINKS, GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
 from forensics.series.told import event, lines_of, scope_fields
 from forensics.series.trend import Rise, few_rise, rise, theil_sen
 
@@ -29,13 +30,15 @@ PERCENT_MATERIAL = 0.15
 VISIBLE = 0.02  # of the end; sizes are told with three digits
 
 
-def growth_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
+def growth_events(scan: Scan, series: Sequence[Series], proves: Proves) -> list[Observation]:
     """An Observation for each series of memory that grows, the clearest first."""
     memory = [_once(s).evened(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
     found = [(s, r) for s in memory if (r := _rise(s))]
-    found += [(s, r) for s in memory if not any(s is f for f, _ in found) and (r := _beside(s, memory) or _sinks(s, scan))]
+    found += [
+        (s, r) for s in memory if not any(s is f for f, _ in found) and (r := _beside(s, memory) or _sinks(s, scan, proves))
+    ]
     found.sort(key=lambda x: (_weight(*x) != "strong", x[0].sense != "used", -x[1].share))
-    return [_event(scan, s, r, series) for s, r in found[:MAX_GROWTH_EVENTS]]
+    return [_event(scan, s, r, series, proves) for s, r in found[:MAX_GROWTH_EVENTS]]
 
 
 def _once(series: Series) -> Series:
@@ -73,9 +76,9 @@ def _beside(series: Series, others: Sequence[Series]) -> Rise | None:
     return few_rise(series.values, SLOW) if level and all(len(set(v)) == 1 for v in level) else None
 
 
-def _sinks(series: Series, scan: Scan) -> Rise | None:
+def _sinks(series: Series, scan: Scan, proves: Proves) -> Rise | None:
     """Free GPU memory never rises and falls at least twice, in a log that tells of failed allocations."""
-    if not series.gpu or series.sense != "free" or not any(h.cause.startswith("gpu_memory.") for h in scan.hits):
+    if not _is_free_gpu_memory(series) or not any(proves[FREE_GPU_MEMORY_SINKS].is_beside(h.cause) for h in scan.hits):
         return None
     values = series.values
     falls = [a - b for a, b in itertools.pairwise(values)]
@@ -84,12 +87,22 @@ def _sinks(series: Series, scan: Scan) -> Rise | None:
     return Rise(sum(falls) / values[0], 1.0, 0.0, sum(falls) / len(falls))
 
 
+def _is_free_gpu_memory(series: Series) -> bool:
+    return series.gpu and series.sense == "free"
+
+
+def _outcome(series: Series) -> str:
+    if _is_free_gpu_memory(series):
+        return FREE_GPU_MEMORY_SINKS
+    return GPU_MEMORY_GROWS if series.gpu else HOST_MEMORY_GROWS
+
+
 def _weight(series: Series, found: Rise) -> Weight:
     many = len(series.readings) >= STRONG_READINGS and series.sense == "used" and found.share >= STRONG_SHARE
     return "strong" if many else "hint"
 
 
-def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series]) -> Observation:
+def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series], proves: Proves) -> Observation:
     readings = series.readings
     fields: dict[str, Value] = {
         "series": f"{series.name} {series.scope}".strip(),
@@ -103,7 +116,7 @@ def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series]) ->
     return event(
         scan,
         "sinking" if series.sense == "free" else "growth",
-        "gpu_memory.leak" if series.gpu else "host_memory.leak",
+        proves[_outcome(series)].cause,
         _weight(series, found),
         lines_of((readings[0], readings[-1], readings[len(readings) // 2])),
         fields,

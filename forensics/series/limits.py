@@ -8,29 +8,31 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from forensics.database import Database
 from forensics.model import Observation
+from forensics.series.outcomes import GROWS_TO_LIMIT, HOST_MEMORY_GROWS, RECORD
 
 GROWTH = "series/growth"
-LIMITED = "host_memory.oom_cgroup"
 SHARED_PAGES_FACTOR = 1.1  # resident memory counts pages of shared files that are not charged to the group
 
 
-def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
+def together(events: Mapping[str, Sequence[Observation]], knowledge: Database) -> dict[str, list[Observation]]:
     """`events`, by source, with `limit_bytes` and `limit_step` where one source grows and others name one limit above it."""
+    proves = knowledge.records[RECORD]
     limits = {
         limit
         for found in events.values()
         for e in found
-        if e.cause == LIMITED and isinstance(limit := e.fields.get("limit_bytes"), int)
+        if e.cause and proves[GROWS_TO_LIMIT].is_beside(e.cause) and isinstance(limit := e.fields.get("limit_bytes"), int)
     }
     if len(limits) != 1:
         return {source: list(found) for source, found in events.items()}
     (limit,) = limits
-    return {source: [_told(e, limit) for e in found] for source, found in events.items()}
+    return {source: [_told(e, limit, proves[HOST_MEMORY_GROWS].cause) for e in found] for source, found in events.items()}
 
 
-def _told(event: Observation, limit: int) -> Observation:
-    at = limit_step(event, limit) if event.kind == GROWTH and event.cause == "host_memory.leak" else None
+def _told(event: Observation, limit: int, cause: str | None) -> Observation:
+    at = limit_step(event, limit) if event.kind == GROWTH and event.cause == cause else None
     return event if at is None else replace(event, fields={**event.fields, "limit_bytes": limit, "limit_step": at})
 
 

@@ -5,7 +5,7 @@ time: 0.41 ... time: 0.40 ... time: 2.9, data_time: 2.5 -> slower by 7.1 from li
 A slow-down is a change of level (trend.shift) that lasts to the end, by MIN_SLOWDOWN at least, with nearly all values behind it
 slower than nearly all before. By itself it is no cause: an Observation without one, for the timeline. It becomes a hint where the
 log shows why:
-- `throttled`: heat, falling clocks or a reason for low clocks in the same log (heat.py) -> gpu_hardware.thermal_power;
+- `throttled`: heat, falling clocks or a reason for low clocks in the same log (heat.py) (`throttled` of signatures/records.yaml);
 - `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled;
   strong evidence where it is twice that, MOSTLY of each step, for MIN_STRONG_READINGS readings;
 - a slow-down with half of a step spent waiting for data, where the log tells of trouble with files, or without, where it tells
@@ -21,6 +21,7 @@ from msgspec import Struct
 from forensics.model import Line, Observation, Scan, Value
 from forensics.series.base import Reading, Series
 from forensics.series.heat import reason
+from forensics.series.outcomes import STARVED, THROTTLED, WAITS_FOR_DATA, WAITS_FOR_PEERS, Proves
 from forensics.series.told import event, scope_fields
 from forensics.series.trend import shift
 
@@ -46,7 +47,7 @@ class SlowDown(Struct, frozen=True):
     after: float
 
 
-def pace_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
+def pace_events(scan: Scan, series: Sequence[Series], proves: Proves) -> list[Observation]:
     """At most one Observation: the clearest slow-down of a source, with what explains it."""
     found = [s for one in series if one.quantity in ("step_time", "rate") for s in (slow_down(one),) if s]
     if not found:
@@ -66,20 +67,20 @@ def pace_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
     if heat:
         reading, facts, weight = heat
         lines = [Line(reading.line, reading.text), *lines]
-        return [event(scan, "throttled", "gpu_hardware.thermal_power", weight, lines, {**fields, **facts}, count)]
+        return [event(scan, "throttled", proves[THROTTLED].cause, weight, lines, {**fields, **facts}, count)]
     share = _waiting(clearest, series)
     fields |= {"data_percent": round(100 * share)} if share else {}
     if share >= MIN_WAITING_SHARE and clearest.factor >= STARVED_SLOWER:
         since = sum(r.line >= clearest.at.line for r in clearest.series.readings)
         clear = since >= MIN_STRONG_READINGS and share >= MOSTLY and clearest.factor >= 2 * STARVED_SLOWER
-        return [event(scan, "starved", "process.stalled", "strong" if clear else "hint", lines, fields, count)]
-    return [event(scan, "slow-down", _explained(scan, share), "hint", lines, fields, count)]
+        return [event(scan, "starved", proves[STARVED].cause, "strong" if clear else "hint", lines, fields, count)]
+    return [event(scan, "slow-down", _explained(scan, share, proves), "hint", lines, fields, count)]
 
 
-def _explained(scan: Scan, share: float) -> str | None:
+def _explained(scan: Scan, share: float, proves: Proves) -> str | None:
     """The trouble with files (where steps wait for data) or the network (where they do not) that the same log tells of."""
-    families = ("storage.",) if share >= WAITED else ("distributed.network", "host_hardware.nic")
-    return next((h.cause for h in scan.hits if h.cause.startswith(families) and h.weight != "hint"), None)
+    proven = proves[WAITS_FOR_DATA if share >= WAITED else WAITS_FOR_PEERS]
+    return next((h.cause for h in scan.hits if proven.is_beside(h.cause) and h.weight != "hint"), None)
 
 
 def slow_down(series: Series) -> SlowDown | None:

@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
 from forensics.series.gather import Numbers, Progress
 from forensics.series.told import event
 
-STALL_CAUSE = "process.stalled"
 MIN_USUAL_INTERVALS = 20.0
 MIN_LONGEST_INTERVALS = 3.0
 SILENT_S = 600.0
@@ -58,13 +58,13 @@ class Since(Struct, frozen=True):
         return next((s for _, s in self.lines if s is not None), None)
 
 
-def silence_events(scan: Scan, found: Numbers) -> list[Observation]:
-    """The silence at the end of a source, or a rank that fell behind; at most one Observation."""
-    silence = _silence(scan, found) or _behind(scan, found.progress)
-    return [silence] if silence else []
+def silence_events(scan: Scan, found: Numbers, cause: str | None) -> list[Observation]:
+    """The silence at the end of a source, or a rank that fell behind; at most one Observation, for `cause`."""
+    told = _silence(scan, found, cause) or _behind(scan, found.progress, cause)
+    return [told] if told else []
 
 
-def _silence(scan: Scan, found: Numbers) -> Observation | None:
+def _silence(scan: Scan, found: Numbers, cause: str | None) -> Observation | None:
     if not found.progress:
         return None
     last = found.progress[-1]
@@ -87,13 +87,13 @@ def _silence(scan: Scan, found: Numbers) -> Observation | None:
     trouble = any(TROUBLE.search(x.text) for x, _ in since.lines)
     if not heartbeat and last.total is None and not trouble:
         return None
-    alone = heartbeat and not trouble and not any(h.cause != "none.healthy" for h in scan.hits)
+    alone = heartbeat and not trouble and not any(h.cause != HEALTHY for h in scan.hits)
     weight: Weight = "strong" if alone and len(found.progress) >= MIN_STRONG_READINGS else "hint"
     fields: dict[str, Value] = {"silent_s": round(silent), "usual_s": round(usual[0], 3)}
     fields |= {} if last.step is None else {"step_no": int(last.step)}
     fields |= {} if last.total is None else {"last_step": int(last.total)}
     stamped = [x for x, s in since.lines if s is not None]
-    return event(scan, "silence", STALL_CAUSE, weight, (stamped[-1], last.line, stamped[0]), fields, len(found.progress))
+    return event(scan, "silence", cause, weight, (stamped[-1], last.line, stamped[0]), fields, len(found.progress))
 
 
 def seconds(text: str) -> float | None:
@@ -139,7 +139,7 @@ def _heartbeat(since: Since) -> bool:
     return bool(shapes) and min(shapes.values()) >= HEARTBEATS
 
 
-def _behind(scan: Scan, progress: Sequence[Progress]) -> Observation | None:
+def _behind(scan: Scan, progress: Sequence[Progress], cause: str | None) -> Observation | None:
     """A rank whose last step lies behind while every other printed MIN_LINES_BEHIND lines more."""
     ranks: dict[str, list[Progress]] = defaultdict(list)
     for one in progress:
@@ -157,4 +157,4 @@ def _behind(scan: Scan, progress: Sequence[Progress]) -> Observation | None:
     number = re.search(r"rank (\d+)", slowest)
     fields: dict[str, Value] = {"step_no": int(last.step or 0), "others_step": int(ahead)}
     fields |= {"rank": int(number[1])} if number else {}
-    return event(scan, "behind", STALL_CAUSE, "hint", (last.line, others[0][-1].line), fields, len(progress))
+    return event(scan, "behind", cause, "hint", (last.line, others[0][-1].line), fields, len(progress))

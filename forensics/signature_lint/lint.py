@@ -21,6 +21,7 @@ from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash
 from forensics.database.form import Fault
 from forensics.database.rates import fired_in
+from forensics.database.records import record_faults
 from forensics.database.slow_patterns import slowness
 from forensics.database.sources import Found, chosen, look_up, not_named, read_verified
 from forensics.database.validate import check
@@ -75,6 +76,8 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
             (notes if harmless else faults).append(fault)
     faults += [f for c in ours for f in unfilled(c, record_fields(), fact_names)]
     faults += _said_in_healthy_logs(ours)
+    if builtin_folder() in folders:
+        faults += record_faults(builtin_folder(), told_records(), {c.id for c in causes})
     for signature, fault in _never_seen(signatures) if not alone else ():
         (faults if signature.weight == "proof" and signature.cause != HEALTHY else notes).append(fault)
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
@@ -160,6 +163,11 @@ def try_examples(own: Path | None = None, alone: bool = False) -> Iterator[tuple
         for s in cause.signatures:
             if own is None or _within(s.place, own):
                 yield s.id, s.place, [Fault(place.path, place.line, what) for place, what in faults_of(s)]
+
+
+def told_records() -> dict[str, tuple[str, ...]]:
+    """The records that detectors and series make, each with the outcomes that it can have."""
+    return {**detectors.outcomes(), series.RECORD: series.OUTCOMES}
 
 
 @functools.cache

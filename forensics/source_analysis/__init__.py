@@ -96,8 +96,8 @@ def analyze_source(
     if not scanned or not scanned.lines:
         return None
     numbers = call_or_warn(lambda: series.numbers(scanned), series.NONE, "its series", name, warn)
-    events = call_or_warn(lambda: detectors.read(scanned, warn), none, "its records", name, warn)
-    events = [*events, *call_or_warn(lambda: series.read(scanned, numbers), none, "its series", name, warn)]
+    events = call_or_warn(lambda: detectors.read(scanned, knowledge, warn), none, "its records", name, warn)
+    events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
     marks = call_or_warn(lambda: correlation.marks(scanned, events), unmarked, "its times", name, warn)
     curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
     pids = correlation.pids_of(scanned)

@@ -1,5 +1,10 @@
 """Regions as the scanner makes them, from lines of a test."""
 
+import functools
+
+from forensics import pipeline
+from forensics.database import Database
+from forensics.detectors.base import Record, with_cause
 from forensics.model import Line, Region, Scan, Source, Trigger
 
 
@@ -20,3 +25,14 @@ def scan_of(kinds: dict[str, list[Region]], totals: dict[str, int] | None = None
     source = Source("log", lambda _warn: iter([]))
     given = {k: tuple(v) for k, v in kinds.items()}
     return Scan(source, 0, 0, (), given, (Line(1, ""),), (), totals or {k: len(v) for k, v in given.items()})
+
+
+@functools.cache
+def knowledge() -> Database:
+    """The built-in database."""
+    return pipeline.database()
+
+
+def proven(record: Record | None) -> Record | None:
+    """`record` with the cause that signatures/records.yaml names for its outcome."""
+    return record and with_cause(record, knowledge().records)

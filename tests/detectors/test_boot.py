@@ -4,7 +4,7 @@ import pytest
 
 from forensics.detectors import boot
 from forensics.detectors.base import Record
-from tests.detectors.regions import regions
+from tests.detectors.regions import proven, regions
 
 BUSY = """Mar 08 10:00:01 n7 CRON[812]: (root) CMD (run-parts)
 Mar 08 10:00:04 n7 sshd[900]: Accepted publickey for mara from 10.1.2.3 port 50012 ssh2"""
@@ -19,7 +19,7 @@ ORDERLY = [
 
 
 def records(text: str) -> list[Record]:
-    return [r for region in regions(text, boot.TRIGGER) if (r := boot.read(region))]
+    return [r for region in regions(text, boot.TRIGGER) if (r := proven(boot.read(region)))]
 
 
 @pytest.mark.parametrize("header", ["-- Reboot --\n", "-- Boot 5936b00ee7ee04cff9afb308244ef8aa --\n", ""])

@@ -4,7 +4,7 @@ import pytest
 
 from forensics.detectors import captured_end
 from forensics.detectors.base import Record
-from tests.detectors.regions import regions
+from tests.detectors.regions import proven, regions
 
 AT = "[2026-08-22T03:00:07.120000+00:00] forensics run: "
 WORKER = "pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL) after 12.3 s; it held 196.0 MiB"
@@ -19,7 +19,7 @@ SENT = "signal {} was sent to pid {} (python3) by {}"
 def record(*lines: str) -> Record | None:
     text = "\n".join(AT + line for line in lines)
     (region,) = regions(text, captured_end.TRIGGER)
-    return captured_end.read(region)
+    return proven(captured_end.read(region))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from forensics.detectors import cgroup_counts
 from forensics.detectors.base import Record
 from forensics.model import Report
-from tests.detectors.regions import regions
+from tests.detectors.regions import proven, regions
 
 V1 = "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"
 V2 = "low 0\nhigh 0\nmax 5127\noom 2\noom_kill 2\noom_group_kill 0\n"
@@ -17,7 +17,7 @@ BROKEN = "concurrent.futures.process.BrokenProcessPool: A process in the process
 
 
 def records(text: str) -> list[Record]:
-    return [r for region in regions(text, cgroup_counts.TRIGGER) if (r := cgroup_counts.read(region))]
+    return [r for region in regions(text, cgroup_counts.TRIGGER) if (r := proven(cgroup_counts.read(region)))]
 
 
 @pytest.mark.parametrize(("text", "kills"), [(V1, 1), (V2, 2), (GREP, 3)])

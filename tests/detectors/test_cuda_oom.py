@@ -4,13 +4,14 @@ import pytest
 
 from forensics.detectors import cuda_oom
 from forensics.model import Region
+from tests.detectors.regions import proven
 
 GIB = 1 << 30
 ADVICE = " See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF to avoid fragmentation."
 
 
 def read(text: str, after: str = "") -> tuple[str, dict[str, object]]:
-    record = cuda_oom.read(Region("log", 1, text, after=after.encode(), most_after=6))
+    record = proven(cuda_oom.read(Region("log", 1, text, after=after.encode(), most_after=6)))
     assert record is not None
     assert record.cause
     return record.cause, record.fields

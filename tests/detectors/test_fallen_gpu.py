@@ -4,7 +4,7 @@ import pytest
 
 from forensics.detectors import fallen_gpu
 from forensics.detectors.base import Record
-from tests.detectors.regions import regions
+from tests.detectors.regions import proven, regions
 
 THREE = """[14387.209961] NVRM: The NVIDIA GPU 0000:5d:00.0
                NVRM: (PCI ID: 10de:2330) installed in this system has
@@ -13,7 +13,7 @@ THREE = """[14387.209961] NVRM: The NVIDIA GPU 0000:5d:00.0
 
 
 def records(text: str) -> list[Record]:
-    return [r for region in regions(text, fallen_gpu.TRIGGER) if (r := fallen_gpu.read(region))]
+    return [r for region in regions(text, fallen_gpu.TRIGGER) if (r := proven(fallen_gpu.read(region)))]
 
 
 @pytest.mark.parametrize(

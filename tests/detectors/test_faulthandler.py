@@ -4,7 +4,7 @@ import pytest
 
 from forensics.detectors import faulthandler
 from forensics.detectors.base import Record
-from tests.detectors.regions import regions
+from tests.detectors.regions import proven, regions
 
 LIBRARY = "/opt/venv/lib/python3.11/site-packages/cv2/__init__.py"
 DUMP = f"""{{head}}
@@ -23,7 +23,7 @@ Extension modules: numpy.core._multiarray_umath, cv2 (total: 2)"""
 
 def only(text: str) -> Record | None:
     (region,) = regions(text, faulthandler.TRIGGER)
-    return faulthandler.read(region)
+    return proven(faulthandler.read(region))
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from forensics import detectors
 from forensics.detectors import xid
 from forensics.detectors.base import Record
 from forensics.detectors.fold import fold
-from forensics.model import Line, Region
-from tests.detectors.regions import scan_of
+from forensics.model import Line, Region, Value
+from tests.detectors.regions import knowledge, scan_of
 
 
 def record(line: int, pci: str = "3b:00", stamp: str = "", last: int = 0) -> Record:
     text = f"{stamp}NVRM: Xid (PCI:0000:{pci}): 63, pid=7, name=python, Row Remapper"
-    decides = ("gpu_hardware.ecc",)
-    return Record("xid/63", line, last or line, "gpu_hardware.ecc", "hint", (Line(line, text),), {"xid": 63, "pci": pci}, decides)
+    fields: dict[str, Value] = {"xid": 63, "pci": pci}
+    return Record("xid/63", line, last or line, "coded", "hint", (Line(line, text),), fields, cause="gpu_hardware.ecc")
 
 
 def test_the_same_again_is_counted() -> None:
@@ -44,7 +44,7 @@ def test_reports_of_several_lines_fold_only_where_asked() -> None:
 def test_one_xid_on_two_gpus_is_two_events_with_counts() -> None:
     lines = [f"NVRM: Xid (PCI:0000:{'3b' if i % 3 else '5e'}:00): 63, pid=7, name=python, Row Remapper" for i in range(30)]
     found = [Region("log", i + 1, text) for i, text in enumerate(lines)]
-    events = detectors.read(scan_of({"xid": found}, {"xid": 3000}))
+    events = detectors.read(scan_of({"xid": found}, {"xid": 3000}), knowledge())
     assert sorted((e.fields["pci"], e.count, e.last_line) for e in events) == [("0000:3b:00", 2000, 30), ("0000:5e:00", 1000, 28)]
     assert xid.TRIGGER.kind == "xid"
 

@@ -8,7 +8,7 @@ from forensics import analyze
 from forensics.detectors.base import Record
 from forensics.detectors.interrupted_wait import TRIGGER, join, read
 from forensics.model import Value
-from tests.detectors.regions import regions
+from tests.detectors.regions import proven, regions
 
 LOCK = """\
 Traceback (most recent call last):
@@ -83,7 +83,7 @@ if __name__ == "__main__":
 
 def only(text: str) -> Record:
     (region,) = regions(text, TRIGGER)
-    found = read(region)
+    found = proven(read(region))
     assert found is not None
     return found
 

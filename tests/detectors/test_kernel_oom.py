@@ -93,7 +93,11 @@ def test_a_report_cut_off_behind_its_first_line_tells_whose_limit_it_was_with_a_
 @pytest.mark.parametrize("case", cases(), ids=lambda c: str(c["id"]))
 def test_reference_reports_give_the_expected_cause_and_victims(case: dict[str, Any], knowledge: Database) -> None:
     source = text_source("dmesg", case["text"])
-    kills = [e for e in detectors.read(scan(source, knowledge, lambda _w: None)) if e.kind == "kernel_oom" and "pid" in e.fields]
+    kills = [
+        e
+        for e in detectors.read(scan(source, knowledge, lambda _w: None), knowledge)
+        if e.kind == "kernel_oom" and "pid" in e.fields
+    ]
     assert [(e.fields["pid"], e.fields["task"]) for e in kills] == victims(case["expected"])
     wanted = case["expected_cause"].split(" ")[0]
     if wanted.startswith("host_memory"):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forensics.detectors import kubectl_describe
 from forensics.detectors.base import Record
-from tests.detectors.regions import regions
+from tests.detectors.regions import proven, regions
 
 POD = """Name:             train-0
 Namespace:        ml
@@ -44,7 +44,7 @@ Events:
 
 
 def records(text: str) -> list[Record]:
-    return [r for region in regions(text, kubectl_describe.TRIGGER) if (r := kubectl_describe.read(region))]
+    return [r for region in regions(text, kubectl_describe.TRIGGER) if (r := proven(kubectl_describe.read(region)))]
 
 
 def pod(reason: str, code: int, events: str = "") -> list[Record]:

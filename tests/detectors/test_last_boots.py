@@ -2,7 +2,7 @@
 
 from forensics.detectors import last_boots
 from forensics.detectors.base import Record
-from tests.detectors.regions import regions
+from tests.detectors.regions import proven, regions
 
 NEWER = "reboot   system boot  5.15.0-91-generi Fri Mar  8 09:12   still running"
 OLDER = "reboot   system boot  5.15.0-91-generi Thu Mar  7 07:45 - 08:59  (01:14)"
@@ -11,7 +11,7 @@ USER = "mara     pts/0        10.1.2.3         Thu Mar  7 08:01 - 08:40  (00:39)
 
 
 def records(*lines: str) -> list[Record]:
-    return [r for region in regions("\n".join(lines), last_boots.TRIGGER) if (r := last_boots.read(region))]
+    return [r for region in regions("\n".join(lines), last_boots.TRIGGER) if (r := proven(last_boots.read(region)))]
 
 
 def test_a_boot_still_running_below_a_newer_one_was_never_shut_down() -> None:

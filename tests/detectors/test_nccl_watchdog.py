@@ -7,12 +7,12 @@ import pytest
 
 from forensics.detectors import nccl_watchdog
 from forensics.detectors.base import Record
-from tests.detectors.regions import regions
+from tests.detectors.regions import proven, regions
 
 
 def records(text: str) -> list[Record]:
     found = [r for region in regions(text, nccl_watchdog.TRIGGER) if (r := nccl_watchdog.read(region))]
-    return nccl_watchdog.join(found)
+    return [p for r in nccl_watchdog.join(found) if (p := proven(r))]
 
 
 def only(text: str) -> Record:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from forensics import detectors
 from forensics.detectors import _parsers, _triggers_of
 from forensics.model import Region
-from tests.detectors.regions import scan_of
+from tests.detectors.regions import knowledge, scan_of
 
 pytestmark = pytest.mark.usefixtures("little_memory")
 PARSERS = list(_parsers().values())
@@ -89,12 +89,13 @@ def test_a_region_gives_a_record_or_nothing(parser: ModuleType, lines: list[str]
     if record is not None:
         assert record.first <= at + 1 <= record.last
         assert record.quote
+        assert record.outcome is None or record.outcome in parser.OUTCOMES
 
 
 @given(lines=LINES)
 def test_a_source_gives_events_in_order(lines: list[str]) -> None:
     lines = [x.replace("\n", " ") for x in lines]
     kinds = {_triggers_of(p)[0].kind: [region(lines, i, p) for i in range(len(lines))] for p in PARSERS}
-    events = detectors.read(scan_of(kinds))
+    events = detectors.read(scan_of(kinds), knowledge())
     assert [e.line for e in events] == sorted(e.line for e in events)
     assert all(e.count >= 1 and e.line <= e.last_line and e.proofs for e in events)

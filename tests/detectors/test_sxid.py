@@ -6,12 +6,13 @@ from forensics.database import HEALTHY, read_table
 from forensics.detectors import sxid
 from forensics.detectors.base import Record
 from forensics.model import Region
+from tests.detectors.regions import proven
 
 SWITCH = "nvidia-nvswitch3: SXid (PCI:0000:c3:00.0): "
 
 
 def only(line: str) -> Record | None:
-    return sxid.read(Region("dmesg", 4, line))
+    return proven(sxid.read(Region("dmesg", 4, line)))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ mypackage.errors.StrangeError: it did not work
 
 @pytest.fixture
 def events(knowledge: object) -> Callable[[str], list[Observation]]:
-    return lambda text: read_records(scan(text_source("log", text), knowledge, lambda _w: None))  # type: ignore[arg-type]
+    return lambda text: read_records(scan(text_source("log", text), knowledge, lambda _w: None), knowledge)  # type: ignore[arg-type]
 
 
 def tracebacks(found: list[Observation]) -> list[Observation]:

@@ -4,7 +4,13 @@ import pytest
 
 from forensics.database import read_table
 from forensics.detectors import xid
+from forensics.detectors.base import Record
 from forensics.model import Region
+from tests.detectors.regions import proven
+
+
+def read(region: Region) -> Record | None:
+    return proven(xid.read(region))
 
 
 @pytest.mark.parametrize(
@@ -22,7 +28,7 @@ from forensics.model import Region
     ],
 )
 def test_a_line_of_any_grammar_is_read(text: str, fields: dict[str, object]) -> None:
-    record = xid.read(Region("dmesg", 3, f"[ 12.345678] {text}"))
+    record = read(Region("dmesg", 3, f"[ 12.345678] {text}"))
     assert record is not None
     assert {k: record.fields[k] for k in fields} == fields
     assert record.cause == read_table("xid")[str(fields["xid"])]["cause"]
@@ -30,8 +36,8 @@ def test_a_line_of_any_grammar_is_read(text: str, fields: dict[str, object]) -> 
 
 
 def test_a_victim_is_only_a_hint_and_takes_its_cause_from_what_was_before() -> None:
-    plain = xid.read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 45, pid=77, name=train, Ch 0000001c"))
-    told = xid.read(
+    plain = read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 45, pid=77, name=train, Ch 0000001c"))
+    told = read(
         Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 45, pid=77, name=train, channel 0x10, caused by previous Xid 149")
     )
     assert plain is not None
@@ -41,7 +47,7 @@ def test_a_victim_is_only_a_hint_and_takes_its_cause_from_what_was_before() -> N
 
 
 def test_an_unknown_code_is_reported_as_unknown() -> None:
-    record = xid.read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 9999, pid=77, name=train, something new"))
+    record = read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 9999, pid=77, name=train, something new"))
     assert record is not None
     assert record.fields["xid"] == 9999
     assert "unknown" in str(record.fields["xid_name"])
@@ -49,18 +55,18 @@ def test_an_unknown_code_is_reported_as_unknown() -> None:
 
 
 def test_a_nonfatal_link_error_is_only_a_hint() -> None:
-    fatal = xid.read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 03 (0x1 0x2)"))
-    mild = xid.read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 149, NETIR_LINK_EVT Nonfatal XC0 i0 Link 03 (0x1 0x2)"))
+    fatal = read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 03 (0x1 0x2)"))
+    mild = read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 149, NETIR_LINK_EVT Nonfatal XC0 i0 Link 03 (0x1 0x2)"))
     assert fatal is not None
     assert mild is not None
     assert (fatal.weight, mild.weight) == ("proof", "hint")
 
 
 def test_a_recovery_action_that_is_over_speaks_for_no_cause() -> None:
-    over = xid.read(
+    over = read(
         Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 154, GPU recovery action changed from 0x1 (GPU Reset) to 0x0 (None)")
     )
-    due = xid.read(
+    due = read(
         Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset)")
     )
     assert over is not None

@@ -8,7 +8,7 @@ from forensics.detectors import aer, xid
 from forensics.detectors.base import Record
 from forensics.detectors.xid_context import settle, slot
 from forensics.model import Region
-from tests.detectors.regions import regions
+from tests.detectors.regions import knowledge, proven, regions
 
 WARP = "Graphics SM Warp Exception on (GPC {gpc}, TPC {tpc}, SM 0): Out Of Range Address"
 
@@ -20,10 +20,10 @@ def line(code: int, detail: str, pci: str = "0000:3b:00", task: str = "python", 
 def settled(*lines: str) -> list[Record]:
     text = "\n".join(lines)
     found = {
-        kind.TRIGGER.kind: [r for g in regions(text, kind.TRIGGER) if (r := kind.read(g))]  # type: ignore[attr-defined]
+        kind.TRIGGER.kind: [r for g in regions(text, kind.TRIGGER) if (r := proven(kind.read(g)))]  # type: ignore[attr-defined]
         for kind in (xid, aer)
     }
-    return settle(found)["xid"]
+    return settle(found, knowledge())["xid"]
 
 
 def test_an_ecc_error_before_it_makes_the_fault_a_consequence() -> None:
@@ -83,5 +83,5 @@ def test_any_address_has_a_slot(pci: str) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from([13, 31, 43, 48, 79, 149, 9999]), st.text(max_size=60)), max_size=8))
 def test_no_xid_is_lost(given: list[tuple[int, str]]) -> None:
-    made = [r for i, (code, words) in enumerate(given) if (r := xid.read(Region("log", i + 1, line(code, words))))]
-    assert [r.kind for r in settle({"xid": made})["xid"]] == [r.kind for r in made]
+    made = [r for i, (code, words) in enumerate(given) if (r := proven(xid.read(Region("log", i + 1, line(code, words)))))]
+    assert [r.kind for r in settle({"xid": made}, knowledge())["xid"]] == [r.kind for r in made]

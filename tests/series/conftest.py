@@ -28,5 +28,5 @@ def series_of(scanned: Callable[[str], Scan]) -> Callable[[str], dict[str, Serie
 
 
 @pytest.fixture
-def told(scanned: Callable[[str], Scan]) -> Callable[[str], list[Observation]]:
-    return lambda text: series.read(scanned(text))
+def told(scanned: Callable[[str], Scan], knowledge: Database) -> Callable[[str], list[Observation]]:
+    return lambda text: series.read(scanned(text), knowledge)

@@ -29,7 +29,8 @@ def told(text: str, knowledge: Database) -> set[str]:
     """The kinds of events that the series of a log give: growth, nan, silence ..."""
     source = Source("train.log", lambda _warn: iter([text.encode()]))
     return {
-        e.kind.removeprefix("series/").replace("sinking", "growth") for e in series.read(scan(source, knowledge, lambda _w: None))
+        e.kind.removeprefix("series/").replace("sinking", "growth")
+        for e in series.read(scan(source, knowledge, lambda _w: None), knowledge)
     }
 
 

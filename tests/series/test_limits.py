@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from forensics import series
+from forensics.database import Database
 from forensics.model import Observation, Report, Scan
 
 GROWS = "".join(f"2026-03-01 10:00:{i:02d} step {10 * i} loss 2.1 rss {1000 + 20 * i} MiB\n" for i in range(40))
@@ -29,13 +30,13 @@ def test_a_limit_below_the_readings_is_of_something_else(analyze: Callable[..., 
     assert "limit_step" not in next(c for c in found if c.id == "host_memory.leak").facts
 
 
-def test_two_limits_name_none(scanned: Callable[[str], Scan]) -> None:
+def test_two_limits_name_none(scanned: Callable[[str], Scan], knowledge: Database) -> None:
     def limited(limit: int) -> Observation:
         return Observation("x", "host_memory.oom_cgroup", "proof", "dmesg", 1, 1, (), {"limit_bytes": limit})
 
-    growth = series.read(scanned(GROWS))
-    one = series.together({"a": growth, "b": [limited(1800 << 20)]})["a"]
-    two = series.together({"a": growth, "b": [limited(1800 << 20), limited(1900 << 20)]})["a"]
+    growth = series.read(scanned(GROWS), knowledge)
+    one = series.together({"a": growth, "b": [limited(1800 << 20)]}, knowledge)["a"]
+    two = series.together({"a": growth, "b": [limited(1800 << 20), limited(1900 << 20)]}, knowledge)["a"]
     assert [e.fields.get("limit_step") for e in (*one, *two)] == [400, None]
 
 

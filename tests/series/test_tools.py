@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics import series
+from forensics.database import Database
 from forensics.model import Scan
 from forensics.series import Series
 
@@ -216,7 +217,7 @@ CELLS = st.lists(st.text("0123456789.,:²٣kmgGMiB%/|[]-+ abeNx", max_size=9), m
 
 
 @given(st.lists(st.sampled_from(HEADS) | CELLS, max_size=12))
-def test_damaged_tables_break_nothing(scanned: Callable[[str], Scan], lines: list[str]) -> None:
+def test_damaged_tables_break_nothing(scanned: Callable[[str], Scan], knowledge: Database, lines: list[str]) -> None:
     found = series.series_of(scanned("\n".join(lines) + "\n"))
     assert all(isinstance(r.value, float) for s in found for r in s.readings)
-    series.read(scanned("\n".join(lines) + "\n"))
+    series.read(scanned("\n".join(lines) + "\n"), knowledge)

@@ -1,0 +1,21 @@
+"""What series can tell, in the words in which signatures/records.yaml names the cause of each.
+
+gpu_memory_grows -> gpu_memory.leak
+"""
+
+from collections.abc import Mapping
+
+from forensics.database import Proven
+
+RECORD = "series"  # the name of these outcomes in the file
+GPU_MEMORY_GROWS, HOST_MEMORY_GROWS = "gpu_memory_grows", "host_memory_grows"
+FREE_GPU_MEMORY_SINKS = "free_gpu_memory_sinks"  # where allocations fail
+GROWS_TO_LIMIT = "grows_to_limit"  # one that another source names
+NOT_FINITE = "not_finite"
+THROTTLED, STARVED, SILENT = "throttled", "starved", "silent"
+WAITS_FOR_DATA, WAITS_FOR_PEERS = "waits_for_data", "waits_for_peers"
+OUTCOMES = (
+    *(GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, FREE_GPU_MEMORY_SINKS, GROWS_TO_LIMIT, NOT_FINITE),
+    *(THROTTLED, STARVED, SILENT, WAITS_FOR_DATA, WAITS_FOR_PEERS),
+)
+Proves = Mapping[str, Proven]  # by outcome
