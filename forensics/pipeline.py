@@ -109,7 +109,8 @@ def examine(
     analyses = analyze_sources(given, knowledge, noted.append, workers)
     clocks, placed = _placed(analyses, knowledge, noted)
     kept = correlation.choose(placed, choice, clocks, noted.append)
-    found = _found(kept, analyses, knowledge, choice, noted)
+    every = _found(kept, analyses, knowledge, noted)
+    found = correlation.last(every) if choice.last else every
     source_table = source_summaries(analyses, clocks, noted)
     asked = asked_about(source_table, _lanes(analyses), {r.name: r.pids for r in analyses})
     attempted = {a.name: a.attempted for a in analyses}
@@ -245,17 +246,12 @@ def _placed(
 
 
 def _found(
-    events: list[Observation],
-    analyses: list[SourceAnalysis],
-    knowledge: Database,
-    choice: correlation.Choice,
-    noted: list[Warning],
+    events: list[Observation], analyses: list[SourceAnalysis], knowledge: Database, noted: list[Warning]
 ) -> list[Incident]:
     """The incidents that `events` make, linked also by the lines that name one rank, process or GPU in several ways."""
     none: list[correlation.Tie] = []
     ties = call_or_warn(lambda: correlation.ties(r.scan for r in analyses), none, "tables of ranks and GPUs", None, noted.append)
-    found = correlation.incidents(events, knowledge, ties)
-    return correlation.last(found) if choice.last else found
+    return correlation.incidents(events, knowledge, ties)
 
 
 def _with_deciding_lines(
