@@ -24,7 +24,7 @@ ZONE_STEP_S = 1800
 MOST_ZONE_S = 14 * 3600
 SAME_NUMBER_S = 30.0  # a program tells of a child's death when it gets to it
 DEATH_S = 5.0  # a supervisor sees at once that its process is gone
-KILL, DEATH = "memory_kill", "child_death"  # traits of causes
+KILL_TRAIT, DEATH_TRAIT = "memory_kill", "child_death"  # traits of causes
 JOIN_ADVICE = "to join them, add the kernel's log with times: `dmesg -T` or `journalctl -k -o short-iso`"
 MAX_COMPARED_EVENTS = 200
 PAUSE_S = 60.0  # between two lines; what stands between them has the time of the first, within the pause
@@ -115,11 +115,13 @@ def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], kno
     one, clock = timed
     if any(near(a, b) is not None for a, b in product(one, other)):
         return None
-    if clock.floating and not any(knowledge.has_trait(a.cause, KILL) for a in one):
+    if clock.floating and not any(knowledge.has_trait(a.cause, KILL_TRAIT) for a in one):
         return None
     for a, b in product(reversed(one), reversed(other)):
         shared = next((f"{n} {a.fields[n]}" for n in SAME_EVENT_FACTS if n in a.fields and a.fields[n] == b.fields.get(n)), "")
-        killed = any(knowledge.has_trait(x.cause, KILL) and knowledge.has_trait(y.cause, DEATH) for x, y in ((a, b), (b, a)))
+        killed = any(
+            knowledge.has_trait(x.cause, KILL_TRAIT) and knowledge.has_trait(y.cause, DEATH_TRAIT) for x, y in ((a, b), (b, a))
+        )
         if a.time is None or b.time is None or not (shared or killed) or _elsewhere(a, b):
             continue
         gap = (a.time - b.time).total_seconds()

@@ -19,7 +19,7 @@ from forensics.database.tables import read_rows
 
 RECORD_KEYS = {"outcomes", "signals", "decides"}
 OUTCOME_KEYS = {"cause", "decides", "beside"}
-OWN = "own"  # under `decides`: the outcome's own cause
+OWN_CAUSE = "own"  # under `decides`: the outcome's own cause
 KEY_PATTERN = r"( {0,4})(\w+):"  # a record stands at the margin, an outcome within four blanks
 
 
@@ -110,7 +110,7 @@ def _proven(outcomes: dict[str, Any], word: str, decides: tuple[str, ...]) -> Pr
 
 
 def _own(decides: tuple[str, ...], cause: str | None) -> tuple[str, ...]:
-    if decides == (OWN,):
+    if decides == (OWN_CAUSE,):
         return (cause,) if cause else ()
     return decides
 

@@ -28,8 +28,8 @@ WAITING_FRAME_PATTERN = lazy.regex(
     r"multiprocessing/(?:connection|popen_fork|synchronize|pool|queues)\.py\", line \d+, in \w+|"
     r"concurrent/futures/_base\.py\", line \d+, in (?:result|wait))"
 )
-WAITED = "waited"
-OUTCOMES = (WAITED,)
+WAIT_INTERRUPTED = "waited"
+OUTCOMES = (WAIT_INTERRUPTED,)
 MIN_WAITING_PROCESSES = 2
 
 
@@ -60,7 +60,7 @@ def read(region: Region) -> Record | None:
     if lock:
         fields["awaited_lock"] = str(lock["held"] or lock["taken"])
     weight: Weight = "strong" if lock else "hint"
-    return Record("interrupted_wait", first, region.number, WAITED, weight, tuple(quote), fields)
+    return Record("interrupted_wait", first, region.number, WAIT_INTERRUPTED, weight, tuple(quote), fields)
 
 
 def join(records: list[Record]) -> list[Record]:

@@ -44,7 +44,7 @@ EVICTED = lazy.regex(
     r"available: (?P<available>[\d.]+\w{0,2})\.)?(?: ?Container (?P<container>\S+) was using (?P<usage>[\d.]+\w{0,2}), "
     r"(?:which exceeds its request of|request is) (?P<request>[\d.]+\w{0,2}))?"
 )
-OOM_KILLED, LIVENESS_PROBE, FAILED, NOT_STARTED = "OOMKilled", "liveness_probe", "failed", "not_started"
+OOM_KILLED, LIVENESS_PROBE, PROGRAM_FAILED, NEVER_STARTED = "OOMKilled", "liveness_probe", "failed", "not_started"
 BY_RESOURCE = {
     "memory": "evicted_memory",
     "ephemeral-storage": "evicted_disk",
@@ -54,7 +54,13 @@ BY_RESOURCE = {
     "pids": "evicted_pids",
 }
 # What a code tells when the reason is a plain Error: that the program failed, that it was never started, or 128 + the signal.
-BY_CODE = {1: FAILED, 2: FAILED, 126: NOT_STARTED, 127: NOT_STARTED, **{128 + n: signal_outcome(n) for n in (4, 6, 7, 9, 11)}}
+BY_CODE = {
+    1: PROGRAM_FAILED,
+    2: PROGRAM_FAILED,
+    126: NEVER_STARTED,
+    127: NEVER_STARTED,
+    **{128 + n: signal_outcome(n) for n in (4, 6, 7, 9, 11)},
+}
 OUTCOMES = (OOM_KILLED, LIVENESS_PROBE, *BY_RESOURCE.values(), *BY_CODE.values())
 BYTES_PER_QUANTITY_UNIT: dict[str, float] = {
     "": 1,

@@ -32,12 +32,12 @@ ROW_PATTERNS = {
     "traceback": lazy.regex(r"^\s*traceback : Signal (?P<signal>\d+) \((?P<signal_name>\w+)\)"),
 }
 GRACE = timedelta(seconds=15)  # SIGKILL comes 30 s after SIGTERM; ranks that fail of one thing do so within seconds
-FAILED = "failed"
+PROGRAM_FAILED = "failed"
 STAMP_FORMAT = "%Y-%m-%d_%H:%M:%S"
 NUMBER_ROWS = ("rank", "local_rank", "exit_code", "pid", "signal")
-SIGNALS = (4, 6, 7, 9, 11, 15)  # ILL ABRT BUS KILL SEGV TERM
+DEATH_SIGNALS = (4, 6, 7, 9, 11, 15)  # ILL ABRT BUS KILL SEGV TERM
 KILLED = signal_outcome(9)
-OUTCOMES = (FAILED, *map(signal_outcome, SIGNALS))
+OUTCOMES = (PROGRAM_FAILED, *map(signal_outcome, DEATH_SIGNALS))
 
 
 def read(region: Region) -> Record | None:
@@ -58,7 +58,7 @@ def read(region: Region) -> Record | None:
         return None
     fields |= {k: int(str(fields[k])[:18]) for k in NUMBER_ROWS if k in fields}
     code = int(fields["exit_code"])
-    outcome = FAILED if code >= 0 else signal_outcome(-code) if -code in SIGNALS else None
+    outcome = PROGRAM_FAILED if code >= 0 else signal_outcome(-code) if -code in DEATH_SIGNALS else None
     weight = "strong" if -code in (4, 6, 7, 11) else "hint"
     quote.sort(key=lambda line: "exitcode" not in line.text)
     ended = [] if outcome == KILLED else list(_by_launcher(region, str(fields.get("time", ""))))
