@@ -1,12 +1,13 @@
 """The lines that most likely say why a log ended badly, for logs whose reason no signature knows.
 
-    Error: Ref "/docs/4.3" not found      -> 1.9     3 lines in front of `npm ERR! Test failed`, with a word of trouble
-    Executed Test_timer_catch_error()     -> -4.2    a word of trouble, too, but 2,000 lines in front of any bad end
-    step 12 loss 0.4                      -> -7.5
+    Error: Ref "/docs/4.3" not found      ->  1.3     3 lines in front of `npm ERR! Test failed`, with a word of trouble
+    Executed Test_timer_catch_error()     -> -4.7     a word of trouble, too, but 500 lines in front of it
+    step 12 loss 0.4                      -> -1.7     one of 600 such lines
 
 What such a line looks like is learned from the lines that people marked in failed logs: a linear model of its words (as of the
-words of an ending) and of its place, STRUCTURE. The figures above are examples of its scale, log odds without an intercept that
-means anything: only their order is used. The logs are read once more, and of a long one only an even sample and its end.
+words of an ending) and of its place, STRUCTURE. The figures are the shipped weights' for such a log: log odds but for a constant,
+of which only the order and the differences are used. The logs are read once more, and of a long one only an even sample and its
+end.
 """
 
 from bisect import bisect_left, bisect_right

@@ -153,3 +153,35 @@ def test_every_line_is_in_one_lane_and_attempts_follow_each_other(knowledge: Dat
         assert all(a.last_line < b.first_line for a, b in zip(lane.attempts, lane.attempts[1:], strict=False))
         assert [a.number for a in lane.attempts] == list(range(1, len(lane.attempts) + 1))
         assert all(-1 <= d < lane.digest.lines for d in (lane.digest.trouble, lane.digest.good, lane.digest.progress))
+
+
+def test_attempts_behind_the_last_trouble_are_counted(knowledge: Database) -> None:
+    restart = "Restarting the training from checkpoint-4"
+    assert own(log(*STEPS, ERROR, *STEPS[:5]), knowledge).digest.attempts_behind_trouble == 1  # the steps count from 1 again
+    assert own(log(*STEPS, ERROR, "bye to everybody"), knowledge).digest.attempts_behind_trouble == 0
+    assert own(log(*STEPS, restart, ERROR), knowledge).digest.attempts_behind_trouble == 0
+    assert own(log(*STEPS), knowledge).digest.attempts_behind_trouble == -1
+
+
+@pytest.mark.parametrize(
+    ("before", "in_record"),
+    [
+        (["2026-01-02 03:04:05,123 ERROR request 4 failed"], 1),
+        (["2026-01-02 03:04:05,123 ERROR request 4 failed", "  GET /x", "  from 127.0.0.1"], 1),
+        (["2026-01-02 03:04:05,123 INFO request 4 is served"], 0),
+        (["request 4 is served"], 0),
+    ],
+)
+def test_a_traceback_in_a_logger_s_record_is_told_from_a_bare_one(before: list[str], in_record: int, knowledge: Database) -> None:
+    trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in load', "KeyError: 'x'"]
+    digest = own(log(*STEPS, *before, *trace), knowledge).digest
+    assert (digest.traceback_in_record, digest.trouble_in_record) == (in_record, 0)
+
+
+def test_a_requeued_job_starts_anew(knowledge: Database) -> None:
+    requeued = "slurmstepd-n1: error: *** JOB 50 ON n1 CANCELLED AT 2026-11-22T21:53:23 DUE TO JOB REQUEUE ***"
+    lane = own(
+        log("epoch 0 loss 1.0", "epoch 1 loss 0.9", "epoch 2 loss 0.8", "epoch 3 loss 0.7", requeued, *STEPS[:9]), knowledge
+    )
+    assert len(lane.attempts) >= 2
+    assert lane.digest.trouble == lane.digest.run_failed == -1

@@ -4,6 +4,7 @@ import json
 import time
 from pathlib import Path
 
+import pytest
 import yaml
 
 from forensics.sources.formats.documents import values
@@ -85,6 +86,26 @@ def test_a_notebook_that_is_cut_short() -> None:
     text = json.dumps(NOTEBOOK, indent=1)
     found = read_bytes(text[: text.index("----> 1 train")].encode())
     assert found.lines == [*LINES[:7], "", "In [3]: ended with RuntimeError"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "order"),
+    [
+        ([(1, "a"), (5, "b"), (3, "c"), (3, "d")], ["a", "c", "d", "b"]),  # a count that stands twice
+        ([(127, "error"), (1, "b"), (56, "c")], ["b", "c", "error"]),
+        ([(1, "a"), (2, "b"), (None, "error")], ["error", "a", "b"]),  # an error without a count is of an earlier session
+        ([(1, "a"), (2, "b"), (None, "c")], ["a", "b", "c"]),  # without an error it was running at the end
+        ([(None, "a"), (None, "b")], ["a", "b"]),
+    ],
+)
+def test_cells_are_told_in_the_order_of_their_counts(cells: list[tuple[int | None, str]], order: list[str]) -> None:
+    def outputs(text: str) -> list[object]:
+        failed = {"ename": "E", "evalue": "x", "output_type": "error", "traceback": ["error"]}
+        return [failed if text == "error" else {"name": "stdout", "output_type": "stream", "text": f"{text}\n"}]
+
+    notebook = {"cells": [cell(count, outputs(text)) for count, text in cells], "nbformat": 4}
+    found = read_bytes(json.dumps(notebook).encode()).lines
+    assert [line for line in found if not line.startswith("In [")] == order
 
 
 def test_an_old_notebook_with_texts_as_single_strings() -> None:

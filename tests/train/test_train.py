@@ -12,14 +12,20 @@ from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED
 from forensics.decision.decide import Question
 from forensics.decision.model import dump, restore
 from forensics.decision.precedence import precedence_of
+from forensics.outcome import line_classes
+from forensics.outcome.deciding_lines import NO_LINE_WEIGHTS, candidate_lines
+from forensics.scan import scan
+from forensics.sources import open_paths
 from forensics.train import fit as fitting
 from forensics.train import outcome_fit, text
 from forensics.train import rates as counting
-from forensics.train.cases import FAILED, Case, question_of, read_corpora, without_its_cause
+from forensics.train.cases import FAILED, Case, is_labelled, question_of, read_corpora, without_its_cause
+from forensics.train.lines_fit import fit_lines
 from forensics.train.measure import Answer, answer, by_cause, measure, misses, reliability, table
 from forensics.train.rival import by_rival, lines_of
 from forensics.train.rival import table as rival_table
 from forensics.train.weights import Choice, fit
+from scripts.lay_out_corpus import marked
 from tests.decision.made import lane, model, seen
 
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
@@ -272,3 +278,39 @@ def test_pictures_are_drawn(tmp_path: Path) -> None:
     pictures.confusion(answers, tmp_path / "confusion.png")
     pictures.reliability_curve({"whole": answers}, tmp_path / "reliability.png")
     assert all((tmp_path / n).read_bytes().startswith(b"\x89PNG") for n in ("confusion.png", "reliability.png"))
+
+
+def test_lines_that_people_marked_are_learned_from_words_and_place(tmp_path: Path, knowledge: Database) -> None:
+    def log(name: str, end: str) -> tuple[str, str]:
+        steps = "".join(f"{word} ready\n" for word in ("lathe", "mill", "press", "saw", "drill", "plane"))
+        marked = f"blorp of {name} is bent"
+        return f"{steps}{marked}\nchecked the rest\n{end}\n", marked
+
+    for name in ("one", "two", "three", "four"):
+        text_, marked = log(name, "the run stopped")
+        folder = corpus(
+            tmp_path / name, {"id": name, "primary": None, "outcome": "failed", "evidence": [marked], "repository": f"of/{name}"}
+        )
+        (folder / name / "job.log").write_text(text_)
+    cases = read_corpora([tmp_path / n for n in ("one", "two", "three", "four")], knowledge)
+    assert [sum(line.decides for line in c.lines) for c in cases] == [1, 1, 1, 1]
+    assert all(len(c.lines) > 1 for c in cases)
+    learned = fit_lines(cases)
+    (tmp_path / "new.log").write_text(log("nine", "the run stopped")[0])
+    scans = [scan(source, knowledge, lambda _w: None) for source in open_paths([tmp_path / "new.log"], lambda _w: None)]
+    best = max(candidate_lines(scans, line_classes(knowledge)), key=learned.score)
+    assert best.text == "blorp of nine is bent"
+    assert fit_lines([replace(c, lines=()) for c in cases]) == NO_LINE_WEIGHTS
+
+
+def test_a_line_is_labelled_where_it_is_quoted_wholly_or_in_part() -> None:
+    assert is_labelled("  E   ValueError: x", ["ValueError: x"])
+    assert is_labelled("ValueError: x", ["E   ValueError: x in y"])
+    assert not is_labelled("}", ["int main() { }"])
+    assert not is_labelled("ValueError: y", ["ValueError: x"])
+
+
+def test_the_lines_that_decide_are_laid_out_by_their_numbers() -> None:
+    data = b"one line\n\x1b[31mERROR two\x1b[0m\nthird line\n}\nfifth line\n"
+    assert marked(data, "2-4 5") == ["ERROR two", "third line", "fifth line"]
+    assert marked(data, "") == []
