@@ -126,7 +126,7 @@ def analyze(
     baseline: Sequence[Path] = (),
     choice: correlation.Choice = correlation.EVERYTHING,
 ) -> Report:
-    """The Report on `given`, read once each, and once more where nothing is proven. `warnings`: those of opening them.
+    """The Report on `given`, read once each, and once more where no cause is clear. `warnings`: those of opening them.
 
     `workers`: threads at work at a time (default: one a core); the answer does not depend on it. `baseline`: a run that went
     well. `choice`: what of it all is asked about.
