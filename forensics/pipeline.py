@@ -13,8 +13,8 @@ from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import SourceError
 from forensics.database import Database, load
-from forensics.decision.decide import ENDED_BADLY, Question, decide
-from forensics.decision.model import Model, chosen
+from forensics.decision.decide import ENDED_BADLY, DecisionInput, decide
+from forensics.decision.model import Model, active_model
 from forensics.decision.precedence import precedence_of
 from forensics.model import (
     Finding,
@@ -30,8 +30,8 @@ from forensics.model import (
     Warning,
 )
 from forensics.model.verdicts import Diagnosis, Lane
-from forensics.outcome.told_end import told_end
-from forensics.ownership import Asked, asked_about, owned
+from forensics.outcome.recorded_status import recorded_status
+from forensics.ownership import Subject, assign_owners, find_subject
 from forensics.source_analysis import SourceAnalysis, analyze_sources
 from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.sources.renumber import renumbered, renumbered_lane
@@ -92,7 +92,7 @@ class Examined(Struct, frozen=True):
     kept: list[Observation]
     incidents: list[Incident]
     summaries: tuple[SourceSummary, ...]
-    asked: Asked
+    asked: Subject
     noted: list[Warning]
     attempted: dict[str, tuple[context.Attempted, ...]]
 
@@ -112,7 +112,7 @@ def examine(
     every = _found(kept, analyses, knowledge, noted)
     found = correlation.last(every) if choice.last else every
     source_table = source_summaries(analyses, clocks, noted)
-    asked = asked_about(source_table, _lanes(analyses), {r.name: r.pids for r in analyses})
+    asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses})
     attempted = {a.name: a.attempted for a in analyses}
     return Examined(analyses, clocks, kept, found, source_table, asked, noted, attempted)
 
@@ -131,7 +131,7 @@ def analyze(
     `workers`: threads at work at a time (default: one a core); the answer does not depend on it. `baseline`: a run that went
     well. `choice`: what of it all is asked about.
     """
-    model, amiss = chosen()
+    model, amiss = active_model()
     seen = examine(given, knowledge, [*warnings, *([Warning("model", amiss)] if amiss else [])], workers, choice)
     noted, asked = seen.noted, seen.asked
     every = correlation.joined(seen.incidents)
@@ -169,7 +169,7 @@ def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
 
 
 def _decided(
-    incidents: list[Incident], every: Incident, asked: Asked, knowledge: Database, model: Model
+    incidents: list[Incident], every: Incident, asked: Subject, knowledge: Database, model: Model
 ) -> tuple[Diagnosis, list[Diagnosis]]:
     """What is decided of all together, and of each of the first ones."""
     rules = precedence_of(knowledge)
@@ -181,10 +181,12 @@ def _decided(
     return decided, each
 
 
-def question_about(incident: Incident, asked: Asked, knowledge: Database) -> Question:
+def question_about(incident: Incident, asked: Subject, knowledge: Database) -> DecisionInput:
     """What is decided about an incident of the subject."""
-    own = owned(incident, asked, knowledge)
-    return Question(own, asked.own_lanes(), asked.machine, asked.has_host_log, told_end(incident.events, asked.own, own))
+    own = assign_owners(incident, asked, knowledge)
+    return DecisionInput(
+        own, asked.own_lanes(), asked.machine, asked.has_host_log, recorded_status(incident.events, asked.own, own)
+    )
 
 
 def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, tuple[Lane, ...]]:
@@ -200,7 +202,7 @@ class Answer(Struct, frozen=True):
     missing: tuple[Unknown, ...]
 
 
-def _doubted(answer: Answer, disordered: set[str], asked: Asked) -> Answer:
+def _doubted(answer: Answer, disordered: set[str], asked: Subject) -> Answer:
     """The answer, less sure of what only disordered sources tell: nobody knows what came first there."""
     lost = bool(asked.own) and disordered >= set(asked.own)
     doubt = [lost or (bool(f.evidence) and all(p.source in disordered for p in f.evidence)) for f in answer.findings]
@@ -261,7 +263,7 @@ def _with_deciding_lines(
     if report.verdict == "no_crash" or (report.verdict == "crash" and report.causes[0].probability >= CLEAR):
         return report
     good = sources.open_paths(baseline, noted.append) if baseline else []
-    found = outcome.deciding_lines(scans, outcome.line_classes(knowledge), chosen()[0].lines, list(good))
+    found = outcome.deciding_lines(scans, outcome.line_classes(knowledge), active_model()[0].lines, list(good))
     proven = {(p.source, p.line) for p in report.causes[0].evidence}
     return replace(report, unusual=tuple(m for m in found if (m.source, m.line) not in proven))
 

@@ -51,7 +51,7 @@ def open_questions(
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     asked = missing(database.causes[first.cause], case_facts(found[0].facts, around), around.environment)
-    if first.owned and all(o.whose == "unknown" for o in first.owned):
+    if first.owned and all(o.owner == "unknown" for o in first.owned):
         asked = (UNTIED, *asked)
     return asked if first.owned else (*UNPROVEN, *asked)
 
@@ -110,7 +110,7 @@ def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:
 def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:
     """The lines that look like an end and were none: who reads that nothing crashed wants to see that they were read."""
     found = (
-        o.observation for c in diagnosis.candidates[1:] for o in c.owned if o.whose == "mine" and o.observation.ends != "nothing"
+        o.observation for c in diagnosis.candidates[1:] for o in c.owned if o.owner == "mine" and o.observation.ends != "nothing"
     )
     proofs = [replace(o.proofs[0], weight="hint") for o in found if o.proofs]
     return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_OVERCOME:]
@@ -118,7 +118,7 @@ def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:
 
 def _told(candidate: Candidate, of_the_machine: bool) -> list[Observation]:
     """Its observations; those of the subject only, where some are, unless it is a fault `of_the_machine`, which all feel."""
-    mine = [o.observation for o in candidate.owned if o.whose == "mine" or of_the_machine]
+    mine = [o.observation for o in candidate.owned if o.owner == "mine" or of_the_machine]
     return mine or [o.observation for o in candidate.owned]
 
 

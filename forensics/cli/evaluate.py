@@ -60,7 +60,7 @@ def register(app: typer.Typer) -> None:
 
 def answered(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "list[Answer]":
     """What is said of each case: by the model that is used, or with `folds` by models that never saw its origin."""
-    from forensics.decision.model import chosen
+    from forensics.decision.model import active_model
     from forensics.decision.precedence import precedence_of
     from forensics.train import fit
     from forensics.train.measure import answer
@@ -69,7 +69,7 @@ def answered(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "lis
     if folds:
         blind = zip(cases, fit.cross_validated(cases, knowledge, folds), fit.rates_without(cases), strict=True)
         return [answer(case, model, rules, knowledge, rates) for case, model, rates in blind]
-    model, amiss = chosen()
+    model, amiss = active_model()
     if amiss:
         raise UsageError(amiss, advice="make one with forensics train, or use --folds 5")
     return [answer(case, model, rules, knowledge) for case in cases]

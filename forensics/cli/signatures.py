@@ -132,7 +132,7 @@ def _tell(found: "LintResult", notes: bool) -> None:
 
 
 def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: bool) -> None:
-    from forensics.database.sources import written
+    from forensics.database.program_sources import written
     from forensics.signature_lint.lint import look_up_sources
 
     result = look_up_sources(sources, folder)

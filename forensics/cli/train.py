@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
         if not output.parent.is_dir():
             raise UsageError("no such folder to write to", str(output.parent))
         from forensics import pipeline
-        from forensics.decision.model import dump
+        from forensics.decision.model import model_to_bytes
         from forensics.train import fit
         from forensics.train.cases import read_corpora
 
@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
         knowledge = pipeline.database(signatures or ())
         cases = read_corpora(corpora, knowledge)
         typer.echo(f"{len(cases)} cases read; learning takes a minute or two", err=True)
-        made = dump(fit.train(cases, knowledge, folds, emphasis))
+        made = model_to_bytes(fit.train(cases, knowledge, folds, emphasis))
         try:
             output.write_bytes(made)
         except OSError as error:

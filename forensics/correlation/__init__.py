@@ -11,6 +11,7 @@ from forensics.correlation.clock_inference import clock_of, full_times, is_dated
 from forensics.correlation.clock_samples import TRIGGER, Mark, marks
 from forensics.correlation.disorder import disordered
 from forensics.correlation.entities import Table
+from forensics.correlation.entity_ids import Subject, subject
 from forensics.correlation.file_names import Named, of_file
 from forensics.correlation.filters import EVERYTHING, Choice, choose, last, unanswered, window, within
 from forensics.correlation.id_tables import TRIGGERS, Tie, ties
@@ -20,7 +21,6 @@ from forensics.correlation.links import links
 from forensics.correlation.normalise import is_telling, same_host
 from forensics.correlation.program_pids import pids_of
 from forensics.correlation.split_bursts import parted
-from forensics.correlation.subject import Subject, subject
 from forensics.model import Trigger
 
 __all__ = [

@@ -12,10 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core import lazy
+from forensics.correlation.entity_ids import Subject, subject
 from forensics.correlation.id_tables import Tie
 from forensics.correlation.keys import LOCAL, Key, hosts_differ, keys, of_others, words
 from forensics.correlation.normalise import same_host
-from forensics.correlation.subject import Subject, subject
 from forensics.model import Observation
 
 JOINING_KEYS = ("pid", "kernel", "uuid", "pci", "rank", "local_rank", "gpu")

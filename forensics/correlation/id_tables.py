@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.correlation import normalise
-from forensics.correlation.subject import Subject
+from forensics.correlation.entity_ids import Subject
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Region, Scan, Trigger
 

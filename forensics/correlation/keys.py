@@ -3,8 +3,8 @@
 Subject(pid=812, job="4711", step="0") -> ("pid", "812"), ("step", "4711.0"), ("job", "4711")
 """
 
+from forensics.correlation.entity_ids import Subject
 from forensics.correlation.normalise import same_host
-from forensics.correlation.subject import Subject
 
 Key = tuple[str, str]
 KEY_PHRASES = {

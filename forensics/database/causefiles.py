@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from forensics.core import limits
-from forensics.database import memory
+from forensics.database import parsed_cache
 from forensics.database.anchors import NoAnchorError, anchors_of
 from forensics.database.entries import (
     ENDS,
@@ -96,12 +96,12 @@ def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, l
         if path.stat().st_size > limits.current.cause_file:
             raise BadFormError(1, f"larger than {limits.current.cause_file} bytes")
         content = path.read_bytes()
-        name = memory.key(path, content, known)
-        if cause := memory.recalled(name):
+        name = parsed_cache.key(path, content, known)
+        if cause := parsed_cache.recalled(name):
             return cause, []
         cause = reader.cause(parse(content.decode("utf-8")), f"{path.parent.name}.{path.stem}", known)
         if not reader.faults:
-            memory.keep(name, cause)
+            parsed_cache.keep(name, cause)
     except BadFormError as bad:
         reader.fault(bad)
     except OSError as error:

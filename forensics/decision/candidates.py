@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from math import log, log1p
 
 from forensics.database import HEALTHY, Database
-from forensics.model.verdicts import Candidate, Owned
-from forensics.outcome.features import Rates, rate_of
-from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, ends_of, tier
+from forensics.model.verdicts import Candidate, OwnedObservation
+from forensics.outcome.features import Rates, signature_rates
+from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier, what_ended
 
 # name -> (group, sign that its weight must have or 0, what it is)
 FEATURES: Mapping[str, tuple[str, int, str]] = {
@@ -68,16 +68,16 @@ NEAREST_BY_WORDS = 3
 FLOOR = 1e-4
 
 
-def candidates(owned: Sequence[Owned], text: Mapping[str, float], database: Database, rates: Rates) -> list[Candidate]:
+def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], database: Database, rates: Rates) -> list[Candidate]:
     """Every cause that an own or unowned observation speaks for, with its features; those by words where there is none.
 
     `text`: cause -> share that the words give it. `rates`: signature -> log likelihood ratio. The last one is UNLISTED.
     """
-    by_cause: dict[str, list[Owned]] = defaultdict(list)
+    by_cause: dict[str, list[OwnedObservation]] = defaultdict(list)
     for o in owned:
-        if o.whose != "others" and o.observation.cause not in (None, HEALTHY):
+        if o.owner != "others" and o.observation.cause not in (None, HEALTHY):
             by_cause[str(o.observation.cause)].append(o)
-    tiers = {id(o): tier(o, database) for o in owned}
+    tiers = {id(o): evidence_tier(o, database) for o in owned}
     case = _Case(by_cause, tiers, database)
     likely = sorted((c for c in text if c in database.causes and c != HEALTHY), key=lambda c: (-text[c], c))[:NEAREST_BY_WORDS]
     made = [
@@ -103,7 +103,7 @@ def _text(cause: str, text: Mapping[str, float], likely: Sequence[str]) -> dict[
 class _Case:
     """What the candidates of one case have to do with each other."""
 
-    def __init__(self, by_cause: Mapping[str, Sequence[Owned]], tiers: Mapping[int, int], database: Database) -> None:
+    def __init__(self, by_cause: Mapping[str, Sequence[OwnedObservation]], tiers: Mapping[int, int], database: Database) -> None:
         self.by_cause, self.tiers, self.database = by_cause, tiers, database
         self.strong = {c for c, own in by_cause.items() if any(tiers[id(o)] <= ENDING_STRONG for o in own)}
         self.firsts = {c: self._first_places(own) for c, own in by_cause.items()}
@@ -111,7 +111,7 @@ class _Case:
     def is_strong(self, cause: str) -> bool:
         return cause in self.strong
 
-    def _first_places(self, own: Sequence[Owned]) -> dict[str, int]:
+    def _first_places(self, own: Sequence[OwnedObservation]) -> dict[str, int]:
         """Source -> line of the first ending observation there; of a notice where there is no ending one."""
         ending = [o for o in own if self.tiers[id(o)] < NOTICE] or list(own)
         places: dict[str, int] = {}
@@ -136,7 +136,7 @@ class _Case:
 
     def is_own(self, cause: str) -> bool:
         """Does one of the subject's own observations speak for it?"""
-        return any(o.whose == "mine" for o in self.by_cause[cause])
+        return any(o.owner == "mine" for o in self.by_cause[cause])
 
     def _is_felt(self, fault: str, cause: str) -> bool:
         """Is `fault` one of the machine, which every program on it may feel, and `cause` no error of the program's own?"""
@@ -153,7 +153,7 @@ class _Case:
         shared = [s for s in first if s in theirs]
         return bool(shared) and all(first[s] > theirs[s] for s in shared)
 
-    def features(self, cause: str, own: Sequence[Owned], rates: Rates) -> dict[str, float]:
+    def features(self, cause: str, own: Sequence[OwnedObservation], rates: Rates) -> dict[str, float]:
         found = dict.fromkeys(FEATURE_NAMES, 0.0)
         tiers = [self.tiers[id(o)] for o in own]
         ending = [o for o, t in zip(own, tiers, strict=True) if t < NOTICE]
@@ -164,14 +164,14 @@ class _Case:
         found["notice only"] = float(not ending)
         found["notice proof"] = float(any(o.observation.weight != "hint" for o, t in zip(own, tiers, strict=True) if t == NOTICE))
         found["kinds"] = log1p(len({o.observation.kind for o in own}))
-        found["rate"] = max(rate_of(o, rates)[1] for o in own)
+        found["rate"] = max(signature_rates(o, rates)[1] for o in own)
         for what in ("machine", "job"):
-            found[f"ends {what}"] = float(any(ends_of(o.observation, self.database) == what for o in ending))
+            found[f"ends {what}"] = float(any(what_ended(o.observation, self.database) == what for o in ending))
         found["outlived"], found["earlier attempt"] = self._against_rivals(cause, live)
         found |= self._aftermath(live) | self._ownership(cause, live) | self._order(cause) | self._graph(cause)
         return found
 
-    def _aftermath(self, live: Sequence[Owned]) -> dict[str, float]:
+    def _aftermath(self, live: Sequence[OwnedObservation]) -> dict[str, float]:
         after = [o.aftermath for o in live]
         last = min(after, key=lambda a: a.behind)
         return {
@@ -184,10 +184,10 @@ class _Case:
             "no trouble behind": float(any(a.trouble == 0 for a in after)),
         }
 
-    def _against_rivals(self, cause: str, live: Sequence[Owned]) -> tuple[float, float]:
+    def _against_rivals(self, cause: str, live: Sequence[OwnedObservation]) -> tuple[float, float]:
         """How much longer it was survived than the strong rival that was least, in lines and in attempts."""
         rivals = [
-            o for c in self.strong - {cause} for o in self.by_cause[c] if self.tiers[id(o)] <= ENDING_STRONG and o.whose == "mine"
+            o for c in self.strong - {cause} for o in self.by_cause[c] if self.tiers[id(o)] <= ENDING_STRONG and o.owner == "mine"
         ]
         lines = min((a.again + a.progress for a in (o.aftermath for o in live)), default=0)
         least = min((o.aftermath.again + o.aftermath.progress for o in rivals), default=lines)
@@ -195,8 +195,8 @@ class _Case:
         fewest = min((o.aftermath.starts for o in rivals), default=starts)
         return log1p(max(0, lines - least)), log1p(max(0, starts - fewest))
 
-    def _ownership(self, cause: str, live: Sequence[Owned]) -> dict[str, float]:
-        if any(o.whose == "mine" for o in live):
+    def _ownership(self, cause: str, live: Sequence[OwnedObservation]) -> dict[str, float]:
+        if any(o.owner == "mine" for o in live):
             return {}
         gaps = [abs(o.seconds_before) for o in live if o.seconds_before is not None]
         own = [c for c in self.strong - {cause} if self.is_own(c) and not self._stopped_later(c)]

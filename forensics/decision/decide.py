@@ -16,14 +16,14 @@ from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURES, UNLISTED, candidates
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
-from forensics.decision.text import trouble_text, words
+from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
-from forensics.model.verdicts import Candidate, Diagnosis, Lane, Outcome, OutcomeState, Owned
+from forensics.model.verdicts import Candidate, Diagnosis, Lane, Outcome, OutcomeState, OwnedObservation
 from forensics.outcome import features as outcome_features
-from forensics.outcome import told_end
-from forensics.outcome.ending_words import EndingWords, rows_of
-from forensics.outcome.tiers import ENDING_STRONG, NOTICE, tier
-from forensics.outcome.told_end import ToldEnd
+from forensics.outcome import recorded_status
+from forensics.outcome.ending_words import EndingModel, ending_rows
+from forensics.outcome.recorded_status import RecordedStatus
+from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX = 0.89  # what nothing but time or place ties to the subject never reaches 0.9
@@ -33,54 +33,59 @@ NEAR_END_LINES = 50  # behind a good end a program may still print how it takes 
 MIN_LOG_ODDS = 0.01  # a contribution smaller than that is none
 
 
-class Question:
+class DecisionInput:
     """What is decided about one subject: its observations with owners, its lanes, whether it is a machine, its end where that is
     told by whoever held it."""
 
     def __init__(
-        self, owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, host_log: bool, end: ToldEnd | None = None
+        self,
+        owned: Sequence[OwnedObservation],
+        lanes: Sequence[Lane],
+        machine: bool,
+        host_log: bool,
+        end: RecordedStatus | None = None,
     ) -> None:
         self.owned, self.lanes, self.machine, self.host_log = tuple(owned), tuple(lanes), machine, host_log
         self.end = end
 
     def outcome_features(
-        self, database: Database, ending: EndingWords, rates: outcome_features.Rates | None = None
+        self, database: Database, ending: EndingModel, rates: outcome_features.Rates | None = None
     ) -> list[float]:
         """The input of the outcome's model. `ending`: what was learned of last words. `rates`: in place of the database's."""
         return outcome_features.features(self.owned, self.lanes, self.machine, self.host_log, database, ending, rates)
 
     def ending_rows(self, database: Database) -> tuple[int, ...]:
         """The rows of the words that the subject's log ends with, see EndingWords."""
-        return rows_of(outcome_features.telling_lane(self.owned, self.lanes, database))
+        return ending_rows(outcome_features.decisive_lane(self.owned, self.lanes, database))
 
     def words(self) -> set[str]:
         """The words of its lines of trouble."""
-        return words(trouble_text(self.owned, self.lanes))
+        return trouble_words(trouble_text(self.owned, self.lanes))
 
 
 def decide(
-    question: Question, database: Database, model: Model, precedence: Precedence, rates: outcome_features.Rates | None = None
+    given: DecisionInput, database: Database, model: Model, precedence: Precedence, rates: outcome_features.Rates | None = None
 ) -> Diagnosis:
-    """The Diagnosis of `question`; its candidates are most probable first, none.healthy among them.
+    """The Diagnosis of `given`; its candidates are most probable first, none.healthy among them.
 
     `rates`: in place of the database's, for those who measure.
     """
     rates = database.rates if rates is None else rates
-    silent = outcome_features.is_silent(question.owned, question.lanes)
-    terminal = outcome_features.is_terminal_by_nature(question.owned, question.lanes, question.machine, database)
-    shown = model.outcome.probability(question.outcome_features(database, model.ending, rates), terminal, silent)
-    bad = question.end.ended_badly(shown) if question.end else shown
-    of_shown = bad * told_end.shown_share(shown) if question.end else bad
-    offered = candidates(question.owned, model.text(question.words()), database, rates)
+    silent = outcome_features.is_silent(given.owned, given.lanes)
+    terminal = outcome_features.is_terminal_by_nature(given.owned, given.lanes, given.machine, database)
+    shown = model.outcome.probability(given.outcome_features(database, model.ending, rates), terminal, silent)
+    bad = given.end.bad_end_probability(shown) if given.end else shown
+    of_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
+    offered = candidates(given.owned, model.text(given.words()), database, rates)
     ranked = precedence.applied(_own_before_unknown(_ranked(offered, model)), database)
     listed = [_with_probability(c, of_shown) for c in ranked if c.cause != UNLISTED]
-    healthy_lines = tuple(o for o in question.owned if o.observation.cause == HEALTHY and o.whose == "mine")
+    healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
     healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4))
     listed.sort(key=lambda c: (-c.probability, c.cause))
     found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_led_by_evidence(listed), healthy]
     verdict = _verdict(bad, found[0], database)
-    outcome = _outcome(question, bad, found[0], database)
-    return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(question, found, bad, database))
+    outcome = _outcome(given, bad, found[0], database)
+    return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database))
 
 
 def _led_by_evidence(listed: Sequence[Candidate]) -> list[Candidate]:
@@ -99,7 +104,7 @@ def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
     own = [
         c for c in ranked if c not in behind and (c.features["proof"] or c.features["strong"]) and not c.features["stop behind"]
     ]
-    own = [c for c in own if any(o.whose == "mine" for o in c.owned)]
+    own = [c for c in own if any(o.owner == "mine" for o in c.owned)]
     if not behind or not own:
         return list(ranked)
     best = max(own, key=lambda c: c.probability)
@@ -123,23 +128,23 @@ def _ledger(candidate: Candidate, model: Model) -> tuple[Adjustment, ...]:
 
 
 def _with_probability(candidate: Candidate, bad: float) -> Candidate:
-    most = 1.0 if any(o.whose == "mine" for o in candidate.owned) or not candidate.owned else UNKNOWN_OWNER_MAX
+    most = 1.0 if any(o.owner == "mine" for o in candidate.owned) or not candidate.owned else UNKNOWN_OWNER_MAX
     return replace(candidate, probability=round(min(bad * candidate.probability, most), 4))
 
 
 def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
     if bad < ENDED_BADLY:
         return "no_crash"
-    proven = any(tier(o, database) <= ENDING_STRONG for o in first.owned)
+    proven = any(evidence_tier(o, database) <= ENDING_STRONG for o in first.owned)
     return "crash" if first.probability >= ENDED_BADLY and proven else "undetermined"
 
 
-def _outcome(question: Question, bad: float, first: Candidate, database: Database) -> Outcome:
-    lane = outcome_features.worst_lane(question.lanes)
-    state = _state(question, bad, first, lane, database)
+def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Database) -> Outcome:
+    lane = outcome_features.worst_lane(given.lanes)
+    state = _state(given, bad, first, lane, database)
     lines = [(o.observation.source, p.line, p.text) for o in first.owned for p in o.observation.proofs[:1]]
-    if not lines and question.end:
-        end = question.end
+    if not lines and given.end:
+        end = given.end
         return Outcome(state, round(bad, 4), end.why, ((end.source, end.line, end.text),))
     if not lines and lane:
         good = lane.good_lines if state == "ended_well" else ()
@@ -148,24 +153,24 @@ def _outcome(question: Question, bad: float, first: Candidate, database: Databas
     return Outcome(state, round(bad, 4), WHY[state], tuple(lines[:3]))
 
 
-def _state(question: Question, bad: float, first: Candidate, lane: Lane | None, database: Database) -> OutcomeState:
+def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None, database: Database) -> OutcomeState:
     if bad >= ENDED_BADLY:
         traits = database.causes[first.cause].traits if first.cause in database.causes else ()
         named: Mapping[str, OutcomeState] = {"external_stop": "stopped", "worthless_result": "spoiled", "stalls": "stalled"}
         state: OutcomeState = next((named[t] for t in traits if t in named), "failed")
-        return "failed" if state == "spoiled" and not any(map(_ran_on, first.owned)) else state
+        return "failed" if state == "spoiled" and not any(map(_continued, first.owned)) else state
     if any(o.observation.weight != "hint" for o in first.owned):
         return "ended_well"
     if lane is None:
         return "unknown"
     if 0 <= lane.digest.good <= NEAR_END_LINES:
         return "ended_well"
-    if question.machine or lane.kind not in ("job", "notebook"):
+    if given.machine or lane.kind not in ("job", "notebook"):
         return "going_on"
     return "ended_well" if lane.kind == "notebook" else "cut_off" if lane.digest.progress >= 0 else "unknown"
 
 
-def _ran_on(o: Owned) -> bool:
+def _continued(o: OwnedObservation) -> bool:
     """Is there work of the program behind it? A series is read to its end."""
     return bool(o.aftermath.progress or o.aftermath.again) or o.observation.count > 1 or o.observation.kind.startswith("series/")
 
@@ -182,29 +187,29 @@ WHY: Mapping[OutcomeState, str] = {
 }
 
 
-def _notices(question: Question, found: Sequence[Candidate], bad: float, database: Database) -> tuple[Notice, ...]:
+def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, database: Database) -> tuple[Notice, ...]:
     """What ended nothing, and what belongs to others; the first cause's own lines are its evidence."""
     shown = {id(o) for c in found[:1] for o in c.owned} if bad >= ENDED_BADLY else set()
     made: dict[tuple[str, int], Notice] = {}
-    for o in question.owned:
+    for o in given.owned:
         if o.observation.cause == HEALTHY or id(o) in shown or not o.observation.proofs:
             continue
-        if bad >= ENDED_BADLY and o.whose != "others" and tier(o, database) < NOTICE:
+        if bad >= ENDED_BADLY and o.owner != "others" and evidence_tier(o, database) < NOTICE:
             continue  # it stands among the causes
         proof = o.observation.proofs[0]
         made.setdefault(
             (proof.source, proof.line),
-            Notice(proof.source, proof.line, proof.text, o.observation.cause, o.whose, _why(o, database)),
+            Notice(proof.source, proof.line, proof.text, o.observation.cause, o.owner, _why(o, database)),
         )
     return tuple(made.values())[:MAX_NOTICES]
 
 
-def _why(o: Owned, database: Database) -> str:
-    if o.whose == "others":
+def _why(o: OwnedObservation, database: Database) -> str:
+    if o.owner == "others":
         return f"somebody else's: {o.link}"
     after = o.aftermath
     if after.again or after.progress:
         return f"the program went on: {counted(max(after.again, after.progress), 'line')} as before behind it"
     if after.handled:
         return "the program says that it goes on"
-    return "it ends nothing by itself" if tier(o, database) == NOTICE else "nothing shows that it ended anything"
+    return "it ends nothing by itself" if evidence_tier(o, database) == NOTICE else "nothing shows that it ended anything"

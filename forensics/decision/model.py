@@ -34,8 +34,8 @@ from msgspec.json import decode
 from forensics.core.errors import UsageError
 from forensics.decision.candidates import FEATURE_NAMES
 from forensics.outcome import features as outcome_features
-from forensics.outcome.deciding_lines import NO_LINE_WEIGHTS, STRUCTURE, WORD_ROWS, LineWeights
-from forensics.outcome.ending_words import NOTHING_LEARNED, ROWS, EndingWords
+from forensics.outcome.deciding_lines import STRUCTURE, UNTRAINED_LINE_WEIGHTS, WORD_ROWS, LineWeights
+from forensics.outcome.ending_words import ENDING_ROWS, UNTRAINED_ENDING_MODEL, EndingModel
 from forensics.outcome.trees import Forest, Trees
 
 FORM = "forensics-model/4"
@@ -61,8 +61,8 @@ class Model(Struct, frozen=True):
     coefficients: Sequence[float]
     values: tuple[float, ...]
     outcome: Trees
-    ending: EndingWords = NOTHING_LEARNED
-    lines: LineWeights = NO_LINE_WEIGHTS
+    ending: EndingModel = UNTRAINED_ENDING_MODEL
+    lines: LineWeights = UNTRAINED_LINE_WEIGHTS
     hash: str = ""
 
     def text(self, words: Collection[str]) -> dict[str, float]:
@@ -74,15 +74,15 @@ class Model(Struct, frozen=True):
             factor = self.rareness[row] / length
             part = self.coefficients[row * width : (row + 1) * width]
             sums = [s + factor * c for s, c in zip(sums, part, strict=True)]
-        return dict(zip(self.causes, shares(sums), strict=True))
+        return dict(zip(self.causes, softmax(sums), strict=True))
 
     def weigh(self, candidates: Mapping[str, Sequence[float]]) -> dict[str, float]:
         """Candidate -> probability, in sum 1. `candidates`: the features of each, in the order of candidates.FEATURE_NAMES."""
         utilities = [sum(v * x for v, x in zip(self.values, row, strict=True)) for row in candidates.values()]
-        return dict(zip(candidates, shares(utilities), strict=True))
+        return dict(zip(candidates, softmax(utilities), strict=True))
 
 
-def shares(utilities: Sequence[float]) -> list[float]:
+def softmax(utilities: Sequence[float]) -> list[float]:
     """exp(u) / sum of all exp(u)."""
     most = max(utilities)
     powers = [exp(u - most) for u in utilities]
@@ -90,7 +90,7 @@ def shares(utilities: Sequence[float]) -> list[float]:
     return [p / total for p in powers]
 
 
-def dump(model: Model) -> bytes:
+def model_to_bytes(model: Model) -> bytes:
     """The file of `model`."""
     ending, outcome = model.ending, model.outcome
     floats = [*model.rareness, *model.intercepts, *model.coefficients, ending.intercept, *ending.weights]
@@ -112,7 +112,7 @@ def dump(model: Model) -> bytes:
     return json.dumps(head, ensure_ascii=True).encode() + b"\n" + body
 
 
-def read(path: Path) -> Model:
+def read_model(path: Path) -> Model:
     """The Model in `path`; raises ForeignModelError where it is absent, damaged, or made for other features."""
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -120,11 +120,11 @@ def read(path: Path) -> Model:
         data = path.read_bytes()
     except OSError as error:
         raise ForeignModelError(f"cannot be read ({error.strerror})") from error
-    return restore(data)
+    return model_from_bytes(data)
 
 
-def restore(data: bytes) -> Model:
-    """The Model of what `dump` made; raises ForeignModelError for anything else."""
+def model_from_bytes(data: bytes) -> Model:
+    """The Model of what `model_to_bytes` made; raises ForeignModelError for anything else."""
     line, _, body = data.partition(b"\n")
     try:
         head = decode(line, type=_Head)
@@ -140,7 +140,7 @@ def restore(data: bytes) -> Model:
         raise ForeignModelError("made for another version")
     wide, tall = len(causes), len(words)
     ending = tall + wide + tall * wide  # where the numbers of the ending begin
-    lines = ending + 1 + ROWS
+    lines = ending + 1 + ENDING_ROWS
     floats = lines + WORD_ROWS + len(STRUCTURE)
     size = floats + sum(trees + 3 * nodes for trees, nodes in outcome.trees)
     if hashlib.sha256(body).hexdigest() != head.sha256 or len(body) != 4 * size:
@@ -159,7 +159,7 @@ def restore(data: bytes) -> Model:
         coefficients=numbers[tall + wide : ending],
         values=tuple(head.features.values()),
         outcome=Trees(outcome.names, base, boosted, random, slope, shift, terminal),
-        ending=EndingWords(numbers[ending + 1 : lines], numbers[ending]),
+        ending=EndingModel(numbers[ending + 1 : lines], numbers[ending]),
         lines=LineWeights(numbers[lines : lines + WORD_ROWS], numbers[lines + WORD_ROWS :]),
         hash=hashlib.sha256(data).hexdigest(),
     )
@@ -208,24 +208,24 @@ def _numbers(kind: str, data: bytes) -> Any:
     return numbers
 
 
-def chosen() -> tuple[Model, str]:
+def active_model() -> tuple[Model, str]:
     """The model to use: `$FORENSICS_MODEL`, or the built-in one; and why the former is not used where it cannot be. Read once.
 
     Raises UsageError where the built-in one is damaged, too.
     """
-    return _chosen(os.environ.get("FORENSICS_MODEL", ""))
+    return _active_model(os.environ.get("FORENSICS_MODEL", ""))
 
 
 @functools.cache
-def _chosen(named: str) -> tuple[Model, str]:
+def _active_model(named: str) -> tuple[Model, str]:
     amiss = ""
     if named:
         path = Path(named).expanduser()
         try:
-            return read(path), ""
+            return read_model(path), ""
         except ForeignModelError as error:
             amiss = f"{path.name}: {error}; the built-in model decides"
     try:
-        return read(BUILT_IN), amiss
+        return read_model(BUILT_IN), amiss
     except ForeignModelError as error:
         raise UsageError(f"the built-in model {error}", str(BUILT_IN), "reinstall the package") from error

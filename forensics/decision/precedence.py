@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.model.verdicts import Candidate
-from forensics.outcome.tiers import ENDING_STRONG, tier
+from forensics.outcome.tiers import ENDING_STRONG, evidence_tier
 
 
 class Row(Struct, frozen=True):
@@ -52,7 +52,7 @@ def _is(candidate: Candidate, named: str, database: Database) -> bool:
 
 
 def _strong(candidate: Candidate, database: Database) -> bool:
-    return any(o.whose == "mine" and tier(o, database) <= ENDING_STRONG for o in candidate.owned)
+    return any(o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG for o in candidate.owned)
 
 
 def precedence_of(database: Database) -> Precedence:

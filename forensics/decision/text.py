@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.database import HEALTHY
-from forensics.model.verdicts import Lane, Owned
+from forensics.model.verdicts import Lane, OwnedObservation
 
 WORD_NOISE_PATTERN = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 WORD_TOKEN_PATTERN = lazy.regex(r"[a-z_]{3,30}")
@@ -20,7 +20,7 @@ MAX_LINES = 200
 MAX_WORD_LINE_CHARS = 400
 
 
-def words(lines: Iterable[str]) -> set[str]:
+def trouble_words(lines: Iterable[str]) -> set[str]:
     """Words and pairs of neighbouring words of the last MAX_LINES `lines`: `shapes`, `shapes cannot`."""
     found: set[str] = set()
     for line in list(lines)[-MAX_LINES:]:
@@ -30,8 +30,8 @@ def words(lines: Iterable[str]) -> set[str]:
     return found
 
 
-def trouble_text(owned: Sequence[Owned], lanes: Sequence[Lane]) -> list[str]:
+def trouble_text(owned: Sequence[OwnedObservation], lanes: Sequence[Lane]) -> list[str]:
     """The lines to be read, each once: the trouble of the subject's lanes, then the evidence that is not somebody else's."""
     trouble = [line.text[:MAX_WORD_LINE_CHARS] for lane in lanes for line in lane.trouble_lines]
-    proofs = [p.text for o in owned if o.whose != "others" and o.observation.cause != HEALTHY for p in o.observation.proofs]
+    proofs = [p.text for o in owned if o.owner != "others" and o.observation.cause != HEALTHY for p in o.observation.proofs]
     return list(dict.fromkeys([*trouble, *proofs]))

@@ -17,17 +17,17 @@ from types import ModuleType
 
 from forensics.core.errors import unexpected
 from forensics.database import Database, Records
-from forensics.detectors.across import together
 from forensics.detectors.base import Record, with_cause
 from forensics.detectors.events import to_events
 from forensics.detectors.fold import fold
+from forensics.detectors.nccl_timeouts import together
 from forensics.detectors.xid_context import settle
 from forensics.model import Observation, Region, Scan, Trigger, Warn, Warning
 
 __all__ = ["outcomes", "read", "together", "triggers"]
 
 NOT_DETECTORS = {
-    "across",
+    "nccl_timeouts",
     "base",
     "captured_account",
     "xid_context",

@@ -104,7 +104,7 @@ def _of_bare_end(account: Account, number: int) -> Record | None:
 
 
 def _status(end: Said) -> dict[str, Value]:
-    """The command's status as a shell tells it, see outcome/told_end; nothing where the line tells that it runs still."""
+    """The exit status as a shell gives it, see outcome/recorded_status.py; nothing where the line says that it still runs."""
     if "signal" in end.fields:
         return {"command_status": 128 + end.number("signal")}
     if "exit_code" in end.fields:

@@ -18,7 +18,7 @@ from forensics.model.logs import Line, Observation
 EntityKind = Literal["job", "notebook", "process", "rank", "container", "unit", "kernel", "machine"]
 LaneKind = Literal["job", "notebook", "kernel", "scheduler", "runtime", "service"]
 OutcomeState = Literal["failed", "stalled", "spoiled", "stopped", "ended_well", "going_on", "cut_off", "unknown"]
-Whose = Literal["mine", "others", "unknown"]
+Owner = Literal["mine", "others", "unknown"]
 
 
 class Entity(Struct, frozen=True):
@@ -133,14 +133,14 @@ class Fact(Struct, frozen=True):
     line: int = 0
 
 
-class Owned(Struct, frozen=True):
+class OwnedObservation(Struct, frozen=True):
     """One observation with whose it is, and by which link that is known: `pid 4711`, `the same log`, `time, 2.4 s earlier`.
 
     `seconds_before`: how long it stands in front of the end that it would explain, None where no clock tells; negative: behind.
     """
 
     observation: Observation
-    whose: Whose
+    owner: Owner
     link: str
     lane: Lane | None
     aftermath: Aftermath
@@ -161,7 +161,7 @@ class Candidate(Struct, frozen=True):
     """A cause with what speaks for it. `features`: by name. `probability`: that it is the root, if something ended badly."""
 
     cause: str
-    owned: tuple[Owned, ...]
+    owned: tuple[OwnedObservation, ...]
     features: Mapping[str, float]
     probability: float = 0.0
     explained_by: str | None = None

@@ -5,6 +5,6 @@ This room alone asks whether a program went on behind its trouble.
 
 from forensics.outcome.deciding_lines import deciding_lines
 from forensics.outcome.line_classes import line_classes, trouble_test
-from forensics.outcome.survey import survey
+from forensics.outcome.survey import survey_lanes
 
-__all__ = ["deciding_lines", "line_classes", "survey", "trouble_test"]
+__all__ = ["deciding_lines", "line_classes", "survey_lanes", "trouble_test"]

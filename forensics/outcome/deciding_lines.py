@@ -19,7 +19,7 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.core.text import last_frame
 from forensics.model import Message, Scan, Source
-from forensics.outcome.ending_words import first_word, placed, row_of
+from forensics.outcome.ending_words import first_word, hashed_row, words_at
 from forensics.outcome.line_classes import BAD_END, CLASS_NAMES, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
 from forensics.templates import Templates, known_in
 from forensics.templates.sample import ignore, sampled
@@ -33,10 +33,10 @@ MIN_FORMS = 20  # of a source, where there are many
 MAX_COUNTED_FORMS = 50_000
 WORD_ROWS = 1 << 14
 NEAR_LINES = 5  # around a line: how much trouble stands there
-MOST_NEAR = 8
+MAX_NEAR_LINES = 8
 MAX_INDENT = 20
-CROWD_LINES = 3  # lines that stand so close tell one thing
-MOST_OF_A_CROWD = 2
+CLOSE_LINES = 3  # lines that stand so close tell one thing
+MAX_CLOSE_LINES = 2
 PLACE_IN_CODE = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 STRUCTURE = (
     *("from the end", "first", "last", "count", "no bad end behind", "to a bad end", "no trouble behind", "to trouble"),
@@ -54,11 +54,11 @@ class LineWeights(Struct, frozen=True):
 
     def score(self, line: "CandidateLine") -> float:
         """Log odds but for a constant: more is more likely."""
-        told = sum(w * x for w, x in zip(self.structure, line.structure, strict=True))
-        return told + sum(self.words[r] for r in line.words) / (len(line.words) ** 0.5 or 1.0)
+        by_place = sum(w * x for w, x in zip(self.structure, line.structure, strict=True))
+        return by_place + sum(self.words[r] for r in line.words) / (len(line.words) ** 0.5 or 1.0)
 
 
-NO_LINE_WEIGHTS = LineWeights((0.0,) * WORD_ROWS, (0.0,) * len(STRUCTURE))
+UNTRAINED_LINE_WEIGHTS = LineWeights((0.0,) * WORD_ROWS, (0.0,) * len(STRUCTURE))
 
 
 class CandidateLine(Struct):
@@ -83,37 +83,37 @@ def deciding_lines(
     found.sort(key=lambda line: (-scores[id(line)], line.source.name, line.line))
     found = [line for line in found if scores[id(line)] >= scores[id(found[0])] - MAX_BEHIND_BEST]
     order = {scan.source.name: i for i, scan in enumerate(scans)}
-    return tuple(_message(c) for c in sorted(_uncrowded(found), key=lambda c: (order[c.source.name], c.line)))
+    return tuple(_message(c) for c in sorted(_spread_out(found), key=lambda c: (order[c.source.name], c.line)))
 
 
 def candidate_lines(scans: Sequence[Scan], classes: LineClasses, baseline: Sequence[Source] = ()) -> list[CandidateLine]:
     """One for each form of line that a source says, in order; what several sources say is counted with the first of them."""
     templates = Templates()
-    known, _ = known_in(baseline, templates, ignore)
+    baseline_templates, _ = known_in(baseline, templates, ignore)
     by_template: dict[str, CandidateLine] = {}
-    share = max(MIN_FORMS, MAX_DECIDING_FORMS // max(1, len(scans)))
+    max_forms = max(MIN_FORMS, MAX_DECIDING_FORMS // max(1, len(scans)))
     for scan in scans[:MAX_SOURCES]:
-        own: dict[str, CandidateLine] = {}
+        by_form: dict[str, CandidateLine] = {}
         for start, block in sampled(scan):
             for group in templates.groups(rows(block)):
-                if hash(group.template) not in known:
-                    _count(own, group, scan.source, start)
-        late = sorted(own, key=lambda template: own[template].last_line)[-share:]
-        _describe([own[template] for template in late], scan.lines, classes)
+                if hash(group.template) not in baseline_templates:
+                    _count(by_form, group, scan.source, start)
+        late = sorted(by_form, key=lambda template: by_form[template].last_line)[-max_forms:]
+        _describe([by_form[template] for template in late], scan.lines, classes)
         for template in late:
             if template in by_template:
-                by_template[template].count += own[template].count
+                by_template[template].count += by_form[template].count
             else:
-                by_template[template] = own[template]
+                by_template[template] = by_form[template]
     return list(by_template.values())
 
 
-def _count(own: dict[str, CandidateLine], group: Group, source: Source, start: int) -> None:
-    found = own.get(group.template)
+def _count(by_form: dict[str, CandidateLine], group: Group, source: Source, start: int) -> None:
+    found = by_form.get(group.template)
     if found is None:
-        if len(own) >= MAX_COUNTED_FORMS:
+        if len(by_form) >= MAX_COUNTED_FORMS:
             return
-        found = own[group.template] = CandidateLine(source, last_frame(group.text), start + group.first, start, 0)
+        found = by_form[group.template] = CandidateLine(source, last_frame(group.text), start + group.first, start, 0)
     found.count += group.count
     found.last_line = max(found.last_line, start + group.last)
 
@@ -121,14 +121,14 @@ def _count(own: dict[str, CandidateLine], group: Group, source: Source, start: i
 def _describe(lines: list[CandidateLine], total: int, classes: LineClasses) -> None:
     """Fill in the classes, structure and words of the lines of one source of `total` lines."""
     for line in lines:
-        line.classes = classes.of(line.text)
-    heard = [c for c in lines if not c.classes & GOES_ON]
-    ends = sorted(c.last_line for c in heard if c.classes & (BAD_END | RUN_FAILED))
-    trouble = sorted({n for c in heard if c.classes & TROUBLE for n in (c.line, c.last_line)})
+        line.classes = classes.classify(line.text)
+    not_taken_back = [c for c in lines if not c.classes & GOES_ON]
+    ends = sorted(c.last_line for c in not_taken_back if c.classes & (BAD_END | RUN_FAILED))
+    trouble = sorted({n for c in not_taken_back if c.classes & TROUBLE for n in (c.line, c.last_line)})
     for line in lines:
         at = line.last_line
         end, behind, before = bisect_right(ends, at), bisect_right(trouble, at), bisect_left(trouble, line.line) - 1
-        near = bisect_left(trouble, at + NEAR_LINES + 1) - bisect_left(trouble, at - NEAR_LINES)
+        trouble_near = bisect_left(trouble, at + NEAR_LINES + 1) - bisect_left(trouble, at - NEAR_LINES)
         from_end, last = log1p(max(total - at, 0)), at / max(total, 1)
         to_end = log1p(ends[end] - at) if end < len(ends) else 0.0
         to_trouble = log1p(trouble[behind] - at) if behind < len(trouble) else 0.0
@@ -144,7 +144,7 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses) -> N
             to_trouble,
             float(before < 0),
             from_trouble,
-            min(near, MOST_NEAR),
+            min(trouble_near, MAX_NEAR_LINES),
             min(len(line.text) - len(line.text.lstrip()), MAX_INDENT),
             log1p(len(line.text)),
             float(PLACE_IN_CODE.search(line.text) is not None),
@@ -153,15 +153,15 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses) -> N
             *(float(line.classes >> i & 1) for i in range(len(CLASS_NAMES))),
             *(x * x for x in (from_end, last, to_end, to_trouble, from_trouble)),
         )
-        line.words = tuple(sorted({row_of(word, WORD_ROWS) for word in placed("", [line.text]) | first_word(line.text)}))
+        line.words = tuple(sorted({hashed_row(word, WORD_ROWS) for word in words_at("", [line.text]) | first_word(line.text)}))
 
 
-def _uncrowded(found: Sequence[CandidateLine]) -> Iterator[CandidateLine]:
+def _spread_out(found: Sequence[CandidateLine]) -> Iterator[CandidateLine]:
     """The first SHOWN_LINES of `found`, in order of their likeliness, few of those that stand together."""
     shown: list[CandidateLine] = []
     for line in found:
-        crowd = sum(c.source is line.source and abs(c.last_line - line.last_line) <= CROWD_LINES for c in shown)
-        if crowd < MOST_OF_A_CROWD:
+        close_lines = sum(c.source is line.source and abs(c.last_line - line.last_line) <= CLOSE_LINES for c in shown)
+        if close_lines < MAX_CLOSE_LINES:
             shown.append(line)
             yield line
         if len(shown) == SHOWN_LINES:

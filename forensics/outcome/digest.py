@@ -25,7 +25,7 @@ TAILS = (1, 3, 10, 50)
 END_LINES = 10
 ABOVE_TRACEBACK = 3  # lines: a logger's record of an error, and what it says of the request
 MIN_FORM_CHARS = 3  # a shorter form is that of any line
-LOUD_CLASSES = TROUBLE | FRAME | SHUT_DOWN  # such a line shows no program that goes on
+NOT_WORK_CLASSES = TROUBLE | FRAME | SHUT_DOWN  # such a line shows no program that goes on
 # The classes of a digest: their bit, and what takes a line out of them.
 COUNTED_CLASSES = {
     "trouble": (TROUBLE, TAKES_BACK),
@@ -38,36 +38,36 @@ COUNTED_CLASSES = {
     "frame": (FRAME, 0),
 }
 COUNTED = ("trouble", "traceback", "good", "bad_end", "run_failed", "progress")
-SURVIVED = ("trouble", "traceback", "bad_end", "run_failed")
-OUTLASTED = ("trouble", "bad_end")
+WITH_REPEATS_BEHIND = ("trouble", "traceback", "bad_end", "run_failed")
+WITH_ATTEMPTS_BEHIND = ("trouble", "bad_end")
 IN_TAILS = ("trouble", "good", "progress", "bad_end")
 
 
-def digest(
+def lane_digest(
     forms: Sequence[bytes], bits: Sequence[int], total: int, starts: Sequence[int], is_record: Callable[[int], bool]
 ) -> LaneDigest:
     """How a lane with these lines ends. `forms`, `bits`: of each line its form and classes. `total`: lines where not all were
     looked at, else 0. `starts`: places of the lines with which a further attempt begins. `is_record`: does the
     line at a place begin with a time or level of its own?"""
-    held = {name: [bool(b & bit) and not b & without for b in bits] for name, (bit, without) in COUNTED_CLASSES.items()}
-    last = {name: _distance(rows) for name, rows in held.items()}
-    seen = _repeated(forms, bits)
+    holds = {name: [bool(b & bit) and not b & without for b in bits] for name, (bit, without) in COUNTED_CLASSES.items()}
+    last = {name: _distance(rows) for name, rows in holds.items()}
+    first_places = _first_places(forms, bits)
     return LaneDigest(
         lines=max(len(forms), total),
         looked_at=len(forms),
         **last,
-        **{f"{name}_count": sum(held[name]) for name in COUNTED},
-        **{f"again_after_{name}": _again_after(seen, last[name]) for name in SURVIVED},
-        trouble_repeats=_repeats(forms, last["trouble"]),
-        bad_end_repeats=_repeats(forms, last["bad_end"]),
-        **{f"attempts_behind_{name}": _starts_behind(starts, len(forms), last[name]) for name in OUTLASTED},
+        **{f"{name}_count": sum(holds[name]) for name in COUNTED},
+        **{f"again_after_{name}": _repeated_after(first_places, last[name]) for name in WITH_REPEATS_BEHIND},
+        trouble_repeats=_count_of_form(forms, last["trouble"]),
+        bad_end_repeats=_count_of_form(forms, last["bad_end"]),
+        **{f"attempts_behind_{name}": _starts_behind(starts, len(forms), last[name]) for name in WITH_ATTEMPTS_BEHIND},
         traceback_in_record=_in_record(
-            len(forms), last["traceback"], ABOVE_TRACEBACK, lambda i: is_record(i) and held["trouble"][i]
+            len(forms), last["traceback"], ABOVE_TRACEBACK, lambda i: is_record(i) and holds["trouble"][i]
         ),
         trouble_in_record=_in_record(len(forms), last["trouble"], 0, is_record),
         records_at_end=sum(map(is_record, range(max(0, len(forms) - END_LINES), len(forms))))
         / max(1, min(END_LINES, len(forms))),
-        ends_with=tuple(sum(held[name][-n:]) / max(1, min(n, len(bits))) for name in IN_TAILS for n in TAILS),
+        ends_with=tuple(sum(holds[name][-n:]) / max(1, min(n, len(bits))) for name in IN_TAILS for n in TAILS),
     )
 
 
@@ -76,23 +76,23 @@ def _distance(rows: Sequence[bool]) -> int:
     return next((i for i, holds in enumerate(reversed(rows)) if holds), -1)
 
 
-def _repeated(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:
+def _first_places(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:
     """For each line the place of the first one of its form; its own place where it says trouble or its form is too short."""
     first: dict[bytes, int] = {}
     for i, form in enumerate(forms):
         first.setdefault(form, i)
     return [
-        first[form] if not b & LOUD_CLASSES and len(form) > MIN_FORM_CHARS else i
+        first[form] if not b & NOT_WORK_CLASSES and len(form) > MIN_FORM_CHARS else i
         for i, (form, b) in enumerate(zip(forms, bits, strict=True))
     ]
 
 
-def _again_after(seen: Sequence[int], distance: int) -> int:
+def _repeated_after(first_places: Sequence[int], distance: int) -> int:
     """How many lines behind the one at `distance` from the end have a form that stood in front of it."""
     if distance < 0:
         return 0
-    at = len(seen) - 1 - distance
-    return sum(1 for place in seen[at + 1 :] if place < at)
+    at = len(first_places) - 1 - distance
+    return sum(1 for place in first_places[at + 1 :] if place < at)
 
 
 def _starts_behind(starts: Sequence[int], lines: int, distance: int) -> int:
@@ -106,6 +106,6 @@ def _in_record(lines: int, distance: int, above: int, is_record: Callable[[int],
     return int(any(is_record(i) for i in range(max(0, at - above), at + 1))) if distance >= 0 else -1
 
 
-def _repeats(forms: Sequence[bytes], distance: int) -> int:
+def _count_of_form(forms: Sequence[bytes], distance: int) -> int:
     """How many lines have the form of the one at `distance` from the end, itself among them; -1 for none."""
     return forms.count(forms[-1 - distance]) if distance >= 0 else -1

@@ -20,7 +20,7 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.model.verdicts import Lane
 
-ROWS = 1 << 16
+ENDING_ROWS = 1 << 16
 LAST_TROUBLE_LINES = 3
 MAX_ENDING_CHARS = 300
 ENDING_NOISE_PATTERN = lazy.regex(
@@ -29,7 +29,7 @@ ENDING_NOISE_PATTERN = lazy.regex(
 ENDING_TOKEN_PATTERN = lazy.regex(r"[A-Za-z_]{2,30}|\d+(?:\.\d+)?|[✓✗✔✘×❌✅]|[#=>%!?]{1,3}")
 
 
-class EndingWords(Struct, frozen=True):
+class EndingModel(Struct, frozen=True):
     """`weights` [ROWS] and `intercept`: log odds that what ends with such words ended badly; a logistic regression."""
 
     weights: Sequence[float]
@@ -40,31 +40,31 @@ class EndingWords(Struct, frozen=True):
         return self.intercept + sum(self.weights[r] for r in rows) / (sqrt(len(rows)) or 1.0)
 
 
-NOTHING_LEARNED = EndingWords((0.0,) * ROWS, 0.0)
+UNTRAINED_ENDING_MODEL = EndingModel((0.0,) * ENDING_ROWS, 0.0)
 
 
-def rows_of(lane: Lane | None) -> tuple[int, ...]:
+def ending_rows(lane: Lane | None) -> tuple[int, ...]:
     """The rows of the words with which `lane` ends, sorted; none where it has no lines."""
-    return tuple(sorted({row_of(word, ROWS) for word in words_of(lane)})) if lane else ()
+    return tuple(sorted({hashed_row(word, ENDING_ROWS) for word in ending_words(lane)})) if lane else ()
 
 
-def words_of(lane: Lane) -> set[str]:
+def ending_words(lane: Lane) -> set[str]:
     """The words and pairs of words with which `lane` ends, each with the place where it stands: `last:`, `end:`, `trouble:`."""
     last = [line.text for line in lane.last_lines if line.text.strip()]
     trouble = (line.text for line in lane.trouble_lines[-LAST_TROUBLE_LINES:])
-    return placed("last", last[-1:]) | placed("end", last) | placed("trouble", trouble)
+    return words_at("last", last[-1:]) | words_at("end", last) | words_at("trouble", trouble)
 
 
-def row_of(word: str, rows: int) -> int:
+def hashed_row(word: str, rows: int) -> int:
     """The row of `word` among `rows`, a power of two."""
     return crc32(word.encode()) & (rows - 1)
 
 
-def placed(place: str, lines: Iterable[str]) -> set[str]:
+def words_at(place: str, lines: Iterable[str]) -> set[str]:
     """The words and pairs of words of `lines`, each as `place:words`."""
     found: set[str] = set()
     for text in lines:
-        tokens = [_plain(t) for t in ENDING_TOKEN_PATTERN.findall(ENDING_NOISE_PATTERN.sub(" ", text[:MAX_ENDING_CHARS]))]
+        tokens = [_normalised(t) for t in ENDING_TOKEN_PATTERN.findall(ENDING_NOISE_PATTERN.sub(" ", text[:MAX_ENDING_CHARS]))]
         found.update(f"{place}:{t}" for t in tokens)
         found.update(f"{place}:{a} {b}" for a, b in pairwise(tokens))
     return found
@@ -73,10 +73,10 @@ def placed(place: str, lines: Iterable[str]) -> set[str]:
 def first_word(text: str) -> set[str]:
     """The word that `text` begins with, as `first:word`."""
     found = ENDING_TOKEN_PATTERN.search(ENDING_NOISE_PATTERN.sub(" ", text[:MAX_ENDING_CHARS]))
-    return {f"first:{_plain(found[0])}"} if found else set()
+    return {f"first:{_normalised(found[0])}"} if found else set()
 
 
-def _plain(token: str) -> str:
+def _normalised(token: str) -> str:
     if not token[0].isdigit():
         return token.lower()
     return "0" if float(token) == 0 else "1" if token == "1" else "N"

@@ -15,12 +15,12 @@ from msgspec.structs import astuple
 
 from forensics.database import HEALTHY, Database
 from forensics.database.rates import prior
-from forensics.model.verdicts import Lane, LaneDigest, Owned
-from forensics.outcome.ending_words import EndingWords, rows_of
-from forensics.outcome.tiers import NOTICE, TIER_NAMES, ends_of, tier
+from forensics.model.verdicts import Lane, LaneDigest, OwnedObservation
+from forensics.outcome.ending_words import EndingModel, ending_rows
+from forensics.outcome.tiers import NOTICE, TIER_NAMES, evidence_tier, what_ended
 
 ABSENT = -1.0
-NEAR_END = 10  # lines: behind a good end a program tells little more
+MAX_LINES_BEHIND_GOOD_END = 10  # lines: behind a good end a program tells little more
 Rates = Mapping[str, tuple[float, float]]
 OF_TIER = {
     "count": "how many different observations",
@@ -56,40 +56,40 @@ OF_LANE += (
     "trouble_in_record",
     "records_at_end",
 )
-OVERCOME = ("run_failed", "bad_end", "trouble")
+FOLLOWED_BY_GOOD_END = ("run_failed", "bad_end", "trouble")
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress", "bad end") for n in (1, 3, 10, 50))
 KINDS = ("job", "notebook", "kernel", "scheduler", "runtime", "service")
-HEALTHY_TOLD = ("healthy.told", "healthy.behind", "healthy.trouble behind")
+HEALTHY_FEATURES = ("healthy.told", "healthy.behind", "healthy.trouble behind")
 UNKNOWN_FEATURES = ("unknown.count", "unknown.least seconds before", "unknown.most severe")
 SETTING = ("setting.machine", "setting.host log beside", "setting.own lanes", "setting.attempts", "setting.lines per lane")
 
 ENDING = "ending.words"  # log odds by the words that it ends with
-OTHERS = ("lanes.best good", "lanes.best progress", "lanes.with traceback", "lanes.own end good")
+OTHER_LANES_FEATURES = ("lanes.best good", "lanes.best progress", "lanes.with traceback", "lanes.own end good")
 
 OUTCOME_FEATURES: tuple[str, ...] = (
     *(f"{t}.{n}" for t in TIER_NAMES for n in OF_TIER),
     *(f"trait.{t}" for t in TRAITS),
     "ends.machine",
     "ends.job",
-    *HEALTHY_TOLD,
+    *HEALTHY_FEATURES,
     *UNKNOWN_FEATURES,
     *(f"lane.{n}" for n in OF_LANE),
     *(f"lane.{n}" for n in ENDS_WITH),
-    *(f"lane.good end behind {n}" for n in OVERCOME),
+    *(f"lane.good end behind {n}" for n in FOLLOWED_BY_GOOD_END),
     *(f"lane.is {k}" for k in KINDS),
     *SETTING,
-    *OTHERS,
+    *OTHER_LANES_FEATURES,
     ENDING,
 )
 
 
 def features(
-    owned: Sequence[Owned],
+    owned: Sequence[OwnedObservation],
     lanes: Sequence[Lane],
     machine: bool,
     host_log: bool,
     database: Database,
-    ending: EndingWords,
+    ending: EndingModel,
     rates: Rates | None = None,
 ) -> list[float]:
     """The numbers, as OUTCOME_FEATURES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies beside its own.
@@ -97,24 +97,26 @@ def features(
     `ending`: what was learned of last words. `rates`: see Database.rates, which is the default.
     """
     rates = database.rates if rates is None else rates
-    mine = [o for o in owned if o.whose == "mine" and o.observation.cause != HEALTHY]
-    tiers = {id(o): tier(o, database) for o in owned}
+    own = [o for o in owned if o.owner == "mine" and o.observation.cause != HEALTHY]
+    tiers = {id(o): evidence_tier(o, database) for o in owned}
     found: dict[str, float] = {}
     for number, name in enumerate(TIER_NAMES):
-        found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in mine if tiers[id(o)] == number], rates).items()}
-    loud = [o for o in mine if tiers[id(o)] < TIER_NAMES.index("hint")]
-    lanes = _of_telling_sources(lanes, loud)
+        found |= {f"{name}.{k}": v for k, v in _of_tier([o for o in own if tiers[id(o)] == number], rates).items()}
+    ending_evidence = [o for o in own if tiers[id(o)] < TIER_NAMES.index("hint")]
+    lanes = _of_decisive_sources(lanes, ending_evidence)
     worst = worst_lane(lanes)
-    found[ENDING] = ending.log_odds(rows_of(worst))
+    found[ENDING] = ending.log_odds(ending_rows(worst))
     for trait in TRAITS:
-        heard = mine if trait == "worthless_result" else loud  # a figure that is none is never told louder than as a hint
-        found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in heard))
+        shown = (
+            own if trait == "worthless_result" else ending_evidence
+        )  # a figure that is none is never told louder than as a hint
+        found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in shown))
     for what in ("machine", "job"):
-        found[f"ends.{what}"] = float(any(ends_of(o.observation, database) == what for o in loud))
-    found |= _healthy([o for o in owned if o.observation.cause == HEALTHY and o.whose == "mine"])
-    well = ended_well(lanes, loud, owned)
-    strangers = [] if well else [o for o in owned if o.whose == "unknown" and tiers[id(o)] < NOTICE]
-    found |= _unknown(strangers, tiers)
+        found[f"ends.{what}"] = float(any(what_ended(o.observation, database) == what for o in ending_evidence))
+    found |= _healthy([o for o in owned if o.observation.cause == HEALTHY and o.owner == "mine"])
+    well = ended_well(lanes, ending_evidence, owned)
+    unowned = [] if well else [o for o in owned if o.owner == "unknown" and tiers[id(o)] < NOTICE]
+    found |= _unknown(unowned, tiers)
     found |= _others(lanes, well)
     found |= _of_lane(worst.digest if worst else None)
     found |= {f"lane.is {k}": float(worst is not None and worst.kind == k) for k in KINDS}
@@ -126,16 +128,16 @@ def features(
     return [found[name] for name in OUTCOME_FEATURES]
 
 
-def telling_lane(owned: Sequence[Owned], lanes: Sequence[Lane], database: Database) -> Lane | None:
+def decisive_lane(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], database: Database) -> Lane | None:
     """The lane by which it is told how the subject ended."""
-    mine = (o for o in owned if o.whose == "mine" and o.observation.cause != HEALTHY)
-    return worst_lane(_of_telling_sources(lanes, [o for o in mine if tier(o, database) < TIER_NAMES.index("hint")]))
+    own = (o for o in owned if o.owner == "mine" and o.observation.cause != HEALTHY)
+    return worst_lane(_of_decisive_sources(lanes, [o for o in own if evidence_tier(o, database) < TIER_NAMES.index("hint")]))
 
 
-def _of_telling_sources(lanes: Sequence[Lane], loud: Sequence[Owned]) -> Sequence[Lane]:
+def _of_decisive_sources(lanes: Sequence[Lane], ending: Sequence[OwnedObservation]) -> Sequence[Lane]:
     """The lanes of the sources that tell of an end; all where none does. Another job's log beside them says nothing of it."""
-    telling = {o.observation.source for o in loud}
-    return [lane for lane in lanes if lane.source in telling] or lanes
+    decisive = {o.observation.source for o in ending}
+    return [lane for lane in lanes if lane.source in decisive] or lanes
 
 
 def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
@@ -154,7 +156,7 @@ def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
     return max(lanes, key=badness, default=None)
 
 
-def _of_tier(found: Sequence[Owned], rates: Rates) -> Mapping[str, float]:
+def _of_tier(found: Sequence[OwnedObservation], rates: Rates) -> Mapping[str, float]:
     if not found:
         return dict.fromkeys(OF_TIER, ABSENT) | {"count": 0.0, "handled": 0.0, "mild": 0.0, "repeats": 0.0}
     last = min(found, key=lambda o: o.aftermath.behind)
@@ -171,49 +173,49 @@ def _of_tier(found: Sequence[Owned], rates: Rates) -> Mapping[str, float]:
         "mild": sum(o.aftermath.mild for o in found) / len(found),
         "starts": log1p(after.starts),
         "repeats": log1p(max(o.observation.count for o in found)),
-        "rate": max(rate_of(o, rates)[0] for o in found),
+        "rate": max(signature_rates(o, rates)[0] for o in found),
     }
 
 
-def is_terminal_by_nature(owned: Sequence[Owned], lanes: Sequence[Lane], machine: bool, database: Database) -> bool:
+def is_terminal_by_nature(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], machine: bool, database: Database) -> bool:
     """Did the kernel itself fail, or kill for memory what was asked about? That ended it, whatever stands in other lanes.
 
     Of a job only a kill that a number or a name ties to it counts, and only where its own log does not tell of a good end.
     """
     traits = ("kernel_fault", "memory_kill") if machine else ("memory_kill",)
-    loud = [o for o in owned if o.whose == "mine" and tier(o, database) < TIER_NAMES.index("hint")]
-    terminal = [o for o in loud if machine or (o.lane is not None and o.lane.kind == "kernel")]
+    ending = [o for o in owned if o.owner == "mine" and evidence_tier(o, database) < TIER_NAMES.index("hint")]
+    terminal = [o for o in ending if machine or (o.lane is not None and o.lane.kind == "kernel")]
     fatal = any(database.has_trait(o.observation.cause, trait) for o in terminal for trait in traits)
-    return fatal and (machine or not ended_well(lanes, loud, owned))
+    return fatal and (machine or not ended_well(lanes, ending, owned))
 
 
-def is_silent(owned: Iterable[Owned], lanes: Iterable[Lane]) -> bool:
+def is_silent(owned: Iterable[OwnedObservation], lanes: Iterable[Lane]) -> bool:
     """Does nothing speak of trouble: no observation, not even a notice, and no line with a word of it?"""
-    speaks = any(o.whose != "others" and o.observation.cause != HEALTHY for o in owned)
-    return not speaks and not any(lane.digest.trouble_count or lane.digest.traceback_count for lane in lanes)
+    observed = any(o.owner != "others" and o.observation.cause != HEALTHY for o in owned)
+    return not observed and not any(lane.digest.trouble_count or lane.digest.traceback_count for lane in lanes)
 
 
-def rate_of(o: Owned, rates: Rates) -> tuple[float, float]:
+def signature_rates(o: OwnedObservation, rates: Rates) -> tuple[float, float]:
     """Log odds that a log in which its signature fires ended badly, and that it did so by its cause."""
-    known = rates.get(o.observation.kind)
-    return known or astuple(prior(o.observation.weight))
+    measured = rates.get(o.observation.kind)
+    return measured or astuple(prior(o.observation.weight))
 
 
-def _healthy(observed: Sequence[Owned]) -> Mapping[str, float]:
+def _healthy(observed: Sequence[OwnedObservation]) -> Mapping[str, float]:
     sure = [o for o in observed if o.observation.weight != "hint"]
     if not sure:
-        return dict(zip(HEALTHY_TOLD, (0.0, ABSENT, ABSENT), strict=True))
+        return dict(zip(HEALTHY_FEATURES, (0.0, ABSENT, ABSENT), strict=True))
     last = min(sure, key=lambda o: o.aftermath.behind)
     weight = 2.0 if any(o.observation.weight == "proof" for o in sure) else 1.0
-    return dict(zip(HEALTHY_TOLD, (weight, log1p(last.aftermath.behind), log1p(last.aftermath.trouble)), strict=True))
+    return dict(zip(HEALTHY_FEATURES, (weight, log1p(last.aftermath.behind), log1p(last.aftermath.trouble)), strict=True))
 
 
-def ended_well(lanes: Iterable[Lane], loud: Sequence[Owned], owned: Sequence[Owned]) -> bool:
+def ended_well(lanes: Iterable[Lane], ending: Sequence[OwnedObservation], owned: Sequence[OwnedObservation]) -> bool:
     """Do the subject's own lanes tell that it ended well? Then what nothing but time ties to it did not end it."""
-    good_ends = [o for o in owned if o.observation.cause == HEALTHY and o.whose == "mine" and o.observation.weight != "hint"]
-    good = [lane for lane in lanes if 0 <= lane.digest.good <= NEAR_END]
-    later = [o for o in loud if o.aftermath.good == 0 and o.aftermath.starts == 0]
-    return not later and bool(good or any(o.aftermath.behind <= NEAR_END for o in good_ends))
+    good_ends = [o for o in owned if o.observation.cause == HEALTHY and o.owner == "mine" and o.observation.weight != "hint"]
+    good = [lane for lane in lanes if 0 <= lane.digest.good <= MAX_LINES_BEHIND_GOOD_END]
+    later = [o for o in ending if o.aftermath.good == 0 and o.aftermath.starts == 0]
+    return not later and bool(good or any(o.aftermath.behind <= MAX_LINES_BEHIND_GOOD_END for o in good_ends))
 
 
 def _others(lanes: Sequence[Lane], well: bool) -> Mapping[str, float]:
@@ -226,10 +228,10 @@ def _others(lanes: Sequence[Lane], well: bool) -> Mapping[str, float]:
         traced / len(lanes) if lanes else 0.0,
         float(well),
     )
-    return dict(zip(OTHERS, numbers, strict=True))
+    return dict(zip(OTHER_LANES_FEATURES, numbers, strict=True))
 
 
-def _unknown(found: Sequence[Owned], tiers: Mapping[int, int]) -> Mapping[str, float]:
+def _unknown(found: Sequence[OwnedObservation], tiers: Mapping[int, int]) -> Mapping[str, float]:
     if not found:
         return dict(zip(UNKNOWN_FEATURES, (0.0, ABSENT, ABSENT), strict=True))
     gaps = [abs(o.seconds_before) for o in found if o.seconds_before is not None]
@@ -239,8 +241,8 @@ def _unknown(found: Sequence[Owned], tiers: Mapping[int, int]) -> Mapping[str, f
 
 def _of_lane(digest: LaneDigest | None) -> Mapping[str, float]:
     if digest is None:
-        return {f"lane.{n}": ABSENT for n in (*OF_LANE, *ENDS_WITH, *(f"good end behind {x}" for x in OVERCOME))}
+        return {f"lane.{n}": ABSENT for n in (*OF_LANE, *ENDS_WITH, *(f"good end behind {x}" for x in FOLLOWED_BY_GOOD_END))}
     numbers = {n: getattr(digest, n) for n in OF_LANE}
     found = {f"lane.{n}": ABSENT if v < 0 else log1p(v) for n, v in numbers.items()}
-    found |= {f"lane.good end behind {n}": float(0 <= digest.good < getattr(digest, n)) for n in OVERCOME}
+    found |= {f"lane.good end behind {n}": float(0 <= digest.good < getattr(digest, n)) for n in FOLLOWED_BY_GOOD_END}
     return found | {f"lane.{n}": v for n, v in zip(ENDS_WITH, digest.ends_with, strict=True)}

@@ -17,28 +17,30 @@ from forensics.core import lazy
 from forensics.core.text import clean
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
-from forensics.outcome.record_owners import KEEPERS, spoken_of
+from forensics.outcome.supervisors import SUPERVISORS, supervised_entity
 
-Key = tuple[str, str]  # kind of entity or the keeper of its records, name
-SYSLOG = re.compile(
+LaneKey = tuple[str, str]  # kind of entity or the keeper of its records, name
+SYSLOG_PREFIX = re.compile(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
     rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
     rb" (?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} "
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
-KERNEL = re.compile(
+KERNEL_PREFIX = re.compile(
     rb"(?:<\d{1,3}>|\w{1,9} *:\w{1,9} *: )?\[ {0,6}\d{1,9}\.\d{6}\](?:\[ *[TC]\d+\])? ?|\d,\d{1,9},\d{1,15},[-c];|"
     rb"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \d{4}\] "
 )
-RANK = re.compile(rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>")
-SRUN = re.compile(rb" {0,4}(\d{1,5}): (?=\D)")
+RANK_PREFIX = re.compile(
+    rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>"
+)
+SRUN_PREFIX = re.compile(rb" {0,4}(\d{1,5}): (?=\D)")
 RAY_ACTOR_PATTERN = re.compile(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
-OWN: Key = ("job", "")
+MAIN_PROGRAM: LaneKey = ("job", "")
 SCHEDULERS = re.compile(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
 RUNTIMES = re.compile(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel")
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel")
-DAEMON = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
+SLURM_DAEMON_LOG = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
 
 
@@ -60,78 +62,78 @@ def is_kernel_log(scan: Scan, layout: str) -> bool:
     return (scan.source.format or layout).startswith(KERNEL_FORMATS) or layout.startswith(KERNEL_FORMATS)
 
 
-def key_of(raw: bytes, ranks: bool = False) -> Key | None:
+def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
     """Whose line it is, by what stands in front of it; None where nothing does. `ranks`: `3: text` names a rank."""
     first = raw[:1]
     if first in b"[<k" or first.isdigit():  # `kern  :warn  : [` is how dmesg -x begins
-        if KERNEL.match(raw):
+        if KERNEL_PREFIX.match(raw):
             return ("kernel", "")
-        if found := RANK.match(raw):
+        if found := RANK_PREFIX.match(raw):
             return ("rank", (found["a"] or found["b"]).decode())
-    if found := SYSLOG.match(raw):
+    if found := SYSLOG_PREFIX.match(raw):
         program = found["program"].decode().rpartition("/")[2]
-        return ("kernel", "") if program == "kernel" else spoken_of(raw[found.end() :]) or ("unit", program)
-    if about := spoken_of(raw):
+        return ("kernel", "") if program == "kernel" else supervised_entity(raw[found.end() :]) or ("unit", program)
+    if about := supervised_entity(raw):
         return about
     if b" pid=" in raw[:120] and (found := RAY_ACTOR_PATTERN.match(raw)):
         return ("process", f"{found['name'].decode()} {found['pid'].decode()}")
-    if ranks and (found := SRUN.match(raw)):
+    if ranks and (found := SRUN_PREFIX.match(raw)):
         return ("rank", found[1].decode())
     return None
 
 
-def lane_kind(key: Key, scan: Scan, layout: str) -> LaneKind:
+def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
     """What may be said in the lane, see DECISION: the signatures' `scope`."""
     kind, name = key
-    if kind in KEEPERS:  # in its own log the keeper's word stands for all lines; in a host's it is one voice of many
-        return KEEPERS[kind].lane if is_host_log(scan, layout) else lane_kind(OWN, scan, layout)
+    if kind in SUPERVISORS:  # in its own log the keeper's word stands for all lines; in a host's it is one voice of many
+        return SUPERVISORS[kind].lane if is_host_log(scan, layout) else lane_kind(MAIN_PROGRAM, scan, layout)
     if kind == "kernel":
         return "kernel"
     if kind == "unit":
         return "scheduler" if SCHEDULERS.fullmatch(name) else "runtime" if RUNTIMES.fullmatch(name) else "service"
-    if key == OWN and (scan.source.format == "notebook" or layout.startswith("jupyter")):
+    if key == MAIN_PROGRAM and (scan.source.format == "notebook" or layout.startswith("jupyter")):
         return "notebook"
-    if key == OWN and DAEMON.search(scan.source.name):
+    if key == MAIN_PROGRAM and SLURM_DAEMON_LOG.search(scan.source.name):
         return "scheduler"
-    if key == OWN and is_host_log(scan, layout):
+    if key == MAIN_PROGRAM and is_host_log(scan, layout):
         return "kernel" if is_kernel_log(scan, layout) else "service"
     return "job"
 
 
-def entity_of(key: Key, source: str) -> Entity:
+def entity_of(key: LaneKey, source: str) -> Entity:
     """The entity that writes the lane."""
     kind, name = key
-    if kind in KEEPERS:
-        return Entity(KEEPERS[kind].about, name)
-    if key == OWN:
+    if kind in SUPERVISORS:
+        return Entity(SUPERVISORS[kind].about, name)
+    if key == MAIN_PROGRAM:
         return Entity("job", source)
     return Entity("kernel", "") if kind == "kernel" else Entity(kind, name)  # type: ignore[arg-type]
 
 
-def rows(scan: Scan, layout: str) -> Iterator[tuple[Key, Row]]:
+def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
     """Every line of the sample that is not blank, in order, with the key of its lane."""
     host = is_host_log(scan, layout)
     ends = [line.text.encode("utf-8", "replace") for line in (*scan.head, *scan.tail)]
-    ranks = sum(1 for raw in ends if SRUN.match(raw)) > MIN_RANK_LINE_SHARE * max(1, len(ends))
-    several = host or ranks or any(key_of(raw) for raw in ends) or _speaks_of_several(scan)
+    ranks = sum(1 for raw in ends if SRUN_PREFIX.match(raw)) > MIN_RANK_LINE_SHARE * max(1, len(ends))
+    several = host or ranks or any(lane_key(raw) for raw in ends) or _has_several_programs(scan)
     for first, block in scan.sample:
-        last: Key = OWN
+        last: LaneKey = MAIN_PROGRAM
         forms = block.translate(WORDS_ONLY).split(b"\n")
         lines = block.split(b"\n")
         for at, raw in enumerate(lines):
             words = [w for w in forms[at].split() if len(w) > 2] if b"\r" not in raw else _frame_words(raw)
             if not words and not raw.strip():
                 continue
-            key = key_of(raw, ranks) if several else OWN
+            key = lane_key(raw, ranks) if several else MAIN_PROGRAM
             if key is None:  # a line without a head of its own goes on with the one before it, in a host's log
-                key = last if host or raw[:1] in b" \t" else OWN
+                key = last if host or raw[:1] in b" \t" else MAIN_PROGRAM
             last = key
             yield key, Row(first + at, b" ".join(words[:8]), raw)
 
 
-def _speaks_of_several(scan: Scan) -> bool:
+def _has_several_programs(scan: Scan) -> bool:
     """Do the pieces between its ends hold lines of other programs?"""
-    return any(key_of(raw) for _, block in scan.sample[1:] for raw in block[:2000].split(b"\n"))
+    return any(lane_key(raw) for _, block in scan.sample[1:] for raw in block[:2000].split(b"\n"))
 
 
 def _frame_words(raw: bytes) -> list[bytes]:
@@ -140,7 +142,7 @@ def _frame_words(raw: bytes) -> list[bytes]:
     return [w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2]
 
 
-def text_of(raw: bytes) -> str:
+def row_text(raw: bytes) -> str:
     """The text of a row, its last frame, without colours."""
     raw = raw.rstrip(b"\r")
     return clean(raw.rpartition(b"\r")[2][:2000] if b"\r" in raw else raw[:2000])

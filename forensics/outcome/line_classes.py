@@ -45,10 +45,10 @@ class LineClasses:
         self.trouble_words, trouble = phrases.get("trouble", none)
         self.trouble = lazy.regex(trouble)
         self.no_trouble = lazy.regex(phrases.get("no_trouble", none)[1])
-        told = [(bit, *phrases.get(name, none)) for name, bit in CLASSES.items()]
-        self.others = [(bit, words, lazy.regex(pattern)) for bit, words, pattern in told]
+        classes = [(bit, *phrases.get(name, none)) for name, bit in CLASSES.items()]
+        self.others = [(bit, words, lazy.regex(pattern)) for bit, words, pattern in classes]
 
-    def of(self, text: str) -> int:
+    def classify(self, text: str) -> int:
         """The classes of one line, its terminal colours removed."""
         text = text[:MAX_CLASSIFIED_CHARS]
         low = text.lower()

@@ -16,8 +16,8 @@ from forensics.core import lazy
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
-from forensics.outcome.digest import LOUD_CLASSES, MIN_FORM_CHARS, digest
-from forensics.outcome.lanes import OWN, Key, Row, entity_of, key_of, lane_kind, rows, text_of
+from forensics.outcome.digest import MIN_FORM_CHARS, NOT_WORK_CLASSES, lane_digest
+from forensics.outcome.lanes import MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows, row_text
 from forensics.outcome.line_classes import (
     GOES_ON,
     GOOD,
@@ -29,9 +29,9 @@ from forensics.outcome.line_classes import (
     LineClasses,
 )
 
-LAST_ROWS = 60  # classified one by one; of the others one for each form
-FEW_LANES = 8
-LAST_ROWS_OF_MANY = 5  # where a source has more lanes: a host has hundreds of services
+MAX_LAST_ROWS = 60  # classified one by one; of the others one for each form
+MAX_LANES_READ_LONG = 8
+MAX_LAST_ROWS_OF_MANY_LANES = 5  # where a source has more lanes: a host has hundreds of services
 NEVER_SEEN = 1 << 62
 MAX_FORMS = 4000  # of a source; further ones are taken for neutral
 SHOWN_TROUBLE = 20
@@ -39,33 +39,35 @@ SHOWN_LAST = 5
 NEAR_ROWS = 3  # behind an observation: where a program says that it goes on
 IN_FRONT_ROWS = 2
 BANNER_ROWS = 3  # of a lane: what a program prints first, it prints again when it is started again
-MOST_STARTS = 50  # a banner that returns more often is a line like others
-CELL = re.compile(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")  # the heading of a notebook's cell: each is an attempt
+MAX_STARTS = 50  # a banner that returns more often is a line like others
+CELL_HEADING = re.compile(
+    rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$"
+)  # the heading of a notebook's cell: each is an attempt
 TRACEBACK_RECORD = "traceback"
 MILD_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 RECORD_LEVEL = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
-LEVEL_CHARS = 160
+MAX_LEVEL_CHARS = 160
 COUNTER_PATTERN = lazy.regex(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})")
 
 
-def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
+def survey_lanes(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
     """The lanes of one source, the one with most lines first."""
-    of_lane: dict[Key, list[Row]] = defaultdict(list)
-    for key, row in rows(scan, layout):
+    of_lane: dict[LaneKey, list[Row]] = defaultdict(list)
+    for key, row in lane_rows(scan, layout):
         of_lane[key].append(row)
     whole = len(scan.sample) == 1
-    by_key: dict[Key, list[Observation]] = defaultdict(list)
+    by_key: dict[LaneKey, list[Observation]] = defaultdict(list)
     for observation in observations:
-        by_key[_key_for(observation, of_lane)].append(observation)
+        by_key[_lane_of(observation, of_lane)].append(observation)
     known: dict[bytes, int] = {}
     cells = scan.source.format == "notebook"
     launcher: _LaneRows | None = None
     made: list[Lane] = []
-    for key in sorted(dict.fromkeys([*of_lane, *by_key]), key=lambda k: k != OWN):
+    for key in sorted(dict.fromkeys([*of_lane, *by_key]), key=lambda k: k != MAIN_PROGRAM):
         total = 0 if whole or len(of_lane) > 1 else scan.lines
-        alone = LAST_ROWS if len(of_lane) <= FEW_LANES else LAST_ROWS_OF_MANY
+        alone = MAX_LAST_ROWS if len(of_lane) <= MAX_LANES_READ_LONG else MAX_LAST_ROWS_OF_MANY_LANES
         own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, cells)
-        launcher = own if key == OWN else launcher
+        launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
         made.append(
@@ -74,7 +76,7 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
                 kind=lane_kind(key, scan, layout),
                 entity=entity_of(key, scan.source.name),
                 attempts=own.attempts(),
-                digest=digest(own.forms, own.bits, total, own.start_rows(), own.is_record),
+                digest=lane_digest(own.forms, own.bits, total, own.start_rows(), own.is_record),
                 trouble_lines=own.trouble_lines(),
                 last_lines=own.last_lines(),
                 good_lines=own.good_lines(),
@@ -85,15 +87,15 @@ def survey(scan: Scan, layout: str, observations: Sequence[Observation], classes
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines))
 
 
-def _key_for(observation: Observation, lanes: Mapping[Key, object]) -> Key:
+def _lane_of(observation: Observation, lanes: Mapping[LaneKey, object]) -> LaneKey:
     """The lane of an observation, by its first evidence line."""
     text = observation.proofs[0].text if observation.proofs else ""
-    key = key_of(text.encode("utf-8", "replace"), any(k[0] == "rank" for k in lanes))
+    key = lane_key(text.encode("utf-8", "replace"), any(k[0] == "rank" for k in lanes))
     if key is not None and key in lanes:
         return key
-    if key is None and OWN not in lanes and lanes:
-        return next(iter(lanes)) if len(lanes) == 1 else OWN
-    return key or OWN
+    if key is None and MAIN_PROGRAM not in lanes and lanes:
+        return next(iter(lanes)) if len(lanes) == 1 else MAIN_PROGRAM
+    return key or MAIN_PROGRAM
 
 
 class _LaneRows:
@@ -103,26 +105,28 @@ class _LaneRows:
     classified one by one. `cells`: it is a notebook, whose cells are attempts.
     """
 
-    def __init__(self, own: list[Row], classes: LineClasses, known: dict[bytes, int], total: int, last: int, cells: bool) -> None:
-        self.rows, self.total = own, total
-        self.numbers = [r.number for r in own]
-        self.first_seen: dict[bytes, int] = {}
+    def __init__(
+        self, rows: list[Row], classes: LineClasses, bits_by_form: dict[bytes, int], total: int, last: int, cells: bool
+    ) -> None:
+        self.rows, self.total = rows, total
+        self.numbers = [r.number for r in rows]
+        self.first_line_of: dict[bytes, int] = {}
         self.bits: list[int] = []
-        alone = len(own) - last
-        for i, row in enumerate(own):
-            self.first_seen.setdefault(row.form, row.number)
-            bits = known.get(row.form) if i < alone else None
+        alone = len(rows) - last
+        for i, row in enumerate(rows):
+            self.first_line_of.setdefault(row.form, row.number)
+            bits = bits_by_form.get(row.form) if i < alone else None
             if bits is None:
-                bits = classes.of(text_of(row.raw)) if i >= alone or len(known) < MAX_FORMS else 0
-                known.setdefault(row.form, bits)
+                bits = classes.classify(row_text(row.raw)) if i >= alone or len(bits_by_form) < MAX_FORMS else 0
+                bits_by_form.setdefault(row.form, bits)
             self.bits.append(bits)
         self._starts: list[int] | None = None
-        self._told_starts: list[int] = []
-        self.forms = [r.form for r in own]
+        self._explicit_starts: list[int] = []
+        self.forms = [r.form for r in rows]
         self.cells = cells
-        self.seen_from = [
-            self.first_seen[r.form] if not b & LOUD_CLASSES and len(r.form) > MIN_FORM_CHARS else NEVER_SEEN
-            for r, b in zip(own, self.bits, strict=True)
+        self.form_since = [
+            self.first_line_of[r.form] if not b & NOT_WORK_CLASSES and len(r.form) > MIN_FORM_CHARS else NEVER_SEEN
+            for r, b in zip(rows, self.bits, strict=True)
         ]
         self.progress = _counts_behind([bool(b & PROGRESS) and not b & TROUBLE for b in self.bits])
         self.good = _counts_behind([bool(b & GOOD) and not b & TROUBLE for b in self.bits])
@@ -139,7 +143,7 @@ class _LaneRows:
             *range(max(0, start - IN_FRONT_ROWS), min(start + NEAR_ROWS, at)),
             *range(max(start, at - NEAR_ROWS), min(at + NEAR_ROWS, len(self.rows))),
         ]
-        own = [self.numbers[i] for i in near if self.bits[i] & GOES_ON]
+        rows = [self.numbers[i] for i in near if self.bits[i] & GOES_ON]
         return Aftermath(
             behind=max(behind, self.total - last if self.total else 0),
             again=again,
@@ -147,29 +151,29 @@ class _LaneRows:
             good=self.good[at],
             trouble=self.trouble[at],
             starts=sum(1 for s in self.starts() if s > last),
-            handled=bool(own),
+            handled=bool(rows),
             mild=_is_mild(observation),
-            again_line=self._last(lambda i: self.seen_from[i] < first, at) if again else 0,
+            again_line=self._last(lambda i: self.form_since[i] < first, at) if again else 0,
             good_line=self._last(lambda i: self.good[i] > self.good[i + 1], at) if self.good[at] else 0,
-            handled_line=own[0] if own else 0,
+            handled_line=rows[0] if rows else 0,
         )
 
     def _again_behind(self, at: int, before: int) -> int:
         """How many rows from `at` on have a form that stood in front of line `before`, and no word of trouble."""
-        return sum(map(before.__gt__, self.seen_from[at:]))
+        return sum(map(before.__gt__, self.form_since[at:]))
 
     def _last(self, holds: Callable[[int], bool], at: int) -> int:
         return next((self.numbers[i] for i in range(len(self.rows) - 1, at - 1, -1) if holds(i)), 0)
 
     def started_by(self, launcher: "_LaneRows") -> None:
         """Take the attempts that `launcher` tells of for its own: it starts a rank anew, which says nothing of that itself."""
-        starts = launcher.told_starts()
+        starts = launcher.explicit_starts()
         self._starts = sorted({*self.starts(), *(s for s in starts if self.numbers and s > self.numbers[0])})
 
-    def told_starts(self) -> list[int]:
+    def explicit_starts(self) -> list[int]:
         """Those of starts() that a phrase tells, or steps that count from the beginning again: no banner that is seen twice."""
         self.starts()
-        return self._told_starts
+        return self._explicit_starts
 
     def starts(self) -> list[int]:
         """Numbers of the lines at which a further attempt begins."""
@@ -183,26 +187,26 @@ class _LaneRows:
         for row in self.rows:
             if row.form in banner:
                 counts[row.form] += 1
-        banners = {form for form, n in counts.items() if 1 < n <= MOST_STARTS}
+        banners = {form for form, n in counts.items() if 1 < n <= MAX_STARTS}
         found: list[int] = []
         highest = 0
         for row, bits in zip(self.rows[BANNER_ROWS:], self.bits[BANNER_ROWS:], strict=True):
-            counted = COUNTER_PATTERN.search(text_of(row.raw)) if bits & PROGRESS and len(self.rows) < MAX_FORMS else None
+            counted = COUNTER_PATTERN.search(row_text(row.raw)) if bits & PROGRESS and len(self.rows) < MAX_FORMS else None
             count = int(counted[1]) if counted else highest
             fell = counted is not None and count <= 1 and highest > 2
             highest = count if counted else highest
             is_start = bool(bits & START and not bits & TROUBLE) or fell
             begins = is_start or row.form in banners
             if self.cells:
-                begins = CELL.match(row.raw) is not None
+                begins = CELL_HEADING.match(row.raw) is not None
             if begins and (self.cells or not found or row.number - found[-1] > BANNER_ROWS):
                 found.append(row.number)
-                self._told_starts += [row.number] if is_start else []
+                self._explicit_starts += [row.number] if is_start else []
         return found
 
     def is_record(self, place: int) -> bool:
         """Does the row at `place` begin with a time or a level, as a logger writes it?"""
-        prefix = parse_prefix(text_of(self.rows[place].raw))
+        prefix = parse_prefix(row_text(self.rows[place].raw))
         return prefix.stamp is not None or bool(prefix.level)
 
     def start_rows(self) -> list[int]:
@@ -220,7 +224,7 @@ class _LaneRows:
     def trouble_lines(self) -> tuple[Line, ...]:
         """The last lines with a word of trouble that nothing takes back."""
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
-        found = [Line(r.number, text_of(r.raw)) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][
+        found = [Line(r.number, row_text(r.raw)) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][
             :SHOWN_TROUBLE
         ]
         return tuple(reversed(found))
@@ -228,12 +232,12 @@ class _LaneRows:
     def good_lines(self) -> tuple[Line, ...]:
         """The last lines that tell of a good end."""
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
-        found = (Line(r.number, text_of(r.raw)) for r, b in both if b & GOOD and not b & TROUBLE)
+        found = (Line(r.number, row_text(r.raw)) for r, b in both if b & GOOD and not b & TROUBLE)
         return tuple(reversed([*islice(found, SHOWN_LAST)]))
 
     def last_lines(self) -> tuple[Line, ...]:
         """The last lines."""
-        return tuple(Line(r.number, text_of(r.raw)) for r in self.rows[-SHOWN_LAST:])
+        return tuple(Line(r.number, row_text(r.raw)) for r in self.rows[-SHOWN_LAST:])
 
 
 def _counts_behind(holds: Sequence[bool]) -> list[int]:
@@ -257,7 +261,7 @@ def _is_mild(observation: Observation) -> bool:
         level = parse_prefix(text).level
         if level:
             return level.lower() in MILD_LEVELS
-        if RECORD_LEVEL.search(text[:LEVEL_CHARS]):
+        if RECORD_LEVEL.search(text[:MAX_LEVEL_CHARS]):
             return True
     return False
 

@@ -7,14 +7,14 @@
 
 from forensics.database import HEALTHY, Database
 from forensics.model import Observation
-from forensics.model.verdicts import Owned
+from forensics.model.verdicts import OwnedObservation
 
 ENDING_PROOF, ENDING_STRONG, ENDING_HINT, NOTICE = range(4)
 TIER_NAMES = ("proof", "strong", "hint", "notice")
-OF_WEIGHT = {"proof": ENDING_PROOF, "strong": ENDING_STRONG, "hint": ENDING_HINT}
+TIER_OF_WEIGHT = {"proof": ENDING_PROOF, "strong": ENDING_STRONG, "hint": ENDING_HINT}
 
 
-def ends_of(o: Observation, database: Database) -> str:
+def what_ended(o: Observation, database: Database) -> str:
     """What `o` shows to have ended: as its signature states; of a record as its cause does, and nothing where it is a hint."""
     if o.ends:
         return o.ends
@@ -22,7 +22,7 @@ def ends_of(o: Observation, database: Database) -> str:
     return "nothing" if o.weight == "hint" or cause is None else cause.ends
 
 
-def may_speak(owned: Owned, database: Database) -> bool:
+def in_scope(owned: OwnedObservation, database: Database) -> bool:
     """Is the lane of the observation one that its signature may speak for?"""
     o = owned.observation
     cause = database.causes.get(str(o.cause))
@@ -30,8 +30,8 @@ def may_speak(owned: Owned, database: Database) -> bool:
     return "any" in scope or owned.lane is None or owned.lane.kind in scope
 
 
-def tier(owned: Owned, database: Database) -> int:
+def evidence_tier(owned: OwnedObservation, database: Database) -> int:
     """One of ENDING_PROOF, ENDING_STRONG, ENDING_HINT, NOTICE."""
-    if owned.observation.cause == HEALTHY or not may_speak(owned, database):
+    if owned.observation.cause == HEALTHY or not in_scope(owned, database):
         return NOTICE
-    return NOTICE if ends_of(owned.observation, database) == "nothing" else OF_WEIGHT[owned.observation.weight]
+    return NOTICE if what_ended(owned.observation, database) == "nothing" else TIER_OF_WEIGHT[owned.observation.weight]

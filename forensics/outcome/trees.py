@@ -10,8 +10,8 @@ from math import exp, log
 
 from msgspec import Struct
 
-SILENT_MAX = -0.2  # log odds, 0.45: where nothing speaks of trouble no alarm is raised, however the log breaks off
-LEAST_SHARE = 1e-3  # of the random trees: a few hundred cases in their leaves cannot tell more
+MAX_SILENT_LOG_ODDS = -0.2  # log odds, 0.45: where nothing speaks of trouble no alarm is raised, however the log breaks off
+MIN_LEAF_SHARE = 1e-3  # of the random trees: a few hundred cases in their leaves cannot tell more
 LEAF = -1
 
 
@@ -61,7 +61,7 @@ class Trees(Struct, frozen=True):
         if not self.random.roots:
             return boosted
         share = self.random.total(features) / len(self.random.roots)
-        share = max(LEAST_SHARE, min(1 - LEAST_SHARE, share))
+        share = max(MIN_LEAF_SHARE, min(1 - MIN_LEAF_SHARE, share))
         return (boosted + log(share / (1 - share))) / 2
 
     def probability(self, features: Sequence[float], terminal: bool = False, silent: bool = False) -> float:
@@ -69,5 +69,5 @@ class Trees(Struct, frozen=True):
 
         `terminal`: something in it is terminal by nature. `silent`: nothing in it speaks of an end.
         """
-        least, most = self.terminal if terminal else -30.0, SILENT_MAX if silent else 30.0
+        least, most = self.terminal if terminal else -30.0, MAX_SILENT_LOG_ODDS if silent else 30.0
         return 1.0 / (1.0 + exp(-max(least, min(most, self.log_odds(features)))))

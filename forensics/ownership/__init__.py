@@ -3,7 +3,7 @@
 Somebody else's never becomes the subject's cause, whatever its severity. What nothing but time links counts by time.
 """
 
-from forensics.ownership.asked import Asked, asked_about
-from forensics.ownership.whose import owned
+from forensics.ownership.owners import assign_owners
+from forensics.ownership.subject import Subject, find_subject
 
-__all__ = ["Asked", "asked_about", "owned"]
+__all__ = ["Subject", "assign_owners", "find_subject"]

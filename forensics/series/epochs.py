@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from forensics.model import Observation, Scan
 from forensics.series.base import Series
-from forensics.series.told import event, lines_of, scope_fields
+from forensics.series.observations import event, lines_of, scope_fields
 from forensics.series.trend import shift
 
 MIN_EPOCHS = 6

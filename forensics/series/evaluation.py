@@ -22,8 +22,8 @@ from msgspec import Struct
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.gather import Numbers
+from forensics.series.observations import event, lines_of, scope_fields
 from forensics.series.outcomes import GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
-from forensics.series.told import event, lines_of, scope_fields
 
 MIN_EVALUATIONS = 3
 MIN_RISE_SHARE = 0.9

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
-from forensics.series.told import event, lines_of, scope_fields
+from forensics.series.observations import event, lines_of, scope_fields
 
 PERSISTS = 0.9
 MIN_STRONG_READINGS = 16

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
+from forensics.series.observations import event, lines_of, scope_fields
 from forensics.series.outcomes import FREE_GPU_MEMORY_SINKS, GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
-from forensics.series.told import event, lines_of, scope_fields
 from forensics.series.trend import Rise, few_rise, rise, theil_sen
 
 STRONG_READINGS = 16

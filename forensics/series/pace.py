@@ -21,8 +21,8 @@ from msgspec import Struct
 from forensics.model import Line, Observation, Scan, Value
 from forensics.series.base import Reading, Series
 from forensics.series.heat import reason
+from forensics.series.observations import event, scope_fields
 from forensics.series.outcomes import STARVED, THROTTLED, WAITS_FOR_DATA, WAITS_FOR_PEERS, Proves
-from forensics.series.told import event, scope_fields
 from forensics.series.trend import shift
 
 MIN_SLOWDOWN = 1.5

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
-from forensics.series.told import event, lines_of, scope_fields
+from forensics.series.observations import event, lines_of, scope_fields
 
 THREE = 3
 MIN_RANK_READINGS = 10

@@ -23,7 +23,7 @@ from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
 from forensics.series.gather import Numbers, Progress
-from forensics.series.told import event
+from forensics.series.observations import event
 
 MIN_USUAL_INTERVALS = 20.0
 MIN_LONGEST_INTERVALS = 3.0

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
-from forensics.series.told import event, lines_of, scope_fields
+from forensics.series.observations import event, lines_of, scope_fields
 
 MIN_WAVE_READINGS = 60
 MAX_WAVE_POINTS = 400

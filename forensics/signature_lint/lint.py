@@ -20,10 +20,10 @@ from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_f
 from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash
 from forensics.database.form import Fault
+from forensics.database.program_sources import Found, chosen, look_up, not_named, read_verified
 from forensics.database.rates import fired_in
 from forensics.database.records import record_faults
 from forensics.database.slow_patterns import slowness
-from forensics.database.sources import Found, chosen, look_up, not_named, read_verified
 from forensics.database.validate import check
 from forensics.detectors.units import typed
 from forensics.signature_lint.ambiguity import crossings
@@ -126,7 +126,7 @@ class SourceLint(Struct, frozen=True):
 def look_up_sources(sources: Path, own: Path | None = None) -> SourceLint:
     """Look the wordings of the signatures in `own` up in `sources`.
 
-    `sources`: see `forensics.database.sources`. Raises UsageError for a folder without a program's sources.
+    `sources`: see `forensics.database.program_sources`. Raises UsageError for a folder without a program's sources.
     """
     if not sources.is_dir() or not any(p.is_dir() for p in sources.iterdir()):
         raise UsageError("no folder of sources, with a folder for each program", str(sources))

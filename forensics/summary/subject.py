@@ -8,13 +8,13 @@ import re
 from forensics import advice
 from forensics.model import EarlierAttempt, Finding, SubjectSummary
 from forensics.model.verdicts import Diagnosis, Entity
-from forensics.ownership import Asked
+from forensics.ownership import Subject
 
 JOB_PATTERN = re.compile(r"job (?P<number>\d+)")
 MAX_EARLIER_ATTEMPTS = 20  # the last of them
 
 
-def subject_summary(decided: Diagnosis, asked: Asked, first: Finding) -> SubjectSummary:
+def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> SubjectSummary:
     """What the verdict speaks of, and how it ended. `first`: what is said of the first cause, which may name the job."""
     entity, lane = asked.entity(), asked.main_lane()
     if lane and entity.name == lane.source:
@@ -26,19 +26,19 @@ def subject_summary(decided: Diagnosis, asked: Asked, first: Finding) -> Subject
     return SubjectSummary(entity.kind, entity.name, attempts, attempts, ended.state, ended.why, shown, ended.ended_badly)
 
 
-def _own_source(decided: Diagnosis, asked: Asked) -> str:
+def _own_source(decided: Diagnosis, asked: Subject) -> str:
     """Of several logs of the subject, the one that tells of the first cause, or of what it explains; empty where none does."""
     first = decided.candidates[0]
     if decided.verdict == "no_crash":
         return ""
     explained = [c for c in decided.candidates if c.explained_by == first.cause]
-    owned = [o for c in (first, *explained) for o in c.owned if o.whose == "mine" and o.observation.source in asked.own]
+    owned = [o for c in (first, *explained) for o in c.owned if o.owner == "mine" and o.observation.source in asked.own]
     sources = [o.observation.source for o in owned]
     lane = asked.main_lane()
     return "" if lane is None or lane.source in sources else next(iter(sources), "")
 
 
-def earlier_attempts(decided: Diagnosis, asked: Asked, causes: tuple[Finding, ...]) -> tuple[EarlierAttempt, ...]:
+def earlier_attempts(decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...]) -> tuple[EarlierAttempt, ...]:
     """The attempts of the subject's main lane before its last one that a line of weight shows the end of, in order."""
     lane = asked.main_lane()
     if lane is None or asked.machine:
@@ -50,7 +50,7 @@ def earlier_attempts(decided: Diagnosis, asked: Asked, causes: tuple[Finding, ..
         for c in decided.candidates
         if c.cause in titles and c.explained_by is None
         for o in c.owned
-        if o.whose == "mine" and o.observation.source == lane.source and o.observation.weight != "hint"
+        if o.owner == "mine" and o.observation.source == lane.source and o.observation.weight != "hint"
         if o.observation.ends != "nothing" and not o.aftermath.handled
         for proof in o.observation.proofs
         if proof.line in o.observation.shown_on and not (overcome and proof.line in quoted)

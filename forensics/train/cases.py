@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from forensics import correlation, pipeline, sources
 from forensics.core.errors import SourceError, UsageError
 from forensics.database import HEALTHY, Database
-from forensics.decision.decide import Question
+from forensics.decision.decide import DecisionInput
 from forensics.model import Observation
 from forensics.outcome import line_classes
 from forensics.outcome.deciding_lines import CandidateLine, candidate_lines
@@ -44,7 +44,7 @@ class Case(Struct, frozen=True):
     right: tuple[str, ...]
     source: str
     hard: bool
-    question: Question
+    question: DecisionInput
     corpus: str = ""
     kind: str = ""
     evidence: tuple[str, ...] = ()
@@ -134,7 +134,7 @@ def _known(right: tuple[str, ...], knowledge: Database, where: str) -> tuple[str
     return right
 
 
-def question_of(paths: list[Path], knowledge: Database) -> Question:
+def question_of(paths: list[Path], knowledge: Database) -> DecisionInput:
     """What the pipeline decides about when it is given `paths`."""
     return _question(_examined(paths, knowledge), knowledge)
 
@@ -147,7 +147,7 @@ def _examined(paths: list[Path], knowledge: Database) -> pipeline.Examined:
     return pipeline.examine(given, knowledge, workers=1)
 
 
-def _question(seen: pipeline.Examined, knowledge: Database) -> Question:
+def _question(seen: pipeline.Examined, knowledge: Database) -> DecisionInput:
     return pipeline.question_about(correlation.joined(seen.incidents), seen.asked, knowledge)
 
 
@@ -177,7 +177,7 @@ def without(case: Case, unknown: Callable[[Observation], bool]) -> Case:
     """`case` as if no signature knew the observations that are `unknown`; their lines no longer count as evidence."""
     asked = case.question
     kept = [o for o in asked.owned if not unknown(o.observation)]
-    return replace(case, question=Question(kept, asked.lanes, asked.machine, asked.host_log, asked.end))
+    return replace(case, question=DecisionInput(kept, asked.lanes, asked.machine, asked.host_log, asked.end))
 
 
 def without_its_cause(case: Case) -> Case:

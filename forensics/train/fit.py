@@ -12,7 +12,7 @@ from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURE_NAMES, candidates
 from forensics.decision.model import Model
-from forensics.outcome.ending_words import EndingWords
+from forensics.outcome.ending_words import EndingModel
 from forensics.outcome.features import Rates
 from forensics.outcome.trees import Trees
 from forensics.train import outcome_fit, text, weights
@@ -83,9 +83,9 @@ def _blind_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float], fold: 
 
 def _blind_endings(
     words: Sequence[Sequence[int]], bad: Sequence[bool], weight: Sequence[float], fold: Sequence[int]
-) -> list[EndingWords]:
+) -> list[EndingModel]:
     """For each case, what was learned of endings without those of its origin."""
-    made: dict[int, EndingWords] = {}
+    made: dict[int, EndingModel] = {}
     for number in set(fold):
         kept = [i for i, f in enumerate(fold) if f != number]
         made[number] = outcome_fit.fit_ending([words[i] for i in kept], [bad[i] for i in kept], [weight[i] for i in kept])

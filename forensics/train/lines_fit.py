@@ -7,7 +7,7 @@ the square root of their number.
 from collections import Counter
 from collections.abc import Sequence
 
-from forensics.outcome.deciding_lines import NO_LINE_WEIGHTS, WORD_ROWS, LineWeights
+from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, WORD_ROWS, LineWeights
 from forensics.train.cases import Case
 from forensics.train.outcome_fit import words_matrix
 
@@ -24,7 +24,7 @@ def fit_lines(cases: Sequence[Case]) -> LineWeights:
 
     marked = [c for c in cases if c.lines]
     if not marked:
-        return NO_LINE_WEIGHTS
+        return UNTRAINED_LINE_WEIGHTS
     logs = Counter(c.source for c in marked)
     weight = [
         (1 / sum(e.decides for e in c.lines) if line.decides else OTHER_LINE_WEIGHT) / logs[c.source] ** 0.5

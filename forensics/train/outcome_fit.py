@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from forensics.database import Database
-from forensics.outcome.ending_words import ROWS, EndingWords
+from forensics.outcome.ending_words import ENDING_ROWS, EndingModel
 from forensics.outcome.features import OUTCOME_FEATURES, Rates, is_terminal_by_nature
 from forensics.outcome.trees import LEAF, Forest, Trees
 from forensics.train.cases import Case
@@ -50,7 +50,7 @@ def bounded(trees: Trees, cases: Sequence[Case], weight: Sequence[float], knowle
     return replace(trees, terminal=share_log_odds(cases, terminal, weight))
 
 
-def matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[EndingWords], knowledge: Database) -> Any:
+def matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[EndingModel], knowledge: Database) -> Any:
     """The features [cases, OUTCOME_FEATURES] as an array. `rates`, `endings`: for each case, those that its own origin told
     nothing to."""
     import numpy as np
@@ -58,15 +58,15 @@ def matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[Endi
     return np.array([c.question.outcome_features(knowledge, e, r) for c, e, r in zip(cases, endings, rates, strict=True)])
 
 
-def fit_ending(rows: Sequence[Sequence[int]], bad: Sequence[bool], weight: Sequence[float]) -> EndingWords:
+def fit_ending(rows: Sequence[Sequence[int]], bad: Sequence[bool], weight: Sequence[float]) -> EndingModel:
     """What `rows` of words, of each case those it ends with, say of its end."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
     learner = LogisticRegression(C=ENDING_STRENGTH, max_iter=300)
-    learner.fit(words_matrix(rows, ROWS), np.array(bad), sample_weight=np.array(weight))
+    learner.fit(words_matrix(rows, ENDING_ROWS), np.array(bad), sample_weight=np.array(weight))
     numbers = np.append(learner.coef_[0], learner.intercept_).astype(np.float32).astype(float).tolist()  # as they are stored
-    return EndingWords(numbers[:-1], numbers[-1])
+    return EndingModel(numbers[:-1], numbers[-1])
 
 
 def words_matrix(rows: Sequence[Sequence[int]], width: int) -> Any:

@@ -51,7 +51,7 @@ def fired(cases: Sequence[Case], weight: Sequence[float]) -> Fired:
     for case, share in zip(cases, weight, strict=True):
         seen: dict[str, str] = {}
         for o in case.question.owned:
-            if o.whose != "others" and o.observation.cause not in (None, HEALTHY):
+            if o.owner != "others" and o.observation.cause not in (None, HEALTHY):
                 seen[o.observation.kind] = str(o.observation.cause)
                 weights.setdefault(o.observation.kind, o.observation.weight)
         for kind, cause in seen.items():

@@ -15,7 +15,7 @@ from msgspec import Struct
 from forensics.database import builtin_folder, read_folders
 from forensics.decision.candidates import FEATURE_NAMES
 from forensics.decision.model import Model
-from forensics.decision.text import words
+from forensics.decision.text import trouble_words
 from forensics.outcome.trees import Trees
 from forensics.train.cases import Case
 
@@ -42,7 +42,7 @@ def examples() -> list[Document]:
     """Every positive example of the built-in signatures."""
     causes, _ = read_folders([builtin_folder()])
     return [
-        Document(frozenset(words(e.text.split("\n"))), c.id, s.id, public=True)
+        Document(frozenset(trouble_words(e.text.split("\n"))), c.id, s.id, public=True)
         for c in causes
         for s in c.signatures
         for e in s.match

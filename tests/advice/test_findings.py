@@ -6,15 +6,15 @@ from msgspec.structs import replace
 from forensics.advice import findings, open_questions
 from forensics.advice.findings import UNPROVEN, UNTIED
 from forensics.database import HEALTHY, Database
-from forensics.decision.decide import Question, decide
+from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.precedence import Precedence
-from forensics.model.verdicts import Diagnosis, Owned
+from forensics.model.verdicts import Diagnosis, OwnedObservation
 from tests.decision.made import lane, model, question, seen
 
 KILL, DIED = "host_memory.oom_cgroup", "notebook.kernel_died"
 
 
-def decided(knowledge: Database, asked: Question, bad: float = 6.0) -> Diagnosis:
+def decided(knowledge: Database, asked: DecisionInput, bad: float = 6.0) -> Diagnosis:
     return decide(asked, knowledge, model(bad, proof=4.0, strong=3.0, explained=-2.0, unlisted=-2.0), Precedence(()))
 
 
@@ -60,6 +60,6 @@ def test_of_a_death_that_only_time_ties_it_is_asked_whose_it_was(knowledge: Data
 
 @pytest.mark.parametrize(("whose", "lines"), [("mine", [5, 6]), ("unknown", [5])])
 def test_the_subjects_own_lines_are_told_where_there_are_some(knowledge: Database, whose: str, lines: list[int]) -> None:
-    second: Owned = replace(seen(KILL, 6, "proof"), whose=whose)
+    second: OwnedObservation = replace(seen(KILL, 6, "proof"), owner=whose)
     found = findings(decided(knowledge, question(seen(KILL, 5, "proof"), second)), knowledge)
     assert [p.line for p in found[0].evidence] == lines

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensics.database.entries import Signature
-from forensics.database.sources import chosen, look_up, not_named, read_verified, texts_of, written
+from forensics.database.program_sources import chosen, look_up, not_named, read_verified, texts_of, written
 from forensics.signature_lint.unreachable import never_fires
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from forensics.database import Database
 from forensics.decision.candidates import FEATURE_NAMES
-from forensics.decision.decide import Question
+from forensics.decision.decide import DecisionInput
 from forensics.decision.model import Model
 from forensics.model import Line, Observation, Proof, Weight
-from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneDigest, LaneKind, Owned, Whose
+from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneDigest, LaneKind, OwnedObservation, Owner
 from forensics.outcome import features as outcome_features
 from forensics.outcome.trees import Trees
 
@@ -20,17 +20,17 @@ def seen(
     cause: str,
     line: int = 10,
     weight: Weight = "strong",
-    whose: Whose = "mine",
+    owner: Owner = "mine",
     ends: str = "process",
     source: str = "train.log",
     before: float | None = None,
     **after: Any,
-) -> Owned:
+) -> OwnedObservation:
     """An observation of `cause` on `line` with its owner; `after`: see Aftermath."""
     text = f"what line {line} says of {cause.rpartition('.')[2]}"
     proof = Proof(source, line, text, f"{cause}/made{line}", weight)
     o = Observation(f"{cause}/made{line}", cause, weight, source, line, line, (proof,), ends=ends, scope=("any",))
-    return Owned(o, whose, "made", None, Aftermath(**{"behind": 100 - line, **after}), before)
+    return OwnedObservation(o, owner, "made", None, Aftermath(**{"behind": 100 - line, **after}), before)
 
 
 def lane(kind: LaneKind = "job", trouble: tuple[str, ...] = (), last: str = "the last line", good: int = -1) -> Lane:
@@ -42,8 +42,8 @@ def lane(kind: LaneKind = "job", trouble: tuple[str, ...] = (), last: str = "the
     return Lane("train.log", kind, Entity("job", "train.log"), (Attempt(1, 1, 100),), digest, lines, (Line(100, last),))
 
 
-def question(*owned: Owned, lanes: tuple[Lane, ...] = (), machine: bool = False) -> Question:
-    return Question(owned, lanes or (lane(),), machine, False)
+def question(*owned: OwnedObservation, lanes: tuple[Lane, ...] = (), machine: bool = False) -> DecisionInput:
+    return DecisionInput(owned, lanes or (lane(),), machine, False)
 
 
 def model(bad: float = 6.0, words: Any = None, **values: float) -> Model:

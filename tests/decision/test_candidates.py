@@ -33,8 +33,8 @@ def test_each_cause_with_an_observation_is_a_candidate_and_so_is_none_of_them(kn
 
 
 def test_somebody_elses_observation_and_a_healthy_one_make_no_candidate(knowledge: Database) -> None:
-    assert offered(knowledge, seen(KILL, whose="others"), seen(HEALTHY)) == [UNLISTED]
-    assert offered(knowledge, seen(KILL, whose="unknown")) == [KILL, UNLISTED]
+    assert offered(knowledge, seen(KILL, owner="others"), seen(HEALTHY)) == [UNLISTED]
+    assert offered(knowledge, seen(KILL, owner="unknown")) == [KILL, UNLISTED]
 
 
 def test_words_name_candidates_only_where_no_line_is_evidence(knowledge: Database) -> None:

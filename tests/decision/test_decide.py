@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.decide import MAX_CAUSES, UNKNOWN_OWNER_MAX, Question, decide
+from forensics.decision.decide import MAX_CAUSES, UNKNOWN_OWNER_MAX, DecisionInput, decide
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.model.verdicts import Diagnosis
@@ -16,7 +16,7 @@ SURE = {"proof": 4.0, "strong": 3.0, "hint": 0.5, "unlisted": -2.0}
 NONE = Precedence(())
 
 
-def decided(knowledge: Database, asked: Question, made: Model | None = None) -> Diagnosis:
+def decided(knowledge: Database, asked: DecisionInput, made: Model | None = None) -> Diagnosis:
     return decide(asked, knowledge, made or model(6.0, **SURE), NONE)
 
 
@@ -122,10 +122,10 @@ def test_what_made_nothing_more_made_nothing_worthless(knowledge: Database) -> N
         pytest.param(question(lanes=(lane(),)), "cut_off", id="in the midst of its work"),
         pytest.param(question(lanes=(lane("service"),)), "going_on", id="a service"),
         pytest.param(question(lanes=(lane("kernel"),), machine=True), "going_on", id="a machine"),
-        pytest.param(Question((), (), False, False), "unknown", id="nothing"),
+        pytest.param(DecisionInput((), (), False, False), "unknown", id="nothing"),
     ],
 )
-def test_what_did_not_end_badly_says_what_holds(knowledge: Database, asked: Question, state: str) -> None:
+def test_what_did_not_end_badly_says_what_holds(knowledge: Database, asked: DecisionInput, state: str) -> None:
     found = decided(knowledge, asked, model(-4.0))
     assert (found.verdict, found.outcome.state) == ("no_crash", state)
     assert found.outcome.why

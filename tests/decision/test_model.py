@@ -15,7 +15,7 @@ from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision import model as models
 from forensics.decision.candidates import FEATURE_NAMES
-from forensics.decision.model import BUILT_IN, ForeignModelError, Model, dump, read, restore, shares
+from forensics.decision.model import BUILT_IN, ForeignModelError, Model, model_from_bytes, model_to_bytes, read_model, softmax
 from forensics.model import Report
 from tests.decision.made import model
 
@@ -56,8 +56,8 @@ def tiny() -> Model:
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
-    (tmp_path / "m").write_bytes(dump(tiny()))
-    found = read(tmp_path / "m")
+    (tmp_path / "m").write_bytes(model_to_bytes(tiny()))
+    found = read_model(tmp_path / "m")
     assert (found.causes, found.vocabulary, found.values) == (("a", "b"), {"x": 0, "y": 1}, tiny().values)
     assert found.text({"x", "y"}) == tiny().text({"x", "y"})
     assert (found.outcome.base, list(found.outcome.boosted.roots)) == (tiny().outcome.base, [])
@@ -66,32 +66,32 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_a_damaged_file_is_never_taken_for_another_model(at: int, change: int) -> None:
-    whole = bytearray(dump(tiny()))
+    whole = bytearray(model_to_bytes(tiny()))
     start = whole.index(b"\n") + 1
     whole[start + at % (len(whole) - start)] ^= change
     with pytest.raises(ForeignModelError):
-        restore(bytes(whole))
+        model_from_bytes(bytes(whole))
 
 
 @given(st.binary(max_size=200))
 def test_anything_else_is_told_to_be_no_model(data: bytes) -> None:
     with pytest.raises(ForeignModelError):
-        restore(data)
+        model_from_bytes(data)
 
 
 def test_a_model_of_other_features_or_shape_is_foreign() -> None:
-    good = dump(tiny())
+    good = model_to_bytes(tiny())
     form = models.FORM.encode()
     changes = ((b'"proof"', b'"prooof"'), (form, form + b"9"), (b'["a", "b"]', b'["a"]'), (b'"strong.count"', b'"strong.cont"'))
     for old, new in changes:
         assert old in good
         with pytest.raises(ForeignModelError):
-            restore(good.replace(old, new, 1))
+            model_from_bytes(good.replace(old, new, 1))
 
 
 @given(st.lists(st.floats(-700, 700), min_size=1, max_size=9))
 def test_shares_are_a_distribution_in_the_order_of_the_utilities(utilities: list[float]) -> None:
-    found = shares(utilities)
+    found = softmax(utilities)
     assert sum(found) == pytest.approx(1)
     assert found[utilities.index(max(utilities))] == max(found)
 
@@ -104,7 +104,7 @@ def test_candidates_are_weighed_by_the_same_weights() -> None:
 
 def test_the_report_names_the_model_it_was_made_with(analyze: Callable[..., Report]) -> None:
     report = analyze(train_log=LOSS * 40)
-    assert report.tool["model"] == read(BUILT_IN).hash[:16]
+    assert report.tool["model"] == read_model(BUILT_IN).hash[:16]
     assert (report.verdict, report.causes[0].id) == ("no_crash", HEALTHY)
 
 
@@ -113,12 +113,12 @@ def test_a_model_that_cannot_be_used_is_told_and_the_built_in_one_decides(
 ) -> None:
     monkeypatch.setenv("FORENSICS_MODEL", str(tmp_path / "none.weights"))
     report = analyze(train_log=LOSS)
-    assert report.tool["model"] == read(BUILT_IN).hash[:16]
+    assert report.tool["model"] == read_model(BUILT_IN).hash[:16]
     assert [w.kind for w in report.warnings if "none.weights" in w.message] == ["model"]
-    (tmp_path / "own.weights").write_bytes(dump(tiny()))
+    (tmp_path / "own.weights").write_bytes(model_to_bytes(tiny()))
     monkeypatch.setenv("FORENSICS_MODEL", str(tmp_path / "own.weights"))
     report = analyze(train_log=LOSS)
-    assert report.tool["model"] == read(tmp_path / "own.weights").hash[:16]
+    assert report.tool["model"] == read_model(tmp_path / "own.weights").hash[:16]
     assert "model" not in {w.kind for w in report.warnings}
 
 
@@ -126,7 +126,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "m").open("wb") as file:
         file.truncate(models.MAX_BYTES + 1)
     with pytest.raises(ForeignModelError, match="larger than any model"):
-        read(tmp_path / "m")
+        read_model(tmp_path / "m")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
 )
 def test_a_model_that_cannot_be_is_refused_though_it_is_whole(wrong: Model) -> None:
     with pytest.raises(ForeignModelError):
-        restore(dump(wrong))
+        model_from_bytes(model_to_bytes(wrong))
 
 
 def test_a_damaged_built_in_model_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,12 +149,12 @@ def test_a_damaged_built_in_model_is_one_clear_error(tmp_path: Path, monkeypatch
     monkeypatch.setattr(models, "BUILT_IN", tmp_path / "model.weights")
     monkeypatch.setenv("FORENSICS_MODEL", str(tmp_path / "never asked for before"))
     with pytest.raises(UsageError, match="reinstall the package"):
-        models.chosen()
+        models.active_model()
 
 
 def test_the_built_in_model_is_small_and_knows_no_cause_that_is_not_there(knowledge: Database) -> None:
     assert BUILT_IN.stat().st_size < 4 << 20
-    assert set(read(BUILT_IN).causes) <= set(knowledge.causes)
+    assert set(read_model(BUILT_IN).causes) <= set(knowledge.causes)
 
 
 def test_an_analysis_imports_nothing_that_learns(tmp_path: Path) -> None:
@@ -170,4 +170,4 @@ def test_an_analysis_imports_nothing_that_learns(tmp_path: Path) -> None:
 
 def test_the_model_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FORENSICS_MODEL", raising=False)
-    assert models.chosen()[0] is models.chosen()[0]
+    assert models.active_model()[0] is models.active_model()[0]

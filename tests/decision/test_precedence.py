@@ -18,8 +18,8 @@ def ranked(knowledge: Database, row: Row, *candidates: Candidate) -> dict[str, f
     return {c.cause: c.probability for c in Precedence((row,)).applied(candidates, knowledge)}
 
 
-def offered(weight: str = "proof", whose: str = "mine") -> tuple[Candidate, Candidate]:
-    first = Candidate(KILL, (seen(KILL, 5, weight, whose),), {}, 0.2)  # type: ignore[arg-type]
+def offered(weight: str = "proof", owner: str = "mine") -> tuple[Candidate, Candidate]:
+    first = Candidate(KILL, (seen(KILL, 5, weight, owner),), {}, 0.2)  # type: ignore[arg-type]
     return first, Candidate(DIED, (seen(DIED, 9),), {}, 0.7)
 
 
@@ -32,7 +32,7 @@ def test_a_row_exchanges_the_two_it_names(knowledge: Database) -> None:
 def test_a_row_needs_strong_evidence_of_the_subjects_own(knowledge: Database) -> None:
     row = Row(KILL, DIED, "see above")
     assert ranked(knowledge, row, *offered("hint")) == {KILL: 0.2, DIED: 0.7}
-    assert ranked(knowledge, row, *offered(whose="unknown")) == {KILL: 0.2, DIED: 0.7}
+    assert ranked(knowledge, row, *offered(owner="unknown")) == {KILL: 0.2, DIED: 0.7}
 
 
 def test_a_row_names_causes_families_or_traits(knowledge: Database) -> None:

@@ -13,12 +13,12 @@ from forensics.model import Message, Report, Scan, Source
 from forensics.outcome import deciding_lines, line_classes
 from forensics.outcome.deciding_lines import (
     MAX_BEHIND_BEST,
+    MAX_CLOSE_LINES,
     MAX_DECIDING_FORMS,
     MIN_FORMS,
-    MOST_OF_A_CROWD,
-    NO_LINE_WEIGHTS,
     SHOWN_LINES,
     STRUCTURE,
+    UNTRAINED_LINE_WEIGHTS,
     WORD_ROWS,
     CandidateLine,
     LineWeights,
@@ -31,7 +31,7 @@ from forensics.templates import sample
 from tests.conftest import text_source
 
 TOLD = {"is trouble": 4.0, "last": 12.0, "count": -1.0}
-WEIGHTS = LineWeights(NO_LINE_WEIGHTS.words, [TOLD.get(name, 0.0) for name in STRUCTURE])
+WEIGHTS = LineWeights(UNTRAINED_LINE_WEIGHTS.words, [TOLD.get(name, 0.0) for name in STRUCTURE])
 START = "loading the tokenizer\nbuilding a model with 12 layers\nfused kernel error, falling back\n"
 ODD = ["flurbler: partition manager lost its lease, cannot flurb", "flurbler: giving up with a fatal error"]
 
@@ -91,7 +91,7 @@ def test_few_lines_of_a_crowd_are_shown_and_none_that_is_much_less_likely(knowle
     crowd = "".join(f"cannot open the {word} box\n" for word in words)
     far = "".join(f"{steps(20, 100 * i)}cannot close the {word} box\n" for i, word in enumerate(words * 3) if i % 4 == 0)
     found = decide(knowledge, scanned(knowledge, text_source("a.log", steps(50) + far + crowd)))
-    assert MOST_OF_A_CROWD <= sum("open" in m.text for m in found) < len(words)
+    assert MAX_CLOSE_LINES <= sum("open" in m.text for m in found) < len(words)
     assert any("close" in m.text for m in found)
     assert len(found) <= SHOWN_LINES
     scans = scanned(knowledge, text_source("a.log", steps(500) + crowd))

@@ -5,14 +5,14 @@ from itertools import pairwise
 import pytest
 
 from forensics.database import Database
-from forensics.outcome.ending_words import NOTHING_LEARNED, ROWS, rows_of, words_of
+from forensics.outcome.ending_words import ENDING_ROWS, UNTRAINED_ENDING_MODEL, ending_rows, ending_words
 from forensics.train.outcome_fit import fit_ending
 from tests.outcome.made import lanes_of
 
 
 def words(text: str, knowledge: Database) -> set[str]:
     (lane,) = lanes_of(text, knowledge).values()
-    return words_of(lane)
+    return ending_words(lane)
 
 
 def test_the_last_line_stands_apart_from_those_before_it(knowledge: Database) -> None:
@@ -42,17 +42,17 @@ def test_paths_addresses_and_times_are_left_out(noise: str, knowledge: Database)
 
 def test_rows_are_in_order_and_nothing_has_none(knowledge: Database) -> None:
     (lane,) = lanes_of("one two three\n", knowledge).values()
-    rows = rows_of(lane)
-    assert len(rows) == len(words_of(lane))
+    rows = ending_rows(lane)
+    assert len(rows) == len(ending_words(lane))
     assert all(a < b for a, b in pairwise(rows))
-    assert all(0 <= r < ROWS for r in rows)
-    assert rows_of(None) == ()
-    assert NOTHING_LEARNED.log_odds(rows) == 0.0
+    assert all(0 <= r < ENDING_ROWS for r in rows)
+    assert ending_rows(None) == ()
+    assert UNTRAINED_ENDING_MODEL.log_odds(rows) == 0.0
 
 
 def test_what_bad_ends_alone_say_is_learned(knowledge: Database) -> None:
     def rows(text: str) -> tuple[int, ...]:
-        return rows_of(*lanes_of(text, knowledge).values())
+        return ending_rows(*lanes_of(text, knowledge).values())
 
     bad = [f"{tool} aborting after {n} defects\n" for tool in ("lathe", "mill", "press") for n in (2, 3, 4)]
     good = [f"{tool} finished in {n} s\n" for tool in ("lathe", "mill", "press") for n in (2, 3, 4)]

@@ -5,10 +5,10 @@ from math import log1p
 
 from forensics.database import HEALTHY, Database
 from forensics.model import Weight
-from forensics.model.verdicts import Lane, Owned, Whose
-from forensics.outcome.ending_words import NOTHING_LEARNED
+from forensics.model.verdicts import Lane, OwnedObservation, Owner
+from forensics.outcome.ending_words import UNTRAINED_ENDING_MODEL
 from forensics.outcome.features import ABSENT, OUTCOME_FEATURES, features, worst_lane
-from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, tier
+from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier
 from tests.outcome.made import lanes_of, seen_at
 
 STEPS = "".join(f"step {i} loss 0.{90 - i}\n" for i in range(1, 41))
@@ -16,15 +16,15 @@ CAUSE = "code.shape"
 
 
 def owned(
-    text: str, number: int, knowledge: Database, cause: str = CAUSE, weight: Weight = "strong", whose: Whose = "mine"
-) -> tuple[Owned, Lane]:
+    text: str, number: int, knowledge: Database, cause: str = CAUSE, weight: Weight = "strong", owner: Owner = "mine"
+) -> tuple[OwnedObservation, Lane]:
     seen = seen_at(text, number, cause, weight)
     (lane,) = lanes_of(text, knowledge, [seen]).values()
-    return Owned(seen, whose, "made", lane, lane.aftermath[number, seen.kind], 3.0), lane
+    return OwnedObservation(seen, owner, "made", lane, lane.aftermath[number, seen.kind], 3.0), lane
 
 
-def told(o: Owned, lane: Lane, knowledge: Database) -> Mapping[str, float]:
-    return dict(zip(OUTCOME_FEATURES, features([o], [lane], False, False, knowledge, NOTHING_LEARNED), strict=True))
+def told(o: OwnedObservation, lane: Lane, knowledge: Database) -> Mapping[str, float]:
+    return dict(zip(OUTCOME_FEATURES, features([o], [lane], False, False, knowledge, UNTRAINED_ENDING_MODEL), strict=True))
 
 
 def test_names_stand_once() -> None:
@@ -32,7 +32,7 @@ def test_names_stand_once() -> None:
 
 
 def test_nothing_is_known_of_nothing(knowledge: Database) -> None:
-    found = dict(zip(OUTCOME_FEATURES, features([], [], False, False, knowledge, NOTHING_LEARNED), strict=True))
+    found = dict(zip(OUTCOME_FEATURES, features([], [], False, False, knowledge, UNTRAINED_ENDING_MODEL), strict=True))
     assert found["strong.count"] == 0
     assert found["strong.behind"] == found["lane.trouble"] == ABSENT
 
@@ -47,8 +47,8 @@ def test_what_ends_a_log_and_what_it_goes_on_behind_differ(knowledge: Database) 
 
 def test_only_the_subjects_own_observations_count(knowledge: Database) -> None:
     text = STEPS + "RuntimeError: x\n"
-    others = told(*owned(text, 41, knowledge, whose="others"), knowledge)
-    unknown = told(*owned(text, 41, knowledge, whose="unknown"), knowledge)
+    others = told(*owned(text, 41, knowledge, owner="others"), knowledge)
+    unknown = told(*owned(text, 41, knowledge, owner="unknown"), knowledge)
     assert others["strong.count"] == unknown["strong.count"] == others["unknown.count"] == 0
     assert (unknown["unknown.count"], unknown["unknown.least seconds before"]) == (log1p(1), log1p(3.0))
 
@@ -61,8 +61,10 @@ def test_a_good_end_that_a_signature_knows_is_a_feature_of_its_own(knowledge: Da
 def test_rates_may_be_given_in_place_of_the_databases(knowledge: Database) -> None:
     o, lane = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
     place = OUTCOME_FEATURES.index("strong.rate")
-    assert features([o], [lane], False, False, knowledge, NOTHING_LEARNED, {o.observation.kind: (-2.5, 0.0)})[place] == -2.5
-    assert features([o], [lane], False, False, knowledge, NOTHING_LEARNED, {})[place] > 0, "the promise of its weight"
+    assert (
+        features([o], [lane], False, False, knowledge, UNTRAINED_ENDING_MODEL, {o.observation.kind: (-2.5, 0.0)})[place] == -2.5
+    )
+    assert features([o], [lane], False, False, knowledge, UNTRAINED_ENDING_MODEL, {})[place] > 0, "the promise of its weight"
 
 
 def test_the_lane_that_ends_with_trouble_is_looked_at(knowledge: Database) -> None:
@@ -76,11 +78,13 @@ def test_an_observation_speaks_by_its_weight_its_end_and_its_lane(knowledge: Dat
     from msgspec.structs import replace
 
     o, _ = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
-    by_weight = {w: tier(replace(o, observation=replace(o.observation, weight=w, ends="process")), knowledge) for w in WEIGHTS}
+    by_weight = {
+        w: evidence_tier(replace(o, observation=replace(o.observation, weight=w, ends="process")), knowledge) for w in WEIGHTS
+    }
     assert by_weight == {"proof": ENDING_PROOF, "strong": ENDING_STRONG, "hint": ENDING_HINT}
-    assert tier(replace(o, observation=replace(o.observation, ends="nothing")), knowledge) == NOTICE
-    assert tier(replace(o, observation=replace(o.observation, ends="process", scope=("kernel",))), knowledge) == NOTICE
-    assert tier(replace(o, observation=replace(o.observation, ends="process", cause=HEALTHY)), knowledge) == NOTICE
+    assert evidence_tier(replace(o, observation=replace(o.observation, ends="nothing")), knowledge) == NOTICE
+    assert evidence_tier(replace(o, observation=replace(o.observation, ends="process", scope=("kernel",))), knowledge) == NOTICE
+    assert evidence_tier(replace(o, observation=replace(o.observation, ends="process", cause=HEALTHY)), knowledge) == NOTICE
 
 
 WEIGHTS: tuple[Weight, ...] = ("proof", "strong", "hint")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
-from forensics.outcome.lanes import OWN, key_of, lane_kind, rows
+from forensics.outcome.lanes import MAIN_PROGRAM, lane_key, lane_kind, lane_rows
 from tests.outcome.made import lanes_of, scan_of
 
 
@@ -36,16 +36,16 @@ from tests.outcome.made import lanes_of, scan_of
     ],
 )
 def test_what_stands_in_front_of_a_line_names_its_writer(line: str, key: tuple[str, str] | None) -> None:
-    assert key_of(line.encode()) == key
+    assert lane_key(line.encode()) == key
 
 
 def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:
-    assert key_of(b" 3: step 1") is None
-    assert key_of(b" 3: step 1", ranks=True) == ("rank", "3")
+    assert lane_key(b" 3: step 1") is None
+    assert lane_key(b" 3: step 1", ranks=True) == ("rank", "3")
     labelled = "0: step 1 of the training\n1: step 1 of the training\n0: step 2 of it\n1: step 2 of it\n"
-    assert {key for key, _ in rows(scan_of(labelled), "")} == {("rank", "0"), ("rank", "1")}
+    assert {key for key, _ in lane_rows(scan_of(labelled), "")} == {("rank", "0"), ("rank", "1")}
     once = "reading the list of files\n3: the third of them\n" + "step of the training\n" * 9
-    assert {key for key, _ in rows(scan_of(once), "")} == {("job", "")}
+    assert {key for key, _ in lane_rows(scan_of(once), "")} == {("job", "")}
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,12 @@ def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:
 def test_lines_that_name_nobody_are_of_who_writes_such_a_file(
     name: str, source_format: str | None, layout: str, kind: str
 ) -> None:
-    assert lane_kind(OWN, scan_of("x\n", name, source_format), layout) == kind
+    assert lane_kind(MAIN_PROGRAM, scan_of("x\n", name, source_format), layout) == kind
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_have_a_writer_or_none(raw: bytes) -> None:
-    assert key_of(raw, ranks=True) is None or len(key_of(raw, ranks=True) or ()) == 2
+    assert lane_key(raw, ranks=True) is None or len(lane_key(raw, ranks=True) or ()) == 2
 
 
 def test_a_hosts_log_is_split_by_program(knowledge: Database) -> None:
@@ -106,6 +106,6 @@ def test_a_line_without_a_head_goes_on_with_the_one_before_it(knowledge: Databas
 def test_a_notebook_and_a_schedulers_daemon_are_what_they_are(knowledge: Database) -> None:
     assert lanes_of("In [1]:\nfit()\n", knowledge, source_format="notebook")["job train.log"].kind == "notebook"
     scan = scan_of("error: cannot reach the controller\n", name="var/log/slurm/slurmd.log")
-    from forensics.outcome import line_classes, survey
+    from forensics.outcome import line_classes, survey_lanes
 
-    assert survey(scan, "", (), line_classes(knowledge))[0].kind == "scheduler"
+    assert survey_lanes(scan, "", (), line_classes(knowledge))[0].kind == "scheduler"

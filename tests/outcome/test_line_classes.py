@@ -42,7 +42,7 @@ from forensics.outcome.line_classes import (
     ],
 )
 def test_a_line_has_the_classes_of_its_phrases(knowledge: Database, line: str, holds: int, lacks: int) -> None:
-    found = line_classes(knowledge).of(line)
+    found = line_classes(knowledge).classify(line)
     assert found & holds == holds
     assert not found & lacks
 
@@ -76,7 +76,7 @@ def test_a_heading_a_figure_or_a_count_of_none_is_no_trouble(knowledge: Database
 )
 def test_what_only_looks_like_one_is_trouble(knowledge: Database, text: str) -> None:
     assert trouble_test(knowledge)(text)
-    assert not line_classes(knowledge).of(text) & TAKES_BACK
+    assert not line_classes(knowledge).classify(text) & TAKES_BACK
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_only_looks_like_one_is_trouble(knowledge: Database, text: str) -> 
     ],
 )
 def test_what_services_and_routine_lines_fail_at_is_taken_back(knowledge: Database, line: str) -> None:
-    found = line_classes(knowledge).of(line)
+    found = line_classes(knowledge).classify(line)
     assert not found & TROUBLE or found & TAKES_BACK
 
 
@@ -97,7 +97,7 @@ def test_what_services_and_routine_lines_fail_at_is_taken_back(knowledge: Databa
 def test_any_text_has_classes_and_the_rest_of_a_long_line_changes_none(knowledge: Database, text: str) -> None:
     classes = line_classes(knowledge)
     head = f"{text[:200]:240.240s}"
-    assert classes.of(head + text) & ~TROUBLE & ~TRACEBACK == classes.of(head) & ~TROUBLE & ~TRACEBACK
+    assert classes.classify(head + text) & ~TROUBLE & ~TRACEBACK == classes.classify(head) & ~TROUBLE & ~TRACEBACK
 
 
 def test_classes_are_compiled_once_for_a_database(knowledge: Database) -> None:

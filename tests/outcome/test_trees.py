@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.outcome.features import OUTCOME_FEATURES
-from forensics.outcome.trees import LEAF, LEAST_SHARE, Forest, Trees
+from forensics.outcome.trees import LEAF, MIN_LEAF_SHARE, Forest, Trees
 
 STUMP = Forest((0,), (0, LEAF, LEAF), (2, 1, 2), (1.5, -1.0, 2.0))
 TWICE = Forest((0, 3), (0, LEAF, LEAF) * 2, (2, 1, 2, 5, 4, 5), (1.5, -1.0, 2.0) * 2)
@@ -64,7 +64,7 @@ def test_they_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> Non
     bad = [bool(row[0] + row[1] > 40) for row in rows]
     made = outcome_fit.fit_trees(rows, bad, [1.0] * len(bad))
     *boosted, voters = learners
-    shares = np.clip(voters.predict_proba(rows)[:, 1], LEAST_SHARE, 1 - LEAST_SHARE)
+    shares = np.clip(voters.predict_proba(rows)[:, 1], MIN_LEAF_SHARE, 1 - MIN_LEAF_SHARE)
     expected = np.mean([learner.decision_function(rows) for learner in boosted], axis=0) / 2 + np.log(shares / (1 - shares)) / 2
     assert [made.raw(row) for row in rows.tolist()] == pytest.approx(list(expected), abs=0.01)
     assert sum((made.raw(row) > 0) == truth for row, truth in zip(rows.tolist(), bad, strict=True)) > 150

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.model import History, SeenOn
-from forensics.model.verdicts import OutcomeState, Whose
+from forensics.model.verdicts import OutcomeState, Owner
 from forensics.report.document import document
 from tests.report import made
 from tests.report.samples import CASES, rendered
@@ -99,4 +99,4 @@ def test_a_report_of_an_earlier_version_has_no_subject() -> None:
 
 def test_every_outcome_that_the_engine_knows_is_in_the_schema() -> None:
     assert SCHEMA["properties"]["subject"]["properties"]["outcome"]["enum"] == list(get_args(OutcomeState))
-    assert SCHEMA["properties"]["notices"]["items"]["properties"]["owner"]["enum"] == list(get_args(Whose))
+    assert SCHEMA["properties"]["notices"]["items"]["properties"]["owner"]["enum"] == list(get_args(Owner))

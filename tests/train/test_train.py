@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED
-from forensics.decision.decide import Question
-from forensics.decision.model import dump, restore
+from forensics.decision.decide import DecisionInput
+from forensics.decision.model import model_from_bytes, model_to_bytes
 from forensics.decision.precedence import precedence_of
 from forensics.outcome import line_classes
-from forensics.outcome.deciding_lines import NO_LINE_WEIGHTS, candidate_lines
+from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, candidate_lines
 from forensics.scan import scan
 from forensics.sources import open_paths
 from forensics.train import fit as fitting
@@ -33,7 +33,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_logs"
 
 
 def case(name: str, *right: str, hard: bool = False, owned: tuple[object, ...] = (), source: str = "", **more: object) -> Case:
-    question = Question(owned, (lane(),), False, False)  # type: ignore[arg-type]
+    question = DecisionInput(owned, (lane(),), False, False)  # type: ignore[arg-type]
     return Case(name, right, source or name, hard, question, **more)  # type: ignore[arg-type]
 
 
@@ -193,7 +193,7 @@ def test_signatures_are_counted_by_how_a_case_ended() -> None:
         case("1", "code.shape", owned=(seen("code.shape", 9), seen("storage.full", 9)), source="a"),
         case("2", HEALTHY, owned=(seen("code.shape", 9), seen("code.shape", 9)), source="b"),
         case("3", FAILED, owned=(seen("code.shape", 9),), source="b"),
-        case("4", "code.shape", owned=(seen("code.shape", 9, whose="others"),), source="c"),
+        case("4", "code.shape", owned=(seen("code.shape", 9, owner="others"),), source="c"),
     ]
     found = counting.fired(cases, [1.0, 1.0, 0.5, 1.0])
     assert found.total == {"code.shape/made9": [1.0, 1.25, 0.25], "storage.full/made9": [0.0, 0.0, 1.0]}
@@ -248,7 +248,7 @@ def test_a_model_that_learned_sample_logs_answers_them(
     some = text.examples()[::3]
     monkeypatch.setattr(text, "examples", lambda: some)
     learned = fitting.train(samples, knowledge, 3)
-    assert restore(dump(learned)).values == learned.values
+    assert model_from_bytes(model_to_bytes(learned)).values == learned.values
     found = measure([answer(c, learned, precedence_of(knowledge), knowledge) for c in samples])
     assert found.alarms == found.missed == 0
     assert found.top1 > 0.9
@@ -300,7 +300,7 @@ def test_lines_that_people_marked_are_learned_from_words_and_place(tmp_path: Pat
     scans = [scan(source, knowledge, lambda _w: None) for source in open_paths([tmp_path / "new.log"], lambda _w: None)]
     best = max(candidate_lines(scans, line_classes(knowledge)), key=learned.score)
     assert best.text == "blorp of nine is bent"
-    assert fit_lines([replace(c, lines=()) for c in cases]) == NO_LINE_WEIGHTS
+    assert fit_lines([replace(c, lines=()) for c in cases]) == UNTRAINED_LINE_WEIGHTS
 
 
 def test_a_line_is_labelled_where_it_is_quoted_wholly_or_in_part() -> None:

@@ -12,12 +12,12 @@ from msgspec import Struct, field
 from forensics.correlation.file_names import Named, of_file
 from forensics.model import SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
-from forensics.outcome.lanes import DAEMON, HOST_FORMATS
+from forensics.outcome.lanes import HOST_FORMATS, SLURM_DAEMON_LOG
 
 OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
 
 
-class Asked(Struct, frozen=True):
+class Subject(Struct, frozen=True):
     """The subject. `own`: the sources that it wrote, all where there is no log of a host among them or nothing else.
 
     `starts`, `ends`: first and last known time of each of these. `pids`: by which its logs call its processes. `machine`: only
@@ -79,15 +79,15 @@ class Asked(Struct, frozen=True):
         return Entity("job", lane.source if lane else "")
 
 
-def asked_about(
+def find_subject(
     summaries: Iterable[SourceSummary], lanes: Mapping[str, tuple[Lane, ...]], pids: Mapping[str, frozenset[int]]
-) -> Asked:
+) -> Subject:
     """The subject of these sources. `lanes`, `pids`: by source."""
     every = list(summaries)
-    own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not DAEMON.search(s.name)]
+    own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not SLURM_DAEMON_LOG.search(s.name)]
     machine = not own
     own = own or every
-    return Asked(
+    return Subject(
         own=frozenset(s.name for s in own),
         starts={s.name: s.first_time for s in own},
         ends={s.name: s.last_time for s in own},

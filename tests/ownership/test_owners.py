@@ -6,8 +6,8 @@ import pytest
 
 from forensics import correlation, pipeline, sources
 from forensics.database import Database
-from forensics.model.verdicts import Owned
-from forensics.ownership import Asked, owned
+from forensics.model.verdicts import OwnedObservation
+from forensics.ownership import Subject, assign_owners
 from tests.conftest import text_source
 
 SIZES = "total-vm:9kB, anon-rss:7kB, file-rss:0kB"
@@ -25,21 +25,21 @@ def steps(first: int = 0, last: int = 40) -> str:
     return "".join(f"2025-08-22 03:39:{s:02d},000 INFO train: step {s} loss 0.5\n" for s in range(first, last + 1))
 
 
-def asked(knowledge: Database, **texts: str) -> tuple[tuple[Owned, ...], Asked]:
+def asked(knowledge: Database, **texts: str) -> tuple[tuple[OwnedObservation, ...], Subject]:
     """Everything observed in `texts`, by name of source, with its owner, and whom it is about."""
     seen = pipeline.examine([text_source(name, text) for name, text in texts.items()], knowledge)
-    return owned(correlation.joined(seen.incidents), seen.asked, knowledge), seen.asked
+    return assign_owners(correlation.joined(seen.incidents), seen.asked, knowledge), seen.asked
 
 
-def of_kernel(found: tuple[Owned, ...]) -> set[tuple[str, str]]:
+def of_kernel(found: tuple[OwnedObservation, ...]) -> set[tuple[str, str]]:
     """Owner and link of what dmesg.txt tells."""
-    return {(o.whose, o.link) for o in found if o.observation.source == "dmesg.txt"}
+    return {(o.owner, o.link) for o in found if o.observation.source == "dmesg.txt"}
 
 
 def test_a_log_of_a_program_is_its_own(knowledge: Database) -> None:
     found, about = asked(knowledge, **{"train.log": steps() + "RuntimeError: CUDA out of memory.\n"})
     assert found
-    assert {(o.whose, o.link) for o in found} == {("mine", "its own log")}
+    assert {(o.owner, o.link) for o in found} == {("mine", "its own log")}
     assert not about.machine
     assert str(about.entity()) == "job train.log"
 
@@ -116,7 +116,7 @@ def test_another_programs_line_in_a_jobs_log_is_not_surely_its(knowledge: Databa
     """A console that is shared: the host's services write into it, too."""
     host = "Aug 22 03:39:41 node-7 kernel: python[4711]: segfault at 0 ip 00007f9a sp 00007ffc error 4 in libc.so.6[7f9a+1000]\n"
     found, _ = asked(knowledge, **{"train.log": steps() + host + steps(41, 50)})
-    assert {o.whose for o in found if o.observation.line == 42} == {"unknown"}
+    assert {o.owner for o in found if o.observation.line == 42} == {"unknown"}
 
 
 def test_facts_say_what_is_known_of_each(knowledge: Database) -> None:

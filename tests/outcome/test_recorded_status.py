@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensics import Report, analyze
-from forensics.outcome.told_end import shown_share
+from forensics.outcome.recorded_status import share_shown_by_output
 
 AT = "[2026-08-22T03:00:07.120000+00:00] forensics run: "
 QUIET = "step 0 loss 0.9\nstep 1 loss 0.8\nstep 2 loss 0.7\n"
@@ -47,5 +47,5 @@ def test_a_status_that_is_an_answer_is_no_failure(comm: str, status: int, verdic
 
 
 def test_the_less_the_output_shows_the_less_it_is_the_reason() -> None:
-    assert shown_share(0.0) == 0 and shown_share(1.0) == 1
-    assert shown_share(0.05) < 0.5 < shown_share(0.2)
+    assert share_shown_by_output(0.0) == 0 and share_shown_by_output(1.0) == 1
+    assert share_shown_by_output(0.05) < 0.5 < share_shown_by_output(0.2)

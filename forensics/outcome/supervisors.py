@@ -17,7 +17,7 @@ from msgspec import Struct
 from forensics.model.verdicts import EntityKind, LaneKind
 
 
-class Keeper(Struct, frozen=True):
+class Supervisor(Struct, frozen=True):
     """A program that writes records about others.
 
     `record`: how such a record begins; its first group that took part is the name of whom it is about. `mark`: bytes that stand
@@ -30,18 +30,18 @@ class Keeper(Struct, frozen=True):
     lane: LaneKind
 
 
-STAMP = rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\] "
+SLURM_STAMP = rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\] "
 UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 # The name of a lane's key -> who writes its records. Wordings: Slurm 20.11 to 24.05 (src/slurmctld, src/slurmd/slurmstepd),
 # supervisor 4 (process.py), jupyter_server 1 and 2 (services/kernels/kernelmanager.py), containerd 1.2 to 1.7 (runtime/v2).
-KEEPERS: Mapping[str, Keeper] = {
-    "slurm": Keeper(
-        re.compile(STAMP + rb"(?:\[(\d{1,10})\.(?:\d{1,5}|batch|extern|interactive)\]|.{0,120}?\bJobId=(\d{1,10}))"),
+SUPERVISORS: Mapping[str, Supervisor] = {
+    "slurm": Supervisor(
+        re.compile(SLURM_STAMP + rb"(?:\[(\d{1,10})\.(?:\d{1,5}|batch|extern|interactive)\]|.{0,120}?\bJobId=(\d{1,10}))"),
         b"[20",
         "job",
         "scheduler",
     ),
-    "supervisord": Keeper(
+    "supervisord": Supervisor(
         re.compile(
             rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (?:INFO|WARN|CRIT|DEBG) "
             rb"(?:spawned: '([^']{1,60})'|(?:success|exited|gave up|stopped|spawnerr): ([\w.:-]{1,60})|"
@@ -51,13 +51,13 @@ KEEPERS: Mapping[str, Keeper] = {
         "unit",
         "runtime",
     ),
-    "jupyter": Keeper(
+    "jupyter": Supervisor(
         re.compile(rb"\[[IWEDC] [\d:. -]{8,24}(?:\w{1,30}App|\w{1,30})\] .{0,60}?\b[Kk]ernel.{0,40}?(" + UUID + rb")"),
         b"ernel",
         "notebook",
         "notebook",
     ),
-    "containerd": Keeper(
+    "containerd": Supervisor(
         re.compile(rb"time=\"[^\"]{10,40}\" level=\w{4,7} msg=.{1,400}?(?:\bid=|[cC]ontainer\W{1,4})\"?([0-9a-f]{12,64})\b"),
         b"level=",
         "container",
@@ -66,9 +66,9 @@ KEEPERS: Mapping[str, Keeper] = {
 }
 
 
-def spoken_of(raw: bytes) -> tuple[str, str] | None:
+def supervised_entity(raw: bytes) -> tuple[str, str] | None:
     """(the keeper's name, the name of whom the record is about); None for any other line."""
-    for name, keeper in KEEPERS.items():
+    for name, keeper in SUPERVISORS.items():
         if keeper.mark in raw and (found := keeper.record.match(raw)):
             return name, found[found.lastindex or 1].decode("ascii", "replace")
     return None

@@ -13,18 +13,18 @@ from msgspec import Struct
 
 from forensics.database import HEALTHY
 from forensics.model import Observation
-from forensics.model.verdicts import Owned
+from forensics.model.verdicts import OwnedObservation
 
-FIELD = "command_status"  # of an observation: the status as a shell tells it, 128 + n for signal n, or UNKNOWN
+COMMAND_STATUS_FIELD = "command_status"  # of an observation: the status as a shell tells it, 128 + n for signal n, or UNKNOWN
 UNKNOWN_STATUS = "unknown"
 FAILED_STATUS_PROBABILITY = 0.98  # the status is the kernel's; what is left is a program that says with it what no table knows
 # Of the runs whose output shows no bad end, how many have one. Of jobs whose scheduler told the outcome 3 in 100 fail without a
 # word; programs that end with a status of their own on purpose, and whose output looks well, add to them: a prior, not a count.
-SILENT_SHARE = 0.1
-MAY_HAVE_ENDED_BADLY = 0.5  # nothing was written at its end: it runs still, or something ended it and whoever watched it
+SILENT_FAILURE_SHARE = 0.1
+UNKNOWN_STATUS_PROBABILITY = 0.5  # nothing was written at its end: it runs still, or something ended it and whoever watched it
 
 
-class ToldEnd(Struct, frozen=True):
+class RecordedStatus(Struct, frozen=True):
     """How the subject's command ended: its status, 1 to 255 or None where it is not known, and the line that tells it."""
 
     status: int | None
@@ -32,9 +32,9 @@ class ToldEnd(Struct, frozen=True):
     line: int
     text: str
 
-    def ended_badly(self, shown: float) -> float:
-        """The probability of a bad end. `shown`: that by the output alone."""
-        return max(shown, MAY_HAVE_ENDED_BADLY if self.status is None else FAILED_STATUS_PROBABILITY)
+    def bad_end_probability(self, by_output: float) -> float:
+        """The probability of a bad end. `by_output`: that by the output alone."""
+        return max(by_output, UNKNOWN_STATUS_PROBABILITY if self.status is None else FAILED_STATUS_PROBABILITY)
 
     @property
     def why(self) -> str:
@@ -45,14 +45,16 @@ class ToldEnd(Struct, frozen=True):
         return f"it ended with exit status {self.status}{signal}, and nothing that was given says why"
 
 
-def told_end(observations: Iterable[Observation], own: Iterable[str], owned: Iterable[Owned]) -> ToldEnd | None:
+def recorded_status(
+    observations: Iterable[Observation], own: Iterable[str], owned: Iterable[OwnedObservation]
+) -> RecordedStatus | None:
     """The last bad end that a record in one of the sources `own` tells.
 
     None where none does, or where a line of its own says that the status is an answer and no failure.
     """
     sources = set(own)
-    found = [o for o in observations if FIELD in o.fields and o.source in sources and o.proofs]
-    known = [o for o in found if o.fields[FIELD] != UNKNOWN_STATUS]
+    found = [o for o in observations if COMMAND_STATUS_FIELD in o.fields and o.source in sources and o.proofs]
+    known = [o for o in found if o.fields[COMMAND_STATUS_FIELD] != UNKNOWN_STATUS]
     if not found:
         return None
     last = max(known or found, key=lambda o: (o.time is not None, o.time.timestamp() if o.time else 0.0, o.line))
@@ -60,13 +62,13 @@ def told_end(observations: Iterable[Observation], own: Iterable[str], owned: Ite
     answers = {(o.observation.source, p.line) for o in owned if o.observation.cause == HEALTHY for p in o.observation.proofs}
     if (end.source, end.line) in answers:
         return None
-    status = last.fields[FIELD]
-    return ToldEnd(None if status == UNKNOWN_STATUS else int(status), end.source, end.line, end.text)
+    status = last.fields[COMMAND_STATUS_FIELD]
+    return RecordedStatus(None if status == UNKNOWN_STATUS else int(status), end.source, end.line, end.text)
 
 
-def shown_share(shown: float) -> float:
-    """Of a bad end that is told, how likely it is the one that the output shows. `shown`: P(bad end) by the output alone.
+def share_shown_by_output(by_output: float) -> float:
+    """Of a bad end that is told, how likely it is the one that the output shows. `by_output`: P(bad end) by the output alone.
 
     Either the output shows the end, or it shows none and the end was silent: Bayes with SILENT_SHARE.
     """
-    return shown / (shown + (1 - shown) * SILENT_SHARE)
+    return by_output / (by_output + (1 - by_output) * SILENT_FAILURE_SHARE)

@@ -14,57 +14,61 @@ from forensics.correlation.normalise import host, same_host
 from forensics.database import HEALTHY, Database
 from forensics.line_formats.cgroup_paths import Group, group
 from forensics.model import Incident, Link, Observation
-from forensics.model.verdicts import Aftermath, Fact, Lane, Owned, Whose
-from forensics.outcome.tiers import ends_of
-from forensics.ownership.asked import OWN_KINDS, Asked
+from forensics.model.verdicts import Aftermath, Fact, Lane, OwnedObservation, Owner
+from forensics.outcome.tiers import what_ended
+from forensics.ownership.subject import OWN_KINDS, Subject
 
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
-LEAST_PID = 1000  # a container counts its processes from 1: only numbers of one size can be told apart
-THREADS = 500  # how much later the number of a thread, which the kernel tells of a crash, may be than its process's
-SLACK_S = 2.0  # a line is stamped a little before or after what it tells
+MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1: only numbers of one size can be told apart
+MAX_THREAD_ID_DISTANCE = (
+    500  # how much later the number of a thread, which the kernel tells of a crash, may be than its process's
+)
+STAMP_SLACK_S = 2.0  # a line is stamped a little before or after what it tells
 GROUP_FIELDS = ("cgroup", "limit_path", "container", "step", "container_id")
 Place = tuple[str, int]
 
 
-def owned(incident: Incident, asked: Asked, database: Database) -> tuple[Owned, ...]:
+def assign_owners(incident: Incident, subject: Subject, database: Database) -> tuple[OwnedObservation, ...]:
     """Every observation of `incident` that names a cause, in order, with its owner."""
     observations = [o for o in incident.events if o.cause in database.causes]
-    asked = replace(asked, hosts=_hosts(observations, asked))
-    linked = _named_links(incident.links, observations, asked)
+    subject = replace(subject, hosts=_hosts(observations, subject))
+    linked = _named_links(incident.links, observations, subject)
     ends_in_own_logs = any(
-        o.source in asked.own and o.weight != "hint" and ends_of(o, database) != "nothing" for o in observations
+        o.source in subject.own and o.weight != "hint" and what_ended(o, database) != "nothing" for o in observations
     )
-    first = [_owned(o, linked, asked, database, ends_in_own_logs) for o in observations]
-    first = [_as_felt(o, first, asked, database) for o in first]
-    mine = {pid for o in first if o.whose == "mine" and o.observation.source not in asked.own and (pid := _pid(o.observation))}
-    return tuple(_not_the_one(o, mine, database) for o in first)
+    first = [_owned(o, linked, subject, database, ends_in_own_logs) for o in observations]
+    first = [_with_own_aftermath(o, first, subject, database) for o in first]
+    mine = {pid for o in first if o.owner == "mine" and o.observation.source not in subject.own and (pid := _pid(o.observation))}
+    return tuple(_excluded_by_pid(o, mine, database) for o in first)
 
 
-def _owned(o: Observation, linked: Mapping[Place, str], asked: Asked, database: Database, ends_in_own_logs: bool) -> Owned:
+def _owned(
+    o: Observation, linked: Mapping[Place, str], subject: Subject, database: Database, ends_in_own_logs: bool
+) -> OwnedObservation:
     """`ends_in_own_logs`: do the subject's own logs tell how they ended?"""
-    lane = _lane_of(o, asked)
+    lane = _lane_of(o, subject)
     aftermath = lane.aftermath[(o.line, o.kind)] if lane else Aftermath(behind=0)
-    before = _seconds_before(o, asked)
-    whose, link = _whose(o, lane, linked, asked, database, before if ends_in_own_logs else None)
-    return Owned(o, whose, link, lane, aftermath, before, _facts(o, whose, aftermath, before))
+    before = _seconds_before(o, subject)
+    whose, link = _owner(o, lane, linked, subject, database, before if ends_in_own_logs else None)
+    return OwnedObservation(o, whose, link, lane, aftermath, before, _facts(o, whose, aftermath, before))
 
 
-def _lane_of(o: Observation, asked: Asked) -> Lane | None:
-    return next((lane for lane in asked.lanes.get(o.source, ()) if (o.line, o.kind) in lane.aftermath), None)
+def _lane_of(o: Observation, subject: Subject) -> Lane | None:
+    return next((lane for lane in subject.lanes.get(o.source, ()) if (o.line, o.kind) in lane.aftermath), None)
 
 
-def _whose(
-    o: Observation, lane: Lane | None, linked: Mapping[Place, str], asked: Asked, database: Database, before: float | None
-) -> tuple[Whose, str]:
-    if asked.machine:
+def _owner(
+    o: Observation, lane: Lane | None, linked: Mapping[Place, str], subject: Subject, database: Database, before: float | None
+) -> tuple[Owner, str]:
+    if subject.machine:
         return "mine", "the machine's own log"
-    if o.source in asked.own:
-        if lane is None or lane.kind in OWN_KINDS or not any(x.kind in OWN_KINDS for x in asked.lanes.get(o.source, ())):
+    if o.source in subject.own:
+        if lane is None or lane.kind in OWN_KINDS or not any(x.kind in OWN_KINDS for x in subject.lanes.get(o.source, ())):
             return "mine", "its own log"
         return "unknown", "another program's line in its log"
     group_of_it = _group(o)
-    jobs, containers = {n.job for n in asked.named} - {""}, {n.container for n in asked.named} - {""}
-    if group_of_it.job and jobs and not any(n.array for n in asked.named):
+    jobs, containers = {n.job for n in subject.named} - {""}, {n.container for n in subject.named} - {""}
+    if group_of_it.job and jobs and not any(n.array for n in subject.named):
         return (
             ("mine", f"job {group_of_it.job}") if group_of_it.job in jobs else ("others", f"job {group_of_it.job} is another one")
         )
@@ -77,63 +81,65 @@ def _whose(
     if o.place in linked:
         return "mine", linked[o.place]
     pid, death = _pid(o), database.has_trait(o.cause, "process_death")
-    if pid and pid in asked.pids and not _on_another_host(o, asked):
+    if pid and pid in subject.pids and not _on_another_host(o, subject):
         return "mine", f"pid {pid}"
-    if pid and death and _is_none_of(pid, asked.pids, THREADS if o.fields.get("signal") else 0):
+    if pid and death and _is_none_of(pid, subject.pids, MAX_THREAD_ID_DISTANCE if o.fields.get("signal") else 0):
         return "others", f"pid {pid} is none of the job's"
-    return _by_time(o, asked, before)
+    return _by_time(o, subject, before)
 
 
-def _as_felt(o: Owned, every: Sequence[Owned], asked: Asked, database: Database) -> Owned:
+def _with_own_aftermath(
+    o: OwnedObservation, every: Sequence[OwnedObservation], subject: Subject, database: Database
+) -> OwnedObservation:
     """A host's observation with the aftermath of what the subject's own log felt of it: nothing in a host's log says how the
     subject went on."""
-    if asked.machine or o.observation.source in asked.own or o.whose == "others":
+    if subject.machine or o.observation.source in subject.own or o.owner == "others":
         return o
-    felt = [
+    own_effects = [
         e.aftermath
         for e in every
-        if e.whose == "mine"
-        and e.observation.source in asked.own
+        if e.owner == "mine"
+        and e.observation.source in subject.own
         and database.explains(str(o.observation.cause), str(e.observation.cause))
         and not database.has_trait(e.observation.cause, "program_error")
     ]
-    if not felt:
+    if not own_effects:
         return o
-    return replace(o, aftermath=min(felt, key=lambda a: a.behind))
+    return replace(o, aftermath=min(own_effects, key=lambda a: a.behind))
 
 
-def _hosts(observations: Iterable[Observation], asked: Asked) -> frozenset[str]:
-    names = (o.fields.get(name, "") for o in observations if o.source in asked.own for name in ("host", "node"))
+def _hosts(observations: Iterable[Observation], subject: Subject) -> frozenset[str]:
+    names = (o.fields.get(name, "") for o in observations if o.source in subject.own for name in ("host", "node"))
     return frozenset(host(str(name)) for name in names) - {""}
 
 
-def _on_another_host(o: Observation, asked: Asked) -> bool:
+def _on_another_host(o: Observation, subject: Subject) -> bool:
     """Do both name their hosts, and two different ones? Numbers of processes mean something on one host only."""
     named = host(str(o.fields.get("host", "")))
-    return bool(named) and bool(asked.hosts) and not any(same_host(named, h) for h in asked.hosts)
+    return bool(named) and bool(subject.hosts) and not any(same_host(named, h) for h in subject.hosts)
 
 
-def _by_time(o: Observation, asked: Asked, before: float | None) -> tuple[Whose, str]:
-    off = SLACK_S + (o.uncertainty_s or 0.0)
-    start = asked.start()
-    if before is not None and before < -off:
+def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Owner, str]:
+    tolerance_s = STAMP_SLACK_S + (o.uncertainty_s or 0.0)
+    start = subject.start()
+    if before is not None and before < -tolerance_s:
         return "others", f"{-before:.1f} s after the job had ended"
-    if o.time and start and o.time < start - timedelta(seconds=off):
+    if o.time and start and o.time < start - timedelta(seconds=tolerance_s):
         early = (start - o.time).total_seconds()
         return "others", f"{early:.0f} s before the job began"
-    gap = _seconds_before(o, asked)
+    gap = _seconds_before(o, subject)
     if gap is None:
         return "unknown", "given beside it"
     return "unknown", f"time, {gap:.1f} s before its last line" if gap >= 0 else f"time, {-gap:.1f} s behind its last line"
 
 
-def _seconds_before(o: Observation, asked: Asked) -> float | None:
+def _seconds_before(o: Observation, subject: Subject) -> float | None:
     """How long `o` stands in front of the end of the subject's logs; None where a clock lacks."""
-    end = asked.end()
+    end = subject.end()
     return (end - o.time).total_seconds() if o.time and end else None
 
 
-def _named_links(links: Iterable[Link], observations: Sequence[Observation], asked: Asked) -> dict[Place, str]:
+def _named_links(links: Iterable[Link], observations: Sequence[Observation], subject: Subject) -> dict[Place, str]:
     """Each place of a host's log that a number or a name ties to a line of the subject's own, with that name."""
     above: dict[Place, Place] = {}
 
@@ -145,17 +151,17 @@ def _named_links(links: Iterable[Link], observations: Sequence[Observation], ask
     named = [k for k in links if k.kind in NAMED_LINKS]
     for link in named:
         above[top(link.second)] = top(link.first)
-    own = {top(o.place) for o in observations if o.source in asked.own and o.cause != HEALTHY}
+    own = {top(o.place) for o in observations if o.source in subject.own and o.cause != HEALTHY}
     by = {place: link.by for link in named for place in (link.first, link.second)}
-    return {place: by[place] for place in list(above) if place[0] not in asked.own and top(place) in own and place in by}
+    return {place: by[place] for place in list(above) if place[0] not in subject.own and top(place) in own and place in by}
 
 
-def _not_the_one(o: Owned, mine: set[int], database: Database) -> Owned:
+def _excluded_by_pid(o: OwnedObservation, mine: set[int], database: Database) -> OwnedObservation:
     """A death that nothing ties to the subject is somebody else's where that of another process is tied to it by its pid."""
     pid = _pid(o.observation)
-    if o.whose != "unknown" or not mine or not pid or pid in mine or not database.has_trait(o.observation.cause, "process_death"):
+    if o.owner != "unknown" or not mine or not pid or pid in mine or not database.has_trait(o.observation.cause, "process_death"):
         return o
-    return replace(o, whose="others", link=f"pid {pid}; the job's is {min(mine)}")
+    return replace(o, owner="others", link=f"pid {pid}; the job's is {min(mine)}")
 
 
 def _group(o: Observation) -> Group:
@@ -175,16 +181,16 @@ def _pid(o: Observation) -> int:
 def _is_none_of(victim: int, pids: Iterable[int], threads: int) -> bool:
     """Is `victim` known to be none of `pids`, of which some are of its size, nor one of the `threads` numbers behind each?"""
     near = [p for p in pids if victim / 2 < p < victim * 2]
-    return victim >= LEAST_PID and bool(near) and not any(p <= victim <= p + threads for p in near)
+    return victim >= MIN_COMPARABLE_PID and bool(near) and not any(p <= victim <= p + threads for p in near)
 
 
-def _facts(o: Observation, whose: Whose, after: Aftermath, before: float | None) -> tuple[Fact, ...]:
+def _facts(o: Observation, whose: Owner, after: Aftermath, before: float | None) -> tuple[Fact, ...]:
     mine = {"mine": True, "others": False, "unknown": None}[whose]
     found = [Fact("mine", mine, o.source, o.line)]
     if after.again or after.progress:
         found.append(Fact("continued", True, o.source, after.again_line))
     if after.handled:
         found.append(Fact("handled", True, o.source, after.handled_line))
-    if before is not None and before < -SLACK_S:
+    if before is not None and before < -STAMP_SLACK_S:
         found.append(Fact("after_end", True, o.source, o.line))
     return tuple(found)
