@@ -1,7 +1,6 @@
 """analyze(): the stages in order, Sources -> SourceAnalysis -> incidents -> Diagnosis -> Report."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -34,13 +33,13 @@ from forensics.outcome.recorded_status import recorded_status
 from forensics.ownership import Subject, assign_owners, find_subject
 from forensics.source_analysis import SourceAnalysis, analyze_sources
 from forensics.source_analysis.call_or_warn import call_or_warn
-from forensics.sources.renumber import renumbered, renumbered_lane
+from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
+from forensics.sources.renumber import renumbered_lane
 from forensics.summary.incidents import in_order, incident_summaries, moments
 from forensics.summary.sources import source_summaries
 from forensics.summary.subject import earlier_attempts, subject_summary
 from forensics.version import VERSION
 
-MAX_TIMES_COMPARED = 5_000_000  # of one source with another's
 CLEAR = 0.8  # a cause that is less probable is shown with the lines that may decide it
 DISORDERED_MAX = 0.75  # of what only lines in no order tell
 DISORDERED = Unknown(
@@ -107,9 +106,9 @@ def examine(
     """The first half of `analyze`: sources read, their observations placed and cut into incidents, the subject named."""
     noted = list(warnings)
     analyses = analyze_sources(given, knowledge, noted.append, workers)
-    clocks, placed = _placed(analyses, knowledge, noted)
+    clocks, placed = placed_observations(analyses, knowledge, noted)
     kept = correlation.choose(placed, choice, clocks, noted.append)
-    every = _found(kept, analyses, knowledge, noted)
+    every = find_incidents(kept, analyses, knowledge, noted)
     found = correlation.last(every) if choice.last else every
     source_table = source_summaries(analyses, clocks, noted)
     asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses})
@@ -140,7 +139,7 @@ def analyze(
     found_causes = advice.findings(decided, knowledge, around)
     found, each = in_order(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
-    answer = _doubted(answer, _disordered(seen.analyses, noted), asked)
+    answer = _doubted(answer, disordered_sources(seen.analyses, noted), asked)
     answer = _unsettled(answer, correlation.unanswered(seen.kept, choice, seen.clocks))
     first = advice.linked(answer.findings, every)
     report = Report(
@@ -233,29 +232,6 @@ def _beside(report: Report, seen: Examined, baseline: Sequence[Path], knowledge:
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
-def _placed(
-    analyses: list[SourceAnalysis], knowledge: Database, noted: list[Warning]
-) -> tuple[dict[str, correlation.Clock], list[Observation]]:
-    """The clock of each source, and all events in order of time, their lines numbered as in the originals."""
-    events = {r.name: list(r.events) for r in analyses}
-    events = call_or_warn(
-        lambda: series.together(detectors.together(events), knowledge), events, "what several tell together", None, noted.append
-    )
-    clocks = clocks_of(analyses, events, knowledge, noted)
-    own = {r.name: r.scan.source for r in analyses}
-    every = correlation.parted(e for found in events.values() for e in found)
-    return clocks, [renumbered(e, own[e.source]) for e in correlation.place(list(every), clocks)]
-
-
-def _found(
-    events: list[Observation], analyses: list[SourceAnalysis], knowledge: Database, noted: list[Warning]
-) -> list[Incident]:
-    """The incidents that `events` make, linked also by the lines that name one rank, process or GPU in several ways."""
-    none: list[correlation.Tie] = []
-    ties = call_or_warn(lambda: correlation.ties(r.scan for r in analyses), none, "tables of ranks and GPUs", None, noted.append)
-    return correlation.incidents(events, knowledge, ties)
-
-
 def _with_deciding_lines(
     report: Report, scans: list[Scan], baseline: Sequence[Path], noted: list[Warning], knowledge: Database
 ) -> Report:
@@ -266,37 +242,3 @@ def _with_deciding_lines(
     found = outcome.deciding_lines(scans, outcome.line_classes(knowledge), active_model()[0].lines, list(good))
     proven = {(p.source, p.line) for p in report.causes[0].evidence}
     return replace(report, unusual=tuple(m for m in found if (m.source, m.line) not in proven))
-
-
-def clocks_of(
-    analyses: list[SourceAnalysis], events: Mapping[str, list[Observation]], knowledge: Database, noted: list[Warning]
-) -> dict[str, correlation.Clock]:
-    """The clock of each source, by its own lines and what it shares with the others; `events`: as found, by source."""
-    none: list[datetime] = []
-    told_by = [] if all(correlation.is_dated(r.marks) for r in analyses) else analyses  # else none asks the others
-    times = {
-        r.name: call_or_warn(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in told_by
-    }
-    every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
-    step = 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
-    every = every[::step]  # of thousands of sources, some tell the year to the others
-    clocks: dict[str, correlation.Clock] = {}
-    for r in analyses:
-        name = r.name
-        others = [] if times.get(name) else [t for n, t in every if n != name]  # it tells its year and date itself
-        infer = partial(correlation.clock_of, r.scan.source, r.marks, others, noted.append)
-        clocks[name] = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
-    found = [e for found in events.values() for e in found]
-    settled = partial(correlation.settled, found, clocks, knowledge, noted.append)
-    return call_or_warn(settled, clocks, "clocks told from each other", None, noted.append)
-
-
-def _disordered(analyses: list[SourceAnalysis], noted: list[Warning]) -> set[str]:
-    """The sources whose lines are in no order of time."""
-    names = {
-        r.name
-        for r in analyses
-        if call_or_warn(partial(correlation.disordered, r.marks), False, "its order", r.name, noted.append)
-    }
-    noted += [Warning("order", "its stamps go back and forth: the order of its lines tells nothing", n) for n in sorted(names)]
-    return names

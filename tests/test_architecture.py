@@ -42,7 +42,7 @@ BELOW: dict[str, set[str]] = {
     # the stages in order
     "source_analysis": {
         *("context", "core", "correlation", "database", "detectors", "line_formats", "model", "outcome", "parallel"),
-        *("scan", "series"),
+        *("scan", "series", "sources"),
     },
     "summary": {"advice", "correlation", "core", "model", "ownership", "source_analysis"},
     "pipeline": {

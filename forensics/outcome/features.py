@@ -107,9 +107,7 @@ def features(
     worst = worst_lane(lanes)
     found[ENDING] = ending.log_odds(ending_rows(worst))
     for trait in TRAITS:
-        shown = (
-            own if trait == "worthless_result" else ending_evidence
-        )  # a figure that is none is never told louder than as a hint
+        shown = own if trait == "worthless_result" else ending_evidence  # its signatures are hints at most
         found[f"trait.{trait}"] = float(any(database.has_trait(o.observation.cause, trait) for o in shown))
     for what in ("machine", "job"):
         found[f"ends.{what}"] = float(any(what_ended(o.observation, database) == what for o in ending_evidence))
@@ -123,8 +121,7 @@ def features(
     found["setting.machine"], found["setting.host log beside"] = float(machine), float(host_log)
     found["setting.own lanes"] = log1p(len(lanes))
     found["setting.attempts"] = log1p(max((len(lane.attempts) for lane in lanes), default=0))
-    total = sum(lane.digest.lines for lane in lanes)
-    found["setting.lines per lane"] = log1p(total / max(1, len(lanes)))
+    found["setting.lines per lane"] = log1p(sum(lane.digest.lines for lane in lanes) / max(1, len(lanes)))
     return [found[name] for name in OUTCOME_FEATURES]
 
 

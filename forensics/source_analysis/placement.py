@@ -1,0 +1,80 @@
+"""The observations of all sources on one clock, as far as clocks allow it, and cut into incidents.
+
+train.log   2026-05-01 10:00:07 ... exit status 137      dmesg.log   [ 3010.69] Killed process 24488 (python)
+-> the clock of each source, the observations in order of time, and one incident that a pid links
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+from forensics import correlation, detectors, series
+from forensics.database import Database
+from forensics.model import Incident, Observation, Warning
+from forensics.source_analysis import SourceAnalysis
+from forensics.source_analysis.call_or_warn import call_or_warn
+from forensics.sources.renumber import renumbered
+
+MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second
+
+
+def placed_observations(
+    analyses: Sequence[SourceAnalysis], knowledge: Database, noted: list[Warning]
+) -> tuple[dict[str, correlation.Clock], list[Observation]]:
+    """The clock of each source, and all observations in order of time. Their lines are numbered as in the original files."""
+    events = {r.name: list(r.events) for r in analyses}
+    events = call_or_warn(
+        lambda: series.together(detectors.together(events), knowledge),
+        events,
+        "what several sources show together",
+        None,
+        noted.append,
+    )
+    clocks = clocks_of(analyses, events, knowledge, noted)
+    own = {r.name: r.scan.source for r in analyses}
+    every = correlation.parted(e for found in events.values() for e in found)
+    return clocks, [renumbered(e, own[e.source]) for e in correlation.place(list(every), clocks)]
+
+
+def find_incidents(
+    events: list[Observation], analyses: Sequence[SourceAnalysis], knowledge: Database, noted: list[Warning]
+) -> list[Incident]:
+    """The incidents in `events`. Lines that name one rank, process or GPU in several ways link them, too."""
+    none: list[correlation.Tie] = []
+    ties = call_or_warn(lambda: correlation.ties(r.scan for r in analyses), none, "tables of ranks and GPUs", None, noted.append)
+    return correlation.incidents(events, knowledge, ties)
+
+
+def clocks_of(
+    analyses: Sequence[SourceAnalysis], events: Mapping[str, list[Observation]], knowledge: Database, noted: list[Warning]
+) -> dict[str, correlation.Clock]:
+    """The clock of each source, from its own lines and from events that it shares with others. `events`: as found, by source."""
+    none: list[datetime] = []
+    all_dated = all(correlation.is_dated(r.marks) for r in analyses)  # then no source needs a date from another one
+    asked = [] if all_dated else analyses
+    times = {
+        r.name: call_or_warn(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in asked
+    }
+    every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
+    step = 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
+    every = every[::step]  # of thousands of sources, a sample gives the others their year
+    clocks: dict[str, correlation.Clock] = {}
+    for r in analyses:
+        name = r.name
+        others = [] if times.get(name) else [t for n, t in every if n != name]  # its own lines give year and date
+        infer = partial(correlation.clock_of, r.scan.source, r.marks, others, noted.append)
+        clocks[name] = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
+    found = [e for found in events.values() for e in found]
+    settled = partial(correlation.settled, found, clocks, knowledge, noted.append)
+    return call_or_warn(settled, clocks, "the alignment of clocks", None, noted.append)
+
+
+def disordered_sources(analyses: Sequence[SourceAnalysis], noted: list[Warning]) -> set[str]:
+    """The names of the sources whose lines are not in order of time; a Warning for each."""
+    names = {
+        r.name
+        for r in analyses
+        if call_or_warn(partial(correlation.disordered, r.marks), False, "its order", r.name, noted.append)
+    }
+    noted += [Warning("order", "its stamps go back and forth: the order of its lines tells nothing", n) for n in sorted(names)]
+    return names
