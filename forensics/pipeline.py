@@ -239,6 +239,6 @@ def _with_deciding_lines(
     if report.verdict == "no_crash" or (report.verdict == "crash" and report.causes[0].probability >= CLEAR):
         return report
     good = sources.open_paths(baseline, noted.append) if baseline else []
-    found = outcome.deciding_lines(scans, outcome.line_classes(knowledge), active_model()[0].lines, list(good))
-    proven = {(p.source, p.line) for p in report.causes[0].evidence}
-    return replace(report, unusual=tuple(m for m in found if (m.source, m.line) not in proven))
+    evidence = {(p.source, p.line) for p in report.causes[0].evidence}
+    found = outcome.deciding_lines(scans, outcome.line_classes(knowledge), active_model()[0].lines, list(good), evidence)
+    return replace(report, unusual=found)

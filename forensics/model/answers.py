@@ -216,7 +216,8 @@ class ProcessMemory(Struct, frozen=True):
 class Message(Struct, frozen=True):
     """Lines that say the same but for numbers and the like. `text`: the first of them, which stands on `line` of `source`.
 
-    `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word that failures use.
+    `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word that failures use. `context`: it is shown
+    because it stands next to one that is.
     """
 
     source: str
@@ -226,6 +227,7 @@ class Message(Struct, frozen=True):
     count: int
     text: str
     alarming: bool
+    context: bool = False
 
 
 class Difference(Struct, frozen=True):

@@ -11,7 +11,7 @@ end.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import log1p
 
 from msgspec import Struct
@@ -35,8 +35,10 @@ WORD_ROWS = 1 << 14
 NEAR_LINES = 5  # around a line: how much trouble stands there
 MAX_NEAR_LINES = 8
 MAX_INDENT = 20
-CLOSE_LINES = 3  # lines that stand so close tell one thing
-MAX_CLOSE_LINES = 2
+CLOSE_LINES = 3  # lines that stand so close tell one thing: they are seen around the first of them
+LINES_BEFORE = 1  # shown around each with a word of trouble, blank ones not counted
+LINES_AFTER = 2
+MAX_CONTEXT_CHARS = 300  # of a line that is only shown because it stands next to another
 PLACE_IN_CODE = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 STRUCTURE = (
     *("from the end", "first", "last", "count", "no bad end behind", "to a bad end", "no trouble behind", "to trouble"),
@@ -75,15 +77,46 @@ class CandidateLine(Struct):
 
 
 def deciding_lines(
-    scans: Sequence[Scan], classes: LineClasses, weights: LineWeights, baseline: Sequence[Source] = ()
+    scans: Sequence[Scan],
+    classes: LineClasses,
+    weights: LineWeights,
+    baseline: Sequence[Source] = (),
+    evidence: Collection[tuple[str, int]] = (),
 ) -> tuple[Message, ...]:
-    """The SHOWN_LINES most likely ones of all sources, by source and line. `baseline`: a good run; what it says is left out."""
-    found = candidate_lines(scans, classes, baseline)
+    """The SHOWN_LINES most likely ones of all sources, by source and line; around those with words of trouble a few others.
+
+    `baseline`: a good run; what it says is left out, and so is `evidence` (source, line), which is shown elsewhere.
+    """
+    every = candidate_lines(scans, classes, baseline)
+    found = [line for line in every if (line.source.name, _number(line.source, line.line)) not in evidence]
     scores = {id(line): weights.score(line) for line in found}
     found.sort(key=lambda line: (-scores[id(line)], line.source.name, line.line))
     found = [line for line in found if scores[id(line)] >= scores[id(found[0])] - MAX_BEHIND_BEST]
-    order = {scan.source.name: i for i, scan in enumerate(scans)}
-    return tuple(_message(c) for c in sorted(_spread_out(found), key=lambda c: (order[c.source.name], c.line)))
+    shown = list(_spread_out(found))
+    made: list[Message] = []
+    for scan in scans:
+        own = {line.line: line for line in shown if line.source is scan.source}
+        troubled = [number for number, line in own.items() if line.classes & TROUBLE]
+        around = _lines_around(scan, troubled) if troubled else {}
+        for number in sorted({*own, *around}):
+            made.append(_message(own[number]) if number in own else _context(scan.source, number, around[number], classes))
+    return tuple(made)
+
+
+def _lines_around(scan: Scan, numbers: Collection[int]) -> dict[int, str]:
+    """Number -> text of the lines around those of `numbers`, blank ones left out."""
+    found: dict[int, str] = {}
+    for start, block in sampled(scan):
+        last = start + block.count(b"\n")
+        inside = [n for n in numbers if start <= n <= last]
+        lines = rows(block) if inside else []
+        for number in inside:
+            at = number - start
+            for way, most in ((-1, LINES_BEFORE), (1, LINES_AFTER)):
+                ahead = range(at + way, at + way * (CLOSE_LINES + 1), way)
+                near = [i for i in ahead if 0 <= i < len(lines) and lines[i].strip()][:most]
+                found |= {start + i: last_frame(lines[i])[:MAX_CONTEXT_CHARS] for i in near}
+    return found
 
 
 def candidate_lines(scans: Sequence[Scan], classes: LineClasses, baseline: Sequence[Source] = ()) -> list[CandidateLine]:
@@ -157,11 +190,10 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses) -> N
 
 
 def _spread_out(found: Sequence[CandidateLine]) -> Iterator[CandidateLine]:
-    """The first SHOWN_LINES of `found`, in order of their likeliness, few of those that stand together."""
+    """The first SHOWN_LINES of `found`, in order of their likeliness, one of those that stand together."""
     shown: list[CandidateLine] = []
     for line in found:
-        close_lines = sum(c.source is line.source and abs(c.last_line - line.last_line) <= CLOSE_LINES for c in shown)
-        if close_lines < MAX_CLOSE_LINES:
+        if not any(c.source is line.source and abs(c.line - line.line) <= CLOSE_LINES for c in shown):
             shown.append(line)
             yield line
         if len(shown) == SHOWN_LINES:
@@ -169,6 +201,15 @@ def _spread_out(found: Sequence[CandidateLine]) -> Iterator[CandidateLine]:
 
 
 def _message(line: CandidateLine) -> Message:
-    origin, name = line.source.origin or int, line.source.name
-    alarming = bool(line.classes & TROUBLE)
-    return Message(name, origin(line.line), name, origin(line.last_line), line.count, line.text, alarming)
+    name, first, last = line.source.name, _number(line.source, line.line), _number(line.source, line.last_line)
+    return Message(name, first, name, last, line.count, line.text, bool(line.classes & TROUBLE))
+
+
+def _context(source: Source, line: int, text: str, classes: LineClasses) -> Message:
+    number = _number(source, line)
+    return Message(source.name, number, source.name, number, 1, text, bool(classes.classify(text) & TROUBLE), context=True)
+
+
+def _number(source: Source, line: int) -> int:
+    """The number of a line in the original of its source."""
+    return (source.origin or int)(line)

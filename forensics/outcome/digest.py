@@ -4,6 +4,9 @@ step 1 / step 2 / ERROR x / make: *** [all] Error 2
 -> trouble 0 lines before the end, 2 of them; run_failed 0; progress 2; nothing of an earlier form behind the trouble
 """
 
+import functools
+import operator
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from forensics.model.verdicts import LaneDigest
@@ -49,31 +52,31 @@ def lane_digest(
     """How a lane with these lines ends. `forms`, `bits`: of each line its form and classes. `total`: lines where not all were
     looked at, else 0. `starts`: places of the lines with which a further attempt begins. `is_record`: does the
     line at a place begin with a time or level of its own?"""
-    holds = {name: [bool(b & bit) and not b & without for b in bits] for name, (bit, without) in COUNTED_CLASSES.items()}
-    last = {name: _distance(rows) for name, rows in holds.items()}
-    first_places = _first_places(forms, bits)
+    lines = len(bits)
+    found = functools.reduce(operator.or_, bits, 0)
+    places = {
+        name: [i for i, b in enumerate(bits) if b & bit and not b & without] if found & bit else []
+        for name, (bit, without) in COUNTED_CLASSES.items()
+    }
+    last = {name: lines - 1 - held[-1] if held else -1 for name, held in places.items()}
+    first_places = _first_places(forms, bits) if any(last[name] > 0 for name in WITH_REPEATS_BEHIND) else []
+    troubled = set(places["trouble"])
     return LaneDigest(
-        lines=max(len(forms), total),
-        looked_at=len(forms),
+        lines=max(lines, total),
+        looked_at=lines,
         **last,
-        **{f"{name}_count": sum(holds[name]) for name in COUNTED},
+        **{f"{name}_count": len(places[name]) for name in COUNTED},
         **{f"again_after_{name}": _repeated_after(first_places, last[name]) for name in WITH_REPEATS_BEHIND},
         trouble_repeats=_count_of_form(forms, last["trouble"]),
         bad_end_repeats=_count_of_form(forms, last["bad_end"]),
-        **{f"attempts_behind_{name}": _starts_behind(starts, len(forms), last[name]) for name in WITH_ATTEMPTS_BEHIND},
-        traceback_in_record=_in_record(
-            len(forms), last["traceback"], ABOVE_TRACEBACK, lambda i: is_record(i) and holds["trouble"][i]
+        **{f"attempts_behind_{name}": _starts_behind(starts, lines, last[name]) for name in WITH_ATTEMPTS_BEHIND},
+        traceback_in_record=_in_record(lines, last["traceback"], ABOVE_TRACEBACK, lambda i: is_record(i) and i in troubled),
+        trouble_in_record=_in_record(lines, last["trouble"], 0, is_record),
+        records_at_end=sum(map(is_record, range(max(0, lines - END_LINES), lines))) / max(1, min(END_LINES, lines)),
+        ends_with=tuple(
+            (len(places[name]) - bisect_left(places[name], lines - n)) / max(1, min(n, lines)) for name in IN_TAILS for n in TAILS
         ),
-        trouble_in_record=_in_record(len(forms), last["trouble"], 0, is_record),
-        records_at_end=sum(map(is_record, range(max(0, len(forms) - END_LINES), len(forms))))
-        / max(1, min(END_LINES, len(forms))),
-        ends_with=tuple(sum(holds[name][-n:]) / max(1, min(n, len(bits))) for name in IN_TAILS for n in TAILS),
     )
-
-
-def _distance(rows: Sequence[bool]) -> int:
-    """Lines behind the last one that holds; -1 for none."""
-    return next((i for i, holds in enumerate(reversed(rows)) if holds), -1)
 
 
 def _first_places(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:
@@ -89,7 +92,7 @@ def _first_places(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:
 
 def _repeated_after(first_places: Sequence[int], distance: int) -> int:
     """How many lines behind the one at `distance` from the end have a form that stood in front of it."""
-    if distance < 0:
+    if distance <= 0:
         return 0
     at = len(first_places) - 1 - distance
     return sum(1 for place in first_places[at + 1 :] if place < at)

@@ -6,6 +6,7 @@
 The whole lane is looked at, as far as the scanner's sample holds it: all lines of a short log, an even sample of a long one.
 """
 
+import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -110,11 +111,9 @@ class _LaneRows:
     ) -> None:
         self.rows, self.total = rows, total
         self.numbers = [r.number for r in rows]
-        self.first_line_of: dict[bytes, int] = {}
         self.bits: list[int] = []
         alone = len(rows) - last
         for i, row in enumerate(rows):
-            self.first_line_of.setdefault(row.form, row.number)
             bits = bits_by_form.get(row.form) if i < alone else None
             if bits is None:
                 bits = classes.classify(row_text(row.raw)) if i >= alone or len(bits_by_form) < MAX_FORMS else 0
@@ -124,13 +123,32 @@ class _LaneRows:
         self._explicit_starts: list[int] = []
         self.forms = [r.form for r in rows]
         self.cells = cells
-        self.form_since = [
-            self.first_line_of[r.form] if not b & NOT_WORK_CLASSES and len(r.form) > MIN_FORM_CHARS else NEVER_SEEN
-            for r, b in zip(rows, self.bits, strict=True)
+
+    @functools.cached_property
+    def form_since(self) -> list[int]:
+        """For each row the number of the first line of its form; NEVER_SEEN where it says trouble or its form is too short."""
+        first: dict[bytes, int] = {}
+        for form, number in zip(self.forms, self.numbers, strict=True):
+            first.setdefault(form, number)
+        return [
+            first[form] if not b & NOT_WORK_CLASSES and len(form) > MIN_FORM_CHARS else NEVER_SEEN
+            for form, b in zip(self.forms, self.bits, strict=True)
         ]
-        self.progress = _counts_behind([bool(b & PROGRESS) and not b & TROUBLE for b in self.bits])
-        self.good = _counts_behind([bool(b & GOOD) and not b & TROUBLE for b in self.bits])
-        self.trouble = _counts_behind([bool(b & TROUBLE) and not b & TAKES_BACK for b in self.bits])
+
+    @functools.cached_property
+    def progress(self) -> list[int]:
+        """For each row, how many from it on are progress."""
+        return _counts_behind([bool(b & PROGRESS) and not b & TROUBLE for b in self.bits])
+
+    @functools.cached_property
+    def good(self) -> list[int]:
+        """For each row, how many from it on tell of a good end."""
+        return _counts_behind([bool(b & GOOD) and not b & TROUBLE for b in self.bits])
+
+    @functools.cached_property
+    def trouble(self) -> list[int]:
+        """For each row, how many from it on say trouble that nothing takes back."""
+        return _counts_behind([bool(b & TROUBLE) and not b & TAKES_BACK for b in self.bits])
 
     def aftermath(self, observation: Observation) -> Aftermath:
         """What stands behind and next to `observation`."""

@@ -20,7 +20,7 @@ SURENESS = {
     "strong": "the line marked > nearly always means this cause",
     "hint": "hints only; none of these lines proves it",
 }
-UNUSUAL = "they look most like a reason"
+UNUSUAL = "those marked > look most like a reason"
 GUESSED = (
     "No message that is known to mean a cause stands in what was given. Below are the lines that look most like a"
     " reason, the known causes whose logs use the most alike words, and what to collect."

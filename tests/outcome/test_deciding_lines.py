@@ -13,7 +13,6 @@ from forensics.model import Message, Report, Scan, Source
 from forensics.outcome import deciding_lines, line_classes
 from forensics.outcome.deciding_lines import (
     MAX_BEHIND_BEST,
-    MAX_CLOSE_LINES,
     MAX_DECIDING_FORMS,
     MIN_FORMS,
     SHOWN_LINES,
@@ -48,14 +47,26 @@ def scanned(knowledge: Database, *given: Source) -> list[Scan]:
     return [scan(source, knowledge, lambda _w: None) for source in given]
 
 
-def decide(knowledge: Database, scans: list[Scan], baseline: Sequence[Source] = ()) -> tuple[Message, ...]:
-    return deciding_lines(scans, line_classes(knowledge), WEIGHTS, baseline)
+def decide(knowledge: Database, scans: list[Scan], baseline: Sequence[Source] = ()) -> list[Message]:
+    """Without what is only shown around them."""
+    return [m for m in deciding_lines(scans, line_classes(knowledge), WEIGHTS, baseline) if not m.context]
 
 
 def test_what_is_said_late_and_with_words_of_failure_decides(knowledge: Database) -> None:
     log = START + steps(3000) + "\n".join(ODD) + "\n" + steps(5, 3000)
     found = decide(knowledge, scanned(knowledge, text_source("train.log", log)))
-    assert [(m.line, m.text, m.alarming) for m in found] == [(3004, ODD[0], True), (3005, ODD[1], True)]
+    assert [(m.line, m.text, m.alarming) for m in found] == [(3005, ODD[1], True)]
+
+
+def test_a_line_with_a_word_of_trouble_is_shown_with_those_around_it(knowledge: Database) -> None:
+    log = steps(3000) + "linking the box\n\n" + ODD[0] + "\n  at apple\n\n  at cheese\n  at egg\n" + steps(50, 3000)
+    scans = scanned(knowledge, text_source("train.log", log))
+    found = deciding_lines(scans, line_classes(knowledge), WEIGHTS)
+    around = [(m.line, m.text) for m in found if 3001 <= m.line <= 3006]
+    assert around == [(3001, "linking the box"), (3003, ODD[0]), (3004, "  at apple"), (3006, "  at cheese")]
+    assert [m.context for m in found if 3001 <= m.line <= 3006] == [True, False, True, True]
+    again = deciding_lines(scans, line_classes(knowledge), WEIGHTS, evidence={("train.log", 3003)})
+    assert 3003 not in {m.line for m in again if not m.context}
 
 
 def test_what_a_good_run_says_does_not_decide(knowledge: Database) -> None:
@@ -75,7 +86,7 @@ def test_of_a_long_log_only_a_sample_is_held_and_its_end_is_in_it(knowledge: Dat
     assert len(block) < 1 << 20
     end = block + "".join(f"{o}\n" for o in ODD).encode()
     given = scanned(knowledge, Source("train.log", lambda _w: iter([block] * 60 + [end])))
-    assert [m.line for m in decide(knowledge, given)] == [61 * 15_000 + 1, 61 * 15_000 + 2]
+    assert [m.line for m in decide(knowledge, given)] == [61 * 15_000 + 2]
     most = sum(len(part) for _start, part in sample.sampled(given[0]))
     assert most <= (sample.KEPT_BLOCKS + sample.LAST_BLOCKS) * (len(block) * 2 + 100)
 
@@ -86,12 +97,12 @@ def test_what_can_be_read_only_once_is_known_by_what_the_scan_kept(knowledge: Da
     assert [(m.line, m.text) for m in found] == [(501, ODD[0])]
 
 
-def test_few_lines_of_a_crowd_are_shown_and_none_that_is_much_less_likely(knowledge: Database) -> None:
+def test_one_line_of_a_crowd_is_shown_and_none_that_is_much_less_likely(knowledge: Database) -> None:
     words = ["apple", "bread", "cheese", "date", "egg", "fig"]
     crowd = "".join(f"cannot open the {word} box\n" for word in words)
     far = "".join(f"{steps(20, 100 * i)}cannot close the {word} box\n" for i, word in enumerate(words * 3) if i % 4 == 0)
     found = decide(knowledge, scanned(knowledge, text_source("a.log", steps(50) + far + crowd)))
-    assert MAX_CLOSE_LINES <= sum("open" in m.text for m in found) < len(words)
+    assert 1 <= sum("open" in m.text for m in found) < len(words) / 2
     assert any("close" in m.text for m in found)
     assert len(found) <= SHOWN_LINES
     scans = scanned(knowledge, text_source("a.log", steps(500) + crowd))
@@ -188,6 +199,6 @@ def test_a_baseline_is_given_on_the_command_line(tmp_path: Path) -> None:
     said = json.loads(
         run.invoke(build(), ["analyze", str(tmp_path / "bad.log"), "--baseline", str(tmp_path / "good.log"), "-f", "json"]).output
     )
-    assert [m["text"] for m in said["unusual"]] == ODD
+    assert [m["text"] for m in said["unusual"] if m["text"] in (*ODD, IGNORED.strip())] == ODD
     missing = run.invoke(build(), ["analyze", str(tmp_path / "bad.log"), "--baseline", str(tmp_path / "no.log")])
     assert "no such file or folder for the baseline" in str(missing.exception)

@@ -201,7 +201,10 @@ def _told(proof: Proof, paths: Paths) -> str:
 
 def _unusual(report: Report, paths: Paths) -> Iterator[str]:
     if report.unusual:
-        lines = [f"{paths.place(m.source, m.line)}: {m.text[:MAX_MARKDOWN_LINE_CHARS]}{times(m)}" for m in report.unusual]
+        lines = [
+            f"{' ' if m.context else '>'} {paths.place(m.source, m.line)}: {m.text[:MAX_MARKDOWN_LINE_CHARS]}{times(m)}"
+            for m in report.unusual
+        ]
         yield from ("", "### Lines to read first", "", plain(UNUSUAL), "", *fenced(lines))
 
 

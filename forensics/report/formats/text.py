@@ -180,8 +180,8 @@ class _Text:
         for message in told:
             place, again = self.paths.place(message.source, message.line), times(message)
             said = cut(message.text, self.width - max(column, len(place)) - 4 - len(again), 1)[0]
-            style = "main" if message.alarming else ""
-            yield Row(("  ", ""), (place.ljust(column), "place"), (f"  {said}", style), (again, "dim"), link=message.source)
+            mark, style = ("  ", "dim") if message.context else ("> ", "main" if message.alarming else "")
+            yield Row((mark, ""), (place.ljust(column), "place"), (f"  {said}", style), (again, "dim"), link=message.source)
 
     def _remedies(self) -> Iterator[Row]:
         advice = remedies(self.report)
