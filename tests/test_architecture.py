@@ -4,12 +4,12 @@ import ast
 import graphlib
 import importlib
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from forensics.database import HEALTHY, builtin_folder, read_folders
+from scripts.docs.rooms import drawn
 
 ROOT = Path(__file__).parents[1] / "forensics"
 FILES = sorted(ROOT.rglob("*.py"))
@@ -69,6 +69,7 @@ BELOW: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 PAGE = ROOT.parent / "docs" / "architecture.md"
+PICTURE = PAGE.with_name("rooms.svg")
 KNOW_NO_CAUSE = ("detectors", "series", "correlation", "outcome", "ownership", "decision", "train")
 NOT_CAUSES = {"distributed.batched - INFO - Batched Comm Closed"}  # a logger of Dask, whose name begins like a family
 
@@ -177,21 +178,6 @@ def test_no_adapter_is_imported_by_another() -> None:
     assert not foreign
 
 
-def picture() -> str:
-    """BELOW as a Mermaid flowchart, without the arrows that others imply."""
-    above = {room for room in BELOW if not room.startswith("__")}
-    reached: dict[str, set[str]] = {}
-    for room in graphlib.TopologicalSorter(BELOW).static_order():
-        reached[room] = BELOW[room].union(*(reached[other] for other in BELOW[room]))
-    arrows = [
-        f"    {room} --> {other}"
-        for room in sorted(above)
-        for other in sorted(BELOW[room])
-        if not any(other in reached[between] for between in BELOW[room] - {other})
-    ]
-    return "```mermaid\nflowchart TD\n" + "\n".join(arrows) + "\n```"
-
-
 def rooms() -> str:
     """A table: each room, and the first sentence of its docstring."""
     rows = ["| room | what it does |", "| --- | --- |"]
@@ -201,17 +187,19 @@ def rooms() -> str:
     return "\n".join(rows)
 
 
-@pytest.mark.parametrize(("name", "made"), [("picture", picture), ("rooms", rooms)])
-def test_the_page_shows_the_rooms_as_they_are(name: str, made: Callable[[], str], request: pytest.FixtureRequest) -> None:
-    begin, end = f"<!-- {name}: made by tests/test_architecture.py -->\n", f"\n<!-- end of {name} -->"
+def test_the_page_shows_the_rooms_as_they_are(request: pytest.FixtureRequest) -> None:
+    begin, end = "<!-- rooms: made by tests/test_architecture.py -->\n", "\n<!-- end of rooms -->"
     text = PAGE.read_text()
-    assert text.count(begin) == text.count(end) == 1 and begin in text.partition(end)[0], f"{PAGE} needs the two marks of {name}"
+    assert text.count(begin) == text.count(end) == 1 and begin in text.partition(end)[0], f"{PAGE} needs the two marks of rooms"
     head, _, rest = text.partition(begin)
     now, _, tail = rest.partition(end)
+    picture = drawn({room: below for room, below in BELOW.items() if not room.startswith("__")})
     if request.config.getoption("--update"):
-        PAGE.write_text(head + begin + made() + end + tail)
-        return
-    assert now == made(), "docs/architecture.md is out of date: `pytest tests/test_architecture.py --update` writes it anew"
+        PAGE.write_text(head + begin + rooms() + end + tail)
+        PICTURE.write_text(picture)
+    out_of_date = "is out of date: `pytest tests/test_architecture.py --update` writes it anew"
+    assert now == rooms() or request.config.getoption("--update"), f"{PAGE.name} {out_of_date}"
+    assert PICTURE.read_text() == picture, f"{PICTURE.name} {out_of_date}"
 
 
 def test_every_function_that_the_page_names_is_there() -> None:
