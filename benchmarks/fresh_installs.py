@@ -76,12 +76,14 @@ CRASHES = "import ctypes\n\ndef test_well():\n    pass\n\ndef test_crash():\n   
 
 
 class Place(NamedTuple):
-    """An environment, a home and a folder to work in, all new."""
+    """An environment, a home, a folder to work in and one for temporary files, all new. The last has a short path: Ray's sockets lie
+    below it, and the path of a socket has at most 107 bytes."""
 
     folder: Path
+    temporary: Path
     environment: dict[str, str]
 
-    def run(self, *command: str | Path, within_s: float = 300, **more: str) -> str:
+    def run(self, *command: str | Path, within_s: float = 600, **more: str) -> str:
         """What a command writes to stdout and stderr, with programs of the environment first."""
         done = subprocess.run(
             [str(word) for word in command], cwd=self.folder / "work", env=self.environment | more, timeout=within_s, text=True,
@@ -98,7 +100,7 @@ class Place(NamedTuple):
 
     def why(self) -> str:
         """What `forensics why` says, as soon as the report of the last death is there."""
-        until = time.monotonic() + 300
+        until = time.monotonic() + 600
         while time.monotonic() < until:
             if list(self.folder.glob("home/.local/state/forensics/*/report.json")):
                 return self.run("forensics", "why")
@@ -115,7 +117,8 @@ def jupyter(place: Place) -> str:
         until = time.monotonic() + 100
         while "is running at" not in (place.folder / "server.log").read_text() and time.monotonic() < until:
             time.sleep(0.2)
-        time.sleep(10)  # the signatures are compiled once
+        while not any(place.folder.glob("home/.cache/forensics/*.db")) and time.monotonic() < until:
+            time.sleep(0.2)  # until the signatures are compiled, which is done once
         return place.run("python", place.program(BROWSER), "http://127.0.0.1:18933", CRASH)
     finally:
         server.terminate()
@@ -243,35 +246,23 @@ def of_dependencies(place: Place) -> set[str]:
     return set(json.loads(place.run("python", "-c", code)))
 
 
-def copied(environment: Path, target: Path) -> None:
-    """A copy of a virtual environment by hard links, with programs of its own and without this package."""
-    subprocess.run(["cp", "-al", environment.resolve(), target], check=True)
-    shutil.rmtree(target / "bin")
-    shutil.copytree(environment / "bin", target / "bin", symlinks=True)
-    for program in (target / "bin").iterdir():
-        if not program.is_symlink() and (text := program.read_bytes()).startswith(b"#!"):
-            program.write_bytes(text.replace(bytes(environment.resolve()), bytes(target.resolve()), 1))
-    subprocess.run([target / "bin" / "python", "-m", "pip", "uninstall", "-q", "-y", "training-forensics"], check=True)
-
-
-def measure(name: str, adapter: Adapter, wheel: Path, work: Path, torch: str, copy: Path | None) -> dict[str, object]:
+def measure(name: str, adapter: Adapter, wheel: Path, work: Path, torch: str) -> None:
     """Install, ask, uninstall, look."""
     folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=work))
     folder.chmod(0o755)
-    for part in ("home", "work", "tmp"):
+    temporary = Path(tempfile.mkdtemp(prefix="f"))
+    for part in ("home", "work"):
         (folder / part).mkdir()
     kept = {k: v for k, v in os.environ.items() if k.startswith(("PIP_", "SSL_", "LANG")) or k.endswith("_proxy")}
-    path = f"{folder}/v/bin:/usr/local/bin:/usr/bin:/bin"
+    programs = f"{folder}/v/bin:/usr/local/bin:/usr/bin:/bin"
     place = Place(
         folder,
-        kept | {"HOME": str(folder / "home"), "TMPDIR": str(folder / "tmp"), "PATH": path, "PIP_CACHE_DIR": str(work / "pip")},
+        temporary,
+        kept | {"HOME": str(folder / "home"), "TMPDIR": str(temporary), "PATH": programs, "PIP_CACHE_DIR": str(work / "pip")},
     )
-    if copy:
-        copied(copy, folder / "v")
-    else:
-        subprocess.run([sys.executable, "-m", "venv", folder / "v"], check=True)
-        if adapter.beside:
-            place.run("pip", "install", "-q", *(torch if word == "torch" else word for word in adapter.beside), within_s=1500)
+    subprocess.run([sys.executable, "-m", "venv", folder / "v"], check=True)
+    if adapter.beside:
+        place.run("pip", "install", "-q", *(torch if word == "torch" else word for word in adapter.beside), within_s=1500)
     before = files(folder / "v")
     asked = line(adapter.page)
     started = time.monotonic()
@@ -283,24 +274,23 @@ def measure(name: str, adapter: Adapter, wheel: Path, work: Path, torch: str, co
     (folder / "answer.txt").write_text(answer)
     uninstalled = place.run("pip", "uninstall", "-q", "-y", "training-forensics")
     left = files(folder / "v") - before - of_dependencies(place)
-    named = sorted(
-        p for part in ("home", "work", "tmp") for p in {f"{part}/{f}" for f in files(folder / part)} if "forensics" in p
-    )
-    folders = sorted(
-        {"/".join(Path(p).parts[: Path(p).parts.index("forensics") + 1]) if "forensics" in Path(p).parts else p for p in named}
-    )
+    places = {"home": folder / "home", "work": folder / "work", "tmp": temporary}
+    left_behind = {f"{name}/{file}" for name, path in places.items() for file in files(path)}
+    named = [Path(p).parts for p in left_behind if "forensics" in p]
+    folders = sorted({"/".join(p[: p.index("forensics") + 1] if "forensics" in p else p) for p in named})
     row = {
         "name": name, "line": f"pip install '{asked}'", "right": all(words in answer for words in adapter.answers),
-        "install_s": round(seconds, 1), "answer_s": round(answered, 1), "left_in_environment": sorted(left), "left_elsewhere": folders,
+        "install_s": round(seconds, 1), "answer_s": round(answered, 1), "load": round(os.getloadavg()[0], 1),
+        "left_in_environment": sorted(left), "left_elsewhere": folders,
         "pip_said": (installed + uninstalled)[-300:],
     }  # fmt: skip
     print(json.dumps(row), flush=True)
+    shutil.rmtree(temporary)
     if row["right"]:
         shutil.rmtree(folder)
     else:
         print(f"  not the answer expected; see {folder}/answer.txt", flush=True)
         shutil.rmtree(folder / "v")
-    return row
 
 
 def main() -> None:
@@ -311,7 +301,6 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="where environments are made, and removed")
     parser.add_argument("--wheel", type=Path, help="instead of one built now")
     parser.add_argument("--torch", default="torch", help="what to install for it, for example a wheel without CUDA")
-    parser.add_argument("--copy", type=Path, help="an environment to begin with, copied, instead of one that is installed")
     asked = parser.parse_args()
     adapters = dict(ADAPTERS)
     if asked.slurm:
@@ -324,7 +313,7 @@ def main() -> None:
             wheel = next((work / "dist").glob("*.whl"))
         for name, adapter in adapters.items():
             if not asked.only or name in asked.only:
-                measure(name, adapter, wheel.resolve(), work.resolve(), asked.torch, asked.copy)
+                measure(name, adapter, wheel.resolve(), work.resolve(), asked.torch)
 
 
 if __name__ == "__main__":

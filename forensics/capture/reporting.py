@@ -16,18 +16,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from forensics.capture.options import Options
 
-REPORT_S = 60.0
+REPORT_S = 60.0  # what somebody may wait for who started the program in a terminal
+UNAWAITED_REPORT_S = 300.0  # nobody waits for a process beside: the first report on a starved machine compiles the signatures
 NO_ROOM = ("can't start new thread", "Resource temporarily unavailable")
 ROOM_S = 10.0  # processes left behind by a job end, or are ended, within so long
 MESSAGE_BYTES = 4096  # more of a container's termination message Kubernetes cuts
 
 
-def analyse(folder: str, options: Options) -> None:
+def analyse(folder: str, options: Options, within_s: float = REPORT_S) -> None:
     """Have the bundle analysed by a process of its own; the report lies in it afterwards."""
     command = [sys.executable, "-P", "-m", "forensics", "why", folder, "--again", "--format", options.form]
     command += ["--redact"] if options.redact else []
     command += [] if options.remember is None else ["--remember" if options.remember else "--no-remember"]
-    wrong = _analysed(command)
+    wrong = _analysed(command, within_s)
     if wrong:
         with contextlib.suppress(OSError), open(os.path.join(folder, "report.failed"), "w", encoding="utf-8") as file:
             file.write(wrong + "\n")
@@ -51,14 +52,14 @@ def says_nothing_crashed(folder: str) -> bool:
         return False
 
 
-def _analysed(command: list[str]) -> str:
+def _analysed(command: list[str], within_s: float) -> str:
     """Run the analysis; what went wrong, empty for nothing. What is left of a job that filled its limit of processes may leave
     no room for one more: then it is tried again."""
     until = time.monotonic() + ROOM_S
     while True:
         try:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=REPORT_S, check=False, start_new_session=True
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=within_s, check=False, start_new_session=True
             )
             wrong = done.stderr.decode("utf-8", "replace").strip() if done.returncode else ""
             no_room = any(word in wrong for word in NO_ROOM)

@@ -24,7 +24,7 @@ from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
 from forensics.capture.keeper import finish
 from forensics.capture.options import Options
-from forensics.capture.reporting import afterwards, analyse
+from forensics.capture.reporting import UNAWAITED_REPORT_S, afterwards, analyse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Watcher:
             )
         finish(self.collector, self.bundle, self.log, None, self.notes)
         if died and self.options.report:
-            analyse(self.bundle.folder, self.options)
+            analyse(self.bundle.folder, self.options, UNAWAITED_REPORT_S)
             afterwards(self.bundle.folder, self.options)
         if not died and self.options.keep != "always":
             self.bundle.remove()

@@ -5,6 +5,7 @@
     running_cell  which cell is running and what it printed last
     analysis      a small process of its own that reads bundles, so that the server never waits
     stand_in      speaks on the dead kernel's ports, so that every client shows the message
+    launcher      starts the kernel for clients that know no provisioners, as VS Code; `__main__` writes their kernel.json
     server        extension of Jupyter Server: switches the provisioner on, serves the reports as pages
 
 `pip install 'training-forensics[jupyter]'` switches it on in Jupyter Server. papermill, nbclient and nbconvert start kernels with

@@ -6,6 +6,7 @@ the client is - Lab, Notebook, a terminal, nbclient - what is published here lan
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -63,18 +64,16 @@ class StandIn:
         for kind, content, metadata in messages:
             self.session.send(self.publisher, kind, content, request, metadata=metadata, ident=kind.encode())
 
-    def reply(self, content: dict[str, Any], request: dict[str, Any]) -> bool:
-        """Answer the request itself with an error, and say that the cell is over; True where its client was reached."""
+    def reply(self, content: dict[str, Any], request: dict[str, Any]) -> None:
+        """Answer the request itself with an error, and say that the cell is over. The answer does not reach a client that has not
+        come back, or whose socket has another name than its session, as VS Code's."""
         until = time.monotonic() + self.reach_s
         while time.monotonic() < until:
-            try:
+            with contextlib.suppress(zmq.ZMQError):
                 self.session.send(self.shell, "execute_reply", content, request, ident=str(request.get("session", "")).encode())
-            except zmq.ZMQError:
-                time.sleep(STEP_S)
-                continue
-            self.session.send(self.publisher, "status", {"execution_state": "idle"}, request, ident=b"status")
-            return True
-        return False
+                break
+            time.sleep(STEP_S)
+        self.session.send(self.publisher, "status", {"execution_state": "idle"}, request, ident=b"status")
 
     def serve(self, error: dict[str, Any], kernel_info: dict[str, Any], left: threading.Event) -> None:
         """Answer what the client asks next - each further cell with `error`, what the kernel is with `kernel_info`, as far as it

@@ -1,0 +1,98 @@
+"""Starts a kernel for clients that know nothing of provisioners, as VS Code, and outlives it to say in the cell why it died.
+
+    "argv": ["python", "-m", "forensics.adapters.jupyter.launcher", "{connection_file}", "python", "-m", "ipykernel", ...]
+
+`python -m forensics.adapters.jupyter install` writes a kernel.json with such a line. The client sees this process: it ends when
+its kernel has ended, after the reason was published on the kernel's own ports; a client that ends this process ends the kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from forensics.adapters.jupyter.analysis import Analysis
+from forensics.adapters.jupyter.kernel_watch import STDERR, Kernel, KernelWatch, Patience, Teller, new_bundle
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+CONNECTION_MARK = "@connection_file@"  # VS Code replaces {connection_file} in one word of argv only
+PATIENCE = Patience(capture_s=5, report_s=30, clients_s=2)  # no process was warmed up: the knowledge is loaded at the death
+MORE_S = 2.0  # a client that goes on after a failed cell is answered so long
+ENDED_S = 5.0  # a kernel that was asked to end by SIGTERM and does not is killed
+PARENT_LOOK_S = 1.0  # as often as ipykernel looks whether its client is still there
+PR_SET_PDEATHSIG = 1
+
+
+def launch(connection_file: str, command: list[str]) -> int:
+    """Start `command`, a kernel, and return its exit status, as a shell gives it, when its end was told. Raises OSError."""
+    command = [word.replace(CONNECTION_MARK, connection_file) for word in command]
+    name = os.environ.get("JPY_SESSION_NAME") or str(Path.cwd())
+    try:
+        bundle = new_bundle(name, Path(connection_file).stem.removeprefix("kernel-"))
+    except OSError as error:
+        print(f"forensics: this kernel is not watched: {error.filename}: {error.strerror}", file=sys.stderr)
+        os.execvp(command[0], command)
+    connection = json.loads(Path(connection_file).read_text(encoding="utf-8"))
+    client = os.getppid() if os.environ.get("JPY_PARENT_PID") == str(os.getppid()) else None
+    environment = {"PYTHONFAULTHANDLER": "1", **os.environ, "JPY_PARENT_PID": str(os.getpid())}
+    with Path(bundle, STDERR).open("ab") as file:
+        process = subprocess.Popen(command, stderr=file, env=environment, process_group=0, preexec_fn=_end_with_parent)
+    watch = KernelWatch(
+        Kernel(process, connection, bundle, name, process.pid),
+        Teller(Analysis(), PATIENCE, lambda _: "", answers=True, told=lambda _: None),
+    )
+    _pass_on_signals(watch)
+    watch.start()
+    while not watch.done.wait(PARENT_LOOK_S):
+        if client not in (None, os.getppid()):
+            os.kill(os.getpid(), signal.SIGTERM)
+    watch.left.wait(MORE_S)
+    watch.left.set()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(ENDED_S)
+    process.kill()
+    watch.join(ENDED_S)
+    status = process.wait()
+    return status if status >= 0 else 128 - status
+
+
+def _pass_on_signals(watch: KernelWatch) -> None:
+    """What this process is sent is meant for the kernel, and asked for."""
+
+    def take(signum: int, _: FrameType | None) -> None:
+        watch.ask(signum)
+        with contextlib.suppress(OSError):
+            os.killpg(watch.kernel.process.pid, signum)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, take)
+
+
+def _end_with_parent() -> None:
+    """In the kernel's process, before it begins: where this one is killed the kernel is killed, too."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> NoReturn:
+    """`launcher CONNECTION_FILE COMMAND...`"""
+    if len(sys.argv) < 3:
+        print(f"usage: python -m {__spec__.name} CONNECTION_FILE COMMAND...", file=sys.stderr)
+        sys.exit(2)
+    try:
+        sys.exit(launch(sys.argv[1], sys.argv[2:]))
+    except (OSError, ValueError) as error:
+        print(f"forensics: the kernel could not be started: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
