@@ -1,8 +1,8 @@
 """How many questions in users' own words `forensics explain` answers with the right page: python benchmarks/questions.py [--misses]
 
 questions.csv: titles of public issues and posts (repository and number or address; as they stood), and the causes, or the code, that
-the first page shown must be one of. All were chosen and labelled before they were asked. Words that `learned from` and `second list`
-missed were added to signatures/tables/words.csv; `held out` and `third list` were only counted.
+the first page shown must be one of. All were chosen and labelled before they were asked, and none of them is learned from: those that
+are stand in signatures/tables/questions.csv.
 """
 
 import csv
@@ -25,7 +25,7 @@ def main() -> None:
     known = pipeline.database()
     with (Path(__file__).parent / "questions.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    for half in ("learned from", "held out", "second list", "third list"):
+    for half in dict.fromkeys(r["half"] for r in rows):
         asked = [r for r in rows if r["half"] == half]
         first = listed = 0
         for row in asked:

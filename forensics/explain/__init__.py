@@ -16,8 +16,9 @@ from forensics.advice.wording import summary
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, asked, told
 from forensics.database.conditions import field_of
-from forensics.database.entries import TEMPLATE_FIELD_PATTERN
+from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
+from forensics.explain.likeness import likely_causes
 from forensics.explain.words import Term, codes_in, terms_in
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
@@ -101,7 +102,9 @@ def explain(text: str, database: Database) -> Explanation:
 def _names_a_cause(match: Match, database: Database) -> bool:
     """Is it sure that a program said this? A hint of the name of an ending stands in a person's question, too."""
     cause = database.causes.get(match.cause or "")
-    return cause is not None and not match.silenced and (match.weight != "hint" or not cause.fallback)
+    if cause is None or match.silenced or cause.id == HEALTHY:
+        return False
+    return match.weight != "hint" or not cause.fallback
 
 
 def _article(word: str) -> str:
@@ -111,11 +114,13 @@ def _article(word: str) -> str:
 def _words(text: str, database: Database) -> Explanation | None:
     """What a question in somebody's own words means; None where no word of it is known."""
     codes, terms = codes_in(text), terms_in(text)
-    if not codes and not terms:
+    likely = likely_causes(text, database, CAUSES_SHOWN)
+    if not codes and not likely:
         return None
-    named = [*(c for code in codes for c in code.causes), *(c for term in terms for c in term.causes)]
-    causes = [_in_general(database.causes[c]) for c in dict.fromkeys(named) if c in database.causes]
-    reading = "words: " + ", ".join((*(c.label for c in codes), *(t.name for t in terms)))
+    named = dict.fromkeys((*(c for code in codes for c in code.causes), *likely))
+    causes = [_in_general(database.causes[c]) for c in named if c in database.causes]
+    words = ", ".join((*(c.label for c in codes), *(t.name for t in terms)))
+    reading = f"words: {words or 'most like what is said of ' + causes[0].cause.title.lower()}"
     return Explanation(text, reading, terms, codes, causes=tuple(causes[:CAUSES_SHOWN]))
 
 
@@ -157,7 +162,7 @@ def _of_event(event: Observation) -> Match:
 def _of_events(events: Iterable[Observation], database: Database) -> tuple[Told, ...]:
     """The causes that the events speak for, each with the facts of its surest event."""
     best: dict[str, Observation] = {}
-    for event in sorted(events, key=lambda e: ("proof", "strong", "hint").index(e.weight)):
+    for event in sorted(events, key=lambda e: (e.cause == HEALTHY, ("proof", "strong", "hint").index(e.weight))):
         if event.cause in database.causes:
             best.setdefault(event.cause or "", event)
     causes = [(database.causes[name], event) for name, event in best.items()]
