@@ -21,12 +21,12 @@ def pages(found: Explanation) -> list[str]:
 
 
 def main() -> None:
-    """Print the share that is right, for each half."""
+    """Print the share that is right, for each list."""
     known = pipeline.database()
     with (Path(__file__).parent / "questions.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    for half in dict.fromkeys(r["half"] for r in rows):
-        asked = [r for r in rows if r["half"] == half]
+    for name in dict.fromkeys(r["list"] for r in rows):
+        asked = [r for r in rows if r["list"] == name]
         first = listed = 0
         for row in asked:
             shown, right = pages(explain(row["title"], known)), set(row["right"].split())
@@ -35,7 +35,7 @@ def main() -> None:
             if (not shown or shown[0] not in right) and "--misses" in sys.argv:
                 print(f"  {row['title'][:90]!r}: {shown[:4]}, right: {row['right']}")
         print(
-            f"{half}: {len(asked)} questions, {first / len(asked):.3f} right first, {listed / len(asked):.3f} among those shown"
+            f"{name}: {len(asked)} questions, {first / len(asked):.3f} right first, {listed / len(asked):.3f} among those shown"
         )
 
 
