@@ -109,7 +109,7 @@ def test_questions_of_users_are_answered_by_the_right_page(knowledge: Database) 
     ("asked", "cause"),
     [
         ("the checkpoints are corruptd again", "data.corrupt"),  # misspelt: pieces of the word
-        ("Something is wrong with resuming from a checkpoint", "data.corrupt"),  # no phrase has it, earlier questions do
+        ("Something is wrong with resuming from a checkpoint", "data.missing"),  # no phrase has it, earlier questions do
         ("ssh says banana, then the PSU clicks and the box reboots", "host_hardware.power"),
     ],
 )
