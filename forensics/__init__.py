@@ -49,7 +49,7 @@ def __dir__() -> list[str]:
 def _unknown(name: str) -> str:
     """What to say of a name that is not here; where another project brings a package `forensics`, too, which one this is."""
     said = f"module 'forensics' has no attribute {name!r}"
-    if name.startswith("__"):
+    if name.startswith("_"):  # asked for by tools that look at modules; others() reads what all packages hold
         return said
     from importlib.util import find_spec
 

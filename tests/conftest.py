@@ -5,6 +5,7 @@ import hashlib
 import os
 import resource
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from forensics.sources.blob import BLOCK_BYTES
 ROOT = Path(__file__).parents[1]
 for _library in ("OMP", "OPENBLAS"):  # one thread each: the cores have other workers, and threads that wait for one another spin
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+# Test modules that pytest has rewritten are kept, also where the environment says that no bytecode is: 10 s of each process otherwise.
+sys.dont_write_bytecode = os.environ.pop("PYTHONDONTWRITEBYTECODE", None) is None and sys.dont_write_bytecode
 NOT_QUICK = ("slow", "seconds", "browser", "root")
 
 # Machines that test are busy ones: how long an example takes says nothing. `--hypothesis-profile=thorough` looks for longer.

@@ -1,6 +1,7 @@
 """The house stands: every room imports only what lies below it, nothing goes in a circle, files and functions stay small."""
 
 import ast
+import functools
 import graphlib
 import importlib
 import re
@@ -78,10 +79,16 @@ def room_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@functools.cache
 def imports(path: Path) -> set[str]:
     """The modules of the package that a file imports: `model.answers`."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -92,7 +99,7 @@ def imports(path: Path) -> set[str]:
 
 def literals(path: Path) -> list[str]:
     """The texts that code uses: docstrings are none."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     told = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
     nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Constant) and id(n) not in told)
     return [n.value for n in nodes if isinstance(n.value, str)]
@@ -163,7 +170,7 @@ def test_files_and_functions_stay_small() -> None:
     for path in FILES:
         name, text = str(path.relative_to(ROOT)), path.read_text()
         large += [name] if text.count("\n") > 300 else []
-        functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)]
+        functions = [n for n in ast.walk(parsed(path)) if isinstance(n, ast.FunctionDef)]
         large += [f"{name}: {f.name}" for f in functions if (f.end_lineno or 0) - f.lineno > 40]
     assert large == []
 

@@ -1,6 +1,7 @@
 """A constant's name says what it measures, and has one value in the whole package."""
 
 import ast
+import functools
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -22,6 +23,7 @@ INTERFACE = {
 VAGUE = {"FEW", "FEWEST", "LEAST", "LONG", "LONGEST", "MANY", "MOST", "OFTEN", "SHARE", "SLACK", "SURE"}
 
 
+@functools.cache
 def constants() -> dict[str, list[tuple[str, str]]]:
     """Each name that a module gives a value to, with the modules and the values as they are written."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)

@@ -29,6 +29,7 @@ def test_what_patterns_do_not_have_is_an_attribute_error() -> None:
     assert lazy.regex(rb"\x00").search(b"a\x00b")
 
 
+@pytest.mark.seconds
 def test_every_pattern_of_the_package_compiles() -> None:
     for module in pkgutil.walk_packages(forensics.__path__, "forensics."):
         if not module.name.endswith("__main__"):
@@ -43,6 +44,7 @@ def test_every_pattern_of_the_package_compiles() -> None:
         assert re.compile(pattern.pattern, pattern.flags)
 
 
+@pytest.mark.seconds
 def test_nothing_is_compiled_by_importing_the_pipeline() -> None:
     counted = (
         "import re, regex, hyperscan, typing; n = []; old = re.compile\n"

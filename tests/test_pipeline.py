@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 import forensics
 from forensics import pipeline
 from forensics.database import Database
@@ -70,6 +72,7 @@ def test_the_order_of_sources_changes_nothing(knowledge: Database) -> None:
     assert one.incidents == other.incidents
 
 
+@pytest.mark.seconds
 def test_the_number_of_threads_changes_nothing(knowledge: Database) -> None:
     busy = "".join(f"step {i} loss 0.{i % 97} lr 0.1\nrank {i % 8}: NCCL WARN call to ibv_reg_mr failed\n" for i in range(30_000))
     given = [text_source("a.log", JUPYTER), text_source("b.log", busy * 2), text_source("c.log", DMESG)]

@@ -86,6 +86,7 @@ def github(work: Path, **env: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(shell, cwd=work, env=full, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.seconds
 def test_a_failed_step_gets_annotations_a_summary_outputs_and_a_folder(work: Path) -> None:
     done = github(work)
     assert not done.returncode, done.stderr
@@ -98,6 +99,7 @@ def test_a_failed_step_gets_annotations_a_summary_outputs_and_a_folder(work: Pat
     assert sorted(p.name for p in Path(outputs["report"]).iterdir()) == ["report.html", "report.json", "report.md"]
 
 
+@pytest.mark.seconds
 def test_the_kernels_log_of_the_runner_is_read_and_not_kept(work: Path) -> None:
     kernel = ROOT / "sample_logs/oom_kernel_log_only/dmesg.log"
     kernel = kernel if kernel.exists() else next((ROOT / "sample_logs/oom_kernel_log_only").glob("*.*g"))
@@ -109,6 +111,7 @@ def test_the_kernels_log_of_the_runner_is_read_and_not_kept(work: Path) -> None:
     assert "kernel.log" not in github(work, PATHS="job.log", KERNEL_LOG="false").stdout
 
 
+@pytest.mark.seconds
 def test_odd_paths_are_paths_and_missing_ones_a_warning(work: Path) -> None:
     odd = "$(touch hacked) --output=x.log"
     (work / odd).write_text(LOG)
@@ -121,6 +124,7 @@ def test_odd_paths_are_paths_and_missing_ones_a_warning(work: Path) -> None:
     assert "no log to analyse" in none.stdout
 
 
+@pytest.mark.seconds
 def test_only_where_it_was_asked_for_a_crash_fails_the_step(work: Path) -> None:
     assert github(work, FAIL="true").returncode == 1
 
@@ -137,6 +141,7 @@ def gitlab(work: Path, **env: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(["sh", "-e", "-c", script], cwd=work, env=given | env, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.seconds
 def test_a_failed_gitlab_job_tells_why_in_its_log_and_leaves_what_it_names_as_artefacts(work: Path) -> None:
     done = gitlab(work)
     assert not done.returncode, done.stderr

@@ -55,6 +55,7 @@ def told(knowledge: Database, cause: str, facts: Fields, name: str) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.seconds
 def test_what_is_advised_in_each_environment(knowledge: Database, pytestconfig: pytest.Config) -> None:
     pairs = list(itertools.product(FACTS, ENVIRONMENTS))
     assert len(pairs) == 120
@@ -64,6 +65,7 @@ def test_what_is_advised_in_each_environment(knowledge: Database, pytestconfig: 
     assert text == GOLD.read_text()
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_no_remedy_of_any_cause_names_a_tool_that_is_excluded(knowledge: Database, name: str) -> None:
     environment = ENVIRONMENTS[name]

@@ -49,6 +49,7 @@ def told_of(cause: Cause) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.seconds
 def test_every_clause_names_what_allows_it(pytestconfig: pytest.Config) -> None:
     """The facts of a clause allow it; one without facts must hold for every signature of whose examples it is told.
 
@@ -83,6 +84,7 @@ def test_only_the_fact_that_stands_for_it_says_that_nothing_is_given(knowledge: 
     assert not [t for t in texts if "nothing given" in t.lower() or "nothing here says" in t.lower()]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", CASES)
 def test_every_number_of_a_summary_is_one_of_its_facts(name: str, knowledge: Database) -> None:
     for cause in sample(name, knowledge).causes:

@@ -58,6 +58,7 @@ def test_the_names_are_those_of_the_document(report: forensics.Report) -> None:
         assert hasattr(report.causes[0].remediations[0], name), name
 
 
+@pytest.mark.seconds
 def test_it_writes_itself_in_every_form(report: forensics.Report) -> None:
     schema = json.loads((ROOT / "forensics/report/schema.json").read_text())
     jsonschema.validate(report.to_dict(), schema)
@@ -69,6 +70,7 @@ def test_it_writes_itself_in_every_form(report: forensics.Report) -> None:
     assert forensics.Report.from_dict(report.to_dict()).to_json() == report.to_json()
 
 
+@pytest.mark.seconds
 def test_what_it_writes_has_no_secrets() -> None:
     token = "hf_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x"
     found = forensics.Report.of(made.report(f"token {token} was refused"))
@@ -80,6 +82,7 @@ def test_what_it_writes_has_no_secrets() -> None:
     assert "10.4.0.17" not in forensics.Report.of(made.report("peer 10.4.0.17 is gone")).redacted().to_json()
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("table", ["evidence", "incidents", "series", "causes", "timeline", "notices", "sources"])
 def test_tables_have_a_row_for_each_thing(table: str) -> None:
     import pandas as pd
@@ -122,6 +125,7 @@ def test_arguments_are_those_of_the_command(tmp_path: Path) -> None:
         forensics.analyze(tmp_path / "nothing.log")
 
 
+@pytest.mark.seconds
 def test_public_things_have_a_docstring_with_an_example_that_holds() -> None:
     assert set(forensics.__all__) <= set(dir(forensics))
     examined = [*PUBLIC, *METHODS]
@@ -194,6 +198,7 @@ def test_ipython_itself_loads_it() -> None:
     assert real.run_line_magic("forensics", CASE).verdict == "crash"
 
 
+@pytest.mark.seconds
 def test_a_typed_program_passes_mypy_strict() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "tests/api/program.py"], capture_output=True, text=True, cwd=ROOT
@@ -202,6 +207,7 @@ def test_a_typed_program_passes_mypy_strict() -> None:
     assert (ROOT / "forensics/py.typed").exists()
 
 
+@pytest.mark.seconds
 def test_another_package_of_the_name_is_told_apart(tmp_path: Path) -> None:
     other = tmp_path / "forensics"
     other.mkdir()
@@ -212,6 +218,7 @@ def test_another_package_of_the_name_is_told_apart(tmp_path: Path) -> None:
     assert str(other) in done.stderr and "pip install" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.seconds
 def test_a_name_that_is_not_there_says_whose_package_this_is(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AttributeError, match=r"^module 'forensics' has no attribute 'Case'$"):
         _ = forensics.Case  # type: ignore[attr-defined]
@@ -222,6 +229,7 @@ def test_a_name_that_is_not_there_says_whose_package_this_is(monkeypatch: pytest
         _ = forensics.Case  # type: ignore[attr-defined]
 
 
+@pytest.mark.seconds
 def test_why_tells_of_the_last_death_of_this_notebook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

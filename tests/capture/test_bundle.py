@@ -77,6 +77,7 @@ def limited() -> Iterator[Path]:
     folder.rmdir()
 
 
+@pytest.mark.seconds
 def test_a_memory_kill_is_proven_without_the_kernels_log(limited: Path, tmp_path: Path) -> None:
     script = f"echo $$ > {limited}/cgroup.procs; {sys.executable} -c '{GROW}'; exit 1"
     subprocess.run(captured(["/bin/sh", "-c", script], tmp_path / "b"), capture_output=True, check=False)
@@ -107,6 +108,7 @@ def test_the_counters_of_version_2_are_read(tmp_path: Path) -> None:
     assert wanted.items() <= found.items()
 
 
+@pytest.mark.seconds
 def test_a_long_log_keeps_both_ends(tmp_path: Path) -> None:
     log = JobLog(str(tmp_path), 100_000)
     for i in range(4000):

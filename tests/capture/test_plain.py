@@ -33,6 +33,7 @@ def test_status_output_and_a_word_on_the_rest(
     assert all(c["why"] == f"not taken on {system}" for c in run["closed"])
 
 
+@pytest.mark.seconds
 def test_after_a_death_the_screen_says_what_was_not_taken(tmp_path: Path) -> None:
     options = Options(command=["/bin/sh", "-c", "echo 'Killed' >&2; exit 1"], folder=str(tmp_path / "b"))
     line = [sys.executable, "-c", AS, "darwin", "run", options.to_json()]

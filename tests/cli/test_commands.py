@@ -35,6 +35,7 @@ def test_stdin_is_read_and_named(logs: Path) -> None:
     assert report["causes"][0]["evidence"][0]["source"] == "<stdin>"
 
 
+@pytest.mark.seconds
 def test_a_dash_is_standard_input_alone_or_beside_files(logs: Path) -> None:
     alone = forensics("analyze", "-", "-f", "json", stdin=SHAPE.encode())
     assert alone.stdout == forensics("stdin", "-f", "json", stdin=SHAPE.encode()).stdout
@@ -121,6 +122,7 @@ def test_nothing_readable_is_exit_2(tmp_path: Path) -> None:
     assert b"nothing readable" in done.stderr
 
 
+@pytest.mark.seconds
 def test_a_reader_that_has_enough_is_no_error(logs: Path) -> None:
     command = f"{sys.executable} -m forensics analyze {logs} | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=300, check=False)
@@ -136,6 +138,7 @@ def test_version_and_help() -> None:
         assert b"Example" in forensics(command, "--help").stdout
 
 
+@pytest.mark.seconds
 def test_a_plain_analysis_imports_nothing_heavy(logs: Path) -> None:
     code = f"import sys, forensics; forensics.analyze({str(logs)!r}); print([m for m in ('pandas', 'numpy', 'sklearn', 'matplotlib', 'jinja2', 'yaml') if m in sys.modules])"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=300)  # fills the cache

@@ -88,6 +88,7 @@ def test_wrong_usage_is_exit_2(args: list[str]) -> None:
     assert done.stdout == b""
 
 
+@pytest.mark.seconds
 def test_a_line_that_a_healthy_message_silences_says_so(knowledge: Database) -> None:
     healthy, _ = read_cause(builtin_folder() / "none" / "healthy.yaml")
     assert healthy is not None

@@ -13,6 +13,7 @@ SHAPE = b"RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 LATIN = "Fehler: Gerät fehlt – größer als 5 µs\n".encode()  # what stands in a log is told in UTF-8, whatever the locale
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("args", "status"),
     [

@@ -29,11 +29,13 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json", "jsonl"])
 def test_a_saved_report_is_shown_as_the_first_time(saved: Path, form: str) -> None:
     assert forensics("report", str(saved), "-f", form).stdout == forensics("analyze", CASE, "-f", form).stdout
 
 
+@pytest.mark.seconds
 def test_why_follows_the_text_report(saved: Path) -> None:
     plain, told = forensics("analyze", CASE).stdout, forensics("analyze", CASE, "--why").stdout
     assert told.startswith(plain)
@@ -108,6 +110,7 @@ def test_names_are_hidden_and_the_key_is_for_the_owner_alone(tmp_path: Path) -> 
     assert "gpu-node17" in forensics("analyze", str(log.parent), "-f", "json").stdout
 
 
+@pytest.mark.seconds
 def test_a_secret_does_not_leave(tmp_path: Path) -> None:
     secret = "hf_" + "aB7" * 11 + "x"
     (tmp_path / "x.log").write_text(
@@ -119,6 +122,7 @@ def test_a_secret_does_not_leave(tmp_path: Path) -> None:
         assert secret not in done.stdout + done.stderr
 
 
+@pytest.mark.seconds
 def test_a_picture_is_drawn_beside_the_report(tmp_path: Path) -> None:
     done = forensics("analyze", CASE, "--plot", str(tmp_path / "t.svg"))
     assert "A memory limit was hit" in done.stdout
@@ -164,6 +168,7 @@ def on_a_terminal(*args: str, columns: int = 80, **env: str) -> str:
     return said.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.seconds
 def test_a_terminal_gets_colours_and_its_width() -> None:
     said = on_a_terminal("analyze", CASE, columns=72)
     assert "\x1b[1;31mA memory limit was hit" in said
@@ -174,12 +179,14 @@ def test_a_terminal_gets_colours_and_its_width() -> None:
     assert "\x1b" not in on_a_terminal("analyze", CASE, TERM="dumb")
 
 
+@pytest.mark.seconds
 def test_a_pipe_gets_plain_text_unless_forced() -> None:
     assert "\x1b" not in forensics("analyze", CASE).stdout
     assert "\x1b[" in forensics("analyze", CASE, FORCE_COLOR="1").stdout
     assert "\x1b" not in forensics("analyze", CASE, FORCE_COLOR="1", NO_COLOR="1").stdout
 
 
+@pytest.mark.seconds
 def test_a_file_gets_plain_text(tmp_path: Path) -> None:
     on_a_terminal("analyze", CASE, "-o", str(tmp_path / "r.txt"))
     assert "\x1b" not in (tmp_path / "r.txt").read_text()

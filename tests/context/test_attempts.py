@@ -28,6 +28,7 @@ def between(analyze: Analyze, then: str, last: str) -> dict[str, tuple[str, str]
     return {c.what: (c.then, c.last) for c in earlier.changes}
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("line", "what", "then", "last"),
     [

@@ -179,6 +179,7 @@ def test_every_time_is_read_as_it_was_written(moment: datetime, minutes: int) ->
     assert relative.on(None) is None
 
 
+@pytest.mark.seconds
 def test_the_command_line_takes_them(tmp_path: Path) -> None:
     from typer.testing import CliRunner
 

@@ -245,6 +245,7 @@ EVENTS = st.builds(
 )
 
 
+@pytest.mark.seconds
 @given(st.lists(EVENTS, max_size=8))
 def test_whatever_events_name_links_join_two_of_them_once_and_in_any_order_the_same(events: list[Observation]) -> None:
     unique = list({e.place: e for e in events}.values())
@@ -266,6 +267,7 @@ def linked(report: Report) -> dict[str, str]:
     return found
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("case", "source", "kind"),
     [

@@ -52,6 +52,7 @@ PATTERNS = st.recursive(
 )
 
 
+@pytest.mark.seconds
 @given(PATTERNS, st.lists(TEXTS | st.sampled_from(["7", "a", "b", "\t"]), max_size=8).map("".join))
 @settings(max_examples=300, deadline=None)
 def test_no_match_is_without_an_anchor(pattern: str, line: str) -> None:

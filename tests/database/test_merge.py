@@ -96,6 +96,7 @@ def test_explains_may_name_a_cause_of_another_folder_and_no_dead_one(base: Path,
         load(base, more=[mine])
 
 
+@pytest.mark.seconds
 def test_a_slow_pattern_of_a_stranger_is_refused(base: Path, mine: Path) -> None:
     text = "cause: family.thing\nsignatures:\n" + SIGNATURE.format(name="slow", anchor="cracked")
     write(mine, text.replace("pattern: 'cracked'", "pattern: '.*a.*b.*cracked!|cracked'"))

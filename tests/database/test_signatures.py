@@ -2,6 +2,8 @@
 
 import functools
 
+import pytest
+
 from forensics.database import HEALTHY, builtin_folder, read_table
 from forensics.database.causefiles import read_causes
 from forensics.database.entries import Cause
@@ -38,6 +40,7 @@ def causes() -> list[Cause]:
     return read()[0]
 
 
+@pytest.mark.seconds
 def test_the_database_has_no_fault() -> None:
     """Every signature matches its examples and nothing near, among all that `check` looks at."""
     found, faults = read()

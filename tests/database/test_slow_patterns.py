@@ -60,6 +60,7 @@ def test_a_group_that_ends_in_a_letter_may_be_repeated(pattern: str) -> None:
     assert nests_repeats(f"(?:{pattern}b)+") is False
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("pattern", [r"the.*thing.*broke.*gone", r"(?:the|thing)? ?\w+ .*stopped now!", r"^(\s|[a-z ]+)*$"])
 def test_a_pattern_that_takes_long_on_a_long_line_is_told(pattern: str) -> None:
     (told,) = slowness(signature(pattern))

@@ -20,6 +20,7 @@ def told(cause: Cause) -> tuple[list[Remedy], list[Missing]]:
     return [replace(r, place=NO_PLACE) for r in cause.remedies], [replace(m, place=NO_PLACE) for m in cause.missing]
 
 
+@pytest.mark.seconds
 def test_every_cause_and_signature_is_the_same(built: Database) -> None:
     again = restore(dump(built), (), "x", built.matcher)
     assert list(again.causes) == list(built.causes)
@@ -39,6 +40,7 @@ def test_every_cause_and_signature_is_the_same(built: Database) -> None:
     assert [list(i) for i in again.signature_ids] == [list(i) for i in built.signature_ids]
 
 
+@pytest.mark.seconds
 def test_only_what_is_used_is_made(built: Database) -> None:
     again = restore(dump(built), (), "x", built.matcher)
     assert "host_memory.oom_cgroup" in again.causes
@@ -57,6 +59,7 @@ def test_a_document_that_is_not_whole_is_refused(built: Database, damage: "objec
         restore(damage(dump(built)), (), "x", built.matcher)  # type: ignore[operator]
 
 
+@pytest.mark.seconds
 def test_what_is_in_the_cache_is_not_compiled_again(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, triggers = builtin_folder(), knowledge.triggers
     load(folder, triggers)

@@ -116,6 +116,7 @@ SEEN = st.builds(
 )
 
 
+@pytest.mark.seconds
 @given(st.lists(SEEN, max_size=8), st.randoms())
 def test_any_observations_make_finite_features_in_any_order(knowledge: Database, owned: list[object], chance: object) -> None:
     found = candidates(owned, {"code.shape": 0.5}, knowledge, {})  # type: ignore[arg-type]

@@ -74,6 +74,7 @@ def first_of(tmp_path: Path, text: str) -> tuple[str, str]:
     return told["verdict"], told["causes"][0]["id"]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("echo", ECHOES)
 @pytest.mark.parametrize("cause", ERRORS)
 def test_the_error_of_the_rank_is_the_root(tmp_path: Path, cause: str, echo: str) -> None:

@@ -43,6 +43,7 @@ def small(causes: int = 3, seed: int = 1) -> tuple[Model, list[frozenset[str]], 
     return text.fit(documents), [d.words for d in documents], vectors, learner
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("causes", [2, 3, 5])
 def test_words_are_weighed_as_scikit_learn_weighs_them(causes: int) -> None:
     made, texts, vectors, learner = small(causes)
@@ -64,6 +65,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert len(found.hash) == 64
 
 
+@pytest.mark.seconds
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_a_damaged_file_is_never_taken_for_another_model(at: int, change: int) -> None:
     whole = bytearray(model_to_bytes(tiny()))
@@ -157,6 +159,7 @@ def test_the_built_in_model_is_small_and_knows_no_cause_that_is_not_there(knowle
     assert set(read_model(BUILT_IN).causes) <= set(knowledge.causes)
 
 
+@pytest.mark.seconds
 def test_an_analysis_imports_nothing_that_learns(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n")
     code = (

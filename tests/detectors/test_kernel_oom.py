@@ -90,6 +90,7 @@ def test_a_report_cut_off_behind_its_first_line_tells_whose_limit_it_was_with_a_
     assert (whole.verdict, whole.causes[0].id) == ("crash", "host_memory.oom_global")
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", cases(), ids=lambda c: str(c["id"]))
 def test_reference_reports_give_the_expected_cause_and_victims(case: dict[str, Any], knowledge: Database) -> None:
     source = text_source("dmesg", case["text"])

@@ -81,6 +81,7 @@ def region(lines: list[str], at: int, parser: ModuleType) -> Region:
     return Region("log", at + 1, lines[at], before, after, trigger.before, trigger.after)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("parser", PARSERS, ids=lambda p: p.__name__.rpartition(".")[2])
 @given(lines=LINES, at=st.integers(0, 11))
 def test_a_region_gives_a_record_or_nothing(parser: ModuleType, lines: list[str], at: int) -> None:
@@ -92,6 +93,7 @@ def test_a_region_gives_a_record_or_nothing(parser: ModuleType, lines: list[str]
         assert record.outcome is None or record.outcome in parser.OUTCOMES
 
 
+@pytest.mark.seconds
 @given(lines=LINES)
 def test_a_source_gives_events_in_order(lines: list[str]) -> None:
     lines = [x.replace("\n", " ") for x in lines]

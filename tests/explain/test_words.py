@@ -89,6 +89,7 @@ def test_every_term_leads_to_causes_that_there_are(knowledge: Database) -> None:
         assert row["means"].endswith(".") and row["phrases"]
 
 
+@pytest.mark.seconds
 def test_questions_of_users_are_answered_by_the_right_page(knowledge: Database) -> None:
     """Titles of public issues that nothing was learned from; benchmarks/questions.py counts each list."""
     with QUESTIONS.open(encoding="utf-8", newline="") as file:

@@ -261,6 +261,7 @@ def test_two_writers_lose_nothing_and_a_killed_one_loses_the_report_at_hand(tmp_
             process.stdout.close()
 
 
+@pytest.mark.seconds
 def test_the_commands(tmp_path: Path) -> None:
     place = str(tmp_path / "h.db")
     env = {"FORENSICS_HISTORY": place}

@@ -33,6 +33,7 @@ def test_without_exposure_counts_are_told_and_nobody_is_a_lemon() -> None:
     assert (found.units[0].jobs, found.units[0].rate, found.units[0].lemon) == (30, None, False)
 
 
+@pytest.mark.seconds
 def test_victims_and_program_faults_never_count() -> None:
     assert not asked([incident(n, cause="distributed.peer_lost") for n in range(30)], HOURS).units
     assert not asked([incident(n, verdict="undetermined") for n in range(30)], HOURS).units

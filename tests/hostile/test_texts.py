@@ -45,6 +45,7 @@ def report(analyze: Callable[..., Report]) -> Report:
     return analyze(train_log="\n".join(lines), dmesg_log=OOM + "\n".join(killed).encode())
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("form", formats())
 @pytest.mark.parametrize("colour", [False, True])
 def test_no_control_or_direction_character_passes(report: Report, form: str, colour: bool) -> None:

@@ -75,12 +75,14 @@ def test_what_a_good_run_says_does_not_decide(knowledge: Database) -> None:
     assert [m.text for m in decide(knowledge, scanned(knowledge, text_source("train.log", log)), [good])] == ODD[:1]
 
 
+@pytest.mark.seconds
 def test_messages_of_many_sources_are_folded(knowledge: Database) -> None:
     given = scanned(knowledge, *(text_source(f"rank{i}", steps(100) + ODD[0] + "\n") for i in range(64)))
     (found,) = decide(knowledge, given)
     assert (found.source, found.line, found.count) == ("rank0", 101, 64)
 
 
+@pytest.mark.seconds
 def test_of_a_long_log_only_a_sample_is_held_and_its_end_is_in_it(knowledge: Database) -> None:
     block = steps(15_000).encode()
     assert len(block) < 1 << 20
@@ -121,6 +123,7 @@ def test_a_line_is_described_by_its_words_and_its_place(knowledge: Database) -> 
     assert line.words and all(0 <= row < WORD_ROWS for row in line.words)
 
 
+@pytest.mark.seconds
 def test_of_many_sources_only_the_last_forms_of_each_are_looked_at(knowledge: Database) -> None:
     word = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(MAX_DECIDING_FORMS + 500)]
     many = "".join(f"{w} happened\n" for w in word)

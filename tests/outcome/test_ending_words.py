@@ -50,6 +50,7 @@ def test_rows_are_in_order_and_nothing_has_none(knowledge: Database) -> None:
     assert UNTRAINED_ENDING_MODEL.log_odds(rows) == 0.0
 
 
+@pytest.mark.seconds
 def test_what_bad_ends_alone_say_is_learned(knowledge: Database) -> None:
     def rows(text: str) -> tuple[int, ...]:
         return ending_rows(*lanes_of(text, knowledge).values())

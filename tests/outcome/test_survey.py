@@ -140,6 +140,7 @@ def test_an_empty_source_has_no_lane_and_an_observation_still_finds_one(knowledg
     assert lanes_of("", knowledge, [seen])["job train.log"].aftermath[1, seen.kind].behind == 0
 
 
+@pytest.mark.seconds
 @given(
     st.lists(
         st.sampled_from([*STEPS[:3], ERROR, "", "[rank1]: step 1 of it", "Killed", "Training completed", "  at x"]), max_size=30

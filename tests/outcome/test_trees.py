@@ -39,6 +39,7 @@ def test_a_probability_is_one(base: float) -> None:
     assert 0.0 <= Trees((), base).probability([]) <= 1.0
 
 
+@pytest.mark.seconds
 def test_they_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
     from sklearn import ensemble

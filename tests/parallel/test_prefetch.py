@@ -67,6 +67,7 @@ def test_another_process_decodes_and_tells_where_lines_stood() -> None:
     assert (noted, numbers) == (same, alike) and len(noted) == 3 and numbers[-1] == 2 * BLOCKS - 1
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("at", [0, 1, 13, BLOCKS - 1])
 def test_what_a_killed_process_had_not_given_is_decoded_here(at: int) -> None:
     data, noted, numbers = read(read_ahead(made(dies_at=at)))
@@ -114,6 +115,7 @@ def test_a_short_source_and_one_that_is_not_decoded_stay_here(tmp_path: Path) ->
     assert read_ahead(replace(docker, coded=MIN_PREFETCHED_BYTES)) is not docker
 
 
+@pytest.mark.seconds
 def test_a_report_does_not_depend_on_who_decodes(tmp_path: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Records of one line, of several lines and of parts of one, and what is none, so that lines stand elsewhere."""
     rows = [f'{{"log":"step {n} loss 0.5\\n","stream":"stdout","time":"2026-08-22T03:00:{n % 60:02}.1Z"}}' for n in range(300)]

@@ -48,6 +48,7 @@ def compare(path: Path, said: str, update: bool) -> None:
     assert said == path.read_text(encoding="utf-8"), f"{path.name} reads otherwise; see it with pytest --update and git diff"
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("form", SUFFIXES)
 @pytest.mark.parametrize("case", IN_FULL)
 def test_a_case_reads_as_before(case: str, form: str, knowledge: Database, request: pytest.FixtureRequest) -> None:
@@ -82,6 +83,7 @@ def digest(report: Report, told: dict[str, str]) -> str:
     return scrubbed("\n".join(said)) + "\n"
 
 
+@pytest.mark.seconds
 def test_every_case_in_every_format_says_what_it_said(knowledge: Database, request: pytest.FixtureRequest) -> None:
     forms = ("text", "markdown", "html", "json")
     said = "\n".join(digest(sample(case, knowledge), {f: rendered(case, f, knowledge) for f in forms}) for case in CASES)

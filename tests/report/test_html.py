@@ -50,6 +50,7 @@ def elements(text: str) -> list[str]:
     return [tag for tag, _ in Elements(render(made.report(text), "html")).found]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "text", [*HOSTILE, "</script><script>alert(1)</script>", "' onload='x", '" autofocus onfocus="x', "{{7*7}}"]
 )
@@ -61,11 +62,13 @@ def test_nothing_a_log_says_acts(text: str) -> None:
     assert "49" not in page or "{{7*7}}" in page
 
 
+@pytest.mark.seconds
 @given(st.text(min_size=1, max_size=60).filter(str.strip))
 def test_no_text_makes_an_element(text: str) -> None:
     assert elements(text) == elements("words")
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_it_loads_nothing(case: str, knowledge: Database) -> None:
     page = rendered(case, "html", knowledge)
@@ -94,6 +97,7 @@ def test_an_address_of_another_scheme_is_no_link() -> None:
     assert "javascript:" not in json.dumps([a for t, a in Elements(page).found if t == "a"])
 
 
+@pytest.mark.seconds
 def test_two_hundred_incidents_stay_small_and_quick() -> None:
     report = made.big(200)
     render(made.report(), "html")  # jinja2 is loaded and the template compiled once

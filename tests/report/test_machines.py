@@ -57,6 +57,7 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+@pytest.mark.seconds
 def test_every_case_is_valid_for_every_consumer(knowledge: Database) -> None:
     for case in CASES:
         report = sample(case, knowledge)

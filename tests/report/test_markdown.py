@@ -70,6 +70,7 @@ def test_nothing_a_log_says_acts(text: str) -> None:
     assert skeleton(render(made.report(text), "markdown")) == skeleton(render(made.report("harmless words"), "markdown"))
 
 
+@pytest.mark.seconds
 @given(SIGNS.filter(str.strip))
 def test_no_mixture_of_signs_acts(text: str) -> None:
     assert skeleton(render(made.report(text), "markdown")) == skeleton(render(made.report("words"), "markdown"))
@@ -89,6 +90,7 @@ def test_code_and_fences_hold_what_they_hold(text: str) -> None:
     assert len(blocks) == 1
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_fits_an_issue_and_has_its_parts(case: str, knowledge: Database) -> None:
     report, text = sample(case, knowledge), rendered(case, "markdown", knowledge)
@@ -99,6 +101,7 @@ def test_a_case_fits_an_issue_and_has_its_parts(case: str, knowledge: Database) 
     assert text.count("<details>") == text.count("</details>")
 
 
+@pytest.mark.seconds
 @given(st.integers(500, 40_000))
 def test_the_size_is_kept_and_the_summary_stays(most: int) -> None:
     text = render(made.big(), "markdown", Style(max_chars=most))

@@ -44,6 +44,7 @@ def test_nothing_follows_from_nothing(case: str, knowledge: Database) -> None:
         assert not [f for f in also_possible(report) if f.id.startswith("none.")]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_one_of_a_thing_is_no_plural(case: str, knowledge: Database) -> None:
     """`1 sources`, `1 faults`."""
@@ -149,6 +150,7 @@ def test_a_curve_that_shows_nothing_is_not_drawn() -> None:
     assert len(bearing(replace(report, curves=(grown, replace(grown, rank=1), replace(grown, rank=2))))) == 1
 
 
+@pytest.mark.seconds
 def test_a_kill_is_listed_among_the_events_of_a_day(knowledge: Database) -> None:
     """A 22-hour incident hid the kill among 550 events."""
     start, kill = datetime(2026, 3, 1, 2, tzinfo=UTC), datetime(2026, 3, 1, 15, 7, tzinfo=UTC)
@@ -189,6 +191,7 @@ def test_an_empty_log_is_an_answer(tmp_path: Path) -> None:
         open_paths([tmp_path], lambda _: None)
 
 
+@pytest.mark.seconds
 def test_two_hundred_incidents_are_written_in_a_second_in_every_format() -> None:
     """Processor time, which other programs of the machine do not lengthen."""
     report = made.many(200)

@@ -54,6 +54,7 @@ ELSEWHERE = {
 }
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("once", CASES, ids=lambda once: once.said)
 def test_what_was_said_is_not_said_again(once: Once, knowledge: Database) -> None:
     report = pipeline.analyze([text_source(name, text) for name, text in once.logs.items()], "case", knowledge)

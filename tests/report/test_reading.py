@@ -67,6 +67,7 @@ JUNK = st.one_of(
 )
 
 
+@pytest.mark.seconds
 @given(st.sampled_from(_paths(DOCUMENT)[1:]), JUNK)
 @example(("causes", 0, "evidence", 0, "time_uncertainty_s"), float("inf"))
 def test_a_damaged_document_is_refused_or_shown_but_never_breaks(path: tuple[Any, ...], junk: object) -> None:

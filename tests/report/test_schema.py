@@ -24,6 +24,7 @@ def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_the_document_of_a_case_fits(case: str, knowledge: Database) -> None:
     VALIDATOR.validate(json.loads(rendered(case, "json", knowledge)))

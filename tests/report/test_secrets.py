@@ -59,11 +59,13 @@ def test_each_kind_is_masked(seed: Seed) -> None:
     assert "[REDACTED:" in said
 
 
+@pytest.mark.seconds
 @given(st.integers(0, 10_000))
 def test_each_kind_is_masked_whatever_its_letters(seed: int) -> None:
     assert [s.kind for s in seeds(seed) if s.secret in masked(s.line)] == []
 
 
+@pytest.mark.seconds
 def test_recall_over_strings_of_any_letters() -> None:
     tried = [s for n in range(200) for s in seeds(n, digits=False)]
     missed = [s for s in tried if s.secret in masked(s.line)]
@@ -85,6 +87,7 @@ def test_any_text_can_be_masked(text: str) -> None:
     masked(text)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("form", formats())
 def test_no_format_shows_a_secret(form: str) -> None:
     for seed in SEEDS:

@@ -45,6 +45,7 @@ def test_the_first_screen_answers_what_where_when_and_what_to_do(case: str, know
             assert any(re.match(r"> \S+:\d+", row) for row in rows)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_but_what_is_to_be_copied_is_wider_than_asked(case: str, knowledge: Database) -> None:
     for width in (60, 80, 100, 140):

@@ -70,12 +70,14 @@ def test_a_message_is_found_in_any_wrapping(knowledge: Database, line: str) -> N
     assert "code.shape" in causes(found)[2]
 
 
+@pytest.mark.seconds
 def test_a_repeated_message_is_one_hit_with_a_count(knowledge: Database) -> None:
     found = scanned("\n".join([SHAPE] * 5000), knowledge)
     (hit,) = [h for h in found.hits if h.signature == found.hits[0].signature]
     assert (hit.count, hit.line, hit.lines[-1].number) == (5000, 1, 5000)
 
 
+@pytest.mark.seconds
 def test_many_distinct_messages_stay_bounded(knowledge: Database) -> None:
     text = "\n".join(f"RuntimeError: mat1 and mat2 shapes cannot be multiplied ({i}x8 and 16x2)" for i in range(4000))
     found = [h for h in scanned(text, knowledge).hits if h.cause == "code.shape"]
@@ -90,7 +92,7 @@ def test_a_line_without_end_is_scanned_in_a_window(knowledge: Database) -> None:
 
 def test_a_slow_pattern_is_reported_and_does_not_hang(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Signature("code.shape", "slow", "proof", ("runtimeerror: mat1",), r"(\w|\w\w)+$")
-    monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"confirm": 0.05}))
+    monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"confirm": 0.005}))
     broken = replace(knowledge, confirmers=tuple(Confirmer(slow) for _ in knowledge.confirmers))
     noted: list[Warning] = []
     line = f"{SHAPE} {'a' * 60}!".encode()
@@ -109,6 +111,7 @@ def test_chunks_lose_nothing_and_end_at_lines(blocks: list[bytes], _size: int) -
     assert b"".join(c.data for c in chunks(iter(blocks))) == whole
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_any_number_of_threads_gives_the_same(knowledge: Database, jobs: int) -> None:
     lines = [
@@ -123,6 +126,7 @@ def test_any_number_of_threads_gives_the_same(knowledge: Database, jobs: int) ->
     assert replace(together, source=source) == replace(alone, source=source)
 
 
+@pytest.mark.seconds
 def test_very_common_messages_are_counted_without_being_read(knowledge: Database) -> None:
     lines = [f"RuntimeError: mat1 and mat2 shapes cannot be multiplied ({i % 7}x8 and 16x2)" for i in range(50_000)]
     data = "\n".join(lines).encode()
@@ -165,6 +169,7 @@ def test_places_of_a_dense_series_are_sampled_whatever_their_period(knowledge: D
     assert min(ranks.values()) > 0.9 * max(ranks.values())
 
 
+@pytest.mark.seconds
 @given(st.lists(st.integers(0, 9000), min_size=1, max_size=150), st.sampled_from([40, 5000, 1 << 20]), st.booleans())
 def test_first_and_last_lines_stand_where_they_say(knowledge: Database, lengths: list[int], block: int, ended: bool) -> None:
     lines = [f"{i} {'x' * length}" for i, length in enumerate(lengths, 1)]

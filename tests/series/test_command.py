@@ -25,6 +25,7 @@ def test_the_series_are_listed_with_what_they_tell() -> None:
     assert "growth (host_memory.leak, strong): lines 1 to 38" in done.stdout
 
 
+@pytest.mark.seconds
 def test_every_reading_is_exported(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     assert run(LEAK, "--export", tmp_path / "n.csv").returncode == 0
@@ -37,6 +38,7 @@ def test_every_reading_is_exported(tmp_path: Path) -> None:
     assert [r["value"] for r in rows] == table.value.tolist()
 
 
+@pytest.mark.seconds
 def test_parquet_is_written_or_its_lack_is_told_in_one_line(tmp_path: Path) -> None:
     done = run(LEAK, "--export", tmp_path / "n.parquet")
     try:
@@ -49,6 +51,7 @@ def test_parquet_is_written_or_its_lack_is_told_in_one_line(tmp_path: Path) -> N
         assert (tmp_path / "n.parquet").stat().st_size > 0
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("name", "head"), [("n.png", b"\x89PNG"), ("n.svg", b"<?xml")])
 def test_pictures(name: str, head: bytes, tmp_path: Path) -> None:
     assert run(LEAK, "--plot", tmp_path / name).returncode == 0
@@ -87,6 +90,7 @@ def test_a_log_without_numbers(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "no number is printed twice in what was given\n")
 
 
+@pytest.mark.seconds
 def test_an_analysis_imports_neither_pandas_nor_matplotlib() -> None:
     code = (
         "import sys; from pathlib import Path; from forensics import pipeline; "

@@ -126,6 +126,7 @@ def test_names_and_calls_hold_no_numbers() -> None:
     assert [text[t.at] for t in tokens(text)] == ["5"]
 
 
+@pytest.mark.seconds
 @given(st.text(max_size=300))
 def test_no_text_breaks_the_reader(text: str) -> None:
     for token in tokens(text):

@@ -1,5 +1,6 @@
 """Numbers of lines that differ in their numbers alone: the short way and the long way agree."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def test_digits_of_names_are_no_numbers() -> None:
     ]
 
 
+@pytest.mark.seconds
 def test_plans_are_bounded() -> None:
     forget()
     for i in range(2 * MAX_CACHED_PLANS):

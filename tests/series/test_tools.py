@@ -173,6 +173,7 @@ FORMS: dict[str, tuple[str, dict[str, list[float]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_is_read(form: str, series_of: OfText) -> None:
     text, wanted = FORMS[form]
@@ -216,6 +217,7 @@ HEADS = [text for form, _ in FORMS.values() for text in form.splitlines()]
 CELLS = st.lists(st.text("0123456789.,:²٣kmgGMiB%/|[]-+ abeNx", max_size=9), max_size=14).map(" ".join)
 
 
+@pytest.mark.seconds
 @given(st.lists(st.sampled_from(HEADS) | CELLS, max_size=12))
 def test_damaged_tables_break_nothing(scanned: Callable[[str], Scan], knowledge: Database, lines: list[str]) -> None:
     found = series.series_of(scanned("\n".join(lines) + "\n"))

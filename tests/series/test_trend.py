@@ -83,6 +83,7 @@ def test_scale_does_not_matter(values: list[float], factor: int) -> None:
     assert (rise(whole) is None) == (rise([v * factor for v in whole]) is None)
 
 
+@pytest.mark.seconds
 @given(st.lists(st.integers(min_value=1, max_value=10**6), min_size=64, max_size=400, unique=True), st.integers(20, 300))
 def test_thinning_keeps_order_and_ends(lines: list[int], most: int) -> None:
     readings = tuple(Reading(n, "", float(n)) for n in sorted(lines))

@@ -22,6 +22,7 @@ def test_groups_become_facts_by_their_unit() -> None:
     assert fact_names(["limit_kb", "wait_ms", "task"]) == {"limit_bytes", "wait_s", "task"}
 
 
+@pytest.mark.seconds
 def test_built_in_templates_ask_for_fields_that_are_given() -> None:
     causes, _ = read_folders([builtin_folder()])
     lacking = {

@@ -27,6 +27,7 @@ def archive(path: Path, members: dict[str, bytes], mode: str = "w:gz") -> None:
 MEMBERS = {f"logs/rank{i}.log": b"".join(b"rank %d line %d\n" % (i, j) for j in range(20_000)) for i in range(5)}
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
 def test_members_are_read_in_any_order(mode: str, tmp_path: Path) -> None:
     archive(tmp_path / "a", MEMBERS, mode)

@@ -11,6 +11,7 @@ from forensics.sources import blob
 from forensics.sources.blob import file_blob, read_blocks
 
 
+@pytest.mark.seconds
 @given(st.lists(st.sampled_from([b"a", b"bc" * 40, b"\n", b"\r\n", b"\0", b"x" * 300]), max_size=120))
 def test_blocks_are_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: list[bytes]) -> None:
     monkeypatch.setattr(blob, "BLOCK_BYTES", 500)

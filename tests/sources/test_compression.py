@@ -40,6 +40,7 @@ def unpack(data: bytes, kind: str, size: int = 100_000) -> bytes:
     return b"".join(iter(lambda: stream.read(size), b""))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("kind", PACK)
 def test_a_kind_is_known_by_its_first_bytes(kind: str) -> None:
     assert compression.packing(packed_text(kind)[:64]) == kind
@@ -57,6 +58,7 @@ def test_streams_in_a_row_are_one(kind: str) -> None:
     assert unpack(packed + (bytes(512) if kind == "gzip" else b""), kind) == b"one\ntwo\n"
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("kind", PACK)
 def test_a_cut_stream_gives_what_it_holds_and_a_warning(kind: str, tmp_path: Path) -> None:
     packed = packed_text(kind)
@@ -78,6 +80,7 @@ def test_damage_in_the_middle_is_a_warning(kind: str, tmp_path: Path) -> None:
     assert "truncated" in {w.kind for w in noted}
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("kind", PACK)
 def test_a_bomb_is_stopped(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"free": 1 << 20, "ratio": 100}))

@@ -33,12 +33,14 @@ def silent(kind: str, message: str, line: int | None) -> None:
     raise AssertionError(f"{kind}: {message} ({line})")
 
 
+@pytest.mark.seconds
 @given(JSON, st.sampled_from([None, 1]), st.booleans(), st.integers(1, 40))
 def test_a_document_read_in_blocks_is_the_same(document: object, indent: int | None, ascii_only: bool, size: int) -> None:
     data = json.dumps(document, indent=indent, ensure_ascii=ascii_only).encode()
     assert list(values(cut(data, size), silent)) == list(values(iter([data]), silent))
 
 
+@pytest.mark.seconds
 @given(st.lists(st.dictionaries(st.text(), JSON, max_size=3), max_size=5), st.booleans(), st.integers(1, 40))
 def test_objects_read_in_blocks_are_the_same(found: list[dict[str, object]], listed: bool, size: int) -> None:
     text = json.dumps(found, indent=1) if listed else "\n".join(map(json.dumps, found))

@@ -114,6 +114,7 @@ def test_an_old_notebook_with_texts_as_single_strings() -> None:
     assert read_bytes(json.dumps(old).encode()).lines == ["In [1]:", "a", "b"]
 
 
+@pytest.mark.seconds
 def test_a_picture_in_a_notebook_costs_little_time() -> None:
     picture = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo" * 1_000_000, "text/plain": ["<Figure>"]}}
     data = json.dumps({"cells": [cell(1, [picture, STREAM])], "nbformat": 4}).encode()

@@ -22,6 +22,7 @@ def said(report: Report) -> tuple[str, bool]:
     return first.id, any(p.line == LINE and WORDS in p.text for p in first.evidence)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("way", WAYS)
 def test_a_file_without_a_telling_name(way: str, tmp_path: Path, knowledge: Database) -> None:
     path = tmp_path / "f"
@@ -29,6 +30,7 @@ def test_a_file_without_a_telling_name(way: str, tmp_path: Path, knowledge: Data
     assert said(pipeline.analyze_paths([path], "case", knowledge)) == (CAUSE, True)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("way", WAYS)
 def test_standard_input(way: str, knowledge: Database) -> None:
     noted: list[Warning] = []

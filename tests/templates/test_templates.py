@@ -63,6 +63,7 @@ WORDS = st.sampled_from(["step", "loss", "done", "0x1f", "a1b2c3d4e5", "x", "|"]
 LINE = st.lists(st.one_of(WORDS, st.integers(0, 10**9 - 1).map(str), st.floats(0, 9).map(lambda x: f"{x:.3f}")), max_size=5)
 
 
+@pytest.mark.seconds
 @given(st.lists(LINE.map(" ".join), min_size=1, max_size=60), st.sampled_from(["\n", "\r\n"]))
 def test_groups_are_what_each_line_for_itself_gives(lines: list[str], end: str) -> None:
     given = rows((end.join(lines) + end).encode())

@@ -108,6 +108,7 @@ def row(**values: float) -> list[float]:
     return [values.get(n.replace(" ", "_"), 0.0) for n in FEATURE_NAMES]
 
 
+@pytest.mark.seconds
 def test_the_weights_learn_which_feature_speaks_for_the_right_one() -> None:
     offered = {"a": row(proof=1), "b": row(hint=1), UNLISTED: row(unlisted=1)}
     choices = [Choice(offered, ["a"])] * 80 + [Choice(offered, ["b"])] * 10 + [Choice(offered, ["z"])] * 10
@@ -117,6 +118,7 @@ def test_the_weights_learn_which_feature_speaks_for_the_right_one() -> None:
     assert 2.718281828 ** found["proof"] / total == pytest.approx(0.8, abs=0.03)  # 8 of 10 times it was right
 
 
+@pytest.mark.seconds
 def test_a_weight_never_has_the_sign_that_its_feature_cannot_have() -> None:
     """Where the choices say the opposite of what a feature means, it says nothing."""
     up = next(n for n, (_, sign, _) in FEATURES.items() if sign > 0)
@@ -212,11 +214,13 @@ def test_cases_of_one_origin_weigh_as_a_few() -> None:
     assert found[-1] == 1.0
 
 
+@pytest.mark.seconds
 def test_too_few_sources_are_told() -> None:
     with pytest.raises(UsageError, match="too few cases"):
         fitting.folds_of([case("1", "a"), case("2", "b")], 5)
 
 
+@pytest.mark.seconds
 def test_no_source_stands_on_both_sides() -> None:
     many = [case(f"{i}", f"c{i % 3}", source=f"s{i // 4}") for i in range(48)]
     fold = fitting.folds_of(many, 4)
@@ -271,6 +275,7 @@ def test_cross_validated_models_never_saw_the_case(
     assert len(asked) == 3
 
 
+@pytest.mark.seconds
 def test_pictures_are_drawn(tmp_path: Path) -> None:
     from forensics.train import pictures
 
@@ -280,6 +285,7 @@ def test_pictures_are_drawn(tmp_path: Path) -> None:
     assert all((tmp_path / n).read_bytes().startswith(b"\x89PNG") for n in ("confusion.png", "reliability.png"))
 
 
+@pytest.mark.seconds
 def test_lines_that_people_marked_are_learned_from_words_and_place(tmp_path: Path, knowledge: Database) -> None:
     def log(name: str, end: str) -> tuple[str, str]:
         steps = "".join(f"{word} ready\n" for word in ("lathe", "mill", "press", "saw", "drill", "plane"))

@@ -31,6 +31,7 @@ def kubectl(tmp_path: Path) -> str:
     return f"{stub_api.replaying(tmp_path, RECORDED)}{os.pathsep}{os.environ['PATH']}"
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("pod", FIRST)
 def test_the_first_cause_of_a_pod_and_what_kubernetes_says_of_it(pod: str, kubectl: str) -> None:
     done = forensics("k8s", pod, "-n", "research", "--context", "stub", "-f", "json", PATH=kubectl)
@@ -43,6 +44,7 @@ def test_the_first_cause_of_a_pod_and_what_kubernetes_says_of_it(pod: str, kubec
     assert report["case"] == f"pod {pod}"
 
 
+@pytest.mark.seconds
 def test_the_text_begins_with_what_kubernetes_says(kubectl: str) -> None:
     done = forensics("k8s", "pod/oom-0", "-n", "research", "--context", "stub", "--exit-code", PATH=kubectl)
     assert done.returncode == 1
@@ -50,6 +52,7 @@ def test_the_text_begins_with_what_kubernetes_says(kubectl: str) -> None:
     assert "main.previous.log" in done.stdout
 
 
+@pytest.mark.seconds
 def test_what_kubectl_may_not_read_is_told_and_the_rest_is_analysed(kubectl: str) -> None:
     done = forensics("k8s", "exception-0", "-n", "research", "--context", "stub", PATH=kubectl)
     assert 'nodes "forbidden-node" is forbidden' in " ".join(done.stdout.split())

@@ -42,6 +42,7 @@ def asked(name: str, *options: str) -> "CompletedProcess[str]":
     return forensics("slurm", number(name), *options)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", FIRST)
 def test_why_a_job_ended(name: str, slurm: Cluster) -> None:
     done = asked(name, "-f", "json")
@@ -52,6 +53,7 @@ def test_why_a_job_ended(name: str, slurm: Cluster) -> None:
     assert [w for w in words if w not in done.stdout] == []
 
 
+@pytest.mark.seconds
 def test_a_job_is_remembered_with_its_name_and_what_it_asked_for(slurm: Cluster, tmp_path: Path) -> None:
     place = str(tmp_path / "h.db")
     pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
@@ -68,6 +70,7 @@ def test_a_job_is_remembered_with_its_name_and_what_it_asked_for(slurm: Cluster,
     assert all(user.startswith("user-") for _, _, user in stored)
 
 
+@pytest.mark.seconds
 def test_slurms_word_stands_in_front_and_a_step_that_contradicts_it(slurm: Cluster) -> None:
     done = asked("step_oom", "--exit-code")
     assert done.returncode == 1
@@ -169,6 +172,7 @@ def test_kills_of_other_jobs_are_left_out_of_the_kernels_log(job: str, kills: in
     assert node.without_others(whole_host, {job}) == whole_host
 
 
+@pytest.mark.seconds
 def test_a_crash_in_the_kernels_log_is_the_jobs_where_slurm_or_its_output_says_so(
     slurm: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

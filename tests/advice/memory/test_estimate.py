@@ -125,6 +125,7 @@ def test_a_summary_that_is_pasted_is_estimated() -> None:
     assert "fit into 1 GiB" in told
 
 
+@pytest.mark.seconds
 def test_json_tells_bytes() -> None:
     status, told = run("--parameters", "7B", "--precision", "bf16", "--memory", "80GiB", "--format", "json")
     document = json.loads(told)
