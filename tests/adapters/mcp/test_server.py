@@ -16,6 +16,7 @@ from forensics.adapters.mcp.asking import Bounds, ask
 from forensics.adapters.mcp.hiding import Hiding
 from forensics.core.errors import UsageError
 
+pytestmark = pytest.mark.seconds
 SAMPLES = Path(__file__).parents[3] / "sample_logs"
 LOG = """Starting training on host gpu-node17 for user=alice
 export HF_TOKEN=hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789
@@ -71,7 +72,6 @@ def answers(logs: Path) -> list[Any]:
     )
 
 
-@pytest.mark.seconds
 def test_analyze_tells_verdict_cause_and_the_lines_that_prove_it(answers: list[Any]) -> None:
     told = answers[0].structured_content
     assert (told["verdict"], told["cause"]) == ("crash", "host_memory.oom_cgroup")
@@ -79,7 +79,6 @@ def test_analyze_tells_verdict_cause_and_the_lines_that_prove_it(answers: list[A
     assert json.loads(text(answers[0])) == told
 
 
-@pytest.mark.seconds
 def test_answers_are_bounded_and_names_and_secrets_stay_here(answers: list[Any]) -> None:
     told = answers[1].structured_content
     assert told["cause"] == "code.exception"
@@ -129,7 +128,6 @@ def test_with_names_only_secrets_are_hidden() -> None:
     assert "hf_AbCd" not in said
 
 
-@pytest.mark.seconds
 def test_a_question_that_prints_without_end_is_cut_and_ended() -> None:
     async def taken() -> tuple[str, bool]:
         return await ask(["timeline", "--", str(SAMPLES / "oom_leak")], 2000)
