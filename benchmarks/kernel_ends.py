@@ -189,7 +189,7 @@ class Kernel:
         self.messages: list[tuple[float, dict]] = []
         threading.Thread(target=self._read, daemon=True).start()
         self.run("import os; print(os.getpid())")
-        found = self.wait(lambda m: m["msg_type"] == "stream", 200)
+        found = self.wait(lambda m: m["msg_type"] == "stream", 60)
         self.pid = int(found[1]["content"]["text"])
         self.wait(
             lambda m: (
@@ -253,6 +253,14 @@ class Kernel:
         self.socket.close()
 
 
+def started(server: Server, spec: str) -> Kernel:
+    """A kernel that runs. Jupyter gives a kernel ports that another process may take before it, and then tries the same again."""
+    for _ in range(3):
+        with contextlib.suppress(TypeError, OSError, websocket.WebSocketException):
+            return Kernel(server, spec)
+    raise SystemExit(f"no kernel starts; see {server.folder}/server.log")
+
+
 def death_of(pid: int, found: list[float]) -> None:
     """Note the moment at which a process ends."""
     fd = os.pidfd_open(pid)
@@ -274,7 +282,7 @@ def restarting(message: dict) -> bool:
 def die(server: Server, name: str) -> dict:
     """One death that nobody asked for."""
     code, number, words = DEATHS[name]
-    kernel = Kernel(server, "limited" if name.startswith("memory") else "python3")
+    kernel = started(server, "limited" if name.startswith("memory") else "python3")
     moment: list[float] = []
     watcher = threading.Thread(target=death_of, args=(kernel.pid, moment))
     watcher.start()
@@ -301,7 +309,7 @@ def die(server: Server, name: str) -> dict:
 def ask_to_end(server: Server, name: str) -> bool:
     """One end that the user asks for; True where nothing is said."""
     before = len(server.deaths())
-    kernel = Kernel(server, "python3")
+    kernel = started(server, "python3")
     if name in ("quit()", "exit()"):
         kernel.run(name)
         kernel.wait(restarting, 20)

@@ -73,7 +73,9 @@ def limited() -> Iterator[Path]:
     except OSError:
         pytest.skip("needs a memory group of version 1 that may be made")
     yield folder
-    time.sleep(0.2)
+    until = time.monotonic() + 60
+    while (folder / "cgroup.procs").read_text() and time.monotonic() < until:
+        time.sleep(0.05)
     folder.rmdir()
 
 
@@ -130,8 +132,11 @@ def test_a_line_of_stderr_never_lands_inside_one_of_stdout(tmp_path: Path) -> No
 
 def test_collect_takes_a_process_that_runs(tmp_path: Path) -> None:
     with (tmp_path / "own.log").open("w") as out:
-        running = subprocess.Popen(["sh", "-c", "echo step 1; sleep 20"], stdout=out)
+        running = subprocess.Popen(["sh", "-c", "echo step 1; exec sleep 600"], stdout=out)
     try:
+        until = time.monotonic() + 60
+        while not (tmp_path / "own.log").stat().st_size and time.monotonic() < until:
+            time.sleep(0.02)
         folder, _ = collect(pid=running.pid, bundle=str(tmp_path / "b"), stacks=False)
     finally:
         running.kill()

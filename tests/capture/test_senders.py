@@ -17,10 +17,10 @@ def test_the_sender_of_a_kill_is_told_and_nothing_is_left(mounted: bool, monkeyp
     watched = Senders()
     if watched.closed:
         pytest.skip(f"needs root and tracing: {watched.closed}")
-    running = subprocess.Popen(["/bin/sleep", "20"])
+    running = subprocess.Popen(["/bin/sleep", "600"])
     running.kill()
     running.wait()
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while not (found := [s for s in watched.sent if s["to"] == running.pid]) and time.monotonic() < until:
         watched.read()
     top = os.dup(watched._top)

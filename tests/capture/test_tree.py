@@ -17,7 +17,7 @@ KILLED = 9
 def held(monkeypatch: pytest.MonkeyPatch) -> tuple[Tree, subprocess.Popen[bytes]]:
     """A tree that holds a process, on a kernel before Linux 6.15."""
     monkeypatch.setattr(proc, "exit_status", lambda _pidfd: None)
-    running = subprocess.Popen(["/bin/sleep", "20"])
+    running = subprocess.Popen(["/bin/sleep", "600"])
     return Tree([running.pid], False), running
 
 
@@ -44,7 +44,7 @@ def test_process_events_tell_it_before_and_after_it_is_gone(held: tuple[Tree, su
 def test_a_zombie_tells_its_status(held: tuple[Tree, subprocess.Popen[bytes]]) -> None:
     watched, running = held
     running.kill()
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while not watched.living[running.pid].zombie and time.monotonic() < until:
         watched.ended_now()
         time.sleep(0.01)
@@ -54,12 +54,12 @@ def test_a_zombie_tells_its_status(held: tuple[Tree, subprocess.Popen[bytes]]) -
 
 
 def test_a_shell_that_became_another_program_is_called_by_its_last_name() -> None:
-    running = subprocess.Popen(["/bin/sh", "-c", "read x; exec sleep 20"], stdin=subprocess.PIPE)
+    running = subprocess.Popen(["/bin/sh", "-c", "read x; exec sleep 600"], stdin=subprocess.PIPE)
     watched = Tree([running.pid], False)
     assert running.stdin is not None
     running.stdin.write(b"\n")
     running.stdin.flush()
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while watched.living[running.pid].comm != "sleep" and time.monotonic() < until:
         watched.name(running.pid)
     running.kill()

@@ -101,8 +101,9 @@ class KernelWatch(threading.Thread):
     def run(self) -> None:
         """The thread. A fault in it is told in the log and harms nobody."""
         try:
+            socket = subscriber(self._context, self.kernel.connection, TOPICS)  # before the kernel says its first word
             self._begin()
-            self._hear()
+            self._hear(socket)
             if self._unasked():
                 self._tell()
         except Exception as error:
@@ -125,9 +126,8 @@ class KernelWatch(threading.Thread):
         if self._asked:
             self._capture.close()
 
-    def _hear(self) -> None:
+    def _hear(self, socket: Any) -> None:
         """Follow the messages until the process ends."""
-        socket = subscriber(self._context, self.kernel.connection, TOPICS)
         poller = zmq.Poller()
         poller.register(socket, zmq.POLLIN)
         poller.register(self.pidfd, zmq.POLLIN)

@@ -43,7 +43,7 @@ def launch(connection_file: str, command: list[str]) -> int:
         os.execvp(command[0], command)
     connection = json.loads(Path(connection_file).read_text(encoding="utf-8"))
     client = os.getppid() if os.environ.get("JPY_PARENT_PID") == str(os.getppid()) else None
-    environment = {"PYTHONFAULTHANDLER": "1", **os.environ, "JPY_PARENT_PID": str(os.getpid())}
+    environment = {"PYTHONFAULTHANDLER": "1", **os.environ, "JPY_PARENT_PID": str(os.getpid()), "JPY_SESSION_NAME": name}
     with Path(bundle, STDERR).open("ab") as file:
         process = subprocess.Popen(command, stderr=file, env=environment, process_group=0, preexec_fn=_end_with_parent)
     watch = KernelWatch(

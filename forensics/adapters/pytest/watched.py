@@ -16,7 +16,7 @@ from forensics.capture.guard import Guard
 if TYPE_CHECKING:
     import pytest
 
-REPORT_S = 60.0  # a report takes a second or two on a quiet machine
+REPORT_S = 180.0  # a report takes a second or two on a quiet machine; the first one there is compiles the signatures
 STACKS_FILE = "faulthandler.log"
 MOST_STACK_LINES = 12
 MOST_TEXT_CHARS = 20_000  # of a failure, in the results that a killed session leaves

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from forensics.adapters.slurm.accounting import Job
 
 EPILOG_TIMEOUT_S = 300  # of processor and of clock: then the kernel or the alarm ends us
+TURN_S = 3600  # the wait for others of ours, which costs nothing: all jobs of a node may end at once
 MEMORY_BYTES = 4 << 30  # of address space
 ACCOUNTED_S = 30.0  # the accounting knows the end of a job so soon; else what it knows is taken
 COMMENT_CHARS = 200
@@ -111,7 +112,7 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
     import signal
 
     signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(EPILOG_TIMEOUT_S)
+    signal.alarm(TURN_S)
     for what, most in ((resource.RLIMIT_CPU, EPILOG_TIMEOUT_S), (resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(what, (most, most))
@@ -122,6 +123,7 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
         return 0
     try:
         held = _turn()
+        signal.alarm(EPILOG_TIMEOUT_S)
         _tell(job, options, env)
         del held
     except Exception as error:
@@ -130,7 +132,7 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
 
 
 def _too_long(_number: int, _frame: object) -> None:
-    raise TimeoutError(f"not done within {EPILOG_TIMEOUT_S} s")
+    raise TimeoutError(f"not done within {EPILOG_TIMEOUT_S} s, or not begun within {TURN_S} s")
 
 
 def _turn() -> int:

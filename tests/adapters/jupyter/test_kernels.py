@@ -36,7 +36,7 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def run(*cells: str, **options: Any) -> nbformat.NotebookNode:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in cells])
-    return notebook, nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", **options)
+    return notebook, nbclient.NotebookClient(notebook, timeout=400, kernel_name="python3", **options)
 
 
 def test_the_failed_execution_carries_the_reason_and_the_notebook_keeps_it(kernels: Path) -> None:
@@ -87,12 +87,13 @@ def test_what_the_user_asked_for_is_silent(end: str, kernels: Path) -> None:
         await manager.start_kernel()
         client = manager.client()
         client.start_channels()
-        await client.wait_for_ready(timeout=60)
-        client.execute("import time; time.sleep(60)")
-        await asyncio.sleep(0.3)
+        await client.wait_for_ready(timeout=200)
+        client.execute("import time; print(1, flush=True); time.sleep(600)")
+        while (await client.get_iopub_msg(timeout=200))["msg_type"] != "stream":
+            pass  # until the cell runs
         if end == "interrupt":
             await manager.interrupt_kernel()
-            await client.wait_for_ready(timeout=60)
+            await client.wait_for_ready(timeout=200)
             assert await manager.is_alive()
         elif end == "restart":
             await manager.restart_kernel(now=True)

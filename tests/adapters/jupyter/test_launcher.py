@@ -153,12 +153,14 @@ def kernel(specification: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_client_that_only_starts_argv_reads_in_the_cell_why_its_kernel_died(kernel: Raw, tmp_path: Path) -> None:
-    cell = kernel.run("# load\nimport ctypes; ctypes.string_at(0)")
+    wait = f"import os, time\nprint(1, flush=True)\nwhile not os.path.exists('{tmp_path}/go'):\n    time.sleep(0.05)\n"
+    cell = kernel.busy(f"# load\nimport ctypes\n{wait}ctypes.string_at(0)")
+    (tmp_path / "go").touch()
     shown = kernel.wait(lambda m: m["type"] == "display_data")
     assert shown is not None
     assert shown["parent"]["msg_id"] == cell
     told = shown["content"]["metadata"]["forensics"]
-    assert (told["cause"], told["first_line"]) == ("process.segfault", "import ctypes; ctypes.string_at(0)")
+    assert (told["cause"], told["first_line"]) == ("process.segfault", "import ctypes")
     failed = kernel.wait(lambda m: m["type"] == "error")
     assert failed is not None
     assert (failed["parent"]["msg_id"], failed["content"]["ename"]) == (cell, "KernelDied")
@@ -168,13 +170,19 @@ def test_a_client_that_only_starts_argv_reads_in_the_cell_why_its_kernel_died(ke
     assert "Fatal Python error" in (tmp_path / "stderr").read_text()
 
 
-def test_an_interrupt_is_a_message_and_the_kernel_goes_on(kernel: Raw) -> None:
+def test_an_interrupt_is_a_message_and_the_kernel_goes_on(kernel: Raw, tmp_path: Path) -> None:
     kernel.busy("import time; print(1, flush=True); time.sleep(600)")
     kernel.send("control", "interrupt_request", {})
     failed = kernel.wait(lambda m: m["type"] == "error")
     assert failed is not None
     assert failed["content"]["ename"] == "KeyboardInterrupt"
-    kernel.busy("print(2)")
+    kernel.run("from forensics.capture.guard import default_name\nprint(default_name())")
+    named = kernel.wait(lambda m: m["type"] == "stream")
+    assert named is not None
+    (told,) = (tmp_path / "state" / "forensics").iterdir()
+    assert (
+        json.loads((told / "run.json").read_text())["command"]["name"] == named["content"]["text"].strip()
+    )  # what %why asks for
 
 
 @pytest.mark.parametrize("end", ["disposed", "asked by message", "terminated"])
@@ -195,8 +203,6 @@ def test_what_the_user_asked_for_is_silent_and_leaves_nothing(end: str, kernel: 
 
 
 def test_a_kernel_does_not_outlive_its_launcher(kernel: Raw) -> None:
-    shown = kernel.busy("import os; print(os.getpid(), flush=True)")
-    assert shown
     (pidfd,) = (os.pidfd_open(pid) for pid in kernel.descendants() if b"ipykernel" in Path(f"/proc/{pid}/cmdline").read_bytes())
     kernel.process.kill()
     assert select.select([pidfd], [], [], WAIT_S)[0]

@@ -1,6 +1,7 @@
 """`%load_ext forensics` in a real kernel: `%why`, `%forensics PATH`, `%%guard`. Skipped where there is none."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ pytest.importorskip("ipykernel", reason="needs ipykernel")
 pytest.importorskip("jupyter_client", reason="needs jupyter_client")
 
 from jupyter_client.manager import start_new_kernel
+
+from forensics.capture.guard import last_bundle
 
 pytestmark = [pytest.mark.seconds, pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")]
 SAMPLE = Path(__file__).parents[3] / "sample_logs" / "jupyter_oom"
@@ -24,7 +27,7 @@ class Notebook:
         self.start()
 
     def start(self) -> None:
-        self.manager, self.client = start_new_kernel(env=self.environment)
+        self.manager, self.client = start_new_kernel(startup_timeout=200, env=self.environment)
         self.run("%load_ext forensics")
 
     def run(self, code: str) -> dict[str, Any]:
@@ -41,15 +44,23 @@ class Notebook:
                 case "error":
                     shown["error"] = content["ename"]
 
-        self.client.execute_interactive(code, output_hook=take, timeout=120)
+        self.client.execute_interactive(code, output_hook=take, timeout=400)
         return shown
 
     def dies(self, code: str) -> None:
         """Run a cell that takes the kernel along, and start the next one when it is gone."""
         self.client.execute(code)
-        self.manager.provisioner.process.wait(60)
+        self.manager.provisioner.process.wait(200)
+        self._captured()
         self.stop()
         self.start()
+
+    def _captured(self) -> None:
+        """Wait until the bundle on the death is complete."""
+        name, folder = self.environment["JPY_SESSION_NAME"], Path(self.environment["XDG_STATE_HOME"], "forensics")
+        until = time.monotonic() + 200
+        while not last_bundle(name, str(folder)) and time.monotonic() < until:
+            time.sleep(0.05)
 
     def stop(self) -> None:
         self.client.stop_channels()

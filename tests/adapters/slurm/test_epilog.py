@@ -11,10 +11,10 @@ import pytest
 from forensics.adapters.slurm import accounting, epilog, evidence, programs
 from tests.adapters.slurm.recorded import Cluster, number
 
-SOON_S = 15.0  # before its Python is done, on a busy machine, too; benchmarks/slurm_epilogs.py measures it: 0.06 s
+SOON_S = 50.0  # before its Python is done, on a busy machine, too; benchmarks/slurm_epilogs.py measures it: 0.06 s
 
 
-@pytest.mark.parametrize("fault", ["exec sleep 20", "kill -9 $$", "exit 1", "echo x >&2; exit 139", None])
+@pytest.mark.parametrize("fault", ["exec sleep 60", "kill -9 $$", "exit 1", "echo x >&2; exit 139", None])
 def test_the_script_ends_with_zero_at_once_whatever_its_python_does(fault: str | None, tmp_path: Path) -> None:
     python, place = tmp_path / "python", tmp_path / "epilog"
     if fault:
