@@ -142,7 +142,8 @@ def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: boo
     if record is not None:
         save(written(result.found), record)
     hidden = "" if notes or not result.notes else " (--notes shows them)"
-    told = f"{result.asked} signatures: {len(result.found)} stand in the sources; {len(result.notes)} texts stand in none{hidden}"
+    asked, none = counted(result.asked, "signature"), counted(len(result.notes), "text")
+    told = f"{asked}: {len(result.found)} found in the sources; {none} found in none{hidden}"
     print(f"{told}; {counted(len(result.faults), 'fault')}", file=sys.stderr)
     if result.faults:
         raise typer.Exit(1)
@@ -167,7 +168,7 @@ def _test(group: typer.Typer) -> None:
             failed += bool(faults)
             if faults or all_:
                 write("".join(f"{fault}\n" for fault in faults) or f"{place}: {name}: ok\n", None)
-        print(f"{tried} signatures, {failed} with faults", file=sys.stderr)
+        print(f"{counted(tried, 'signature')}, {failed} with faults", file=sys.stderr)
         if failed:
             raise typer.Exit(1)
 
@@ -236,7 +237,8 @@ def _whole(signature: "Signature") -> Iterator[str]:
     yield f"  {signature.place}"
     yield f"  source   {signature.source}{'; since ' + signature.since if signature.since else ''}"
     yield from (f"  message  {message}" for message in signature.messages)
-    yield f"  pattern  {signature.pattern}"
+    if signature.written_pattern:
+        yield f"  pattern  {signature.written_pattern}"
     yield from (f"  unless   {pattern}" for pattern in signature.unless)
     for example in signature.match:
         yield f"  match    {example.text}"

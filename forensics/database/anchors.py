@@ -70,6 +70,15 @@ def anchors_of(pattern: str) -> tuple[str, ...]:
     return tuple(sorted(best))
 
 
+def parsed(pattern: str) -> Sequence[Any]:
+    """`pattern` (syntax of `regex`) as the standard library's parser reads it, items of (kind, what); empty where it cannot."""
+    try:
+        tree: Sequence[Any] = _parser().parse(_plain(pattern))
+    except (re.error, RecursionError):
+        return ()
+    return tree
+
+
 def _cheapest(sets: Iterable[Texts]) -> Texts | None:
     """The set that logs hold least, of those that can be scanned for."""
     usable = [s for s in map(_essential, sets) if s and all(map(scannable, s))]

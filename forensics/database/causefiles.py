@@ -31,7 +31,7 @@ from forensics.database.entries import (
 )
 from forensics.database.files import cause_files, strays
 from forensics.database.form import LINE_KEY, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
-from forensics.database.message import BadMessageError, pattern_of
+from forensics.database.message import BadMessageError, pattern_of, wordings
 
 __all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
 
@@ -182,14 +182,15 @@ class _Reader:
             raise BadFormError(data[LINE_KEY], f"weight {brief(data['weight'])} is none of {', '.join(WEIGHT_NAMES)}")
         examples = data["examples"]
         keys(examples, {"match", "no_match"}, {"match", "no_match"}, data[LINE_KEY])
-        messages, pattern = _wording(data)
+        messages, written, pattern = _wording(data)
         return Signature(
             cause=self.id,
             name=text(data, "id"),
             weight=cast(Weight, data["weight"]),
-            anchors=_anchors(data, pattern),
+            anchors=_anchors(data, "|".join((*wordings(messages), *([written] if written else [])))),
             pattern=pattern,
             messages=messages,
+            written_pattern=written,
             ends=_ends(data, "nothing" if data["weight"] == "hint" else self.ends),
             scope=_scope(data, self.scope),
             unless=texts(data, "unless", MAX_PATTERN),
@@ -239,17 +240,21 @@ class _Reader:
         )
 
 
-def _wording(data: dict[str, Any]) -> tuple[tuple[str, ...], str]:
-    """The messages of an entry, if it has any, and the pattern that it is found by."""
-    if ("message" in data) == ("pattern" in data):
-        raise BadFormError(data[LINE_KEY], "an entry has either a message or a pattern")
+def _wording(data: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
+    """The messages of an entry, the pattern that stands beside or instead of them, and the pattern that finds both."""
+    messages, pattern = texts(data, "message", MAX_PATTERN), ""
+    if not messages and "pattern" not in data:
+        raise BadFormError(data[LINE_KEY], "an entry has a message, a pattern, or both")
     if "pattern" in data:
+        pattern = text(data, "pattern", MAX_PATTERN).strip()
+    if not messages:
         if "any_case" in data:
             raise BadFormError(data[LINE_KEY], "any_case belongs to a message; a pattern says (?i)")
-        return (), text(data, "pattern", MAX_PATTERN).strip()
-    messages = texts(data, "message", MAX_PATTERN)
+        return (), pattern, pattern
+    if pattern.startswith("(?i)"):
+        raise BadFormError(data[LINE_KEY], "beside a message, a pattern says (?i:...) where the case does not matter")
     try:
-        return messages, pattern_of(messages, _truth(data, "any_case"))
+        return messages, pattern, pattern_of(messages, _truth(data, "any_case"), pattern)
     except BadMessageError as bad:
         raise BadFormError(data[LINE_KEY], str(bad)) from bad
 

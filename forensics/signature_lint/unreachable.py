@@ -10,6 +10,7 @@ import regex
 
 from forensics.database.entries import Signature
 from forensics.database.message import Hole, parts
+from forensics.signature_lint.dead_branches import dead_branches
 
 SAMPLE_OF_HOLE = {
     "int": "7",
@@ -33,6 +34,8 @@ def never_fires(signature: Signature) -> Iterator[str]:
         veto = next((u for u in signature.unless if regex.search(u, example_of(message))), None)
         if veto is not None:
             yield f"wording {message!r} can never speak: unless {veto!r} stands in it"
+    for pattern in (signature.written_pattern, *signature.unless):
+        yield from dead_branches(pattern)
 
 
 def example_of(message: str) -> str:

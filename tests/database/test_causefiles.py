@@ -56,7 +56,7 @@ def test_a_good_file_has_no_faults(tmp_path: Path) -> None:
         ("pattern: 'the", "pattern: '(the", "cannot be read"),
         ("pattern: 'the thing broke (?P<task>\\w+)'", "pattern: '(?P<task>\\w+)'", "no text of 4 bytes or more"),
         ("pattern: 'the thing broke (?P<task>\\w+)'", "message: 'the {thing broke'", "a single {"),
-        ("    pattern:", "    message: the thing broke\n    pattern:", "either a message or a pattern"),
+        ("    pattern: 'the", "    message: the thing broke\n    pattern: '(?i)the", "a pattern says (?i:...)"),
         ("    pattern:", "    anchor: the thing\n    pattern:", "delete the line `anchor`"),
         ("means: It happened.", "means: 3", "means must be a text"),
         ("title: A thing", "title: A thing\ntitle: Again", "written twice"),
