@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,10 +68,15 @@ vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See 
 }
 
 
-def first_of(tmp_path: Path, text: str) -> tuple[str, str]:
+def report_of(tmp_path: Path, text: str) -> dict[str, Any]:
     log = tmp_path / "job.log"
     log.write_text(text)
-    told = json.loads(in_text("analyze", log, "--format", "json").stdout)
+    told: dict[str, Any] = json.loads(in_text("analyze", log, "--format", "json").stdout)
+    return told
+
+
+def first_of(tmp_path: Path, text: str) -> tuple[str, str]:
+    told = report_of(tmp_path, text)
     return told["verdict"], told["causes"][0]["id"]
 
 
@@ -107,3 +113,21 @@ def test_an_exception_is_known_by_its_message(tmp_path: Path, line: str, cause: 
 )
 def test_what_a_working_machine_says_is_no_crash(tmp_path: Path, line: str) -> None:
     assert first_of(tmp_path, f"epoch 1 loss 0.71\n{line}\nepoch 2 loss 0.52\n")[0] == "no_crash"
+
+
+def test_firmware_that_does_not_answer_is_the_cause_of_the_lockup_behind_it(tmp_path: Path) -> None:
+    kernel = """\
+[81023.100102] NVRM: Xid (PCI:0000:3b:00): 119, pid=4242, name=python3, Timeout after 6s of waiting for RPC response from GPU0 GSP! \
+Expected function 76 (GSP_RM_CONTROL) (0x2080a026 0x1c).
+[81051.550102] watchdog: BUG: soft lockup - CPU#12 stuck for 26s! [nvidia-smi:5151]
+"""
+    assert first_of(tmp_path, kernel)[1] == "gpu_hardware.firmware"
+
+
+def test_an_adapter_whose_queue_hangs_is_the_network_card(tmp_path: Path) -> None:
+    kernel = """\
+[81023.100102] ixgbe 0000:02:00.0 eth2: Detected Tx Unit Hang
+[81023.200102] ixgbe 0000:02:00.0 eth2: tx hang 1 detected on queue 3, resetting adapter
+[81031.550102] nfs: server 10.0.0.7 not responding, timed out
+"""
+    assert "host_hardware.nic" in [c["id"] for c in report_of(tmp_path, kernel)["causes"]]

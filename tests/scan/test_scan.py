@@ -1,6 +1,5 @@
 """Hits stand on the right lines whatever the blocks are, repeats fold, colours and bars do not hide a message."""
 
-import time
 from collections import Counter
 
 import pytest
@@ -96,10 +95,9 @@ def test_a_slow_pattern_is_reported_and_does_not_hang(knowledge: Database, monke
     broken = replace(knowledge, confirmers=tuple(Confirmer(slow) for _ in knowledge.confirmers))
     noted: list[Warning] = []
     line = f"{SHAPE} {'a' * 60}!".encode()
-    start = time.monotonic()
-    scan(Source("log", lambda _warn: iter([line])), broken, noted.append)
-    assert time.monotonic() - start < 30
+    found = scan(Source("log", lambda _warn: iter([line])), broken, noted.append)  # 2 ** 60 ways: it ends as it is given up
     assert {w.kind for w in noted} == {"timeout"}
+    assert not found.hits
 
 
 @given(st.lists(st.binary(max_size=40)), st.integers(1, 50))
