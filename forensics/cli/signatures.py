@@ -237,8 +237,7 @@ def _whole(signature: "Signature") -> Iterator[str]:
     yield f"  {signature.place}"
     yield f"  source   {signature.source}{'; since ' + signature.since if signature.since else ''}"
     yield from (f"  message  {message}" for message in signature.messages)
-    if signature.written_pattern:
-        yield f"  pattern  {signature.written_pattern}"
+    yield f"  pattern  {signature.pattern}"
     yield from (f"  unless   {pattern}" for pattern in signature.unless)
     for example in signature.match:
         yield f"  match    {example.text}"

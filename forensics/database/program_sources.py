@@ -56,8 +56,8 @@ class Found(Struct, frozen=True, order=True):
 def texts_of(signature: Signature) -> list[str]:
     """The plain text of each wording that a source must hold; of a pattern, all its plain texts. Only long ones, of two words."""
     wordings = [_longest(m) for m in signature.messages]
-    if signature.written_pattern:
-        wordings += [piece.lower() for text in plain_texts(signature.written_pattern) for piece in SPLIT.split(text)]
+    pattern = signature.written_pattern if wordings else signature.pattern
+    wordings += [piece.lower() for text in plain_texts(pattern) for piece in SPLIT.split(text)] if pattern else []
     return list(dict.fromkeys(t for t in map(str.strip, wordings) if len(t) >= MIN_TEXT_CHARS and TWO_WORDS.search(t)))
 
 
