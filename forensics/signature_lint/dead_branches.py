@@ -26,7 +26,13 @@ def dead_branches(pattern: str) -> Iterator[str]:
     for i, alternative in enumerate(alternatives):
         held = _plain_runs(alternative)
         for j, text in enumerate(texts):
-            if text and i != j and any(text in run for run in held) and not _has_groups(alternative) and (texts[i] != text or j < i):
+            if (
+                text
+                and i != j
+                and any(text in run for run in held)
+                and not _has_groups(alternative)
+                and (texts[i] != text or j < i)
+            ):
                 yield f"alternative {''.join(held)[:60]!r} is never needed: {text!r} stands in it"
                 break
     for alternative in alternatives:
