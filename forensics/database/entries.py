@@ -68,8 +68,9 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     """One message that speaks for one cause.
 
     `messages`: its wordings with holes, see `message`. `written_pattern`: the entry's own pattern, for what no message can say.
-    `pattern`: of both, confirms the line (`regex` syntax, searched anywhere in it); named groups become fields. `anchors`: plain texts in lower case, one of which
-    stands in every line that the pattern matches: the scanner's literals, see `anchors`.
+    `pattern`: what both say, confirms the line (`regex` syntax, searched anywhere in it); named groups become fields.
+    `anchors`: plain texts in lower case, one of which stands in every line that the pattern matches: the scanner's literals, see
+    `anchors`.
     `unless`: patterns that veto the hit when found in the same line; `yields_to`: ids of signatures whose patterns do so, too,
     see `merge.settled`. `ends`: what has come to its end where this line stands;
     `nothing` makes a notice of it, or a supporting line, and never a verdict. `scope`: the lanes it may speak for; elsewhere it

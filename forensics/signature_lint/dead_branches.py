@@ -19,20 +19,15 @@ Item = tuple[Any, Any]
 
 
 def dead_branches(pattern: str) -> Iterator[str]:
-    """What is wrong with `pattern` (syntax of `regex`), one text for each part that can be left out; nothing where it cannot be read."""
+    """What is wrong with `pattern` (syntax of `regex`), one text for each part that can be left out."""
     tree = parsed(pattern)
     alternatives = _alternatives(tree)
     texts = [_exact(a) for a in alternatives]
     for i, alternative in enumerate(alternatives):
         held = _plain_runs(alternative)
         for j, text in enumerate(texts):
-            if (
-                text
-                and i != j
-                and any(text in run for run in held)
-                and not _has_groups(alternative)
-                and (texts[i] != text or j < i)
-            ):
+            is_another = i != j and (texts[i] != text or j < i)
+            if text and is_another and any(text in run for run in held) and not _has_groups(alternative):
                 yield f"alternative {''.join(held)[:60]!r} is never needed: {text!r} stands in it"
                 break
     for alternative in alternatives:
@@ -86,7 +81,7 @@ def _has_groups(items: Sequence[Item]) -> bool:
 
 
 def _impossible(items: Sequence[Item], behind_text: bool) -> Iterator[str]:
-    """Places that ask for a line's start behind other characters, for its end before others, or for a word's edge inside a word."""
+    """Places that ask for a line's start behind other characters, for its end before others, for a word's edge inside a word."""
     for at, (name, what) in enumerate(items):
         kind = str(name)
         if kind == "AT":
