@@ -71,8 +71,11 @@ BELOW: dict[str, set[str]] = {
 }
 PAGE = ROOT.parent / "docs" / "architecture.md"
 PICTURE = PAGE.with_name("rooms.svg")
-KNOW_NO_CAUSE = ("detectors", "series", "correlation", "outcome", "ownership", "decision", "train")
-NOT_CAUSES = {"distributed.batched - INFO - Batched Comm Closed"}  # a logger of Dask, whose name begins like a family
+KNOW_NO_CAUSE = ("detectors", "series", "correlation", "outcome", "ownership", "decision", "train", "history", "fleet")
+NOT_CAUSES = {  # names of Dask's, which begin like a family
+    "distributed.batched - INFO - Batched Comm Closed",
+    *("distributed.worker.profile.enabled", "distributed.admin.system-monitor.interval", "distributed.admin.tick.interval"),
+}
 
 
 def room_of(path: Path) -> str:

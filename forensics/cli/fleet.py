@@ -12,6 +12,7 @@ from forensics.cli.common import Signatures, save
 from forensics.cli.progress import watched
 
 if TYPE_CHECKING:
+    from forensics.database import Database
     from forensics.fleet.parts import Parts
     from forensics.fleet.stories import Story
     from forensics.history.incident import Incident
@@ -70,7 +71,9 @@ def _run(
     from forensics.fleet.parts import Parts
     from forensics.fleet.stories import read_topology
     from forensics.fleet.worker import Limits
+    from forensics.pipeline import database
 
+    knowledge = database(map(Path, limits[2]))
     labels = read_topology(topology) if topology else {}
     cases = cases_in(sources, group)
     parts = Parts(output, resume)
@@ -78,7 +81,7 @@ def _run(
     if left:
         with client_of(*engine) as client:
             _gather(reports(client, left, Limits(*limits)), parts, len(left))
-    _sum_up(parts, labels, page, len(cases))
+    _sum_up(parts, labels, knowledge, page, len(cases))
 
 
 def _gather(found: Iterator[Any], parts: "Parts", total: int) -> None:
@@ -99,9 +102,9 @@ def _gather(found: Iterator[Any], parts: "Parts", total: int) -> None:
         parts.flush()
 
 
-def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], page: Path, cases: int) -> None:
+def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Database", page: Path, cases: int) -> None:
     """The page and a few lines, from all parts that are there."""
-    from forensics.fleet.stories import stories
+    from forensics.fleet.stories import families_of, stories
     from forensics.history.opening import open_store
     from forensics.history.page import Story as Told
     from forensics.history.page import page as written
@@ -117,7 +120,7 @@ def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], page: Path, cas
             yield incident
 
     store.add(each(), at_once=5000)
-    found = stories(store.every(), topology)
+    found = stories(store.every(), families_of(knowledge.causes), topology)
     said = f"{len(failures):,} cases could not be analysed: {'; '.join(failures[:5])}." if failures else ""
     told = tuple(Told(f"{s.family}, {s.label}", str(s)) for s in found)
     save(written(store, f"{cases:,} cases", None, told, said), page)

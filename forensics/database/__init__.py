@@ -48,7 +48,7 @@ __all__ = [
     "whole",
 ]
 
-FORMAT = 12  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 13  # of the cached document; raised when entries.py or stored.py change
 
 
 def load(
@@ -76,16 +76,18 @@ def load(
     cached = cache.read(key, cache_folder)
     if cached:
         try:
-            matcher = hyperscan.loadb(cached[1], hyperscan.HS_MODE_BLOCK)
-            matcher.scratch = hyperscan.Scratch(matcher)
-            return restore(cached[0], tuple(triggers), digest, matcher)
-        except (hyperscan.HyperscanError, ValueError, KeyError, TypeError):
+            document, *patterns = cached
+            matchers = [hyperscan.loadb(part, hyperscan.HS_MODE_BLOCK) for part in patterns]
+            matchers[0].scratch = hyperscan.Scratch(matchers[0])
+            return restore(document, tuple(triggers), digest, *matchers)
+        except (hyperscan.HyperscanError, ValueError, KeyError, TypeError, IndexError):
             pass  # compiled for another processor, or written by something else: built again below
     causes = _faultless(folders)
     database = assemble(
         causes, tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders), _records()
     )
-    cache.write(key, dump(database), hyperscan.dumpb(database.matcher), cache_folder)
+    matchers = [m for m in (database.matcher, database.phrase_matcher) if m is not None]
+    cache.write(key, [dump(database), *map(hyperscan.dumpb, matchers)], cache_folder)
     return database
 
 
@@ -140,7 +142,7 @@ def _records() -> Records:
     return found
 
 
-def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], str]]:
+def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The patterns of the classes of lines; raises DatabaseError for the first fault. A folder adds to those before it."""
     from forensics.database.phrases import Phrase, combined, read_phrases
 

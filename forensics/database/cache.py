@@ -1,6 +1,8 @@
 """The compiled database on disk: one file per content, library and package version.
 
-    magic | sha256 of the rest | length of the document (8 bytes) | document of `stored` | Hyperscan's own serialisation
+    magic | sha256 of the rest | parts, each behind its length (8 bytes)
+
+The parts: the document of `stored`, Hyperscan's own serialisation of the anchors, that of the phrases.
 
 The file's name is a hash of everything that went in, so a changed signature or library simply has another name. A damaged or
 foreign file is rebuilt silently; a folder that cannot be written costs time, never an answer.
@@ -9,9 +11,11 @@ foreign file is rebuilt silently; a folder that cannot be written costs time, ne
 import hashlib
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-CACHE_MAGIC = b"forensics-cache/1\n"
+CACHE_MAGIC = b"forensics-cache/2\n"
+LENGTH_BYTES = 8  # of a part, in front of it
 MAX_CACHED_DATABASES = 16  # databases: versions of the package, folders of the user
 
 
@@ -27,24 +31,26 @@ def folder(given: Path | None = None) -> Path:
     return Path(platformdirs.user_cache_dir("forensics", appauthor=False))
 
 
-def read(key: str, given: Path | None = None) -> tuple[bytes, bytes] | None:
-    """(document, serialised patterns) kept under `key`, or None where there is none or it is damaged."""
+def read(key: str, given: Path | None = None) -> list[bytes] | None:
+    """The parts kept under `key`, or None where there are none or they are damaged."""
     try:
         data = (folder(given) / f"{key}.db").read_bytes()
     except (OSError, RuntimeError):
         return None
-    head = len(CACHE_MAGIC) + 32 + 8
-    if len(data) < head or not data.startswith(CACHE_MAGIC):
+    at = len(CACHE_MAGIC) + hashlib.sha256().digest_size
+    if len(data) < at or not data.startswith(CACHE_MAGIC) or hashlib.sha256(data[at:]).digest() != data[len(CACHE_MAGIC) : at]:
         return None
-    if hashlib.sha256(data[len(CACHE_MAGIC) + 32 :]).digest() != data[len(CACHE_MAGIC) : len(CACHE_MAGIC) + 32]:
-        return None
-    length = int.from_bytes(data[head - 8 : head], "little")
-    return data[head : head + length], data[head + length :]
+    parts: list[bytes] = []
+    while at < len(data):
+        start = at + LENGTH_BYTES
+        at = start + int.from_bytes(data[at:start], "little")
+        parts.append(data[start:at])
+    return parts
 
 
-def write(key: str, document: bytes, patterns: bytes, given: Path | None = None) -> None:
-    """Keep both under `key`; written beside and renamed, so that two runs never see half a file."""
-    rest = len(document).to_bytes(8, "little") + document + patterns
+def write(key: str, parts: Sequence[bytes], given: Path | None = None) -> None:
+    """Keep `parts` under `key`; written beside and renamed, so that two runs never see half a file."""
+    rest = b"".join(len(part).to_bytes(LENGTH_BYTES, "little") + part for part in parts)
     try:
         write_file(folder(given), f"{key}.db", CACHE_MAGIC + hashlib.sha256(rest).digest() + rest, MAX_CACHED_DATABASES)
     except RuntimeError:  # no folder is known

@@ -11,10 +11,11 @@ from msgspec import Struct, field
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Signature
 from forensics.database.literals import compile_anchors, cuts, whole
+from forensics.database.phrase_filter import compile_phrases
 from forensics.database.proven import Records
 from forensics.model import Trigger
 
-Phrases = Mapping[str, tuple[tuple[str, ...], str]]
+Phrases = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
 Rates = Mapping[str, tuple[float, float]]
 Calls = dict[str, tuple[list[int], list[int]]]  # anchor -> the signatures and the triggers it calls for
 
@@ -24,10 +25,11 @@ class Database(Struct, frozen=True):
 
     `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`
     (indices of `triggers`), each of which has an anchor that holds it. `matcher` reports its first `cuts[i]` bytes, see
-    `literals.whole`. `hash` names the content. `phrases`: words and a pattern for each class of lines, see `phrases.combined`.
+    `literals.whole`. `hash` names the content. `phrases`: words and patterns for each class of lines, see `phrases.combined`.
     `rates`: log odds (failed, cause) of signatures that fired in the field, see `rates`. `records`: what each outcome of a record
     proves, see `records`. `causes` of a database from the cache
-    are made when asked for and without examples.
+    are made when asked for and without examples. `phrase_matcher` reports the classes that a line may belong to, see
+    `phrase_filter.compile_phrases`; None where there are none.
     """
 
     causes: Mapping[str, Cause]
@@ -43,6 +45,7 @@ class Database(Struct, frozen=True):
     rates: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     precedence: Sequence[tuple[str, str, str]] = ()
     records: Records = field(default_factory=dict)
+    phrase_matcher: Any = None
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
         """Has `cause` this trait (see entries.TRAIT_NAMES)? Not one that is unknown."""
@@ -103,6 +106,7 @@ def assemble(
         rates=rates or {},
         precedence=tuple(precedence),
         records=records or {},
+        phrase_matcher=compile_phrases(phrases or {}),
     )
 
 

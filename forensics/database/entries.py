@@ -32,6 +32,10 @@ TRAIT_NAMES = frozenset(
         "memory_kill",
         "child_death",
         "device_fault",
+        "shared_storage",
+        "shared_network",
+        "shared_power",
+        "shared_stop",
     )
 )
 

@@ -1,4 +1,4 @@
-"""Phrases that say what a line does, whatever its cause: signatures/phrases/<class>.yaml to one pattern a class.
+"""Phrases that say what a line does, whatever its cause: signatures/phrases/<class>.yaml to the patterns of each class.
 
 goes_on.yaml    "corrupt image 17.jpg, skipping"  ->  the line belongs to the class goes_on
 
@@ -84,13 +84,13 @@ def _unproven(phrase: Phrase) -> list[Fault]:
     return [Fault(phrase.path, phrase.line, what) for what in wrong]
 
 
-def combined(found: Mapping[str, list[Phrase]]) -> dict[str, tuple[tuple[str, ...], str]]:
-    """Class -> its words, and one pattern that matches where one of its phrases does.
+def combined(found: Mapping[str, list[Phrase]]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Class -> its words and its patterns, which may be joined by `|`.
 
     A flag in front of a phrase (`(?i)`) holds for that phrase alone.
     """
     return {
-        name: (tuple(dict.fromkeys(w for p in phrases for w in p.words)), "|".join(_scoped(p.pattern) for p in phrases))
+        name: (tuple(dict.fromkeys(w for p in phrases for w in p.words)), tuple(_scoped(p.pattern) for p in phrases))
         for name, phrases in found.items()
     }
 

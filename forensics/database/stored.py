@@ -73,7 +73,7 @@ class _Head(Struct, frozen=True):
     cuts: tuple[int, ...]
     signature_ids: tuple[tuple[int, ...], ...]
     trigger_ids: tuple[tuple[int, ...], ...]
-    phrases: dict[str, tuple[tuple[str, ...], str]]
+    phrases: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
     rates: dict[str, tuple[float, float]]
     precedence: tuple[tuple[str, str, str], ...]
     records: dict[str, dict[str, Proven]]
@@ -102,7 +102,7 @@ def dump(database: Database) -> bytes:
     return b"\n".join(map(json.encode, (head, *bare, *signatures)))
 
 
-def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher: Any) -> Database:
+def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher: Any, phrase_matcher: Any = None) -> Database:
     """The Database of a document; raises ValueError for one that `dump` did not write."""
     first, *lines = document.split(b"\n")
     head = json.decode(first, type=_Head)
@@ -134,6 +134,7 @@ def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher
         rates=head.rates,
         precedence=head.precedence,
         records=head.records,
+        phrase_matcher=phrase_matcher,
     )
 
 

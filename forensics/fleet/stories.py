@@ -16,19 +16,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from forensics.core.errors import UsageError
+from forensics.database import Cause
 from forensics.history.incident import Incident
 
 WINDOW_S = 300  # a timeout of ten minutes is told in steps; a fabric that is down is told by all within minutes
 LEAST_NODES = 3
 MOST_EXPECTED = 0.01
 MIN_NODES_SHARE = 0.9  # of the nodes: one or two may be told by another log
-# families of causes that one origin brings to many nodes; what a program does to itself is in none
-FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "storage": ("storage.",),
-    "network": ("distributed.", "host_hardware.nic", "gpu_driver.fabric", "gpu_hardware.nvlink"),
-    "power": ("host_hardware.power", "host_hardware.thermal", "gpu_hardware.thermal_power"),
-    "stopped": ("stopped.preempted", "notebook.connection_lost"),
-}
+# What one origin brings to many nodes, by the trait of its causes; what a program does to itself is in none.
+FAMILIES = {"shared_storage": "storage", "shared_network": "network", "shared_power": "power", "shared_stop": "stopped"}
 
 
 class Story(Struct, frozen=True):
@@ -64,20 +60,25 @@ def read_topology(path: Path) -> dict[str, dict[str, str]]:
     return {str(r["node"]): {k: v for k, v in r.items() if k and k != "node" and v} for r in rows}
 
 
-def family_of(cause: str) -> str:
-    """The family of a cause; empty where one origin cannot bring it to many nodes."""
-    return next((name for name, starts in FAMILIES.items() if cause.startswith(starts)), "")
+def families_of(causes: Mapping[str, Cause]) -> dict[str, str]:
+    """The family of each cause that one origin can bring to many nodes."""
+    return {name: FAMILIES[trait] for name, cause in causes.items() for trait in cause.traits if trait in FAMILIES}
 
 
-def stories(incidents: Iterable[Incident], topology: Mapping[str, Mapping[str, str]] | None = None) -> list[Story]:
-    """All stories, the largest first. Only dated incidents of known nodes that ended badly are looked at."""
+def stories(
+    incidents: Iterable[Incident], causes: Mapping[str, str], topology: Mapping[str, Mapping[str, str]] | None = None
+) -> list[Story]:
+    """All stories, the largest first. Only dated incidents of known nodes that ended badly are looked at.
+
+    `causes`: see families_of. `topology`: see read_topology.
+    """
     topology = topology or {}
     families: dict[str, list[Incident]] = defaultdict(list)
     nodes: set[str] = set(topology)
     for i in incidents:
         if i.dated and i.node and i.verdict != "no_crash":
             nodes.add(i.node)
-            if family := family_of(i.cause):
+            if family := causes.get(i.cause):
                 families[family].append(i)
     found = [s for name, of_family in families.items() for s in _of_family(name, of_family, topology, nodes)]
     return sorted(found, key=lambda s: (-len(s.nodes), s.start))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from forensics.core import lazy
 from forensics.database import Database
+from forensics.database.phrase_filter import phrase_filter
 
 TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, SAVED, BAD_END, RUN_FAILED = (
     1 << i for i in range(12)
@@ -38,36 +39,44 @@ NEVER = "(?!)"
 
 
 class LineClasses:
-    """The compiled classes of one database."""
+    """The compiled classes of one database. `possible`: to which classes of `phrases` a text may belong, bit i for the i-th."""
 
-    def __init__(self, phrases: Mapping[str, tuple[tuple[str, ...], str]]) -> None:
-        none: tuple[tuple[str, ...], str] = ((), NEVER)
+    def __init__(self, phrases: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]], possible: Callable[[str], int]) -> None:
+        none: tuple[tuple[str, ...], tuple[str, ...]] = ((), (NEVER,))
+        place = {name: 1 << i for i, name in enumerate(phrases)}
+        self.possible = possible
         self.trouble_words, trouble = phrases.get("trouble", none)
-        self.trouble = lazy.regex(trouble)
-        self.no_trouble = lazy.regex(phrases.get("no_trouble", none)[1])
-        classes = [(bit, *phrases.get(name, none)) for name, bit in CLASSES.items()]
-        self.others = [(bit, words, lazy.regex(pattern)) for bit, words, pattern in classes]
+        self.trouble = lazy.regex("|".join(trouble))
+        self.no_trouble = lazy.regex("|".join(phrases.get("no_trouble", none)[1]))
+        self.may_be_trouble, self.may_be_none = place.get("trouble", 0), place.get("no_trouble", 0)
+        classes = [(name, bit, *phrases[name]) for name, bit in CLASSES.items() if name in phrases]
+        self.others = [(place[name], bit, words, lazy.regex("|".join(patterns))) for name, bit, words, patterns in classes]
 
     def classify(self, text: str) -> int:
         """The classes of one line, its terminal colours removed."""
         text = text[:MAX_CLASSIFIED_CHARS]
-        low = text.lower()
+        possible = self.possible(text)
+        low = text.lower() if possible else ""
         found = 0
-        for bit, words, pattern in self.others:
-            if (not words or any(map(low.__contains__, words))) and pattern.search(text):
+        for place, bit, words, pattern in self.others:
+            if possible & place and (not words or any(map(low.__contains__, words))) and pattern.search(text):
                 found |= bit
         if FRAMES.search(text):
             return found & GOES_ON | FRAME
         if TRACEBACK_HEAD in text:
             return found & GOES_ON | TRACEBACK | TROUBLE
-        return found | TROUBLE if self.is_trouble(text) else found
+        return found | TROUBLE if self._is_trouble(text, possible) else found
 
     def is_trouble(self, text: str) -> bool:
         """Does the line hold a word of failure that is no count of none, name or setting?"""
-        low = text.lower()
-        if not any(map(low.__contains__, self.trouble_words)):
+        return self._is_trouble(text, self.possible(text))
+
+    def _is_trouble(self, text: str, possible: int) -> bool:
+        if not possible & self.may_be_trouble or not any(map(text.lower().__contains__, self.trouble_words)):
             return False
-        return self.trouble.search(text) is not None and self.trouble.search(self.no_trouble.sub(" ", text)) is not None
+        if self.trouble.search(text) is None:
+            return False
+        return not possible & self.may_be_none or self.trouble.search(self.no_trouble.sub(" ", text)) is not None
 
 
 _made: dict[str, LineClasses] = {}
@@ -76,7 +85,7 @@ _made: dict[str, LineClasses] = {}
 def line_classes(database: Database) -> LineClasses:
     """The LineClasses of `database`, compiled once."""
     if database.hash not in _made:
-        _made[database.hash] = LineClasses(database.phrases)
+        _made[database.hash] = LineClasses(database.phrases, phrase_filter(database.phrase_matcher))
     return _made[database.hash]
 
 

@@ -4,8 +4,8 @@ Hyperscan reports where any anchor of any signature or record ends; only those l
 signatures are confirmed on them. Bytes without an anchor are never looked at by Python.
 """
 
-from forensics.scan.matcher import Matcher
+from forensics.scan.matcher import Matcher, matcher_of
 from forensics.scan.scanner import scan
 from forensics.scan.workers import Workers
 
-__all__ = ["Matcher", "Workers", "scan"]
+__all__ = ["Matcher", "Workers", "matcher_of", "scan"]

@@ -45,6 +45,7 @@ class Matcher:
     """The compiled anchors of a database, usable from several threads at once."""
 
     def __init__(self, database: Database) -> None:
+        self.database = database
         self.all = database.matcher
         self.thin_triggers = [(i, a) for i, t in enumerate(database.triggers) if t.thin for a in t.anchors]
         thin = [a.encode() for _, a in self.thin_triggers]
@@ -52,9 +53,20 @@ class Matcher:
         self.thin_one = compile_literals(thin, hyperscan.HS_FLAG_SINGLEMATCH) if thin else None
         self.anchors, self.cuts = database.anchors, database.cuts
         self.trigger_anchors = [tuple(a.lower().strip("\n") for a in t.anchors) for t in database.triggers]  # as in their lines
+        self.signatures: dict[int, tuple[tuple[int, tuple[str, ...]], ...]] = {}
         self.once: Any = None
         self.lock = threading.Lock()
         self.local = threading.local()
+
+    def signatures_of(self, anchor: int) -> tuple[tuple[int, tuple[str, ...]], ...]:
+        """The signatures that `anchor` calls for, each with the texts of which one must stand in the line, too: a scanned anchor
+        may be only a part of what a signature needs."""
+        found = self.signatures.get(anchor)
+        if found is None:
+            own = [(i, self.database.confirmers[i].anchors) for i in self.database.signature_ids[anchor]]
+            found = tuple((i, () if self.anchors[anchor] in anchors else anchors) for i, anchors in own)
+            self.signatures[anchor] = found
+        return found
 
     def find(self, data: bytes, number: int) -> Found:
         """Where the anchors end in `data`, the chunk `number` of its source, counted from 0."""
@@ -134,6 +146,16 @@ class Matcher:
             scratch = hyperscan.Scratch(matcher)
             setattr(self.local, name, scratch)
         return scratch
+
+
+_last: list[Matcher] = []
+
+
+def matcher_of(database: Database) -> Matcher:
+    """The Matcher of `database`; that of the last one is kept, because compiling its thin anchors takes some 20 ms."""
+    if not _last or _last[0].database is not database:
+        _last[:] = [Matcher(database)]
+    return _last[0]
 
 
 def first_and_last(places: Sequence[tuple[int, int]], counts: Mapping[int, int]) -> list[tuple[int, int]]:

@@ -41,10 +41,10 @@ class Place:
         return self.numbers.of(self.start)
 
     def holds(self, anchors: tuple[str, ...]) -> bool:
-        """Is one of `anchors` (lower case) in the text? A scanned anchor may be only a part of what a signature needs."""
+        """Is one of `anchors` (lower case) in the text?"""
         if self._folded is None:
             self._folded = fold(self.text())
-        return any(a in self._folded for a in anchors)
+        return any(map(self._folded.__contains__, anchors))
 
     def text(self) -> str:
         """The text of the line, or of the frame of a redrawn bar, that holds the place."""

@@ -11,7 +11,7 @@ from forensics.database import Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import Ends, Even, HitFold
-from forensics.scan.matcher import MAX_FIRST_PLACES, Found, Matcher, last_of_each
+from forensics.scan.matcher import MAX_FIRST_PLACES, Found, Matcher, last_of_each, matcher_of
 from forensics.scan.place import Numbers, Place
 from forensics.scan.sample import LineSample
 from forensics.scan.workers import Workers, matched
@@ -26,7 +26,7 @@ def scan(source: Source, database: Database, warn: Warn, matcher: Matcher | None
 
     `matcher`: made from `database` once for many sources. `workers`: threads to match chunks in; without them it happens in turn.
     """
-    matcher = matcher or Matcher(database)
+    matcher = matcher or matcher_of(database)
     scanner = _Scanner(source, database, matcher, warn)
     try:
         for chunk, found in matched(chunks(source.blocks(warn)), matcher, workers):
@@ -90,8 +90,8 @@ class _Scanner:
 
     def _look(self, place: Place, anchor: int, tested: set[int]) -> None:
         self.tried[anchor] = self.tried.get(anchor, 0) + 1
-        for i in self.database.signature_ids[anchor]:
-            called = i not in tested and place.holds(self.database.confirmers[i].anchors)
+        for i, needed in self.matcher.signatures_of(anchor):
+            called = i not in tested and (not needed or place.holds(needed))
             if called and self.slow.get(i, 0) < limits.current.slow_lines and self._confirm(i, place):
                 tested.add(i)
                 self.confirmed[anchor, i] = self.confirmed.get((anchor, i), 0) + 1

@@ -17,7 +17,7 @@ from forensics.model import Observation, Scan, Source, Warn, Warning
 from forensics.model.verdicts import Lane
 from forensics.parallel.file_pool import is_small, read_in_pool
 from forensics.parallel.prefetch import read_ahead
-from forensics.scan import Matcher, Workers, scan
+from forensics.scan import Matcher, Workers, matcher_of, scan
 from forensics.source_analysis.call_or_warn import call_or_warn
 
 
@@ -47,7 +47,7 @@ class SourceAnalysis(Struct, frozen=True):
 
 def analyze_sources(given: Iterable[Source], knowledge: Database, warn: Warn, workers: int | None = None) -> list[SourceAnalysis]:
     """The analysis of each source that has lines, in order. `workers`: threads or processes at work (default: one a core)."""
-    matcher = Matcher(knowledge)
+    matcher = matcher_of(knowledge)
     given = list(given)
     count = workers or os.cpu_count() or 1
     small = [source for source in given if is_small(source)]

@@ -5,6 +5,7 @@
 Words stay as they are: two messages that differ in a word are two messages.
 """
 
+import functools
 import re
 
 from forensics.core import lazy
@@ -25,6 +26,8 @@ VARIABLE_PATTERN = lazy.regex(
     r"|(?P<n>(?:(?<![\w.])[+-])?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?)"
 )
 VARYING = lazy.regex(r"[\d/\\]")  # one of these is in every word that varies
+VARYING_WORD_PATTERN = lazy.regex(r"(?<!\S)[^\s\d/\\]*+[\d/\\]\S*")
+WORDS_CACHED = 1 << 13
 FILE_NAME_PATTERN = lazy.regex(r"(?<![^/\\])[^/\\]{1,255}\.[A-Za-z]\w{0,4}\Z")
 DIGITS_PATTERN = lazy.regex(r"\d+")
 
@@ -34,8 +37,19 @@ def template(text: str) -> str:
     message = parse_prefix(text).message[:MAX_MESSAGE_CHARS]
     if "|" in message:
         message = BAR.sub("<bar>", message)
-    made = " ".join([VARIABLE_PATTERN.sub(_kind, word) if VARYING.search(word) else word for word in message.split()])
+    made = " ".join(message.split())
+    if VARYING.search(made):
+        made = VARYING_WORD_PATTERN.sub(_placed, made)
     return made if any(map(str.isalnum, made)) else ""
+
+
+def _placed(word: re.Match[str]) -> str:
+    return _word(word[0])
+
+
+@functools.lru_cache(maxsize=WORDS_CACHED)
+def _word(word: str) -> str:
+    return "<n>" if word.isdecimal() else VARIABLE_PATTERN.sub(_kind, word)
 
 
 def _kind(found: re.Match[str]) -> str:

@@ -212,7 +212,7 @@ def test_a_damaged_or_foreign_cache_is_rebuilt_silently(tmp_path: Path, monkeypa
         kept.write_bytes(bad)
         assert load(tmp_path).causes.keys() == {"family.thing"}
         assert kept.read_bytes() == good
-    cache.write(kept.stem, b"[]", b"not a pattern database")  # well formed, but no Hyperscan of ours
+    cache.write(kept.stem, [b"[]", b"not a pattern database"])  # well formed, but no Hyperscan of ours
     assert load(tmp_path).causes.keys() == {"family.thing"}
 
 
@@ -221,18 +221,18 @@ def test_a_cached_document_of_another_form_is_rebuilt(tmp_path: Path, monkeypatc
     write(tmp_path, GOOD)
     load(tmp_path)
     (kept,) = (tmp_path / "cache").glob("*.db")
-    _, patterns = cache.read(kept.stem) or (b"", b"")
+    _, *patterns = cache.read(kept.stem) or [b""]
     for document in (b"", b"[]", b"{}", b'{"causes": [], "firsts": [0, 4]}', b"no json"):
-        cache.write(kept.stem, document, patterns)
+        cache.write(kept.stem, [document, *patterns])
         assert load(tmp_path).causes.keys() == {"family.thing"}
 
 
 def test_old_cached_databases_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path))
     for i in range(cache.MAX_CACHED_DATABASES + 5):
-        cache.write(f"k{i}", b"", b"")
+        cache.write(f"k{i}", [b"", b""])
         os.utime(tmp_path / f"k{i}.db", (i, i))
-    cache.write("last", b"", b"")
+    cache.write("last", [b""])
     kept = {p.stem for p in tmp_path.iterdir()}
     assert len(kept) == cache.MAX_CACHED_DATABASES
     assert "last" in kept and "k0" not in kept

@@ -14,11 +14,12 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("sqlalchemy")
 
 from forensics.core.errors import SourceError, UsageError
+from forensics.database import Database
 from forensics.fleet import worker
 from forensics.fleet.cases import cases_in
 from forensics.fleet.engine import client_of, reports
 from forensics.fleet.parts import Parts
-from forensics.fleet.stories import read_topology, stories
+from forensics.fleet.stories import families_of, read_topology, stories
 from forensics.fleet.worker import Helper, Limits, analysed
 from forensics.history.incident import Incident
 from tests.commandline import in_text
@@ -134,23 +135,28 @@ def test_logs_at_a_url_are_analysed_as_if_they_lay_here(folder: Path) -> None:
     assert (found["causes"][0]["id"], found["sources"][0]["name"]) == ("numerics.nan", "nan_loss/train.log")
 
 
+@pytest.fixture
+def shared(knowledge: Database) -> dict[str, str]:
+    return families_of(knowledge.causes)
+
+
 def spread(nodes: range, start: int, step: int = 5, cause: str = "storage.network_fs") -> list[Incident]:
     return [incident(start + n * step, key=f"{start}-{n}", node=f"gpu-{n}", cause=cause) for n in nodes]
 
 
-def test_one_outage_on_forty_nodes_is_one_story_with_its_first_sign() -> None:
+def test_one_outage_on_forty_nodes_is_one_story_with_its_first_sign(shared: dict[str, str]) -> None:
     background = [incident(n * 40_000, key=f"b{n}", node=f"gpu-{n % 500}", cause="storage.full") for n in range(60)]
-    (story,) = stories(background + spread(range(100, 140), 1_000_000))
+    (story,) = stories(background + spread(range(100, 140), 1_000_000), shared)
     assert (len(story.nodes), story.first.node, story.label) == (40, "gpu-100", "all nodes")
     assert "40 incidents on 40 nodes" in str(story)
-    assert not stories(background)
-    assert not stories(spread(range(100, 140), 1_000_000, cause="code.exception"))  # a program's own fault, 40 times
+    assert not stories(background, shared)
+    assert not stories(spread(range(100, 140), 1_000_000, cause="code.exception"), shared)  # a program's own fault, 40 times
 
 
-def test_a_switch_that_went_bad_is_named(tmp_path: Path) -> None:
+def test_a_switch_that_went_bad_is_named(tmp_path: Path, shared: dict[str, str]) -> None:
     table = tmp_path / "topology.csv"
     table.write_text("node,rack,switch\n" + "".join(f"gpu-{n},r{n // 50},s{n // 10}\n" for n in range(500)))
-    (story,) = stories(spread(range(120, 130), 1_000_000, cause="distributed.network"), read_topology(table))
+    (story,) = stories(spread(range(120, 130), 1_000_000, cause="distributed.network"), shared, read_topology(table))
     assert (story.label, len(story.nodes)) == ("switch s12", 10)
-    (wide,) = stories(spread(range(0, 500, 10), 1_000_000, cause="distributed.network"), read_topology(table))
+    (wide,) = stories(spread(range(0, 500, 10), 1_000_000, cause="distributed.network"), shared, read_topology(table))
     assert wide.label == "all nodes"
