@@ -8,7 +8,9 @@ cause    the cause's id
 The function is in both because many lines are of the runtime alone: `RecursionError: maximum recursion depth exceeded` and
 `Fatal Python error: Segmentation fault` are the same of every program that dies so, whatever its fault. Behind the dash stands
 the failing line of code, where the log quotes it; where the log names no code of the program, as the kernel's kills do, the name
-of the run, where that is known. It is in the exact one alone: who changed the line and died of the same has something similar.
+of the run, or, where that is not known, the causes that followed from it: a kill of a notebook's kernel and one of a data
+loader's worker are told by one and the same line. It is in the exact one alone: who changed the line and died of the same has
+something similar.
 The part in front of the dash is what earlier versions made, and what they stored is known by it: `in_front`.
 
     Memory cgroup out of memory: Killed process 4711 (python) total-vm:9GB ...   pid, sizes, host, time are masked
@@ -40,6 +42,7 @@ STAND_IN = lazy.regex(r"\b(host|user|job|ip|email)-(?:\d+|<n>)")
 DIGITS_PATTERN = lazy.regex(r"\d+")
 FRAME = lazy.regex(r'(?P<head>.*?)File "(?P<file>[^"]+)", line (?P<line_no>\d+)')
 CODE_FACT = "failing_code"  # the name under which `reduced` keeps it among the facts
+FOLLOWED_FACT = "followed"  # likewise: the causes that are its consequences
 CODE_CHARS = 300
 APART_HEX_CHARS = 8  # tells apart what is alike in everything else
 
@@ -66,7 +69,7 @@ def reduced(report: Report) -> Report:
     bare = tuple(replace(p, text=p.text if p is line else "", source="", before=(), after=(), linked_by=None) for p in proofs)
     slim = replace(
         first,
-        facts={**first.facts, CODE_FACT: _failing_code(first)},
+        facts={**first.facts, CODE_FACT: _failing_code(first), FOLLOWED_FACT: _followed(report)},
         title="",
         summary="",
         evidence=bare,
@@ -101,7 +104,7 @@ def fingerprint_of(less: Report, run: str = "") -> Fingerprint:
     where = f"{file}:{function}" if file else ""
     similar = _hash(first.id, told, where if function.startswith("<") else function)
     exact = _hash(_hash(first.id, told), *_signatures(first), where)
-    apart = _of_any_sweep(str(first.facts.get(CODE_FACT, ""))) if file else run
+    apart = _of_any_sweep(str(first.facts.get(CODE_FACT, ""))) if file else run or str(first.facts.get(FOLLOWED_FACT, ""))
     return Fingerprint(f"{exact}-{_hash(apart)[:APART_HEX_CHARS]}" if apart else exact, similar, first.id, told)
 
 
@@ -151,6 +154,11 @@ def _failing_code(finding: Finding) -> str:
             if code != below and any(map(str.isalnum, code)) and not FRAME.match(code):
                 return code.strip()[:CODE_CHARS]
     return ""
+
+
+def _followed(report: Report) -> str:
+    """`notebook.kernel_died`: the causes that are consequences of the first one, sorted; empty where there are none."""
+    return ",".join(sorted(f.id for f in report.causes[1:] if f.role == "symptom" and f.evidence))
 
 
 def _of_any_sweep(code: str) -> str:

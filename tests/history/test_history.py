@@ -107,6 +107,20 @@ def test_where_no_code_is_named_the_run_tells_programs_apart(store: Store) -> No
         assert (found.level, found.seen) == (("exact", told) if told else ("similar", 3))
 
 
+def test_where_no_code_and_no_run_is_known_what_followed_tells_failures_apart() -> None:
+    def killed(day: int, *followed: str) -> Report:
+        told = report("Killed process 9 (python)", day, "host_memory.oom_cgroup", file="", function="")
+        (first,) = told.causes
+        return replace(told, causes=(first, *(replace(first, id=name, role="symptom") for name in followed)))
+
+    kernel, worker, bare = killed(1, "notebook.kernel_died"), killed(2, "process.worker_died"), killed(3)
+    prints = [fingerprint(r) for r in (kernel, worker, bare)]
+    assert len({p.exact for p in prints}) == 3
+    assert len({p.similar for p in prints}) == len({in_front(p.exact) for p in prints}) == 1
+    assert fingerprint(killed(7, "notebook.kernel_died")) == prints[0]
+    assert fingerprint(kernel, "train.py") == fingerprint(worker, "train.py") == fingerprint(bare, "train.py")
+
+
 def test_fingerprints_of_stored_reports_stay() -> None:
     stored = {r.case: r for r in reports_in(STORED)}
     assert len(stored) == 12
