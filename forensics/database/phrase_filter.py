@@ -16,6 +16,7 @@ from forensics.core import lazy
 
 LOOKS_AROUND = ("(?=", "(?!", "(?<=", "(?<!")
 EVERY_CLASS = -1  # each bit is set
+READ_OTHERWISE = ("{,", "(?x", "(?a", "(?L")  # what Hyperscan would take for something else
 ANYTHING = "^"  # stands for a pattern that Hyperscan refuses
 SEPARATORS_PATTERN = lazy.regex(r"[\x1c-\x1f]")  # blanks of Python's own
 
@@ -25,7 +26,11 @@ def compile_phrases(phrases: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]
 
     It takes a second of processor, so the database's cache keeps it.
     """
-    given = [(i, pattern) for i, (_, patterns) in enumerate(phrases.values()) for pattern in patterns]
+    given = [
+        (i, ANYTHING if any(other in pattern for other in READ_OTHERWISE) else pattern)
+        for i, (_, patterns) in enumerate(phrases.values())
+        for pattern in patterns
+    ]
     if not given:
         return None
     try:
