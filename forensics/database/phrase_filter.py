@@ -48,9 +48,9 @@ def _compiled(given: Sequence[tuple[int, str]]) -> Any:
 
 def _flags(pattern: str) -> int:
     if pattern == ANYTHING:
-        return hyperscan.HS_FLAG_ALLOWEMPTY | hyperscan.HS_FLAG_SINGLEMATCH
+        return int(hyperscan.HS_FLAG_ALLOWEMPTY | hyperscan.HS_FLAG_SINGLEMATCH)
     looks_around = any(look in pattern for look in LOOKS_AROUND)  # others Hyperscan finds as they are, and reports less
-    return hyperscan.HS_FLAG_SINGLEMATCH | (hyperscan.HS_FLAG_PREFILTER if looks_around else 0)
+    return int(hyperscan.HS_FLAG_SINGLEMATCH | (hyperscan.HS_FLAG_PREFILTER if looks_around else 0))
 
 
 def _is_accepted(pattern: str) -> bool:
