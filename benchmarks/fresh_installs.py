@@ -114,7 +114,7 @@ def jupyter(place: Place) -> str:
     command = ["jupyter", "lab", "--no-browser", "--port=18933", "--allow-root", "--IdentityProvider.token=fresh"]
     server = subprocess.Popen(command, cwd=place.folder / "work", env=place.environment, stdout=log, stderr=log)
     try:
-        until = time.monotonic() + 100
+        until = time.monotonic() + 600
         while "is running at" not in (place.folder / "server.log").read_text() and time.monotonic() < until:
             time.sleep(0.2)
         while not any(place.folder.glob("home/.cache/forensics/*.db")) and time.monotonic() < until:
