@@ -126,3 +126,49 @@ def test_any_observations_make_finite_features_in_any_order(knowledge: Database,
     chance.shuffle(owned)  # type: ignore[attr-defined]
     again = candidates(owned, {"code.shape": 0.5}, knowledge, {})  # type: ignore[arg-type]
     assert {c.cause: dict(c.features) for c in found} == {c.cause: pytest.approx(dict(c.features)) for c in again}
+
+
+FEATURES_OF_ENDINGS = [
+    # cause, its rival, then: fallback, fallback alone, exception, stop
+    (DIED, "", (0, 1, 0, 0)),
+    (DIED, "code.shape", (1, 0, 0, 0)),
+    ("code.exception", "", (0, 1, 0, 0)),
+    ("code.exception", "storage.full", (1, 0, 1, 0)),
+    ("code.shape", "storage.full", (0, 0, 0, 0)),
+    ("stopped.preempted", "code.shape", (0, 0, 0, 1)),
+    ("stopped.preempted", "", (0, 0, 0, 0)),
+]
+
+
+@pytest.mark.parametrize(("cause", "rival", "expected"), FEATURES_OF_ENDINGS)
+def test_names_of_endings_exceptions_and_stops_count_by_whether_there_is_a_rival(
+    knowledge: Database, cause: str, rival: str, expected: tuple[int, ...]
+) -> None:
+    owned = [seen(cause, 20), *([seen(rival, 10)] if rival else [])]
+    found = features_of(candidates(owned, {}, knowledge, {}), cause)
+    assert tuple(found[n] for n in ("fallback", "fallback alone", "exception", "stop")) == expected
+
+
+@pytest.mark.parametrize(("line", "behind"), [(50, 1), (5, 0)])
+def test_a_stop_that_is_first_seen_behind_the_end_took_down_what_had_ended(knowledge: Database, line: int, behind: int) -> None:
+    owned = [seen("code.shape", 10), seen("stopped.preempted", line)]
+    found = candidates(owned, {}, knowledge, {})
+    assert features_of(found, "stopped.preempted")["stop behind"] == behind
+    assert features_of(found, "code.shape")["stop behind"] == 0
+
+
+def test_of_two_that_explain_the_one_with_strong_evidence_is_named(knowledge: Database) -> None:
+    """By name the weaker one would come first."""
+    owned = [seen(KILL, 1, "hint"), seen("host_memory.oom_global", 2, "proof"), seen(DIED, 3)]
+    assert KILL < "host_memory.oom_global"
+    by = {c.cause: c.explained_by for c in candidates(owned, {}, knowledge, {})}
+    assert by[DIED] == "host_memory.oom_global"
+
+
+@pytest.mark.parametrize(("owner", "explained"), [("mine", "gpu_hardware.fallen_off_bus"), ("unknown", None)])
+def test_a_fault_of_the_machine_explains_an_error_of_the_program_only_where_it_is_its_own(
+    knowledge: Database, owner: str, explained: str | None
+) -> None:
+    owned = [seen("gpu_hardware.fallen_off_bus", 1, "proof", owner, source="dmesg.txt"), seen("code.exception", 3)]  # type: ignore[arg-type]
+    by = {c.cause: c.explained_by for c in candidates(owned, {}, knowledge, {})}
+    assert by["code.exception"] == explained

@@ -17,6 +17,8 @@ from forensics.decision import model as models
 from forensics.decision.candidates import FEATURE_NAMES
 from forensics.decision.model import BUILT_IN, ForeignModelError, Model, model_from_bytes, model_to_bytes, read_model, softmax
 from forensics.model import Report
+from forensics.outcome.deciding_lines import STRUCTURE, WORD_ROWS, LineWeights
+from forensics.outcome.ending_words import ENDING_ROWS, EndingModel
 from tests.decision.made import model
 
 LOSS = "2025-08-22 03:00:00,000 INFO step 1 loss 0.5\n"
@@ -65,6 +67,16 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert len(found.hash) == 64
 
 
+def test_words_keep_their_rows_and_each_part_its_numbers() -> None:
+    """Whatever the order of the words, and though all numbers stand in one row."""
+    lines = LineWeights((0.5,) * WORD_ROWS, tuple(float(i) for i in range(len(STRUCTURE))))
+    made = replace(tiny(), vocabulary={"z": 0, "a": 1}, ending=EndingModel((1.0, 2.0) * (ENDING_ROWS // 2), -3.0), lines=lines)
+    found = model_from_bytes(model_to_bytes(made))
+    assert found.vocabulary == {"z": 0, "a": 1}
+    assert (list(found.ending.weights), found.ending.intercept) == ([1.0, 2.0] * (ENDING_ROWS // 2), -3.0)
+    assert (list(found.lines.words), list(found.lines.structure)) == ([0.5] * WORD_ROWS, list(lines.structure))
+
+
 @pytest.mark.seconds
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_a_damaged_file_is_never_taken_for_another_model(at: int, change: int) -> None:
@@ -77,7 +89,7 @@ def test_a_damaged_file_is_never_taken_for_another_model(at: int, change: int) -
 
 @given(st.binary(max_size=200))
 def test_anything_else_is_told_to_be_no_model(data: bytes) -> None:
-    with pytest.raises(ForeignModelError):
+    with pytest.raises(ForeignModelError, match=r"no model file|made for another version|damaged"):
         model_from_bytes(data)
 
 

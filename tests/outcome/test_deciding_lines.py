@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from math import log1p
 from pathlib import Path
 
 import pytest
@@ -205,3 +206,29 @@ def test_a_baseline_is_given_on_the_command_line(tmp_path: Path) -> None:
     assert [m["text"] for m in said["unusual"] if m["text"] in (*ODD, IGNORED.strip())] == ODD
     missing = run.invoke(build(), ["analyze", str(tmp_path / "bad.log"), "--baseline", str(tmp_path / "no.log")])
     assert "no such file or folder for the baseline" in str(missing.exception)
+
+
+def test_structure_tells_where_trouble_stands_around_a_line(knowledge: Database) -> None:
+    """Five lines on each side count as near; distances are logarithms of lines."""
+    quiet = [f"reading shard {name} of the corpus" for name in ("red", "blue", "green", "white", "black", "brown", "pink")]
+    lines = [quiet[0], "flurb error in the lease", *quiet[1:6], "flurb failure of the mount", quiet[6]]
+    scans = scanned(knowledge, text_source("train.log", "\n".join(lines) + "\n"))
+    found = {
+        line.text: dict(zip(STRUCTURE, line.structure, strict=True)) for line in candidate_lines(scans, line_classes(knowledge))
+    }
+    first = next(s for text, s in found.items() if text.startswith(quiet[0]))
+    assert (first["no trouble before"], first["no trouble behind"]) == (1, 0)
+    assert first["to trouble"] == pytest.approx(log1p(1))
+    by_number = {n: found[text] for n, text in enumerate(lines) if text in found}
+    assert by_number[1]["to trouble"] == pytest.approx(log1p(6))
+    assert by_number[1]["trouble near"] == 1, "itself; the other is six lines away"
+    assert by_number[7]["from trouble"] == pytest.approx(log1p(6))
+    assert (by_number[7]["no trouble behind"], by_number[7]["to trouble"]) == (1, 0)
+
+
+def test_words_count_by_the_root_of_how_many_there_are() -> None:
+    weights = LineWeights([2.0, 4.0, 6.0, 8.0] + [0.0] * (WORD_ROWS - 4), [0.0] * len(STRUCTURE))
+    line = CandidateLine(text_source("train.log", ""), "x", 1, 1, 1, structure=(0.0,) * len(STRUCTURE), words=(0, 1, 2, 3))
+    assert weights.score(line) == pytest.approx((2 + 4 + 6 + 8) / 2)
+    line.words = ()
+    assert weights.score(line) == 0

@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forensics import correlation, pipeline, sources
 from forensics.database import Database
-from forensics.model.verdicts import OwnedObservation
+from forensics.model import Fields, Incident, Observation, Proof
+from forensics.model.verdicts import Entity, OwnedObservation
 from forensics.ownership import Subject, assign_owners
 from tests.conftest import text_source
+from tests.decision.made import DIGEST, lane
 
 SIZES = "total-vm:9kB, anon-rss:7kB, file-rss:0kB"
 ID, OTHER = ("3f2a91c07d55" + "0" * 52), ("77aa91c07d55" + "0" * 52)
@@ -102,13 +105,21 @@ def test_what_stands_in_front_of_the_jobs_start_is_somebody_elses(knowledge: Dat
 
 def test_what_is_near_in_time_is_nobodys_for_sure(knowledge: Database) -> None:
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:39"), "train.log": steps()})
-    assert {whose for whose, _ in of_kernel(found)} == {"unknown"}
+    assert of_kernel(found) == {("unknown", "time, 1.0 s before its last line")}
     assert {o.seconds_before for o in found if o.observation.source == "dmesg.txt"} == {1.0}
+
+
+def test_what_stands_behind_an_end_that_the_job_tells_itself_is_somebody_elses(knowledge: Database) -> None:
+    log = steps() + "RuntimeError: CUDA out of memory.\n"
+    found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": log})
+    assert of_kernel(found) == {("others", "10.0 s after the job had ended")}
+    found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": steps()})
+    assert of_kernel(found) == {("unknown", "time, 10.0 s behind its last line")}
 
 
 def test_without_a_time_what_lies_beside_is_unknown(knowledge: Database) -> None:
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711), "train.log": "step 1 of it\nKilled\n"})
-    assert {whose for whose, _ in of_kernel(found)} == {"unknown"}
+    assert of_kernel(found) == {("unknown", "given beside it")}
     assert {o.seconds_before for o in found} == {None}
 
 
@@ -116,7 +127,7 @@ def test_another_programs_line_in_a_jobs_log_is_not_surely_its(knowledge: Databa
     """A console that is shared: the host's services write into it, too."""
     host = "Aug 22 03:39:41 node-7 kernel: python[4711]: segfault at 0 ip 00007f9a sp 00007ffc error 4 in libc.so.6[7f9a+1000]\n"
     found, _ = asked(knowledge, **{"train.log": steps() + host + steps(41, 50)})
-    assert {o.owner for o in found if o.observation.line == 42} == {"unknown"}
+    assert {(o.owner, o.link) for o in found if o.observation.line == 42} == {("unknown", "another program's line in its log")}
 
 
 def test_facts_say_what_is_known_of_each(knowledge: Database) -> None:
@@ -134,3 +145,81 @@ def test_a_notebook_is_asked_about_as_such(knowledge: Database, tmp_path: Path) 
     )
     given = sources.open_paths([tmp_path / "out.ipynb"], lambda _warning: None)
     assert pipeline.examine(given, knowledge).asked.entity().kind == "notebook"
+
+
+def owner_of(knowledge: Database, fields: Fields, *own: str, pids: tuple[int, ...] = (), **own_fields: str) -> tuple[str, str]:
+    """Owner and link of a death with `fields` in a host's log, beside the files `own`, whose line has `own_fields`."""
+    names = own or ("train.log",)
+    about = Subject(frozenset(names), {}, {}, frozenset(pids), False, {})
+    of_host, of_job = (
+        Observation("made", cause, "proof", source, 1, 1, (Proof(source, 1, "made", "made", "proof"),), given)
+        for cause, source, given in (("host_memory.oom_global", "dmesg.txt", fields), ("code.shape", names[0], own_fields))
+    )
+    first, _ = assign_owners(Incident((of_host, of_job)), about, knowledge)
+    return first.owner, first.link
+
+
+@pytest.mark.parametrize(
+    ("host", "named", "owner"),
+    [
+        ("", "gpu-7", "mine"),  # nothing tells that it is another host
+        ("gpu-7", "", "mine"),
+        ("gpu-7", "gpu-7", "mine"),
+        ("gpu-9", "gpu-7", "unknown"),
+    ],
+)
+def test_a_pid_is_the_jobs_unless_both_name_their_hosts_and_two_different_ones(
+    knowledge: Database, host: str, named: str, owner: str
+) -> None:
+    fields: Fields = {"pid": 4711, "host": host} if host else {"pid": 4711}
+    own = {"host": named} if named else {}
+    assert owner_of(knowledge, fields, pids=(4711,), **own)[0] == owner
+
+
+@pytest.mark.parametrize(
+    ("fields", "owner", "link"),
+    [
+        ({"job": "127.0"}, "mine", "job 127"),
+        ({"job": "128.0"}, "others", "job 128 is another one"),
+        ({"job": "128", "cgroup": "/slurm/uid_1000/job_127/step_0"}, "mine", "job 127"),  # the path is nearer than the name
+        ({}, "unknown", "given beside it"),
+    ],
+)
+def test_the_job_that_a_line_names_is_that_of_the_files_name_or_another(
+    knowledge: Database, fields: Fields, owner: str, link: str
+) -> None:
+    assert owner_of(knowledge, fields, "slurm-127.out") == (owner, link)
+
+
+@pytest.mark.parametrize(
+    ("pid", "signal", "owner"),
+    [
+        (4700, "SIGKILL", "others"),
+        (4712, "", "others"),  # a kill names the process itself
+        (4712, "SIGSEGV", "unknown"),  # a crash may name a thread of the job's
+        (5211, "SIGSEGV", "unknown"),
+        (5212, "SIGSEGV", "others"),
+        (999, "", "unknown"),  # as a container counts
+        (9500, "", "unknown"),  # too far from the job's to be told from them
+    ],
+)
+def test_a_death_of_a_number_like_the_jobs_is_somebody_elses(knowledge: Database, pid: int, signal: str, owner: str) -> None:
+    fields: Fields = {"pid": pid, "signal": signal} if signal else {"pid": pid}
+    assert owner_of(knowledge, fields, pids=(4711,))[0] == owner
+
+
+def test_the_smallest_number_that_tells_processes_apart(knowledge: Database) -> None:
+    assert owner_of(knowledge, {"pid": 1000}, pids=(1500,)) == ("others", "pid 1000 is none of the job's")
+    assert owner_of(knowledge, {"pid": 999}, pids=(1500,))[0] == "unknown"
+
+
+def test_a_machine_speaks_through_its_kernel_or_else_through_its_longest_lane() -> None:
+    short, long, kernel = (
+        replace(lane(kind), digest=replace(DIGEST, lines=lines))  # type: ignore[arg-type]
+        for kind, lines in (("service", 10), ("service", 90), ("kernel", 20))
+    )
+    names = frozenset({"a file without lines", "syslog"})
+    about = Subject(names, {}, {}, frozenset(), True, {"syslog": (short, long, kernel)})
+    assert about.own_lanes() == [kernel]
+    assert replace(about, lanes={"syslog": (short, long)}).own_lanes() == [long]
+    assert about.entity() == Entity("machine", "")
