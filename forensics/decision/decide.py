@@ -48,7 +48,7 @@ class DecisionInput:
         self.owned, self.lanes, self.machine, self.host_log = tuple(owned), tuple(lanes), machine, host_log
         self.end = end
 
-    def outcome_features(
+    def features_of_outcome(
         self, database: Database, ending: EndingModel, rates: outcome_features.Rates | None = None
     ) -> list[float]:
         """The input of the outcome's model. `ending`: what was learned of last words. `rates`: in place of the database's."""
@@ -73,7 +73,7 @@ def decide(
     rates = database.rates if rates is None else rates
     silent = outcome_features.is_silent(given.owned, given.lanes)
     terminal = outcome_features.is_terminal_by_nature(given.owned, given.lanes, given.machine, database)
-    shown = model.outcome.probability(given.outcome_features(database, model.ending, rates), terminal, silent)
+    shown = model.outcome.probability(given.features_of_outcome(database, model.ending, rates), terminal, silent)
     bad = given.end.bad_end_probability(shown) if given.end else shown
     of_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
     offered = candidates(given.owned, model.text(given.words()), database, rates)

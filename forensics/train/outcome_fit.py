@@ -55,7 +55,7 @@ def matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[Endi
     nothing to."""
     import numpy as np
 
-    return np.array([c.question.outcome_features(knowledge, e, r) for c, e, r in zip(cases, endings, rates, strict=True)])
+    return np.array([c.question.features_of_outcome(knowledge, e, r) for c, e, r in zip(cases, endings, rates, strict=True)])
 
 
 def fit_ending(rows: Sequence[Sequence[int]], bad: Sequence[bool], weight: Sequence[float]) -> EndingModel:

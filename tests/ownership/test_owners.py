@@ -8,12 +8,13 @@ from msgspec.structs import replace
 from forensics import correlation, pipeline, sources
 from forensics.database import Database
 from forensics.model import Fields, Incident, Observation, Proof
-from forensics.model.verdicts import Entity, OwnedObservation
+from forensics.model.verdicts import Aftermath, Entity, Fact, Lane, OwnedObservation
 from forensics.ownership import Subject, assign_owners
 from tests.conftest import text_source
 from tests.decision.made import DIGEST, lane
 
 SIZES = "total-vm:9kB, anon-rss:7kB, file-rss:0kB"
+KILL, DIED = "host_memory.oom_global", "notebook.kernel_died"  # the first explains the second
 ID, OTHER = ("3f2a91c07d55" + "0" * 52), ("77aa91c07d55" + "0" * 52)
 
 
@@ -147,15 +148,25 @@ def test_a_notebook_is_asked_about_as_such(knowledge: Database, tmp_path: Path) 
     assert pipeline.examine(given, knowledge).asked.entity().kind == "notebook"
 
 
-def owner_of(knowledge: Database, fields: Fields, *own: str, pids: tuple[int, ...] = (), **own_fields: str) -> tuple[str, str]:
-    """Owner and link of a death with `fields` in a host's log, beside the files `own`, whose line has `own_fields`."""
-    names = own or ("train.log",)
-    about = Subject(frozenset(names), {}, {}, frozenset(pids), False, {})
-    of_host, of_job = (
-        Observation("made", cause, "proof", source, 1, 1, (Proof(source, 1, "made", "made", "proof"),), given)
-        for cause, source, given in (("host_memory.oom_global", "dmesg.txt", fields), ("code.shape", names[0], own_fields))
-    )
-    first, _ = assign_owners(Incident((of_host, of_job)), about, knowledge)
+def observed(cause: str, source: str, line: int = 1, **fields: object) -> Observation:
+    """An observation of weight proof with `fields`."""
+    return Observation("made", cause, "proof", source, line, line, (Proof(source, line, "made", "made", "proof"),), dict(fields))  # type: ignore[arg-type]
+
+
+def owned(
+    knowledge: Database, *given: Observation, own: str = "train.log", pids: tuple[int, ...] = (), lanes: tuple[Lane, ...] = ()
+) -> tuple[OwnedObservation, ...]:
+    """What is `given` with its owners, where the job wrote the file `own`, which has these `lanes` and names these processes."""
+    about = Subject(frozenset({own}), {}, {}, frozenset(pids), False, {own: lanes})
+    return assign_owners(Incident(given), about, knowledge)
+
+
+def owner_of(
+    knowledge: Database, fields: Fields, own: str = "train.log", pids: tuple[int, ...] = (), host: str = ""
+) -> tuple[str, str]:
+    """Owner and link of a death with `fields` in a host's log, beside the job's file `own`, a line of which names its `host`."""
+    death = observed(KILL, "dmesg.txt", **fields)
+    first, _ = owned(knowledge, death, observed("code.shape", own, **{"host": host} if host else {}), own=own, pids=pids)
     return first.owner, first.link
 
 
@@ -172,8 +183,7 @@ def test_a_pid_is_the_jobs_unless_both_name_their_hosts_and_two_different_ones(
     knowledge: Database, host: str, named: str, owner: str
 ) -> None:
     fields: Fields = {"pid": 4711, "host": host} if host else {"pid": 4711}
-    own = {"host": named} if named else {}
-    assert owner_of(knowledge, fields, pids=(4711,), **own)[0] == owner
+    assert owner_of(knowledge, fields, pids=(4711,), host=named)[0] == owner
 
 
 @pytest.mark.parametrize(
@@ -201,9 +211,13 @@ def test_the_job_that_a_line_names_is_that_of_the_files_name_or_another(
         (5212, "SIGSEGV", "others"),
         (999, "", "unknown"),  # as a container counts
         (9500, "", "unknown"),  # too far from the job's to be told from them
+        ("none", "", "unknown"),
+        ("4700", "", "others"),
     ],
 )
-def test_a_death_of_a_number_like_the_jobs_is_somebody_elses(knowledge: Database, pid: int, signal: str, owner: str) -> None:
+def test_a_death_of_a_number_like_the_jobs_is_somebody_elses(
+    knowledge: Database, pid: int | str, signal: str, owner: str
+) -> None:
     fields: Fields = {"pid": pid, "signal": signal} if signal else {"pid": pid}
     assert owner_of(knowledge, fields, pids=(4711,))[0] == owner
 
@@ -223,3 +237,65 @@ def test_a_machine_speaks_through_its_kernel_or_else_through_its_longest_lane() 
     assert about.own_lanes() == [kernel]
     assert replace(about, lanes={"syslog": (short, long)}).own_lanes() == [long]
     assert about.entity() == Entity("machine", "")
+
+
+def test_of_two_deaths_the_one_that_no_pid_ties_to_the_job_is_somebody_elses(knowledge: Database) -> None:
+    mine, other = owned(knowledge, observed(KILL, "dmesg.txt", pid=4711), observed(KILL, "dmesg.txt", 2, pid=9500), pids=(4711,))
+    assert (mine.owner, mine.link) == ("mine", "pid 4711")
+    assert (other.owner, other.link) == ("others", "pid 9500; the job's is 4711")
+    (other,) = owned(knowledge, observed(KILL, "dmesg.txt", 2, pid=9500), pids=(4711,))
+    assert other.owner == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("effects", "behind"),
+    [
+        ([(DIED, 7)], 7),
+        ([(DIED, 7), (DIED, 3)], 3),
+        ([("code.shape", 7)], 0),  # an error of the program's own: nothing that the kill did
+        ([], 0),
+    ],
+)
+def test_what_a_host_did_to_the_job_was_survived_as_the_jobs_log_tells(
+    knowledge: Database, effects: list[tuple[str, int]], behind: int
+) -> None:
+    felt = [observed(cause, "train.log", line) for line, (cause, _) in enumerate(effects, 1)]
+    own = replace(lane(), aftermath={(line, "made"): Aftermath(behind=n) for line, (_, n) in enumerate(effects, 1)})
+    kill, *_ = owned(knowledge, observed(KILL, "dmesg.txt", 5), *felt, lanes=(own,))
+    assert kill.aftermath.behind == behind
+
+
+def test_each_fact_names_the_line_that_shows_it(knowledge: Database) -> None:
+    after = Aftermath(behind=9, again=4, again_line=12, handled=True, handled_line=13)
+    own = replace(lane(), aftermath={(8, "made"): after})
+    (found,) = owned(knowledge, observed(DIED, "train.log", 8), lanes=(own,))
+    assert found.facts == (
+        Fact("mine", True, "train.log", 8),
+        Fact("continued", True, "train.log", 12),
+        Fact("handled", True, "train.log", 13),
+    )
+    (other,) = owned(knowledge, observed(KILL, "dmesg.txt", 2, pid=4700), pids=(4711,))
+    assert other.facts == (Fact("mine", False, "dmesg.txt", 2),)
+
+
+def test_what_stands_behind_the_end_says_so(knowledge: Database) -> None:
+    found, _ = asked(
+        knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": steps() + "RuntimeError: CUDA out of memory.\n"}
+    )
+    (facts,) = {tuple(o.facts) for o in found if o.observation.source == "dmesg.txt"}
+    assert [(f.name, f.value, f.source) for f in facts] == [("mine", False, "dmesg.txt"), ("after_end", True, "dmesg.txt")]
+    assert facts[1].line == facts[0].line > 0
+
+
+def test_a_file_of_a_service_alone_is_the_jobs_own_log(knowledge: Database) -> None:
+    """Only beside lines of a program are those of another one somebody's who is not known."""
+    service, job = (replace(lane(kind), aftermath={(8, "made"): Aftermath(behind=9)}) for kind in ("service", "job"))  # type: ignore[arg-type]
+    (found,) = owned(knowledge, observed(DIED, "train.log", 8), lanes=(service,))
+    assert (found.owner, found.link, found.lane) == ("mine", "its own log", service)
+    (found,) = owned(knowledge, observed(DIED, "train.log", 8), lanes=(service, replace(job, aftermath={})))
+    assert (found.owner, found.lane) == ("unknown", service)
+
+
+def test_a_container_is_nobodys_where_no_file_is_named_after_one(knowledge: Database) -> None:
+    assert owner_of(knowledge, {"cgroup": f"/docker/{OTHER}"}) == ("unknown", "given beside it")
+    assert owner_of(knowledge, {"cgroup": f"/docker/{OTHER}"}, f"{ID}-json.log") == ("others", "another container")

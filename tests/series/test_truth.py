@@ -10,7 +10,7 @@ from tests.series.families import FAMILIES, made
 from tests.series.measure import MARKS, PAGE, WANTED, measure, table
 
 pytestmark = pytest.mark.seconds
-COUNT = 20
+COUNT = 10
 
 
 @pytest.fixture(scope="module")
