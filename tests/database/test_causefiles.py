@@ -45,6 +45,17 @@ def test_a_good_file_has_no_faults(tmp_path: Path) -> None:
     assert check(causes, {"family.thing": "x"}) == []
 
 
+def test_an_entry_may_have_messages_and_a_pattern_beside_them(tmp_path: Path) -> None:
+    write(tmp_path, GOOD.replace("    pattern:", "    message: 'the thing is gone'\n    pattern:"))
+    (cause,), faults = read_causes(tmp_path)
+    (signature,) = cause.signatures
+    assert faults == []
+    assert signature.messages == ("the thing is gone",)
+    assert signature.written_pattern == r"the thing broke (?P<task>\w+)"
+    assert {a.strip() for a in signature.anchors} == {"the thing broke", "the thing is gone"}
+    assert check([cause]) == []
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [

@@ -5,7 +5,7 @@ import time
 import pytest
 import regex
 
-from forensics.database.message import SHAPES, TYPES, UP_TO, BadMessageError, pattern_of
+from forensics.database.message import SHAPES, TYPES, UP_TO, BadMessageError, pattern_of, wordings
 
 
 def fields(message: str, line: str, any_case: bool = False) -> dict[str, str] | None:
@@ -65,3 +65,28 @@ def test_no_hole_makes_a_line_slow() -> None:
 def test_every_type_is_explained() -> None:
     assert set(UP_TO).isdisjoint(SHAPES)
     assert all(regex.compile(p) for p in (*UP_TO.values(), *SHAPES.values()))
+
+
+def test_messages_that_begin_alike_find_what_each_of_them_finds() -> None:
+    """They are asked for the beginning of a word together, in their order."""
+    messages = ("lease {id:int} lost", "lease lost", "lost its lease", "[{int}] lease gone", "quota of {user}")
+    together = regex.compile(pattern_of(messages))
+    apart = regex.compile("|".join(wordings(messages)))
+    for line in (
+        "lease 7 lost",
+        "xlease lost",
+        "a\\nlease lost",
+        "it lost its lease",
+        "[7] lease gone",
+        "quota of ana",
+        "lease losts",
+    ):
+        one, other = together.search(line), apart.search(line)
+        assert (one and (one.span(), one.groupdict())) == (other and (other.span(), other.groupdict())), line
+
+
+def test_a_pattern_beside_messages_finds_what_no_message_can_say() -> None:
+    both = regex.compile(pattern_of(("The lease ended",), any_case=True, beside=r"node (?P<node>[a-f]+)(?!\d) lost"))
+    assert both.search("the LEASE ended")
+    assert both.search("node cafe lost")["node"] == "cafe"
+    assert not both.search("NODE cafe lost")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.database import builtin_folder, read_folders
@@ -63,3 +64,10 @@ def test_what_healthy_logs_say_more_often_than_chance_tells_ends_nothing(
     monkeypatch.setattr(linter, "fired_in", lambda _folder: {signature.id: (float(healthy), 0.0, float(failed))})
     faults = [f.what for f in lint(tmp_path, alone=True).faults]
     assert [f"it fired in {healthy} healthy logs" in f for f in faults] == [True] * faulty
+
+
+def test_a_built_in_entry_that_nothing_shows_is_a_fault() -> None:
+    every = [s for c in read_folders([builtin_folder()])[0] for s in c.signatures]
+    assert [f.what for f in linter._never_seen(every)] == []
+    (fault,) = linter._never_seen([replace(every[0], name="nobody_ever_said_so")])
+    assert "neither used nor verified" in fault.what
