@@ -28,7 +28,7 @@ from forensics.database import HEALTHY, Database, load
 from forensics.explain import explain
 
 SEED = 20  # of the messages that are asked; those of the manifest are drawn with a seed of their own
-DRAWN_SEED = 20261123
+DRAWN_SEED = 20261124
 DRAWN = 200
 ASKED = 150  # of a program with more messages so many, drawn at random, are asked
 MANIFEST = Path(__file__).with_name("producers.csv")
