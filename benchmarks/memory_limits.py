@@ -5,7 +5,9 @@
 PYTHON has torch, torchinfo, tensorflow and keras. Needs root and a memory cgroup of version 1. Forty models of nine families are
 drawn at random. For each training: its model's summary is printed, the batch size is computed from it as an analysis does
 (settings and limit known), then the training runs for
-two steps with that batch, which must finish, and with twice of it, which must not: the kernel kills it, or it is stuck. `off` is the estimated memory of
+two steps with that batch, which must finish, and with twice of it, which must not. Either ends in one of three ways: it ran, the
+kernel killed it, or it thrashed: it read more from the disk than READ_LIMITS times its limit, though it opens no file, because its
+libraries' pages no longer stayed in memory. A machine without swap does not kill such a process, and it makes no progress. `off` is the estimated memory of
 the advised batch against the measured peak of its process. --floor finds the least limit in which a tiny training runs at all.
 """
 
@@ -33,8 +35,8 @@ TRAININGS = Path(__file__).with_name("trainings.py")
 LIMITS_MIB = {"torch": 704, "keras": 960}
 FAMILIES = {"plain": 3, "cnn": 3, "res": 3, "sep": 2, "unet": 2, "point": 2, "tr": 2, "enc": 2, "mlp": 1}  # of each twenty
 BATCHES = range(8, 513)
-# A training that only just fits reads its libraries' pages again and again; it is neither killed nor does it end.
-PATIENCE_S, STUCK_S = 200, 60
+READ_LIMITS = 20  # a training that ends reads less than its limit once: its libraries; the same bound holds for both batches
+PATIENCE_S = 300
 
 
 def drawn(seed: int) -> list[list[str]]:
@@ -87,23 +89,24 @@ class Server:
         return started
 
     def run(
-        self, model: str, optimizer: str, batch: int, limit: int | None = None, patience_s: int = PATIENCE_S
-    ) -> tuple[str, int, list[str]]:
-        """How it ended (`ran`, `killed`, `stuck`, `failed`), its peak in bytes, and what it printed, under `limit` bytes."""
+        self, model: str, optimizer: str, batch: int, limit: int | None = None
+    ) -> tuple[str, int, int, list[str]]:
+        """How it ended (`ran`, `killed`, `thrashed`, `stuck`, `failed`), its peak, the bytes it read, and what it printed, under `limit` bytes."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         set_limit(limit)
-        self.process.stdin.write(f"{model} {optimizer} {batch} {patience_s}\n")
+        most_read = READ_LIMITS * (limit or sys.maxsize)
+        self.process.stdin.write(f"{model} {optimizer} {batch} {most_read} {PATIENCE_S}\n")
         self.process.stdin.flush()
         printed: list[str] = []
         while line := self.process.stdout.readline():
             if line.startswith("ended"):
-                status, peak = (int(n) for n in line.split()[1:])
-                return {0: "ran", -9: "killed", -14: "stuck"}.get(status, "failed"), peak, printed
+                status, peak, read = (int(n) for n in line.split()[1:])
+                return {0: "ran", -9: "killed", -10: "thrashed", -14: "stuck"}.get(status, "failed"), peak, read, printed
             printed.append(line)
         self.process.wait()
         self.process = self.start()
-        return "killed", 0, printed
+        return "killed", 0, 0, printed
 
     def stop(self) -> None:
         """No more trainings."""
@@ -120,7 +123,7 @@ def set_limit(limit: int | None) -> None:
 def need_of(server: Server, run: list[str]) -> Need:
     """What the arithmetic takes from the printed summary of a model."""
     backend, model, optimizer = run[:3]
-    _, _, printed = server.run(model, optimizer, 0)
+    _, _, _, printed = server.run(model, optimizer, 0)
     found = read_summary([Line(n, text.rstrip()) for n, text in enumerate(printed, 1)])
     if found is None:
         sys.exit(f"no summary of {backend} {model}")
@@ -145,7 +148,7 @@ def floor(server: Server) -> int:
     while high - low > 16:
         middle = (low + high) // 2
         try:
-            ended, _, _ = server.run("mlp-16-16-1", "sgd", 8, middle * MIB)
+            ended, _, _, _ = server.run("mlp-16-16-1", "sgd", 8, middle * MIB)
         except OSError:  # less than the libraries hold already
             ended = "killed"
         low, high = (low, middle) if ended == "ran" else (middle, high)
@@ -161,8 +164,8 @@ def measure(server: Server, run: list[str]) -> dict[str, object] | None:
         return None
     made = estimate(replace(need, batch=advised))
     started = time.monotonic()
-    once, peak, _ = server.run(run[1], run[2], advised, limit)
-    twice, _, _ = server.run(run[1], run[2], 2 * advised, limit, STUCK_S)
+    once, peak, read, _ = server.run(run[1], run[2], advised, limit)
+    twice, _, read_twice, _ = server.run(run[1], run[2], 2 * advised, limit)
     total = made.fixed + advised * made.per_sample
     row: dict[str, object] = {
         "backend": run[0],
@@ -171,11 +174,13 @@ def measure(server: Server, run: list[str]) -> dict[str, object] | None:
         "limit_mib": limit // MIB,
         "advised": advised,
     }
-    row |= {"advised_batch": once, "twice_of_it": twice, "right": once == "ran" and twice in ("killed", "stuck")}
+    row |= {"advised_batch": once, "twice_of_it": twice, "right": once == "ran" and twice in ("killed", "thrashed")}
     row |= {"peak_mib": peak // MIB, "estimated_mib": total // MIB, "off": round(total / peak, 2) if peak else ""}
     return row | {
         "fixed_mib": made.fixed // MIB,
         "sample_kib": made.per_sample >> 10,
+        "read_mib": read // MIB,
+        "read_twice_mib": read_twice // MIB,
         "seconds": round(time.monotonic() - started),
     }
 

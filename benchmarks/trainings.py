@@ -14,9 +14,11 @@ import os
 import resource
 import signal
 import sys
+import time
 from typing import Any
 
 STEPS, CLASSES, WORDS = 2, 10, 1000
+POLL_S = 0.1
 
 
 def train_torch(family: str, sizes: list[int], optimizer: str, batch: int) -> None:
@@ -247,11 +249,15 @@ def run(backend: str, name: str, optimizer: str, batch: int) -> None:
 
 
 def serve(backend: str) -> None:
-    """Imports once, then forks for each line `MODEL OPTIMIZER BATCH SECONDS`, which ends after that time, and tells the child's status and peak."""
+    """Imports once, then forks for each line `MODEL OPTIMIZER BATCH BYTES SECONDS`.
+
+    Such a training reads no files, so one that has read BYTES from the disk had no memory left for its libraries' pages: it is ended.
+    Tells the child's status (0, -9 killed, -10 read too much, -14 took SECONDS), its peak and the bytes that it read.
+    """
     importlib.import_module("torch" if backend == "torch" else "keras")
     print("ready", flush=True)
     for line in sys.stdin:
-        name, optimizer, batch, patience_s = line.split()
+        name, optimizer, batch, most_read, patience_s = line.split()
         child = os.fork()
         if not child:
             signal.alarm(int(patience_s))
@@ -262,8 +268,16 @@ def serve(backend: str) -> None:
                 status = 0
             finally:
                 os._exit(status)
-        _, status, used = os.wait4(child, 0)
-        print("ended", os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024, flush=True)
+        read, ended = 0, None
+        while ended is None:
+            with open(f"/proc/{child}/io") as file:
+                read = max(read, *(int(told.split()[1]) for told in file if told.startswith("read_bytes")))
+            if read > int(most_read):
+                os.kill(child, signal.SIGUSR1)
+            time.sleep(POLL_S)
+            pid, status, used = os.wait4(child, os.WNOHANG)
+            ended = status if pid else None
+        print("ended", os.waitstatus_to_exitcode(ended), used.ru_maxrss * 1024, read, flush=True)
 
 
 if __name__ == "__main__":
