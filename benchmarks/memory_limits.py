@@ -88,9 +88,7 @@ class Server:
                 sys.exit(f"{self.python} cannot import the libraries of {self.backend}")
         return started
 
-    def run(
-        self, model: str, optimizer: str, batch: int, limit: int | None = None
-    ) -> tuple[str, int, int, list[str]]:
+    def run(self, model: str, optimizer: str, batch: int, limit: int | None = None) -> tuple[str, int, int, list[str]]:
         """How it ended (`ran`, `killed`, `thrashed`, `stuck`, `failed`), its peak, the bytes it read, and what it printed, under `limit` bytes."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None

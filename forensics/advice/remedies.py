@@ -3,41 +3,71 @@
     sbatch --mem=SIZE job.sh        a command of Slurm: left out where a pod ran, first where a Slurm job did
 
 A remedy is left out where a fact that it needs is not known, where the environment excludes it, or where every command and
-sentence of it names a tool that is not there. Those that fit keep the rank of their file.
+sentence of it names a tool that is not there. One that needs what nothing tells of is told under that condition, behind the
+others. What the case itself shows is always told; what holds in general fills up to MAX_GENERAL.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from forensics.advice.wording import fields_of, fill, fill_command
 from forensics.database import Cause, Remedy
-from forensics.database.conditions import Environment, fit_of, holds, is_confirmed
+from forensics.database.conditions import Environment, fit_of, holds, is_confirmed, told_if
 from forensics.model import Advice, Fields, Unknown
 
 NO_ENVIRONMENT: Environment = {}
 MAX_COMMANDS = 4
+MAX_GENERAL = 4  # remedies: more are not tried in turn, and the last of a file fit the least
+MAX_CONDITIONAL = 2  # remedies that are told under a condition, each under another one
+MIN_GENERAL = 2  # of those that need nothing are told beside any number that the case shows the need of
 
 
 def advice(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[Advice, ...]:
     """The remedies that fit `facts` and `environment`, ranked from 1."""
-    told: list[Advice] = []
+    shown: list[tuple[Remedy, str, bool]] = []  # with its words, and whether the case shows what it needs
+    conditional: dict[str, tuple[Remedy, str]] = {}  # by the condition: the first of each
     for remedy in cause.remedies:
-        action = fill(remedy.do, facts) if _fits(remedy, facts, environment) else None
+        condition = condition_of(remedy, facts, environment)
+        action = fill(remedy.do, facts) if condition is not None else None
         if action is None or fit_of(remedy.do, environment) is False:
             continue
-        commands = commands_for(remedy.commands, environment)
-        if remedy.commands and not commands and _needs_tool(remedy, environment):
+        if remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment):
             continue
-        told.append(
-            Advice(
-                rank=len(told) + 1,
-                who=remedy.who,
-                action=action,
-                why=_why(remedy.why, facts, environment),
-                commands=tuple(fill_command(c, facts) for c in commands),
-                reference=remedy.source or None,
-            )
+        if condition:
+            conditional.setdefault(condition, (remedy, f"{condition}: {action[:1].lower()}{action[1:]}"))
+        else:
+            shown.append((remedy, action, bool(remedy.when)))
+    return tuple(
+        Advice(
+            rank=rank,
+            who=remedy.who,
+            action=action,
+            why=_why(remedy.why, facts, environment),
+            commands=tuple(fill_command(c, facts) for c in commands_for(remedy.commands, environment)),
+            reference=remedy.source or None,
         )
-    return tuple(told)
+        for rank, (remedy, action) in enumerate(_chosen(shown, list(conditional.values())[:MAX_CONDITIONAL]), 1)
+    )
+
+
+def _chosen(shown: Sequence[tuple[Remedy, str, bool]], conditional: Sequence[tuple[Remedy, str]]) -> Iterator[tuple[Remedy, str]]:
+    """All that the case shows the need of; of the rest, those in front, up to MAX_GENERAL in all."""
+    room = max(MIN_GENERAL, MAX_GENERAL - sum(needed for _, _, needed in shown))
+    for remedy, action, needed in shown:
+        if needed or room > 0:
+            yield remedy, action
+        room -= not needed
+    yield from conditional[: max(0, room)]
+
+
+def condition_of(remedy: Remedy, facts: Fields, environment: Environment) -> str | None:
+    """The condition under which it is told: none ("") where the case shows all that it needs; None where it is not told."""
+    if any(holds(c, facts, environment) for c in remedy.unless):
+        return None
+    open_ones = [c for c in remedy.when if not holds(c, facts, environment)]
+    if any(holds(c, facts, environment) is False for c in open_ones):
+        return None
+    told = [told_if(c) for c in open_ones]
+    return None if None in told or len(told) > 1 else (told[0] if told else "")
 
 
 def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str, ...]:
@@ -47,12 +77,6 @@ def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str
     confirmed = [c for c in sure if is_confirmed(c, environment)]
     chosen = sure or [c for c, fit in fits if fit is None]
     return tuple(sorted(chosen, key=lambda c: c not in confirmed)[:MAX_COMMANDS])
-
-
-def _fits(remedy: Remedy, facts: Fields, environment: Environment) -> bool:
-    """Do its conditions hold? One that nothing in the logs tells of holds neither for `when` nor for `unless`."""
-    needed = all(holds(c, facts, environment) for c in remedy.when)
-    return needed and not any(holds(c, facts, environment) for c in remedy.unless)
 
 
 def _needs_tool(remedy: Remedy, environment: Environment) -> bool:

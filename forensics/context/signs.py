@@ -176,6 +176,34 @@ ENVIRONMENT_SIGNS = (
     Sign("build", "cpu", ("CUDA-enabled jaxlib is not installed", "not compiled with CUDA support")),
     Sign("build", "without_cuda", ("not compiled with CUDA enabled", "CUDA-enabled jaxlib is not installed")),
     Sign(
+        "loader",
+        "workers",
+        ("DataLoader worker", "data_worker", "num_workers", "MultiProcessingDataLoaderIter", "_utils/worker.py", "loader worker"),
+        lazy.regex(
+            r"DataLoader worker|pt_data_worker|num_workers['\"]?\s*[:=]\s*[1-9]|_MultiProcessingDataLoaderIter|_utils/worker\.py"
+            r"|loader worker"
+        ),
+    ),
+    Sign(
+        "ranks",
+        "several",
+        ("rank", "Rank", "NCCL", "ProcessGroup", "torchelastic", "MPI_ABORT", "mpirun", "mpiexec", "world"),
+        lazy.regex(
+            r"\[rank[1-9]|\b[Rr]ank[ =:_-]{0,3}[1-9]|local_rank: [1-9]|world_?size[=: ]+(?:[2-9]|\d\d)|NCCL (?:INFO|WARN)"
+            r"|ProcessGroup(?:NCCL|Gloo)|MPI_ABORT|mpirun|mpiexec|torchelastic|nranks (?:[2-9]|\d\d)"
+        ),
+    ),
+    Sign(
+        "work",
+        "training",
+        ("poch", "oss", "train", "Train", "checkpoint", "ckpt", "step", "iter"),
+        lazy.regex(
+            r"\b[Ee]pochs?\b ?[\d:=\[/(]|\b[Ll]oss['\"]? ?[=:]|train\w*\.(?:py|ipynb|sh)\b|\b[Tt]rainer\b"
+            r"|[Tt]raining (?:started|step|loop|loss|on|for|with)|\bcheckpoints?\b|\bckpt\b|\b(?:step|iter)s?[ =:]{1,2}\d"
+        ),
+    ),
+    Sign("language", "python", ("Traceback (most recent", "python", "Python", "ipykernel", "-packages/")),
+    Sign(
         "system",
         "ubuntu",
         ("Ubuntu", "ubuntu"),
@@ -212,6 +240,8 @@ def signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tuple[Sett
     for program in programs:
         for value, number in program.frameworks:
             weak.setdefault(("framework", value), Setting("framework", value, program.name, number))
+        for remark in (r for r in program.settings if r.kind == "workers" and r.value):
+            weak.setdefault(("loader", "workers"), Setting("loader", "workers", program.name, remark.line))
     told = {fact for fact, _ in found}
     return (*found.values(), *(s for (fact, _), s in weak.items() if fact not in told))
 

@@ -4,9 +4,10 @@
     unless: [framework=keras|tensorflow]         not where Keras or TensorFlow speaks
     when: ['said~divisible|multiple of']         a fact, here the evidence lines, has such words in it
     sbatch --mem=SIZE job.sh                     a command of Slurm: tables/tools.csv says so, no remedy has to
+    Use fewer loader workers                     speaks of a data loader: needs a condition, as tables/needs.csv says
 
 A condition over the environment has three answers: it holds, it is excluded (the fact is known and is something else), or nothing
-in the logs tells.
+in the logs tells. The last is told as a condition: "If its data loader has workers: ...".
 """
 
 import functools
@@ -28,6 +29,10 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "cloud": frozenset(("colab", "kaggle", "sagemaker", "databricks", "azureml", "vertex", "aws", "gcp", "azure")),
     "device": frozenset(("cuda", "rocm", "cpu", "mps", "tpu")),
     "build": frozenset(("cpu", "cuda", "without_cuda")),  # the last: CUDA was asked for, and refused by the build
+    "loader": frozenset(("workers",)),
+    "ranks": frozenset(("several",)),
+    "work": frozenset(("training",)),
+    "language": frozenset(("python",)),
     "system": frozenset(("ubuntu", "debian", "redhat", "suse", "arch", "windows", "wsl", "macos")),
 }
 Environment = Mapping[str, Collection[str]]  # fact -> what the logs tell of it
@@ -50,6 +55,39 @@ def tools() -> tuple[Tool, ...]:
         Tool(row["tool"], re.compile(row["pattern"]), row["when"], tuple(row["unless"].split()), row["unknown"] == "hide")
         for row in read_rows("tools")
     )
+
+
+class Need(Struct, frozen=True):
+    """What the words of a remedy need of a case: the condition that shows it, and how it is told where nothing does.
+
+    `shown_by`: causes that show it by themselves, as those of GPUs show a GPU.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    when: str
+    told: str
+    shown_by: re.Pattern[str] | None
+
+
+@functools.cache
+def needs() -> tuple[Need, ...]:
+    """The rows of tables/needs.csv."""
+    return tuple(
+        Need(r["need"], re.compile(r["pattern"]), r["when"], r["told"], re.compile(r["shown_by"]) if r["shown_by"] else None)
+        for r in read_rows("needs")
+    )
+
+
+def needs_of(text: str, cause: str) -> list[str]:
+    """What the words of a remedy of `cause` need that the cause itself does not show, tools included: `data loader`, `slurm`."""
+    words = [n.name for n in needs() if n.pattern.search(text) and not (n.shown_by and n.shown_by.match(cause))]
+    return words + [t.name for t in tools() if t.when and t.pattern.search(text)]
+
+
+def told_if(condition: str) -> str | None:
+    """A condition that nothing tells, in words: `If it ran in a container`; None where it has none."""
+    return next((n.told for n in needs() if n.when == condition), None)
 
 
 def fault(condition: str) -> str | None:

@@ -21,6 +21,8 @@ XID_LINE_PATTERN = lazy.regex(
 )
 PREVIOUS = lazy.regex(r"caused by previous Xid (\d+)")
 SETTLED = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: nothing is left to be done
+LINK_WORDS = lazy.regex(r"NVLink: (?:fatal|non-?fatal|uncorrectable|link)", re.IGNORECASE)
+LINK_CODE = "74"
 NONFATAL = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
 CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
 OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
@@ -32,6 +34,8 @@ def read(region: Region) -> Record | None:
     if found is None:
         return None
     code = found["xid"]
+    if LINK_WORDS.match(found["detail"]):  # node agents print these words of Xid 74 behind other numbers; 71 is a copy engine's
+        code = LINK_CODE
     previous = PREVIOUS.search(found["detail"])
     row = _row(code)
     speaking = _row(previous[1]) if previous and previous[1] != code else row
@@ -41,7 +45,7 @@ def read(region: Region) -> Record | None:
     if SETTLED.search(found["detail"]):
         outcome = HARMLESS
     fields: dict[str, Value] = {
-        "xid": int(code),
+        "xid": int(found["xid"]),
         "pci": found["pci"],
         "xid_name": row.get("name", f"unknown Xid {code}"),
         "xid_meaning": row.get("meaning", "a code that the table does not know"),

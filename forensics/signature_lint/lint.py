@@ -27,7 +27,7 @@ from forensics.database.slow_patterns import slowness
 from forensics.database.validate import check
 from forensics.detectors.units import typed
 from forensics.signature_lint.ambiguity import crossings
-from forensics.signature_lint.template_fields import unfilled
+from forensics.signature_lint.template_fields import unfilled, unshown
 from forensics.signature_lint.unreachable import never_fires
 
 BY_CHANCE_MAX = 0.1  # of a signature that fires as often in both: how likely it is that healthy logs lead by so much
@@ -74,7 +74,7 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
         faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in never_fires(s)]
         for fault, harmless in _crossed(causes, own):
             (notes if harmless else faults).append(fault)
-    faults += [f for c in ours for f in unfilled(c, record_fields(), fact_names)]
+    faults += [f for c in ours for f in (*unfilled(c, record_fields(), fact_names), *unshown(c))]
     faults += _said_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), told_records(), {c.id for c in causes})

@@ -1,4 +1,4 @@
-"""Fields that templates of a cause ask for and nothing gives: a sentence or remedy with one is never told.
+"""Fields that templates of a cause ask for and nothing gives, and tools that remedies name and nothing shows.
 
 summary: 'The kernel killed {task} ({pdi})'   ->   {pdi}: no signature of this cause and no record gives it
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 import regex
 
-from forensics.database.conditions import fault, field_of
+from forensics.database.conditions import fault, field_of, needs_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Place, Signature
 from forensics.database.form import Fault
 
@@ -31,6 +31,18 @@ def unfilled(cause: Cause, given: Collection[str], facts: Callable[[Iterable[str
         if fault(name) or ((field := field_of(name)) is not None and field not in known)
     }
     return sorted(Fault(p.path, p.line, what) for p, what in found)
+
+
+def unshown(cause: Cause) -> list[Fault]:
+    """Remedies that speak of a tool or a part of a job (a data loader, ranks, a pod) with no `when` that would show it.
+
+    A sentence that itself begins with `If` asks for nothing.
+    """
+    return [
+        Fault(r.place.path, r.place.line, f"{r.do!r} speaks of {', '.join(needed)}: it needs a when that shows it")
+        for r in cause.remedies
+        if not r.when and not r.do.startswith("If ") and (needed := needs_of(r.do, cause.id))
+    ]
 
 
 def groups(signature: Signature) -> Iterator[str]:

@@ -46,6 +46,15 @@ def test_a_victim_is_only_a_hint_and_takes_its_cause_from_what_was_before() -> N
     assert told.cause == "gpu_hardware.nvlink"
 
 
+def test_words_of_a_link_speak_for_the_link_whatever_number_stands_before_them() -> None:
+    agent = read(Region("agent.json", 8, "NVRM: Xid (PCI:0000:b9:00): 71, NVLink: fatal error detected on link 6"))
+    engine = read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:b9:00): 71, pid=77, name=train, Ch 0000001c"))
+    assert agent is not None
+    assert engine is not None
+    assert (agent.cause, agent.fields["xid"]) == ("gpu_hardware.nvlink", 71)
+    assert engine.cause == "gpu_program.illegal_access"
+
+
 def test_an_unknown_code_is_reported_as_unknown() -> None:
     record = read(Region("dmesg", 1, "NVRM: Xid (PCI:0000:44:00): 9999, pid=77, name=train, something new"))
     assert record is not None

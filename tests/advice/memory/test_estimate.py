@@ -74,7 +74,7 @@ def test_a_relu_tells_no_framework(kinds: str, framework: str) -> None:
 
 def test_the_batch_itself_is_held_beside_its_successor() -> None:
     rows = [Layer("a", "Linear", 0, 100)]
-    assert sample_of(rows, "torch", input_bytes=MIB).input == 2 * MIB
+    assert sample_of(rows, "torch", input_bytes=MIB).input == 3 * MIB
 
 
 def test_where_the_model_alone_is_too_large_no_batch_fits() -> None:
