@@ -35,7 +35,7 @@ def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
     numbers = {n for name in NUMBER_FACTS for n in (name, f"{name}_place")}
     own = {SAID_FACT, UNEXPLAINED, "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "mixed_precision"}
-    own |= {"shm_space", "loop_device"}
+    own |= {"shm_space", "loop_device", "lock_holder", "held_lock", "lock_threads", "lock_circle"}
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
@@ -47,6 +47,9 @@ def case_facts(facts: Fields, around: Surroundings) -> dict[str, Value]:
     if around.profiled:
         known |= {"profiled": around.profiled.place, "profiled_code": around.profiled.text}
         known["profiled_bytes"] = int(around.profiled.value or 0)
+    if holder := around.lock_holder:
+        known |= {"lock_holder": holder.place, "held_lock": holder.lock, "lock_threads": holder.threads}
+        known |= {"lock_circle": f"{holder.lock} and {holder.waits_for}"} if holder.circle else {}
     return {**memory_facts(known, around), **_driver(known, around), **_shm_space(around), **_loop_device(known), **known}
 
 

@@ -21,6 +21,8 @@ from forensics.context.attempts import Attempted, attempted, of_last_attempt, wi
 from forensics.context.curves import Ranked, curves, last_reading, longest
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
+from forensics.context.lock_holders import TRIGGER as THREAD_STACKS
+from forensics.context.lock_holders import lock_holder
 from forensics.context.notices import TRIGGER as MACHINE_LOAD
 from forensics.context.notices import notices
 from forensics.context.processes import processes
@@ -44,7 +46,7 @@ class Context(Struct, frozen=True):
 
 def triggers() -> tuple[Trigger, ...]:
     """The lines that may carry any of it."""
-    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT)
+    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT, THREAD_STACKS)
 
 
 def surroundings(
@@ -59,7 +61,14 @@ def surroundings(
     beside = programs(scans)
     run = of_last_attempt(run_settings(scans), known)
     return Surroundings(
-        signs(scans, beside), settings(scans), run, beside, architecture(scans), last_reading(drawn), profiled(scans)
+        signs(scans, beside),
+        settings(scans),
+        run,
+        beside,
+        architecture(scans),
+        last_reading(drawn),
+        profiled(scans),
+        lock_holder(scans, beside),
     )
 
 

@@ -48,7 +48,7 @@ from forensics.model.logs import (
     Warning,
     Weight,
 )
-from forensics.model.programs import HABITS, Architecture, Layer, Program, Remark, Surroundings
+from forensics.model.programs import HABITS, Architecture, Guarded, Layer, LockHolder, Program, Remark, Surroundings
 
 __all__ = [
     "HABITS",
@@ -61,6 +61,7 @@ __all__ = [
     "EarlierAttempt",
     "Fields",
     "Finding",
+    "Guarded",
     "History",
     "Hit",
     "Incident",
@@ -69,6 +70,7 @@ __all__ = [
     "Layer",
     "Line",
     "Link",
+    "LockHolder",
     "Message",
     "Moment",
     "Notice",

@@ -50,14 +50,35 @@ class Remark(Struct, frozen=True):
         return f"{self.source.rsplit('/', 1)[-1]}:{self.line}"
 
 
+class Guarded(Struct, frozen=True):
+    """The lines of a program that hold a lock: `with lock:` stands on `first`, the last line of its block is `last`."""
+
+    lock: str
+    function: str
+    first: int
+    last: int
+
+
 class Program(Struct, frozen=True):
-    """One program or configuration: `settings` by name (`batch_size`) with the lines that set them, its habits, and the
-    frameworks that it imports with the line of the import."""
+    """One program or configuration: `settings` by name (`batch_size`) with the lines that set them, its habits, the frameworks
+    that it imports with the line of the import, and the lines of it that hold a lock."""
 
     name: str
     settings: tuple[Remark, ...] = ()
     habits: tuple[Remark, ...] = ()
     frameworks: tuple[tuple[str, int], ...] = ()
+    guarded: tuple[Guarded, ...] = ()
+
+
+class LockHolder(Struct, frozen=True):
+    """A thread of a dump that holds a lock for which another one waits: `place` is where it stands, `waits_for` the lock that it
+    wants itself, or empty. `threads`: what each of them holds and waits for, in words. `circle`: each waits for the other."""
+
+    lock: str
+    place: str
+    waits_for: str
+    threads: str
+    circle: bool
 
 
 class Layer(Struct, frozen=True):
@@ -96,7 +117,7 @@ class Surroundings(Struct, frozen=True):
     `signs`: framework, scheduler, container and so on; `settings`: versions and devices; `run`: batch size and the like that the
     logs print; `programs`: what lies beside them; `architecture`: the model, where a summary of it was printed.
     `last_reading`: of a run that reported its loss many times, where it last did. `profiled`: the line of a program to which a
-    memory profile gives most.
+    memory profile gives most. `lock_holder`: of a run that hangs, who holds the lock, where a dump and the program show it.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -106,6 +127,7 @@ class Surroundings(Struct, frozen=True):
     architecture: Architecture | None = None
     last_reading: Remark | None = None
     profiled: Remark | None = None
+    lock_holder: LockHolder | None = None
 
     @property
     def environment(self) -> dict[str, set[str]]:

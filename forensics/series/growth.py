@@ -1,6 +1,7 @@
 """Memory that grows and does not flatten, or free memory that sinks, to Events for the leak causes.
 
 step 0 rss 665 MiB ... step 185 rss 1116 MiB -> host_memory.leak, 665 MiB to 1.09 GiB, 11.6 MiB a reading, 2.4 MiB a step
+MEM 6.69 1795406401.4 ... MEM 240.76 1795406430.5  -> the same, 28 GiB an hour, 475 MiB after as long again
 
 The test is that of trend.py. With 16 readings and a third more memory than at first it is strong evidence, else a hint. Three to
 seven readings are a hint at most. A high-water mark, or what a caching allocator keeps, rises now and then in healthy runs and
@@ -15,9 +16,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from forensics.core import lazy
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
-from forensics.series.observations import event, lines_of, scope_fields
+from forensics.series.observations import event, lines_of, scope_fields, stamp_of
 from forensics.series.outcomes import FREE_GPU_MEMORY_SINKS, GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
 from forensics.series.trend import Rise, few_rise, rise, theil_sen
 
@@ -26,6 +28,9 @@ STRONG_SHARE = 0.3
 SUNK = 0.15
 SLOW = 0.0002
 MAX_GROWTH_EVENTS = 4
+HOUR_S = 3600.0
+MIN_SPAN_S = 10.0  # less tells no speed: a program loads its data in that time
+MPROF_TIME_PATTERN = lazy.regex(r"(?:MEM|CHLD \d{1,10}) \d+\.\d{6} (\d+\.\d{4})$")
 PERCENT_MATERIAL = 0.15
 VISIBLE = 0.02  # of the end; sizes are told with three digits
 
@@ -111,6 +116,8 @@ def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series], pr
     }
     if series.unit == "bytes":
         fields |= {"growth_bytes": round(abs(found.slope)), **_from_to(series), **_by_step(series, scan, others)}
+        if "step_bytes" not in fields:
+            fields |= _by_time(series)
     else:
         fields |= {"first_percent": readings[0].value, "last_percent": readings[-1].value}
     return event(
@@ -146,6 +153,27 @@ def _by_step(series: Series, scan: Scan, others: Sequence[Series]) -> dict[str, 
     if limit and speed > 0:
         fields |= {"limit_bytes": limit, "limit_step": math.ceil(known[-1][0] + (limit - known[-1][1]) / speed)}
     return fields
+
+
+def _by_time(series: Series) -> dict[str, Value]:
+    """Growth an hour, and what would be held after as long again; nothing where the readings tell no time or the growth is that
+    of free memory."""
+    times = [(t, r.value) for r in (series.readings[0], series.readings[-1]) if (t := _seconds(r.text)) is not None]
+    if series.sense == "free" or len(times) < 2 or times[1][0] - times[0][0] < MIN_SPAN_S or times[1][1] <= times[0][1]:
+        return {}
+    (first, low), (last, high) = times
+    hourly = (high - low) * HOUR_S / (last - first)
+    return {"hour_bytes": round(hourly), "span_s": round(last - first), "forecast_bytes": round(2 * high - low)}
+
+
+def _seconds(text: str) -> float | None:
+    """The moment of a reading in seconds of one clock: that of its stamp, or the second number of mprof's lines."""
+    if sample := MPROF_TIME_PATTERN.match(text):
+        return float(sample[1])
+    stamp = stamp_of(text)
+    if stamp is None or stamp.lacks == "date":
+        return None if stamp is None else stamp.mono
+    return stamp.wall.timestamp() if stamp.wall else stamp.mono
 
 
 def _limit(scan: Scan, last: Reading, series: Sequence[Series]) -> int | None:

@@ -28,11 +28,12 @@ def event(
         proofs=tuple(Proof(scan.source.name, x.number, x.text, f"series/{kind}", weight) for x in quoted),
         fields=fields,
         count=count,
-        stamp=next((s for x in reversed(ordered) if (s := _stamp(x.text))), None),
+        stamp=next((s for x in reversed(ordered) if (s := stamp_of(x.text))), None),
     )
 
 
-def _stamp(text: str) -> Stamp | None:
+def stamp_of(text: str) -> Stamp | None:
+    """The time that a line tells."""
     return parse_prefix(text).stamp
 
 

@@ -18,7 +18,12 @@ from forensics.model import Line, Scan, Trigger
 from forensics.series.base import Series
 from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled
 
-PROCESS_TABLE_TRIGGER = Trigger("process table", ("%mem", "pid   rss", "pid    rss", "rss command"), after=40, thin=True)
+PROCESS_TABLE_TRIGGER = Trigger(
+    "process table",
+    ("%mem", "pid   rss", "pid    rss", "rss command", "rss    vsz", "elapsed   rss"),
+    after=40,
+    thin=True,
+)
 TOP = Trigger("top memory", ("ib mem :", "mem:  ", "avail mem"), before=1, thin=True)
 TRIGGERS = (PROCESS_TABLE_TRIGGER, TOP)
 OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name

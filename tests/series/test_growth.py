@@ -102,3 +102,22 @@ def test_steps_that_two_handlers_print_count_once(told: Told) -> None:
     lines = rss([1000 + 20 * i for i in range(40)]).splitlines(keepends=True)
     (event,) = told("".join(line * (1 + n % 2) for n, line in enumerate(lines)))
     assert (event.kind, event.weight, event.fields["readings"]) == ("series/growth", "strong", 40)
+
+
+def test_readings_with_a_time_tell_growth_an_hour_and_what_as_long_again_would_bring(told: Told) -> None:
+    """As mprof 0.61 sampled a program that keeps 4 MiB every half second."""
+    (event,) = told(
+        "CMDLINE python train.py\n" + "".join(f"MEM {6 + 4 * i}.699219 {1795406401.4168 + i / 2:.4f}\n" for i in range(60))
+    )
+    assert event.fields["hour_bytes"] == 8 * 3600 << 20
+    assert event.fields["span_s"] == 30
+    assert 477 << 20 < int(str(event.fields["forecast_bytes"])) < 480 << 20
+
+
+def test_a_table_of_chosen_columns_of_ps_is_read(told: Told) -> None:
+    """`ps -o pid,etime,rss,vsz,args -p PID` again and again."""
+    head = "  PID     ELAPSED   RSS    VSZ COMMAND\n"
+    log = "".join(f"{head}10719       00:{i:02} {12840 + 8192 * i}  {16612 + 8192 * i} python train.py\n" for i in range(25))
+    (event,) = told(log)
+    assert event.fields["pid"] == 10719
+    assert event.fields["growth_bytes"] == 8 << 20

@@ -42,8 +42,8 @@ MASK_SHARE = 0.25  # a truth value takes one byte where a number takes four
 # PyTorch on a CPU: 0.86 to 1.11 of what is counted is alive at the peak, in ten nets; `Need.heap` says what its heap adds.
 # TensorFlow: 1.05 to 1.49, in seven.
 WORK_SHARE = {"torch": 1.15, "keras": 1.3}
-# Batches that are held beside each other. PyTorch's loader: the one in work, the samples of the next, and those stacked; Keras' `fit`:
-# the one in work, NumPy's and TensorFlow's copy of the next.
+# Batches that are held beside each other. PyTorch's loader: the one in work, the samples of the next, and those stacked; Keras'
+# `fit`: the one in work, NumPy's and TensorFlow's copy of the next.
 BATCHES_HELD = {"torch": 3, "keras": 3}
 WEIGHTED = lazy.regex(r"(?i)conv|dense|linear")
 SEPARATE = lazy.regex(

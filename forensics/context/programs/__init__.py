@@ -19,7 +19,7 @@ __all__ = ["programs"]
 
 
 def programs(scans: Iterable[Scan]) -> tuple[Program, ...]:
-    """The programs among the sources, at most MAX_PROGRAMS, those without a setting, a habit or an import left out."""
+    """The programs among the sources, at most MAX_PROGRAMS, those without a setting, a habit, an import or a lock left out."""
     coded = [(s.source.name, s.source.code) for s in scans if s.source.code is not None][:MAX_PROGRAMS]
     found = [read_program(name, code()) for name, code in coded]
-    return tuple(p for p in found if p.settings or p.habits or p.frameworks)
+    return tuple(p for p in found if p.settings or p.habits or p.frameworks or p.guarded)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.context.programs.tree import Code, calls, dotted
 from forensics.core import lazy
-from forensics.model import Remark
+from forensics.model import Guarded, Remark
 
 LOCK_NAME_PATTERN = lazy.regex(r"(?i)lock|mutex|semaphore|condition")
 LOSS_NAME_PATTERN = lazy.regex(r"(?i)loss|entropy|divergence|likelihood|_nll|focal")
@@ -73,6 +73,19 @@ def _pairs(body: Sequence[ast.stmt], held: tuple[str, ...]) -> Iterator[tuple[st
                 held = tuple(n for n in held if n != name)
         for inner in ("body", "orelse", "finalbody"):
             yield from _pairs(getattr(statement, inner, []), now)
+
+
+def guarded(code: Code) -> Iterator[Guarded]:
+    """The lines of each function that hold a lock, by its `with` statements."""
+    for function in (n for n in ast.walk(code.tree) if isinstance(n, Function)):
+        for node in ast.walk(function):
+            if isinstance(node, ast.With | ast.AsyncWith):
+                for item in node.items:
+                    name = dotted(item.context_expr)
+                    if LOCK_NAME_PATTERN.search(name):
+                        yield Guarded(
+                            name, function.name, code.line(node), code.line(node) + (node.end_lineno or 0) - node.lineno
+                        )
 
 
 def _growing(code: Code, function: Function) -> Marks:

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from forensics.context.programs.functions import guarded
 from forensics.context.programs.habits import habits
 from forensics.context.programs.settings import FRAMEWORKS, plain_settings, settings
 from forensics.context.programs.tree import Code
@@ -22,7 +23,8 @@ def read_program(name: str, parts: Sequence[CodePart]) -> Program:
     found: list[Remark] = [s for c in codes for s in settings(c)]
     found += [s for part in parts if id(part) not in parsed for s in plain_settings(name, part)]
     imported = [f for c in codes for f in _frameworks(c.tree, c)]
-    return Program(name, _distinct(found), _distinct(habits(codes)), tuple(dict(reversed(imported)).items()))
+    locks = tuple(g for c in codes for g in guarded(c))
+    return Program(name, _distinct(found), _distinct(habits(codes)), tuple(dict(reversed(imported)).items()), locks)
 
 
 def _parsed(name: str, part: CodePart) -> Code | None:
