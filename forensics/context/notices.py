@@ -192,8 +192,8 @@ def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
 
 
 def _end_of(incident: Incident) -> Observation | None:
-    """The event of an incident that ended something: the surest one."""
-    ends = [e for e in incident.events if e.cause and e.ends not in ("", "nothing")]
+    """The event of an incident that ended something: the surest one. A record tells no `ends`, as the kernel's report of a kill."""
+    ends = [e for e in incident.events if e.cause and (e.weight == "proof" if e.ends == "" else e.ends != "nothing")]
     return min(ends, key=lambda e: ("proof", "strong", "hint").index(e.weight), default=None)
 
 
