@@ -94,12 +94,11 @@ def attach(
     earlier = report.earlier_attempts
     if earlier:
         earlier = with_changes(earlier, known.get(earlier[0].source, ()), report.causes[0])
-    beside = tuple(n for n in notices(scans, observed, incidents) if (n.source, n.line) not in quoted)
     return replace(
         report,
         environment=context.environment,
         curves=context.curves,
         processes=context.processes,
-        notices=(*report.notices, *beside),
+        notices=(*report.notices, *notices(scans, observed, incidents, quoted)),
         earlier_attempts=earlier,
     )

@@ -10,7 +10,7 @@ Wordings: free and vmstat of procps, sar -W and -S of sysstat, /proc/pressure (D
 polymorphic_function. Nothing here takes part in the decision.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 from forensics.context.profiled import TRIGGER as PROFILED
 from forensics.context.profiled import largest_row
@@ -43,10 +43,17 @@ MAX_MACHINE_NOTICES = 6
 Made = tuple[int, str, str]  # line, its text, why it is worth knowing
 
 
-def notices(scans: Iterable[Scan], observed: Sequence[Observation], incidents: Sequence[Incident]) -> tuple[Notice, ...]:
-    """What is worth knowing beside the causes, at most MAX_MACHINE_NOTICES of each kind."""
+def notices(
+    scans: Iterable[Scan],
+    observed: Sequence[Observation],
+    incidents: Sequence[Incident],
+    quoted: Set[tuple[str, int]] = frozenset(),
+) -> tuple[Notice, ...]:
+    """What is worth knowing beside the causes, at most MAX_MACHINE_NOTICES of each kind. Of lines that the first cause has
+    `quoted` only what they have in common is told."""
     found = [n for scan in scans for n in (*_of_machine(scan), *_of_profile(scan))][:MAX_MACHINE_NOTICES]
-    return (*found, *_of_pace(observed), *_in_common(incidents))
+    kept = (n for n in (*found, *_of_pace(observed)) if (n.source, n.line) not in quoted)
+    return (*kept, *_in_common(incidents))
 
 
 def _of_machine(scan: Scan) -> Iterator[Notice]:
@@ -192,7 +199,7 @@ def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
 
 
 def _end_of(incident: Incident) -> Observation | None:
-    """The event of an incident that ended something: the surest one. A record tells no `ends`, as the kernel's report of a kill."""
+    """The event of an incident that ended something: the surest one. Records, as of a kernel's kill, tell no `ends`."""
     ends = [e for e in incident.events if e.cause and (e.weight == "proof" if e.ends == "" else e.ends != "nothing")]
     return min(ends, key=lambda e: ("proof", "strong", "hint").index(e.weight), default=None)
 
