@@ -1,7 +1,7 @@
 """Every claim of a summary stands on a fact of its case.
 
-A sentence with {fields} is told only where all of them are known. One without any must hold wherever it is told: gold/clauses.txt
-names the signatures of whose examples that is.
+A sentence with {fields} is told only where all of them are known. Names of fields are shared, so gold/clauses.txt names for each
+sentence the signatures of whose examples it is told, with and without fields.
 """
 
 import re
@@ -51,7 +51,8 @@ def told_of(cause: Cause) -> dict[str, set[str]]:
 
 @pytest.mark.seconds
 def test_every_clause_names_what_allows_it(pytestconfig: pytest.Config) -> None:
-    """The facts of a clause allow it; one without facts must hold for every signature of whose examples it is told.
+    """The facts of a clause allow it, as the signatures give them of whose examples it is told: `path` of one may be another
+    thing than `path` of the next. One without facts must hold for each of those signatures.
 
     All of them stand in gold/clauses.txt, which is read and agreed to: a new clause, or a signature that comes to tell an old
     one, shows there (`--update`).
@@ -63,9 +64,8 @@ def test_every_clause_names_what_allows_it(pytestconfig: pytest.Config) -> None:
         lines.append(f"== {cause.id}")
         for text, signatures in told_of(cause).items():
             facts = dict.fromkeys(fields_of(text))
-            lines.append(
-                f"{text}\n    {'by ' + ', '.join(facts) if facts else 'of ' + (', '.join(sorted(signatures)) or 'records')}"
-            )
+            allowed = f"{'by ' + ', '.join(facts) + ' ' if facts else ''}of {', '.join(sorted(signatures)) or 'records'}"
+            lines.append(f"{text}\n    {allowed}")
     told = "\n".join(lines) + "\n"
     if pytestconfig.getoption("--update"):
         GOLD.write_text(told)
