@@ -20,12 +20,12 @@ from forensics.sources.sets import in_order
 from forensics.sources.stdin import stdin_sources
 from forensics.sources.walk import walk
 
-# An empty log of a job that died is an answer, too: it ended before it wrote, or its output went elsewhere. The order is that of 25
-# labelled cases whose job log did not show the cause: the kernel's log did in 21, readings of a watcher in 2, the scheduler's record
-# and the pod's in one each. Most had been given with a kernel log, so the first place is firmer than the order of the others.
+# An empty log of a job that died is an answer, too: it ended before it wrote, or its output went elsewhere. The order is that
+# of 25 labelled cases whose job log did not show the cause: the kernel's log did in 21, readings of a watcher in 2, the
+# scheduler's record and the pod's in one each. Most of those cases had a kernel log, so the first place is the firm one.
 EMPTY_SOURCE_MESSAGE = (
-    "a job that left an empty log ended before it wrote a line, or wrote elsewhere: look at the kernel's log (dmesg -T), which most"
-    " often says why, at memory and GPU of that minute (free -h, nvidia-smi), and at its exit status in the scheduler or pod"
+    "a job that left an empty log ended before it wrote a line, or wrote elsewhere: look at the kernel's log (dmesg -T), which"
+    " most often says why, at memory and GPU of that minute (free -h, nvidia-smi), and at its exit status in the scheduler or pod"
     " (sacct -j JOB, kubectl describe pod POD)"
 )
 
