@@ -11,6 +11,7 @@ from forensics.model import Fields, Value
 # `{oom_kills} kill(s)`: one or several by the number; `rank(s) {missing_ranks}`: by how many are listed
 NUMBER_NOUN_PATTERN = re.compile(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
 NOUN_LIST_PATTERN = re.compile(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
+FIELD_AND_STOP_PATTERN = re.compile(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
 SEVERAL_NUMBERS_PATTERN = re.compile(r"\d\D+\d")
 
 
@@ -42,7 +43,12 @@ def fill(template: str, facts: Fields) -> str | None:
     """The template with this case's facts; None when one is not known."""
     if any(name not in facts for name in fields_of(template)):
         return None
-    return TEMPLATE_FIELD_PATTERN.sub(lambda m: tell(m[1], facts[m[1]]), _in_number(template, facts))
+    return FIELD_AND_STOP_PATTERN.sub(lambda m: _told(tell(m[1], facts[m[1]]), m[2] or ""), _in_number(template, facts))
+
+
+def _told(value: str, stop: str) -> str:
+    """A value and the full stop behind it, which is left out where the value ends its sentence itself: `Try again.`"""
+    return value if value.endswith((".", "!", "?", "\u2026")) else value + stop
 
 
 def _in_number(template: str, facts: Fields) -> str:

@@ -20,7 +20,10 @@ from forensics.model import Incident, Observation, Scan, Unknown, Warn, Warning
 
 JOB_FIELDS = ("job", "pod", "container", "unit", "cgroup", "path", "limit_path", "kernel_id", "task_memcg")
 NAMES_OF_JOBS = ("job", "pod", "container", "owner")
-JOB_NUMBER_TEMPLATE = r"(?i)(?:job|step|array|slurm)[\w-]{{0,20}}?[ =:#_/\[\"'(-]{{0,3}}{}(?!\d)"
+JOB_NUMBER_TEMPLATE = r"(?i)(?:job|step|array|slurm)[\w-]{{0,20}}?[ =:#_/\[\"'(-]{{0,3}}{number}(?!\d)|{row}"
+ACCOUNTING_ROW_TEMPLATE = (
+    r"^\s{{0,8}}{}(?:[._+]\w{{1,20}}){{0,2}}(?:\||\s.{{0,200}}\s[A-Z_]{{6,20}}\+?\s+\d{{1,3}}:\d{{1,3}}\s*$)"  # sacct's
+)
 
 
 class Choice(Struct, frozen=True):
@@ -117,11 +120,12 @@ def _names_pid(event: Observation, pid: int | None) -> bool:
 def named(job: str) -> Callable[[Observation], bool]:
     """Does an event name the job, pod or container: in its facts, its source's name, or its lines?
 
-    A number is looked for behind a word such as `job` only; a container's id may be its start.
+    A number is looked for behind a word such as `job`, and as the first cell of sacct's rows; a container's id may be its start.
     """
     word = re.escape(job)
     whole = re.compile(rf"(?<![0-9A-Za-z]){word}" + ("" if re.fullmatch(r"[0-9a-f]{12,64}", job) else "(?![0-9A-Za-z])"))
-    pattern = re.compile(JOB_NUMBER_TEMPLATE.format(word)) if job.isdigit() else whole
+    number = JOB_NUMBER_TEMPLATE.format(number=word, row=ACCOUNTING_ROW_TEMPLATE.format(word))
+    pattern = re.compile(number) if job.isdigit() else whole
 
     def names(event: Observation) -> bool:
         facts = (str(event.fields[name]) for name in JOB_FIELDS if name in event.fields)

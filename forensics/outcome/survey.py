@@ -200,27 +200,41 @@ class _LaneRows:
         return self._starts
 
     def _found_starts(self) -> list[int]:
-        banner = [r.form for r in self.rows[:BANNER_ROWS] if r.form.count(b" ") >= 2]
-        counts: dict[bytes, int] = defaultdict(int)
-        for row in self.rows:
-            if row.form in banner:
-                counts[row.form] += 1
-        banners = {form for form, n in counts.items() if 1 < n <= MAX_STARTS}
+        banners, counts = self._banners(), self._step_counts()
+        ahead = _next_known(counts)
         found: list[int] = []
-        highest = 0
-        for row, bits in zip(self.rows[BANNER_ROWS:], self.bits[BANNER_ROWS:], strict=True):
-            counted = COUNTER_PATTERN.search(row_text(row.raw)) if bits & PROGRESS and len(self.rows) < MAX_FORMS else None
-            count = int(counted[1]) if counted else highest
-            fell = counted is not None and count <= 1 and highest > 2
-            highest = count if counted else highest
+        highest = max((c for c in counts[:BANNER_ROWS] if c is not None), default=0)
+        for i in range(BANNER_ROWS, len(self.rows)):
+            row, bits, count, upcoming = self.rows[i], self.bits[i], counts[i], ahead[i]
+            fell = count is not None and count <= 1 and highest > 2
+            goes_on = upcoming is not None and upcoming > highest > 0  # the head of a table comes again while its steps count on
+            highest = highest if count is None else count
             is_start = bool(bits & START and not bits & TROUBLE) or fell
-            begins = is_start or row.form in banners
+            begins = is_start or (row.form in banners and not goes_on)
             if self.cells:
                 begins = CELL_HEADING.match(row.raw) is not None
             if begins and (self.cells or not found or row.number - found[-1] > BANNER_ROWS):
                 found.append(row.number)
                 self._explicit_starts += [row.number] if is_start else []
         return found
+
+    def _banners(self) -> set[bytes]:
+        """The forms of the first lines that come again, and are no steps that are counted."""
+        first = zip(self.rows[:BANNER_ROWS], self.bits[:BANNER_ROWS], strict=False)
+        banner = [r.form for r, bits in first if r.form.count(b" ") >= 2 and not bits & PROGRESS]
+        counts: dict[bytes, int] = defaultdict(int)
+        for row in self.rows:
+            if row.form in banner:
+                counts[row.form] += 1
+        return {form for form, n in counts.items() if 1 < n <= MAX_STARTS}
+
+    def _step_counts(self) -> list[int | None]:
+        """The step or epoch that each row counts; None for those that count none, and for all of a long log."""
+        if len(self.rows) >= MAX_FORMS:
+            return [None] * len(self.rows)
+        both = zip(self.rows, self.bits, strict=True)
+        found = (COUNTER_PATTERN.search(row_text(r.raw)) if bits & PROGRESS else None for r, bits in both)
+        return [int(f[1]) if f else None for f in found]
 
     def is_record(self, place: int) -> bool:
         """Does the row at `place` begin with a time or a level, as a logger writes it?"""
@@ -261,6 +275,16 @@ class _LaneRows:
 def _counts_behind(holds: Sequence[bool]) -> list[int]:
     """For each row, how many from it on hold; 0 behind the last."""
     return [*accumulate(reversed(holds), initial=0)][::-1]
+
+
+def _next_known(counts: Sequence[int | None]) -> list[int | None]:
+    """For each place the first count from it on."""
+    last: int | None = None
+    found: list[int | None] = []
+    for count in reversed(counts):
+        last = last if count is None else count
+        found.append(last)
+    return found[::-1]
 
 
 def _end_of(observation: Observation) -> int:

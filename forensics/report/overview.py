@@ -5,12 +5,14 @@ rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it | 20
 
 from datetime import datetime
 
+from forensics.core import lazy
 from forensics.core.text import counted
 from forensics.model import Report
 from forensics.report.incidents import Group, groups
-from forensics.report.phrases import guessed, remedies, span, symptoms
+from forensics.report.phrases import exactly, guessed, remedies, span, symptoms
 
 RUNS = 3  # of numbers, told one after the other
+KERNEL_STAMP_PATTERN = lazy.regex(r"\s{0,8}(?:<\d{1,4}>)?\[\s{0,8}(\d{1,10}\.\d{1,9})\]")  # `<6>[ 9120.213456]`
 MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen
 
 
@@ -28,9 +30,20 @@ def where(report: Report) -> str:
 
 
 def since(report: Report) -> str:
-    """When the first cause was first shown: `2026-11-21 08:46:17`, with its offset where the log itself tells a zone."""
+    """When the first cause was first shown: `2026-11-21 08:46:17`, with its offset where the log itself tells a zone; where no
+    clock is known, how long after boot."""
+    if report.verdict == "no_crash":
+        return ""
     found = cause_time(report)
-    return clock_time(*found, report) if found and report.verdict != "no_crash" else ""
+    return clock_time(*found, report) if found else _after_boot(report)
+
+
+def _after_boot(report: Report) -> str:
+    """`12.4 s after boot`, `2 h 32 min after boot`: where a kernel's log counts from there and no clock is known."""
+    counting = {s.name for s in report.sources if s.clock == "mono"}
+    stamps = [KERNEL_STAMP_PATTERN.match(p.text) for p in report.causes[0].evidence if p.source in counting]
+    first = min((float(s[1]) for s in stamps if s), default=None)
+    return f"{exactly(first)} after boot" if first is not None else ""
 
 
 def cause_time(report: Report) -> tuple[datetime, str] | None:

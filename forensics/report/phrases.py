@@ -6,6 +6,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from forensics.core import lazy
+from forensics.core.text import counted
 from forensics.model import Advice, Finding, Message, Proof, Report, Warning
 from forensics.model.answers import OUTCOME_LINE
 
@@ -13,6 +14,7 @@ VERDICTS = {
     "crash": "",
     "no_crash": "",
     "undetermined": "Nothing here proves a cause. This is the most likely one; see what would settle it.",
+    "likely": "No line here shows it alone; all of them together make it this likely. See what would settle it.",
 }
 WHO = {"user": "you", "admin": "admin"}
 SURENESS = {
@@ -28,6 +30,7 @@ GUESSED = (
 SENTENCES = 4
 UNDRAWN = "\b\x7f \t\r\n"
 LIKELY = 0.03
+MORE_LIKELY_THAN_NOT = 0.5
 NO_CAUSE = "none."  # the family of what says that nothing ended badly: no cause that words could be like
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
@@ -61,12 +64,26 @@ def headline(report: Report) -> str:
     """What the report says in a few words: the first cause, where there is more than a guess."""
     if guessed(report):
         return "No cause is proven"
-    return f"Not proven: {report.causes[0].title}" if report.verdict == "undetermined" else report.causes[0].title
+    return titled(report.verdict, report.causes[0])
+
+
+def titled(verdict: str, finding: Finding) -> str:
+    """The title of a cause; in front of one that nothing proves whether it is more likely than not."""
+    if verdict != "undetermined":
+        return finding.title
+    return f"{'Probably' if is_likely(finding) else 'Not proven'}: {finding.title}"
+
+
+def is_likely(finding: Finding) -> bool:
+    """Is it likelier that it was this than that it was not?"""
+    return finding.probability > MORE_LIKELY_THAN_NOT
 
 
 def verdict(report: Report) -> str:
     """What is to be said of the first cause before anything else."""
-    return "" if guessed(report) else VERDICTS[report.verdict]
+    if guessed(report):
+        return ""
+    return VERDICTS["likely" if report.verdict == "undetermined" and is_likely(report.causes[0]) else report.verdict]
 
 
 def what_happened(report: Report) -> str:
@@ -173,6 +190,15 @@ def span(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+
+
+def exactly(seconds: float) -> str:
+    """A length of time without a loss that matters: `12.4 s`, `2 h 32 min`, `3 days 4 h`."""
+    for size, unit, part, small in ((86400, "day", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if seconds >= size:
+            whole, rest = int(seconds // size), int(seconds % size // part)
+            return f"{counted(whole, unit) if unit == 'day' else f'{whole} {unit}'}" + (f" {rest} {small}" if rest else "")
+    return f"{seconds:.1f} s"
 
 
 def notes(report: Report) -> list[tuple[str, str]]:

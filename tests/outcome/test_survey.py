@@ -109,6 +109,15 @@ def test_a_banner_that_returns_and_a_counter_that_falls_begin_one(knowledge: Dat
     assert len(own(log("some text here", "more of it", "and more", *STEPS), knowledge).attempts) == 1
 
 
+def test_a_head_that_returns_while_steps_count_on_begins_none(knowledge: Database) -> None:
+    """The heading of a table of progress is printed again and again; a program that starts anew counts anew."""
+    head = ["column names of the table", "---- ---- ---- ----", "units of the columns here", "another line of it"]
+    again = [line for i in range(0, 40, 10) for line in (*head, *STEPS[i : i + 10])]
+    assert len(own(log(*again), knowledge).attempts) == 1
+    assert len(own(log(*head, *STEPS[:9], "Killed", *head, *STEPS[:9]), knowledge).attempts) == 2
+    assert len(own(log(*STEPS), knowledge).attempts) == 1  # the first lines are steps themselves
+
+
 def test_a_lanes_end_is_told_in_lines_from_it(knowledge: Database) -> None:
     digest = own(log(*STEPS, ERROR, "Training completed in 3h", "bye to everybody"), knowledge).digest
     assert (digest.lines, digest.looked_at, digest.trouble, digest.good, digest.progress) == (43, 43, 2, 1, 3)

@@ -40,7 +40,7 @@ CASES = (
             "[I 2026-03-01 17:45:02.901 ServerApp] Shutting down 1 kernel\n"
         },
         (r"\ASomebody or some script stopped it", "nothing to repair"),
-        (r"\A(?:Not proven: )?The notebook kernel died",),
+        (r"\A(?:Not proven: |Probably: )?The notebook kernel died",),
     ),
     Once(
         "because /dev/shm was full (df in the same log shows 1 % used); not known: how large /dev/shm is",
@@ -113,7 +113,7 @@ CASES = (
     Once(
         "a file is missing (pip install protobuf<4.21.3 in a shell)",
         {"setup.log": "+ pip install protobuf<4.21.3\nbash: 4.21.3: No such file or directory\n+ python train.py\n" + steps(1, 60) + "training finished\n"},
-        (r"\A(?:Not proven: )?A file or directory is missing",),
+        (r"\A(?:Not proven: |Probably: )?A file or directory is missing",),
     ),
     Once(
         "The run made no progress any more (the status page of a web server)",

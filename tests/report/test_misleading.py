@@ -137,9 +137,16 @@ def test_what_comes_days_later_did_not_follow() -> None:
 
 def test_what_is_not_proven_says_so_before_its_cause() -> None:
     report = replace(made.report(), verdict="undetermined")
-    assert headline(report) == "Not proven: A memory limit was hit"
-    assert render(report, "text").startswith("Not proven: ")
-    assert render(report, "markdown").startswith("## Not proven: ")
+    first = report.causes[0]
+    likely = replace(report, causes=(replace(first, probability=0.98), *report.causes[1:]))
+    unlikely = replace(report, causes=(replace(first, probability=0.35), *report.causes[1:]))
+    assert headline(likely) == "Probably: A memory limit was hit"
+    assert headline(unlikely) == "Not proven: A memory limit was hit"
+    for told, said in ((likely, "Probably: "), (unlikely, "Not proven: ")):
+        assert render(told, "text").startswith(said)
+        assert render(told, "markdown").startswith(f"## {said}")
+    assert "Nothing here proves a cause" not in render(likely, "text")  # it stands beside 98 %
+    assert "Nothing here proves a cause" in render(unlikely, "text")
 
 
 def test_a_curve_that_shows_nothing_is_not_drawn() -> None:

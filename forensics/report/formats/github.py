@@ -12,7 +12,7 @@ from forensics.core.text import shown
 from forensics.model import Report
 from forensics.report.incidents import Told, told_incidents
 from forensics.report.notices import groups
-from forensics.report.phrases import percent
+from forensics.report.phrases import percent, titled
 from forensics.report.style import Style
 
 MAX_ANNOTATIONS = 10  # of a kind: GitHub drops the others of a step
@@ -37,7 +37,7 @@ def _told(told: Told) -> str:
     proof = finding.evidence[0] if finding.evidence else None
     said = [finding.summary, f"Where: {finding.where}." if finding.where else "", f"Evidence: {proof.text}" if proof else ""]
     said += [f"Do first: {finding.remediations[0].action}" if finding.remediations else ""]
-    title = finding.title if told.verdict == "crash" else f"Not proven: {finding.title}"
+    title = titled(told.verdict, finding)
     place = {"file": proof.source, "line": str(proof.line)} if proof else {}
     properties = {**place, "title": f"{title} ({percent(finding.probability)})"}
     return _command(LEVEL_OF_VERDICT[told.verdict], properties, "\n".join(filter(None, said)))

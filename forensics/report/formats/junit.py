@@ -1,7 +1,7 @@
 """The report as JUnit XML, for CI systems and test viewers: each incident that ended badly is a failed test case.
 
     crash         <failure message="A memory limit was hit (97 %)">
-    undetermined  <error message="Not proven: ... (62 %)">
+    undetermined  <error message="Probably: ... (62 %)">
     no_crash      a test case without either
 
 The text of a failure holds the summary, the evidence lines and the first thing to do.
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from forensics.core.text import shown
 from forensics.model import Report
 from forensics.report.incidents import Told, told_incidents
-from forensics.report.phrases import percent
+from forensics.report.phrases import percent, titled
 from forensics.report.style import Style
 from forensics.report.subject import ending
 
@@ -54,7 +54,7 @@ def _case(report: Report, told: Told) -> ET.Element:
     if told.verdict == "no_crash":
         return case
     failed = told.verdict == "crash"
-    title = told.finding.title if failed else f"Not proven: {told.finding.title}"
+    title = titled(told.verdict, told.finding)
     fault = ET.SubElement(case, "failure" if failed else "error")
     fault.set("message", f"{title} ({percent(told.finding.probability)})")
     fault.set("type", told.finding.id)
