@@ -17,13 +17,13 @@ from forensics.core import lazy
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
+from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_FORMS, starts_of
 from forensics.outcome.digest import MIN_FORM_CHARS, NOT_WORK_CLASSES, lane_digest
 from forensics.outcome.lanes import MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows, row_text
 from forensics.outcome.line_classes import (
     GOES_ON,
     GOOD,
     PROGRESS,
-    START,
     TAKES_BACK,
     TRACEBACK,
     TROUBLE,
@@ -34,13 +34,10 @@ MAX_LAST_ROWS = 60  # classified one by one; of the others one for each form
 MAX_LANES_READ_LONG = 8
 MAX_LAST_ROWS_OF_MANY_LANES = 5  # where a source has more lanes: a host has hundreds of services
 NEVER_SEEN = 1 << 62
-MAX_FORMS = 4000  # of a source; further ones are taken for neutral
 SHOWN_TROUBLE = 20
 SHOWN_LAST = 5
 NEAR_ROWS = 3  # behind an observation: where a program says that it goes on
 IN_FRONT_ROWS = 2
-BANNER_ROWS = 3  # of a lane: what a program prints first, it prints again when it is started again
-MAX_STARTS = 50  # a banner that returns more often is a line like others
 CELL_HEADING = re.compile(
     rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$"
 )  # the heading of a notebook's cell: each is an attempt
@@ -48,7 +45,6 @@ TRACEBACK_RECORD = "traceback"
 MILD_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 RECORD_LEVEL = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
 MAX_LEVEL_CHARS = 160
-COUNTER_PATTERN = lazy.regex(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})")
 
 
 def survey_lanes(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
@@ -200,41 +196,10 @@ class _LaneRows:
         return self._starts
 
     def _found_starts(self) -> list[int]:
-        banners, counts = self._banners(), self._step_counts()
-        ahead = _next_known(counts)
-        found: list[int] = []
-        highest = max((c for c in counts[:BANNER_ROWS] if c is not None), default=0)
-        for i in range(BANNER_ROWS, len(self.rows)):
-            row, bits, count, upcoming = self.rows[i], self.bits[i], counts[i], ahead[i]
-            fell = count is not None and count <= 1 and highest > 2
-            goes_on = upcoming is not None and upcoming > highest > 0  # the head of a table comes again while its steps count on
-            highest = highest if count is None else count
-            is_start = bool(bits & START and not bits & TROUBLE) or fell
-            begins = is_start or (row.form in banners and not goes_on)
-            if self.cells:
-                begins = CELL_HEADING.match(row.raw) is not None
-            if begins and (self.cells or not found or row.number - found[-1] > BANNER_ROWS):
-                found.append(row.number)
-                self._explicit_starts += [row.number] if is_start else []
+        if self.cells:
+            return [r.number for r in self.rows[BANNER_ROWS:] if CELL_HEADING.match(r.raw)]
+        found, self._explicit_starts = starts_of(self.rows, self.bits)
         return found
-
-    def _banners(self) -> set[bytes]:
-        """The forms of the first lines that come again, and are no steps that are counted."""
-        first = zip(self.rows[:BANNER_ROWS], self.bits[:BANNER_ROWS], strict=False)
-        banner = [r.form for r, bits in first if r.form.count(b" ") >= 2 and not bits & PROGRESS]
-        counts: dict[bytes, int] = defaultdict(int)
-        for row in self.rows:
-            if row.form in banner:
-                counts[row.form] += 1
-        return {form for form, n in counts.items() if 1 < n <= MAX_STARTS}
-
-    def _step_counts(self) -> list[int | None]:
-        """The step or epoch that each row counts; None for those that count none, and for all of a long log."""
-        if len(self.rows) >= MAX_FORMS:
-            return [None] * len(self.rows)
-        both = zip(self.rows, self.bits, strict=True)
-        found = (COUNTER_PATTERN.search(row_text(r.raw)) if bits & PROGRESS else None for r, bits in both)
-        return [int(f[1]) if f else None for f in found]
 
     def is_record(self, place: int) -> bool:
         """Does the row at `place` begin with a time or a level, as a logger writes it?"""
@@ -275,16 +240,6 @@ class _LaneRows:
 def _counts_behind(holds: Sequence[bool]) -> list[int]:
     """For each row, how many from it on hold; 0 behind the last."""
     return [*accumulate(reversed(holds), initial=0)][::-1]
-
-
-def _next_known(counts: Sequence[int | None]) -> list[int | None]:
-    """For each place the first count from it on."""
-    last: int | None = None
-    found: list[int | None] = []
-    for count in reversed(counts):
-        last = last if count is None else count
-        found.append(last)
-    return found[::-1]
 
 
 def _end_of(observation: Observation) -> int:

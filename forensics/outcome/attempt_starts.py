@@ -1,0 +1,67 @@
+"""The rows of a lane to those at which a further attempt begins.
+
+    loading data / step 1 / step 2 / Killed / loading data / step 1   -> the second `loading data`
+    epoch  loss  lr / 1  0.9  0.1 / epoch  loss  lr / 2  0.8  0.1     -> none: the head of a table comes again, its steps count on
+
+A phrase that says so begins an attempt (`Resuming from checkpoint`), steps that are counted from the beginning again, and the
+first lines of the program when they return, unless the steps count on across them.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.outcome.lanes import Row, row_text
+from forensics.outcome.line_classes import PROGRESS, START, TROUBLE
+
+MAX_FORMS = 4000  # of a source; further ones are taken for neutral
+BANNER_ROWS = 3  # of a lane: what a program prints first, it prints again when it is started again
+MAX_STARTS = 50  # a banner that returns more often is a line like others
+COUNTER_PATTERN = lazy.regex(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})")
+
+
+def starts_of(rows: Sequence[Row], bits: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Numbers of the lines at which a further attempt begins, and of those that say so themselves. `bits`: the rows' classes."""
+    banners, counts = _banners(rows, bits), _step_counts(rows, bits)
+    ahead = _next_known(counts)
+    found: list[int] = []
+    explicit: list[int] = []
+    highest = max((c for c in counts[:BANNER_ROWS] if c is not None), default=0)
+    for i in range(BANNER_ROWS, len(rows)):
+        count, upcoming = counts[i], ahead[i]
+        fell = count is not None and count <= 1 and highest > 2
+        goes_on = upcoming is not None and upcoming > highest > 0
+        highest = highest if count is None else count
+        is_explicit = bool(bits[i] & START and not bits[i] & TROUBLE) or fell
+        begins = is_explicit or (rows[i].form in banners and not goes_on)
+        if begins and (not found or rows[i].number - found[-1] > BANNER_ROWS):
+            found.append(rows[i].number)
+            highest = count or 0  # its steps are counted from here: their first one begins no attempt more
+            explicit += [rows[i].number] if is_explicit else []
+    return found, explicit
+
+
+def _banners(rows: Sequence[Row], bits: Sequence[int]) -> set[bytes]:
+    """The forms of the first rows that come again, and are no steps that are counted."""
+    first = zip(rows[:BANNER_ROWS], bits[:BANNER_ROWS], strict=True)
+    banner = {r.form for r, b in first if r.form.count(b" ") >= 2 and not b & PROGRESS}
+    counts = Counter(r.form for r in rows if r.form in banner)
+    return {form for form, n in counts.items() if 1 < n <= MAX_STARTS}
+
+
+def _step_counts(rows: Sequence[Row], bits: Sequence[int]) -> list[int | None]:
+    """The step or epoch that each row counts; None for those that count none, and for all of a long log."""
+    if len(rows) >= MAX_FORMS:
+        return [None] * len(rows)
+    found = (COUNTER_PATTERN.search(row_text(r.raw)) if b & PROGRESS else None for r, b in zip(rows, bits, strict=True))
+    return [int(f[1]) if f else None for f in found]
+
+
+def _next_known(counts: Sequence[int | None]) -> list[int | None]:
+    """For each place the first count from it on."""
+    last: int | None = None
+    found: list[int | None] = []
+    for count in reversed(counts):
+        last = last if count is None else count
+        found.append(last)
+    return found[::-1]
