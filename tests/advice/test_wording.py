@@ -90,3 +90,16 @@ def test_braces_that_are_no_fields_stay() -> None:
 )
 def test_a_noun_beside_a_number_is_in_its_form(template: str, facts: dict[str, int | str], said: str) -> None:
     assert fill(template, facts) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("Try again.", "It said: Try again. Then it left."),
+        ("really?", "It said: really? Then it left."),
+        ("no", "It said: no. Then it left."),
+    ],
+)
+def test_a_sentence_that_ends_in_a_quoted_sentence_has_one_full_stop(value: str, told: str) -> None:
+    assert fill("It said: {message}. Then it left.", {"message": value}) == told
+    assert fill("{message}.txt is gone.", {"message": "a."}) == "a..txt is gone."

@@ -194,3 +194,29 @@ def test_the_command_line_takes_them(tmp_path: Path) -> None:
         assert "4712" in line
     piped = CliRunner().invoke(build(), ["stdin", "--pid", "100", "-f", "json"], input=DMESG)
     assert json.loads(piped.stdout)["causes"][0]["facts"]["pid"] == 100
+
+
+@pytest.mark.parametrize(
+    ("row", "named_by"),
+    [
+        ("4711|train|gpu|COMPLETED|0:0|2026-11-20T08:00:00", True),
+        ("4711.batch|batch||COMPLETED|0:0|2026-11-20T08:00:00", True),
+        ("4711         train        gpu    account      8  COMPLETED      0:0", True),
+        ("47110|train|gpu|COMPLETED|0:0|2026-11-20T08:00:00", False),
+        ("epoch 4711 loss 0.3", False),
+        ("4711 samples read in 0:03", False),
+    ],
+)
+def test_a_row_of_sacct_names_its_job(row: str, named_by: bool) -> None:
+    assert named("4711")(event("accounting.txt", 1, row)) is named_by
+
+
+def test_a_job_that_sacct_says_ended_well_is_answered(knowledge: Database) -> None:
+    rows = (
+        "JobID|JobName|Partition|State|ExitCode|Start|End|Elapsed|NodeList\n"
+        "4711|train|gpu|COMPLETED|0:0|2026-11-20T08:00:00|2026-11-20T10:00:00|02:00:00|node04\n"
+    )
+    report = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, choice=Choice(job="4711"))
+    assert (report.verdict, report.causes[0].id, report.missing) == ("no_crash", HEALTHY, ())
+    other = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, choice=Choice(job="4712"))
+    assert other.verdict == "undetermined"

@@ -174,3 +174,14 @@ def test_lines_that_only_show_how_it_ended_prove_no_cause() -> None:
         assert "What to do" not in said
         assert "what to do" not in said
         assert "Nothing here crashed" not in said
+
+
+def test_where_no_clock_is_known_seconds_after_boot_are_told() -> None:
+    report = made.report()
+    proof = replace(report.causes[0].evidence[0], time=None, text="[ 9120.213456] Killed process 1917 (python3)")
+    first = replace(report.causes[0], evidence=(proof,))
+    sources = tuple(replace(s, clock="mono") for s in report.sources)
+    assert overview.since(replace(report, causes=(first,), sources=sources)) == "2 h 32 min after boot"
+    early = replace(first, evidence=(replace(proof, text="<6>[   12.412345] Killed process 1917"),))
+    assert overview.since(replace(report, causes=(early,), sources=sources)) == "12.4 s after boot"
+    assert overview.since(replace(report, causes=(first,))) == ""  # a number in brackets of a log that is no kernel's
