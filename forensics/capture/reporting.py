@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forensics.capture.options import Options
 
 REPORT_S = 60.0  # what somebody may wait for who started the program in a terminal
-UNAWAITED_REPORT_S = 300.0  # nobody waits for a process beside: the first report on a starved machine compiles the signatures
+UNAWAITED_REPORT_S = 1800.0  # nobody waits for a process beside, and one of low priority may get almost no processor
 NO_ROOM = ("can't start new thread", "Resource temporarily unavailable")
 ROOM_S = 10.0  # processes left behind by a job end, or are ended, within so long
 MESSAGE_BYTES = 4096  # more of a container's termination message Kubernetes cuts

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 CONNECTION_MARK = "@connection_file@"  # VS Code replaces {connection_file} in one word of argv only
-PATIENCE = Patience(capture_s=5, report_s=30, clients_s=2)  # no process was warmed up: the knowledge is loaded at the death
+PATIENCE = Patience(capture_s=5, report_s=90, clients_s=2)  # no process was warmed up: the knowledge is loaded at the death
 MORE_S = 2.0  # a client that goes on after a failed cell is answered so long
 ENDED_S = 5.0  # a kernel that was asked to end by SIGTERM and does not is killed
 PARENT_LOOK_S = 1.0  # as often as ipykernel looks whether its client is still there
