@@ -35,7 +35,7 @@ def all_formats() -> tuple[LineFormat, ...]:
         formats = getattr(importlib.import_module(place), "LINE_FORMATS", None)
         if formats is None:
             raise TypeError(
-                f"{place} has no LINE_FORMATS: export a tuple of LineFormat, or name the module in {__name__}.HELPERS"
+                f"{place} has no LINE_FORMATS: export a tuple of LineFormat, or name the module in {__name__}.NOT_LINE_FORMATS"
             )
         for form in formats:
             if form.name in found:

@@ -16,10 +16,10 @@ SAMPLES = [(form, sample) for form in all_formats() for sample in form.samples]
 @pytest.mark.parametrize(("form", "sample"), SAMPLES, ids=lambda x: x.name if isinstance(x, LineFormat) else "")
 def test_a_sample_is_recognised_by_its_format_and_by_none_before_it(form: LineFormat, sample: str) -> None:
     assert form.parse(sample) is not None
-    assert form.starts(shape(sample))
+    assert form.starts(shape(sample)), f"first={form.first!r} does not fit {shape(sample)!r}, all that it sees of the line"
     assert form.within in sample
     others = [o.name for o in all_formats() if o.rank <= form.rank and o is not form and o.parse(sample)]
-    assert others == []
+    assert others == [], f"read it, too: {others}; the one that says more of a line needs a smaller rank="
     assert parse_prefix(sample).formats[0] == form.name
 
 
