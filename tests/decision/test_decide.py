@@ -3,12 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import MAX_CAUSES, UNKNOWN_OWNER_MAX, DecisionInput, decide
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
-from forensics.model.verdicts import Diagnosis
+from forensics.model import Line
+from forensics.model.verdicts import Diagnosis, LaneDigest, LaneKind
 from tests.decision.made import lane, model, question, seen
 
 KILL = "host_memory.oom_cgroup"
@@ -148,3 +150,26 @@ def test_probabilities_are_shares_of_one(knowledge: Database, bad: float, causes
     causes_told = [c for c in found.candidates if c.cause != HEALTHY]
     assert causes_told == sorted(causes_told, key=lambda c: -c.probability)
     assert (found.candidates[0].cause == HEALTHY) == (found.verdict == "no_crash")
+
+
+QUIET = replace(lane().digest, progress=-1)  # no line of progress in it
+
+
+@pytest.mark.parametrize(
+    ("kind", "digest", "state"),
+    [("notebook", None, "ended_well"), ("notebook", QUIET, "ended_well"), ("job", None, "cut_off"), ("job", QUIET, "unknown")],
+)
+def test_an_end_that_nothing_tells_is_named_by_what_stands_in_front_of_it(
+    knowledge: Database, kind: LaneKind, digest: LaneDigest | None, state: str
+) -> None:
+    """A notebook that says nothing has nothing to say; a job is cut off where it showed progress."""
+    made = lane(kind)
+    found = decided(knowledge, question(lanes=(replace(made, digest=digest or made.digest),)), model(-6.0))
+    assert found.outcome.state == state
+
+
+def test_a_good_end_is_shown_by_the_line_that_tells_it_and_another_by_its_last(knowledge: Database) -> None:
+    told = replace(lane(good=3), good_lines=(Line(97, "saved the model"),), last_lines=(Line(99, "bye"), Line(100, "")))
+    assert decided(knowledge, question(lanes=(told,)), model(-6.0)).outcome.lines == (("train.log", 97, "saved the model"),)
+    cut = replace(told, digest=lane().digest)
+    assert decided(knowledge, question(lanes=(cut,)), model(-6.0)).outcome.lines == (("train.log", 100, ""),)
