@@ -24,8 +24,8 @@ import numpy as np
 from forensics.history.again import seen_before
 from forensics.history.exchange import incidents_in, reports_in
 from forensics.history.fingerprint import fingerprint
-from forensics.history.incident import Incident, Known
-from forensics.history.lemons import Unit, lemons, tested
+from forensics.history.incident import Incident, RunFacts
+from forensics.history.lemons import Unit, lemons, test_units
 from forensics.history.opening import open_store
 from forensics.history.trend import trend
 
@@ -91,7 +91,7 @@ def added(reports: Path, folder: Path, count: int = 10_000) -> None:
             file.write(msgspec.json.encode(document | {"case": f"{document['case']}-{n}"}) + b"\n")
     store = open_store(str(folder / "added.db"))
     start = time.perf_counter(), time.process_time()
-    new = store.add(incidents_in(folder / "added.jsonl", 0, b"salt", Known()))
+    new = store.add(incidents_in(folder / "added.jsonl", 0, b"salt", RunFacts()))
     took = time.perf_counter() - start[0], time.process_time() - start[1]
     print(f"{new:,} reports added in {took[0]:.1f} s, {took[1]:.1f} s of processor; load {os.getloadavg()[0]:.1f}")
 
@@ -109,7 +109,7 @@ def drawn_fleet(bad: int, seed: int, expected: float) -> tuple[Any, Any]:
 def called(counts: Any, hours: Any) -> set[int]:
     """The nodes that are called lemons."""
     found = {str(i): Unit(str(i), int(k), ()) for i, k in enumerate(counts) if k}
-    return {int(u.name) for u in tested(found, {str(i): float(h) for i, h in enumerate(hours)}).units if u.lemon}
+    return {int(u.name) for u in test_units(found, {str(i): float(h) for i, h in enumerate(hours)}).units if u.lemon}
 
 
 def fleets() -> None:

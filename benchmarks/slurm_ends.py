@@ -175,7 +175,7 @@ def record(cluster: Cluster, jobs: dict[str, str], target: Path) -> None:
     kept: dict[str, Any] = {}
     for name, job in jobs.items():
         answers = {}
-        for command in (programs.sacct(job), ["scontrol", "show", "job", job]):
+        for command in (programs.sacct_command(job), ["scontrol", "show", "job", job]):
             done = subprocess.run(
                 [CLUSTER, "run", cluster.folder, " ".join(command)], capture_output=True, text=True, check=False
             )

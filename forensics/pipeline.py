@@ -18,13 +18,13 @@ from forensics.decision.precedence import precedence_of
 from forensics.model import (
     Finding,
     Incident,
+    JobContext,
     Observation,
+    OpenQuestion,
     Report,
     Scan,
     Source,
     SourceSummary,
-    Surroundings,
-    Unknown,
     Verdict,
     Warning,
 )
@@ -35,14 +35,14 @@ from forensics.source_analysis import SourceAnalysis, analyze_sources
 from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
 from forensics.sources.renumber import renumbered_lane
-from forensics.summary.incidents import in_order, incident_summaries, moments
+from forensics.summary.incidents import incident_summaries, order_incidents, timeline
 from forensics.summary.sources import source_summaries
 from forensics.summary.subject import earlier_attempts, subject_summary
 from forensics.version import VERSION
 
 CLEAR = 0.8  # a cause that is less probable is shown with the lines that may decide it
 DISORDERED_MAX = 0.75  # of what only lines in no order tell
-DISORDERED = Unknown(
+DISORDERED = OpenQuestion(
     what="what came first",
     why="the stamps of these lines go back and forth, so what followed, and what was overcome, cannot be told from their order",
     command="sort --stable --key=1,2 train.log > sorted.log",
@@ -65,7 +65,7 @@ def analyze_paths(
     case: str,
     knowledge: Database,
     baseline: Sequence[Path] = (),
-    choice: correlation.Choice = correlation.EVERYTHING,
+    choice: correlation.Filter = correlation.EVERYTHING,
     workers: int | None = None,
 ) -> Report:
     """The Report on files and folders; raises UsageError or SourceError when a path is missing or nothing can be read."""
@@ -74,8 +74,8 @@ def analyze_paths(
     return analyze(given, case, knowledge, noted, workers, baseline=baseline, choice=choice)
 
 
-def analyze_folders(folder: Path, knowledge: Database, choice: correlation.Choice = correlation.EVERYTHING) -> Iterator[Report]:
-    """A Report for each sub-folder of `folder`, in order of name; one in which nothing can be read is told as such."""
+def analyze_folders(folder: Path, knowledge: Database, choice: correlation.Filter = correlation.EVERYTHING) -> Iterator[Report]:
+    """A Report for each sub-folder of `folder`, in order of name; one in which nothing can be read gets a report that says so."""
     for case in sorted(p for p in folder.iterdir() if p.is_dir()):
         try:
             yield analyze_paths([case], case.name, knowledge, choice=choice)
@@ -83,7 +83,7 @@ def analyze_folders(folder: Path, knowledge: Database, choice: correlation.Choic
             yield analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
 
 
-class Examined(Struct, frozen=True):
+class PlacedCase(Struct, frozen=True):
     """What is known of some sources before anything is decided. `noted`: grows while the report is made."""
 
     analyses: list[SourceAnalysis]
@@ -93,27 +93,27 @@ class Examined(Struct, frozen=True):
     summaries: tuple[SourceSummary, ...]
     asked: Subject
     noted: list[Warning]
-    attempted: dict[str, tuple[context.Attempted, ...]]
+    attempted: dict[str, tuple[context.AttemptFacts, ...]]
 
 
-def examine(
+def place_case(
     given: Iterable[Source],
     knowledge: Database,
     warnings: Iterable[Warning] = (),
     workers: int | None = None,
-    choice: correlation.Choice = correlation.EVERYTHING,
-) -> Examined:
+    choice: correlation.Filter = correlation.EVERYTHING,
+) -> PlacedCase:
     """The first half of `analyze`: sources read, their observations placed and cut into incidents, the subject named."""
     noted = list(warnings)
     analyses = analyze_sources(given, knowledge, noted.append, workers)
     clocks, placed = placed_observations(analyses, knowledge, noted)
-    kept = correlation.choose(placed, choice, clocks, noted.append)
+    kept = correlation.apply_filter(placed, choice, clocks, noted.append)
     every = find_incidents(kept, analyses, knowledge, noted)
-    found = correlation.last(every) if choice.last else every
+    found = correlation.last_incident(every) if choice.last else every
     source_table = source_summaries(analyses, clocks, noted)
     asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses})
     attempted = {a.name: a.attempted for a in analyses}
-    return Examined(analyses, clocks, kept, found, source_table, asked, noted, attempted)
+    return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted)
 
 
 def analyze(
@@ -123,7 +123,7 @@ def analyze(
     warnings: Iterable[Warning] = (),
     workers: int | None = None,
     baseline: Sequence[Path] = (),
-    choice: correlation.Choice = correlation.EVERYTHING,
+    choice: correlation.Filter = correlation.EVERYTHING,
 ) -> Report:
     """The Report on `given`, read once each, and once more where no cause is clear. `warnings`: those of opening them.
 
@@ -131,24 +131,24 @@ def analyze(
     well. `choice`: what of it all is asked about.
     """
     model, amiss = active_model()
-    seen = examine(given, knowledge, [*warnings, *([Warning("model", amiss)] if amiss else [])], workers, choice)
+    seen = place_case(given, knowledge, [*warnings, *([Warning("model", amiss)] if amiss else [])], workers, choice)
     noted, asked = seen.noted, seen.asked
-    every = correlation.joined(seen.incidents)
+    every = correlation.join_incidents(seen.incidents)
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around = _surroundings(decided, seen)
     found_causes = advice.findings(decided, knowledge, around)
-    found, each = in_order(seen.incidents, each, decided, found_causes[0])
+    found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
     answer = _doubted(answer, disordered_sources(seen.analyses, noted), asked)
-    answer = _unsettled(answer, correlation.unanswered(seen.kept, choice, seen.clocks))
-    first = advice.linked(answer.findings, every)
+    answer = _unsettled(answer, correlation.unmatched(seen.kept, choice, seen.clocks))
+    first = advice.annotate_links(answer.findings, every)
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
         case=case,
         verdict=answer.verdict,
         causes=first,
         incidents=incident_summaries(found, each, first, lambda d: advice.findings(d, knowledge, around)),
-        timeline=moments(found, each),
+        timeline=timeline(found, each),
         sources=seen.summaries,
         missing=answer.missing,
         warnings=(),  # see _beside
@@ -159,12 +159,12 @@ def analyze(
     return _beside(report, seen, baseline, knowledge)
 
 
-def _surroundings(decided: Diagnosis, seen: Examined) -> Surroundings:
+def _surroundings(decided: Diagnosis, seen: PlacedCase) -> JobContext:
     """Where and how the job ran; not looked for where there is nothing to advise."""
     scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
-    look = partial(context.surroundings, scans, drawn, seen.attempted)
-    return call_or_warn(look, Surroundings(), "where it ran", None, seen.noted.append)
+    look = partial(context.job_context, scans, drawn, seen.attempted)
+    return call_or_warn(look, JobContext(), "where it ran", None, seen.noted.append)
 
 
 def _decided(
@@ -198,7 +198,7 @@ class Answer(Struct, frozen=True):
 
     verdict: Verdict
     findings: tuple[Finding, ...]
-    missing: tuple[Unknown, ...]
+    missing: tuple[OpenQuestion, ...]
 
 
 def _doubted(answer: Answer, disordered: set[str], asked: Subject) -> Answer:
@@ -212,7 +212,7 @@ def _doubted(answer: Answer, disordered: set[str], asked: Subject) -> Answer:
     return Answer(answer.verdict, tuple(found), (DISORDERED, *answer.missing))
 
 
-def _unsettled(answer: Answer, open_question: Unknown | None) -> Answer:
+def _unsettled(answer: Answer, open_question: OpenQuestion | None) -> Answer:
     """Where what was asked about is not in the logs: that nothing can be said of it."""
     if open_question is None:
         return answer
@@ -220,12 +220,12 @@ def _unsettled(answer: Answer, open_question: Unknown | None) -> Answer:
     return Answer("undetermined", found, (open_question,))
 
 
-def _beside(report: Report, seen: Examined, baseline: Sequence[Path], knowledge: Database) -> Report:
+def _beside(report: Report, seen: PlacedCase, baseline: Sequence[Path], knowledge: Database) -> Report:
     """`report` with what helps to understand it: environment, curves, the lines that may decide where no cause is sure, and
     what was noted of all of it."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
-    around = partial(context.attach, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
+    around = partial(context.attach_context, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
     report = call_or_warn(around, report, "the context", None, noted.append)
     decided = partial(_with_deciding_lines, report, scans, baseline, noted, knowledge)
     report = call_or_warn(decided, report, "the lines that may decide", None, noted.append)

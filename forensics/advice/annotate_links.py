@@ -16,7 +16,7 @@ Place = tuple[str, int]
 TIME_LINK = "time"  # what nothing but time links
 
 
-def linked(findings: Sequence[Finding], incident: Incident | None) -> tuple[Finding, ...]:
+def annotate_links(findings: Sequence[Finding], incident: Incident | None) -> tuple[Finding, ...]:
     """`findings`, their evidence and that of their symptoms with what links it to the first line of the first one."""
     if incident is None or not findings or not findings[0].evidence or not incident.links:
         return tuple(findings)

@@ -1,19 +1,19 @@
 """The facts that remedies may speak of: those of the evidence, and what programs, settings and arithmetic add.
 
-Remark("kept_loss", "train.py", 14, "losses.append(loss)")   -> kept_loss "train.py:14", kept_loss_code "losses.append(loss)"
-Remark("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, batch_size_place "train.py:3"
+Habit("kept_loss", "train.py", 14, "losses.append(loss)")   -> kept_loss "train.py:14", kept_loss_code "losses.append(loss)"
+Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, batch_size_place "train.py:3"
 """
 
 import re
 from collections.abc import Iterable
 
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
-from forensics.database.releases import is_older, release
-from forensics.model import HABITS, Fields, Remark, Surroundings, Value
+from forensics.database.releases import find_release, is_older
+from forensics.model import HABITS, Fields, Habit, JobContext, Value
 
 LOOP = re.compile(r"loop\d+(?:p\d+)?")
 DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_table")
-# Settings whose largest value counts where several are told: what needs most memory.
+# Settings whose largest value counts where there are several: it needs most memory.
 NUMBER_FACTS = (
     "batch_size",
     "accumulation",
@@ -39,7 +39,7 @@ def case_fields() -> set[str]:
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
-def case_facts(facts: Fields, around: Surroundings) -> dict[str, Value]:
+def case_facts(facts: Fields, around: JobContext) -> dict[str, Value]:
     """`facts` of the evidence over those of what is `around` the job: evidence has the last word."""
     known = {**_settings(around), **_habits(around), **facts}
     if around.last_reading:
@@ -59,52 +59,52 @@ def _loop_device(facts: Fields) -> dict[str, Value]:
     return {"loop_device": device} if LOOP.fullmatch(device) else {}
 
 
-def _shm_space(around: Surroundings) -> dict[str, Value]:
+def _shm_space(around: JobContext) -> dict[str, Value]:
     """What `df` says of the file system for shared memory: size, used, free, share."""
-    told = [s.value for s in around.settings if s.name == "/dev/shm"]
-    return {"shm_space": told[-1]} if told else {}
+    columns = [s.value for s in around.settings if s.name == "/dev/shm"]
+    return {"shm_space": columns[-1]} if columns else {}
 
 
-def _driver(facts: Fields, around: Surroundings) -> dict[str, Value]:
-    """Of a CUDA release and a driver that are both told: which driver it needs, where this one is older."""
-    told = {s.name: s.value for s in reversed(around.settings)}
-    asked = str(facts.get("cuda_needed") or facts.get("torch_cuda") or told.get("CUDA runtime") or "")
-    driver = str(facts.get("driver_version") or told.get("driver") or "")
-    found = release(asked) if asked else None
+def _driver(facts: Fields, around: JobContext) -> dict[str, Value]:
+    """Where both the CUDA release and the driver are known: which driver the release needs, if this one is older."""
+    known_settings = {s.name: s.value for s in reversed(around.settings)}
+    asked = str(facts.get("cuda_needed") or facts.get("torch_cuda") or known_settings.get("CUDA runtime") or "")
+    driver = str(facts.get("driver_version") or known_settings.get("driver") or "")
+    found = find_release(asked) if asked else None
     if found is None or not driver or not is_older(driver, found.driver):
         return {}
     needed = found.minimum if is_older(driver, found.minimum) else found.driver
-    return {"cuda_version": found.cuda, "driver_version": driver, "driver_minimum": needed, "driver_table": found.told}
+    return {"cuda_version": found.cuda, "driver_version": driver, "driver_minimum": needed, "driver_table": found.sentence}
 
 
-def settings_of(around: Surroundings) -> list[Remark]:
+def settings_of(around: JobContext) -> list[Habit]:
     """What the log says of the run's settings, else what the programs beside it do: defaults there may have been overridden."""
     said = {r.kind for r in around.run}
     return [*around.run, *(r for p in around.programs for r in p.settings if r.kind not in said)]
 
 
-def _settings(around: Surroundings) -> dict[str, Value]:
-    told: dict[str, Value] = {}
+def _settings(around: JobContext) -> dict[str, Value]:
+    facts: dict[str, Value] = {}
     every = settings_of(around)
     for name in NUMBER_FACTS:
         if most := max((r for r in every if r.kind == name), key=lambda r: r.value or 0, default=None):
-            told |= {name: int(most.value or 0), f"{name}_place": most.place}
+            facts |= {name: int(most.value or 0), f"{name}_place": most.place}
     for remark in every:
         if remark.kind.startswith("optimizer "):
-            told.setdefault("optimizer", remark.kind.removeprefix("optimizer "))
+            facts.setdefault("optimizer", remark.kind.removeprefix("optimizer "))
         elif remark.kind == "mixed_precision":
-            told.setdefault("mixed_precision", remark.place)
-    return told
+            facts.setdefault("mixed_precision", remark.place)
+    return facts
 
 
-def _habits(around: Surroundings) -> dict[str, Value]:
+def _habits(around: JobContext) -> dict[str, Value]:
     """The first habit of each kind, its place and its code."""
     return _places(h for p in around.programs for h in p.habits)
 
 
-def _places(habits: Iterable[Remark]) -> dict[str, Value]:
-    told: dict[str, Value] = {}
+def _places(habits: Iterable[Habit]) -> dict[str, Value]:
+    facts: dict[str, Value] = {}
     for habit in habits:
-        if habit.kind not in told:
-            told |= {habit.kind: habit.place, f"{habit.kind}_code": habit.text}
-    return told
+        if habit.kind not in facts:
+            facts |= {habit.kind: habit.place, f"{habit.kind}_code": habit.text}
+    return facts

@@ -57,7 +57,7 @@ def proofs_of(
     chosen: dict[tuple[str, int], Proof] = {}
     ordered = [
         sorted(e.proofs, key=lambda p: (p.source, p.line) in earlier) for e in _surest_first(events, deaths, earlier)
-    ]  # of a message that was told again, the last attempt's
+    ]  # of a repeated message, the one of the last attempt
     for place in range(max((len(own) for own in ordered), default=0)):
         for own in ordered:
             if place < len(own) and len(chosen) < MAX_EVIDENCE_LINES:

@@ -8,58 +8,58 @@ from msgspec.structs import replace
 
 from forensics.advice.case import SAID_FACT, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
-from forensics.advice.remedies import advice, missing
-from forensics.advice.whereabouts import where
+from forensics.advice.remedies import fitting_remedies, missing_facts
+from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import summary
 from forensics.database import HEALTHY, Cause, Database
-from forensics.model import Advice, Fields, Finding, Observation, Proof, Role, Surroundings, Unknown, Value
+from forensics.model import Advice, Fields, Finding, JobContext, Observation, OpenQuestion, Proof, Role, Value
 from forensics.model.answers import OUTCOME_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
-NO_SURROUNDINGS = Surroundings()
+NO_SURROUNDINGS = JobContext()
 MAX_OVERCOME = 4
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
-    Unknown(
+    OpenQuestion(
         what="a line that proves a cause",
         why="no known message stands in these logs; the causes are those whose logs use the most alike words",
         command="journalctl -k --since '1 hour ago' > kernel.log",
     ),
-    Unknown(
+    OpenQuestion(
         what="the whole output of the job, from its start to its last line",
         why="the first error is often far above the last one",
         command="python train.py > job.log 2>&1",
     ),
 )
-UNTIED = Unknown(
+UNTIED = OpenQuestion(
     what="whether the process that died was the job's",
     why="the job's log has neither its pid nor a consequence at that moment",
     command='python train.py > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',
 )
 
 
-def findings(diagnosis: Diagnosis, database: Database, around: Surroundings = NO_SURROUNDINGS) -> tuple[Finding, ...]:
+def findings(diagnosis: Diagnosis, database: Database, around: JobContext = NO_SURROUNDINGS) -> tuple[Finding, ...]:
     """What is said of each candidate, in order; remedies, which fit what is `around` the job, for the first one only."""
     return tuple(_finding(c, i == 0, diagnosis, database, around) for i, c in enumerate(diagnosis.candidates))
 
 
 def open_questions(
-    diagnosis: Diagnosis, found: Sequence[Finding], database: Database, around: Surroundings = NO_SURROUNDINGS
-) -> tuple[Unknown, ...]:
+    diagnosis: Diagnosis, found: Sequence[Finding], database: Database, around: JobContext = NO_SURROUNDINGS
+) -> tuple[OpenQuestion, ...]:
     """What the logs did not say, most important first; nothing where nothing ended badly."""
     first = diagnosis.candidates[0]
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
-    asked = missing(database.causes[first.cause], case_facts(found[0].facts, around), around.environment)
+    asked = missing_facts(database.causes[first.cause], case_facts(found[0].facts, around), around.environment)
     if first.owned and all(o.owner == "unknown" for o in first.owned):
         asked = (UNTIED, *asked)
     return asked if first.owned else (*UNPROVEN, *asked)
 
 
-def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database, around: Surroundings) -> Finding:
+def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database, around: JobContext) -> Finding:
     cause = database.causes[candidate.cause]
     deaths = "process_death" in cause.traits
-    observations = _told(candidate, "machine_fault" in cause.traits)
+    observations = _observations_shown(candidate, "machine_fault" in cause.traits)
     earlier = _in_earlier_attempts(candidate)
     facts = facts_of(observations, deaths, earlier)
     proofs = proofs_of(observations, deaths, earlier)
@@ -75,9 +75,9 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
         summary=summary(cause, facts | _silence(first)),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, facts | said(proofs), around) if first and cause.id != HEALTHY else (),
+        remediations=_advice(cause, facts | quoted_evidence(proofs), around) if first and cause.id != HEALTHY else (),
         ledger=candidate.ledger,
-        where=where(facts),
+        where=location_text(facts),
         ranks=_ranks(observations),
     )
 
@@ -92,19 +92,19 @@ def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
     return {(s, n) for s, lines in attempts.items() for n, attempt in lines.items() if attempt < max(lines.values())}
 
 
-def said(proofs: Sequence[Proof]) -> dict[str, Value]:
-    """The evidence lines as they stand: for conditions of remedies alone, not to be told."""
+def quoted_evidence(proofs: Sequence[Proof]) -> dict[str, Value]:
+    """The text of the evidence lines, which only conditions of remedies use; it is not shown."""
     return {SAID_FACT: "\n".join(p.text for p in proofs)}
 
 
-def _advice(cause: Cause, facts: Fields, around: Surroundings) -> tuple[Advice, ...]:
+def _advice(cause: Cause, facts: Fields, around: JobContext) -> tuple[Advice, ...]:
     """The remedies of a cause with what this case, its programs and its numbers tell."""
-    return advice(cause, case_facts(facts, around), around.environment)
+    return fitting_remedies(cause, case_facts(facts, around), around.environment)
 
 
 def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:
-    told = {str(o.fields["rank"]) for o in observations if "rank" in o.fields}
-    return tuple(sorted(int(rank) for rank in told if rank.isdecimal() and len(rank) < MAX_RANK_DIGITS))
+    ranks = {str(o.fields["rank"]) for o in observations if "rank" in o.fields}
+    return tuple(sorted(int(rank) for rank in ranks if rank.isdecimal() and len(rank) < MAX_RANK_DIGITS))
 
 
 def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:
@@ -116,14 +116,14 @@ def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:
     return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_OVERCOME:]
 
 
-def _told(candidate: Candidate, of_the_machine: bool) -> list[Observation]:
+def _observations_shown(candidate: Candidate, of_the_machine: bool) -> list[Observation]:
     """Its observations; those of the subject only, where some are, unless it is a fault `of_the_machine`, which all feel."""
     mine = [o.observation for o in candidate.owned if o.owner == "mine" or of_the_machine]
     return mine or [o.observation for o in candidate.owned]
 
 
 def _silence(first: bool) -> dict[str, Value]:
-    """That nothing given explains the first cause: a sentence that says so names this fact, and is not told of consequences."""
+    """That nothing given explains the first cause: a sentence that says so names this fact, and is left out for consequences."""
     return {UNEXPLAINED: "nothing given says why"} if first else {}
 
 

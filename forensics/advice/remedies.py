@@ -4,15 +4,15 @@
 
 A remedy is left out where a fact that it needs is not known, where the environment excludes it, or where every command and
 sentence of it names a tool that is not there. One that needs what nothing tells of is told under that condition, behind the
-others. What the case itself shows is always told; what holds in general fills up to MAX_GENERAL.
+others. What the case itself shows is always told; what condition_holds in general fills up to MAX_GENERAL.
 """
 
 from collections.abc import Iterator, Sequence
 
-from forensics.advice.wording import fields_of, fill, fill_command
+from forensics.advice.wording import fields_of, fill_command, fill_template
 from forensics.database import Cause, Remedy
-from forensics.database.conditions import Environment, fit_of, holds, is_confirmed, told_if
-from forensics.model import Advice, Fields, Unknown
+from forensics.database.conditions import Environment, condition_holds, is_confirmed, told_if, tools_available
+from forensics.model import Advice, Fields, OpenQuestion
 
 NO_ENVIRONMENT: Environment = {}
 MAX_COMMANDS = 4
@@ -21,14 +21,14 @@ MAX_CONDITIONAL = 2  # remedies that are told under a condition, each under anot
 MIN_GENERAL = 2  # of those that need nothing are told beside any number that the case shows the need of
 
 
-def advice(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[Advice, ...]:
+def fitting_remedies(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[Advice, ...]:
     """The remedies that fit `facts` and `environment`, ranked from 1."""
     shown: list[tuple[Remedy, str, bool]] = []  # with its words, and whether the case shows what it needs
     conditional: dict[str, tuple[Remedy, str]] = {}  # by the condition: the first of each
     for remedy in cause.remedies:
         condition = condition_of(remedy, facts, environment)
-        action = fill(remedy.do, facts) if condition is not None else None
-        if action is None or fit_of(remedy.do, environment) is False:
+        action = fill_template(remedy.do, facts) if condition is not None else None
+        if action is None or tools_available(remedy.do, environment) is False:
             continue
         if remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment):
             continue
@@ -61,10 +61,10 @@ def _chosen(shown: Sequence[tuple[Remedy, str, bool]], conditional: Sequence[tup
 
 def condition_of(remedy: Remedy, facts: Fields, environment: Environment) -> str | None:
     """The condition under which it is told: none ("") where the case shows all that it needs; None where it is not told."""
-    if any(holds(c, facts, environment) for c in remedy.unless):
+    if any(condition_holds(c, facts, environment) for c in remedy.unless):
         return None
-    open_ones = [c for c in remedy.when if not holds(c, facts, environment)]
-    if any(holds(c, facts, environment) is False for c in open_ones):
+    open_ones = [c for c in remedy.when if not condition_holds(c, facts, environment)]
+    if any(condition_holds(c, facts, environment) is False for c in open_ones):
         return None
     told = [told_if(c) for c in open_ones]
     return None if None in told or len(told) > 1 else (told[0] if told else "")
@@ -72,7 +72,7 @@ def condition_of(remedy: Remedy, facts: Fields, environment: Environment) -> str
 
 def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str, ...]:
     """Those of `commands` whose tools exist where the job ran; tools that nothing tells of only where nothing else is left."""
-    fits = [(c, fit_of(c, environment)) for c in commands]
+    fits = [(c, tools_available(c, environment)) for c in commands]
     sure = [c for c, fit in fits if fit]
     confirmed = [c for c in sure if is_confirmed(c, environment)]
     chosen = sure or [c for c, fit in fits if fit is None]
@@ -81,21 +81,23 @@ def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str
 
 def _needs_tool(remedy: Remedy, environment: Environment) -> bool:
     """Is every command of it one of a tool that is excluded?"""
-    return all(fit_of(c, environment) is False for c in remedy.commands)
+    return all(tools_available(c, environment) is False for c in remedy.commands)
 
 
 def _why(text: str, facts: Fields, environment: Environment) -> str:
     """The reason, without the sentences that need a field that is not known or name a tool that is not there."""
     sentences = text.split(". ")
-    kept = [s for s in sentences if not any(n not in facts for n in fields_of(s)) and fit_of(s, environment) is not False]
-    told = fill(". ".join(kept), facts) or ""
-    return told if not told or told.endswith((".", ")", ":")) or kept[-1:] == sentences[-1:] else f"{told}."
+    kept = [
+        s for s in sentences if not any(n not in facts for n in fields_of(s)) and tools_available(s, environment) is not False
+    ]
+    filled = fill_template(". ".join(kept), facts) or ""
+    return filled if not filled or filled.endswith((".", ")", ":")) or kept[-1:] == sentences[-1:] else f"{filled}."
 
 
-def missing(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[Unknown, ...]:
+def missing_facts(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[OpenQuestion, ...]:
     """What the logs did not say about this cause."""
     return tuple(
-        Unknown(m.what, m.why, fill_command(m.command, facts))
+        OpenQuestion(m.what, m.why, fill_command(m.command, facts))
         for m in cause.missing
-        if not any(name in facts for name in m.unless) and fit_of(m.command, environment) is not False
+        if not any(name in facts for name in m.unless) and tools_available(m.command, environment) is not False
     )

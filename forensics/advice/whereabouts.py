@@ -6,7 +6,7 @@
 
 import re
 
-from forensics.advice.wording import fill, tell
+from forensics.advice.wording import fact_text, fill_template
 from forensics.model import Fields
 
 SLURM_OWNER_PATTERN = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
@@ -20,13 +20,13 @@ LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # every machine's name for itself
 MAX_PLACE_CHARS = 60  # characters of one part; a path keeps its end
 
 
-def who(facts: Fields) -> str:
+def affected(facts: Fields) -> str:
     """Who was hit, as short as a list of incidents needs it: `job 4711`, `python (pid 912)`; empty where nothing tells it."""
     owners = [o for o in _owners(facts) if not o.startswith(SESSION)]  # in which a user runs anything
     return next(iter((*owners, *_processes(facts), *_ranks(facts), *_devices(facts))), "")
 
 
-def where(facts: Fields) -> str:
+def location_text(facts: Fields) -> str:
     """All that tells where it happened, the narrowest first; empty where nothing does."""
     parts = [*_ranks(facts), *_processes(facts), *_code(facts), *_cells(facts), *_devices(facts), *_owners(facts)]
     return ", ".join(dict.fromkeys(parts))
@@ -36,29 +36,29 @@ def _ranks(facts: Fields) -> list[str]:
     """The rank to look at. One that only reports that it waited is not that rank, and said to report."""
     host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
     if "culprit_rank" in facts:
-        told = f"rank {facts['culprit_rank']}"
+        rank_text = f"rank {facts['culprit_rank']}"
     elif "culprit_ranks" in facts:
-        told = f"ranks {facts['culprit_ranks']}"
+        rank_text = f"ranks {facts['culprit_ranks']}"
     elif "missing_ranks" in facts:
-        return [_cut(str(fill("rank(s) {missing_ranks} did not arrive", facts)))]
+        return [_cut(str(fill_template("rank(s) {missing_ranks} did not arrive", facts)))]
     elif "rank" in facts:
-        told = f"rank {facts['rank']}" + (" reports it" if "timeout_s" in facts else "")
+        rank_text = f"rank {facts['rank']}" + (" reports it" if "timeout_s" in facts else "")
     else:
-        told = f"local rank {facts['local_rank']}" if "local_rank" in facts else ""
-    both = f"{told} on {host}" if told and host else told or (f"host {host}" if host else "")
+        rank_text = f"local rank {facts['local_rank']}" if "local_rank" in facts else ""
+    both = f"{rank_text} on {host}" if rank_text and host else rank_text or (f"host {host}" if host else "")
     return [_cut(both)] if both else []
 
 
 def _processes(facts: Fields) -> list[str]:
     if "task" in facts and "pid" in facts:
-        return [f"{_cut(tell('task', facts['task']))} (pid {facts['pid']})"]
+        return [f"{_cut(fact_text('task', facts['task']))} (pid {facts['pid']})"]
     return [f"pid {facts['pid']}"] if "pid" in facts else []
 
 
 def _code(facts: Fields) -> list[str]:
     for file, line in (("file", "line_no"), ("python_file", "python_line")):
         if file in facts and line in facts and not LIBRARY_PATH_PATTERN.search(str(facts[file])):
-            return [f"{_cut(tell(file, facts[file]))}:{facts[line]}"]
+            return [f"{_cut(fact_text(file, facts[file]))}:{facts[line]}"]
     return []
 
 
@@ -68,19 +68,19 @@ def _cells(facts: Fields) -> list[str]:
 
 def _devices(facts: Fields) -> list[str]:
     gpu = [f"GPU {facts['gpu']}"] if "gpu" in facts else []
-    return gpu + ([f"PCI device {_cut(tell('pci', facts['pci']))}"] if "pci" in facts else [])
+    return gpu + ([f"PCI device {_cut(fact_text('pci', facts['pci']))}"] if "pci" in facts else [])
 
 
 def _owners(facts: Fields) -> list[str]:
     if "job" in facts:
-        return [f"job {_cut(tell('job', facts['job']))}"]
-    owner = tell("owner", facts["owner"]) if "owner" in facts else ""
+        return [f"job {_cut(fact_text('job', facts['job']))}"]
+    owner = fact_text("owner", facts["owner"]) if "owner" in facts else ""
     slurm = SLURM_OWNER_PATTERN.fullmatch(owner) or SLURM_OWNER_PATTERN.match(owner)
     if slurm:
         return [f"job {slurm['job']}"]
     if owner:
         return [_cut(owner)]
-    return [f"{name} {_cut(tell(name, facts[name]))}" for name in OWNER_FACTS if name in facts][:1]
+    return [f"{name} {_cut(fact_text(name, facts[name]))}" for name in OWNER_FACTS if name in facts][:1]
 
 
 def _cut(text: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from forensics.core.text import shown, size
+from forensics.core.text import format_size, printable
 from forensics.database import Cause
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
@@ -15,7 +15,7 @@ FIELD_AND_STOP_PATTERN = re.compile(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|
 SEVERAL_NUMBERS_PATTERN = re.compile(r"\d\D+\d")
 
 
-def seconds(count: float) -> str:
+def duration_text(count: float) -> str:
     """Seconds for people: `3 s`, `10 min`, `2 h`; whole units only where nothing is lost."""
     for unit, name in ((3600, "h"), (60, "min")):
         if count >= 2 * unit and count % unit == 0:
@@ -23,15 +23,15 @@ def seconds(count: float) -> str:
     return f"{count:g} s"
 
 
-def tell(name: str, value: Value) -> str:
+def fact_text(name: str, value: Value) -> str:
     """One fact for people, safe to print."""
     if name.endswith("_bytes") and isinstance(value, int):
-        return size(value)
+        return format_size(value)
     if name.endswith("_s") and isinstance(value, (int, float)):
-        return seconds(float(value))
+        return duration_text(float(value))
     if isinstance(value, float):
         return f"{value:g}"
-    return shown(str(value), 300)
+    return printable(str(value), 300)
 
 
 def fields_of(template: str) -> list[str]:
@@ -39,11 +39,11 @@ def fields_of(template: str) -> list[str]:
     return TEMPLATE_FIELD_PATTERN.findall(template)
 
 
-def fill(template: str, facts: Fields) -> str | None:
+def fill_template(template: str, facts: Fields) -> str | None:
     """The template with this case's facts; None when one is not known."""
     if any(name not in facts for name in fields_of(template)):
         return None
-    return FIELD_AND_STOP_PATTERN.sub(lambda m: _told(tell(m[1], facts[m[1]]), m[2] or ""), _in_number(template, facts))
+    return FIELD_AND_STOP_PATTERN.sub(lambda m: _told(fact_text(m[1], facts[m[1]]), m[2] or ""), _in_number(template, facts))
 
 
 def _told(value: str, stop: str) -> str:
@@ -73,7 +73,7 @@ def fill_command(template: str, facts: Fields) -> str:
 
 def first_known(alternatives: Sequence[str], facts: Fields) -> str | None:
     """The first alternative whose fields are all known."""
-    return next((text for a in alternatives if (text := fill(a, facts)) is not None), None)
+    return next((text for a in alternatives if (text := fill_template(a, facts)) is not None), None)
 
 
 def summary(cause: Cause, facts: Mapping[str, Value]) -> str:

@@ -6,10 +6,10 @@ from datetime import datetime
 from pathlib import Path
 
 from forensics import pipeline
-from forensics.api.knowledge import Knowledge, database_of, usual
+from forensics.api.knowledge import Knowledge, database_of, default_knowledge
 from forensics.api.report import Report
 from forensics.core.errors import UsageError
-from forensics.correlation import Choice
+from forensics.correlation import Filter
 
 AnyPath = str | os.PathLike[str]
 
@@ -36,7 +36,7 @@ def analyze(
     `pid`, `job` (of Slurm; or a pod or container), `last` (the last incident alone): what the verdict speaks of.
 
     Raises ForensicsError for a missing path, wrong arguments, and where nothing can be read. Trouble in the logs themselves is
-    told in `report.warnings`.
+    reported in `report.warnings`.
 
     >>> import forensics
     >>> report = forensics.analyze(["sample_logs/slurm_oom/slurmd.log", "sample_logs/slurm_oom/slurm-1.out"], job="1")
@@ -47,7 +47,7 @@ def analyze(
     sample_logs/slurm_oom/slurm-1.out:4: slurmstepd-node-1: error: Detected 1 oom-kill event(s) in StepId=1.0. ...
     """
     given, folders = _paths(paths), _paths(signatures)
-    choice = Choice.of(_time(since), _time(until), pid, job, last)
+    choice = Filter.of(_time(since), _time(until), pid, job, last)
     known = database_of(_known(folders, knowledge))
     case = _named(given).resolve().name
     return Report.of(pipeline.analyze_paths(given, case, known, _paths(baseline), choice, workers))
@@ -57,7 +57,7 @@ def _known(folders: list[Path], knowledge: Knowledge | None) -> Knowledge:
     """What an analysis is to know; raises UsageError where that was said twice."""
     if folders and knowledge is not None:
         raise UsageError("signatures and knowledge were both given", "forensics.analyze", "use Knowledge(signatures)")
-    return knowledge or (Knowledge(folders) if folders else usual())
+    return knowledge or (Knowledge(folders) if folders else default_knowledge())
 
 
 def _named(given: list[Path]) -> Path:

@@ -34,7 +34,7 @@ INCIDENT_COLUMNS = (
 )
 
 
-def frame(report: Report, table: str) -> "pd.DataFrame":
+def report_table(report: Report, table: str) -> "pd.DataFrame":
     """One table; raises UsageError for a name that is none."""
     if table not in TABLES:
         raise UsageError(f"no table {table!r}", "to_frame", f"choose one of {', '.join(TABLES)}")

@@ -102,9 +102,9 @@ def _asked(line: str) -> "Report | None":
 
     parser = _Parser("%forensics", add_help=False, description="Say why the run died, from the logs in PATH.")
     parser.add_argument("paths", nargs="*", metavar="PATH", help="log files and folders")
-    for name, told in (("since", "only what happened from then on: 10:00, -2h"), ("until", "only what happened up to then"),
+    for name, help_text in (("since", "only what happened from then on: 10:00, -2h"), ("until", "only what happened up to then"),
                        ("job", "only this Slurm job, pod or container")):  # fmt: skip
-        parser.add_argument(f"--{name}", help=told)
+        parser.add_argument(f"--{name}", help=help_text)
     parser.add_argument("--pid", type=int, help="only this process")
     parser.add_argument("--last", action="store_true", help="only the last incident")
     parser.add_argument("--help", "-h", action="store_true", help="this text")

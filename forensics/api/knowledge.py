@@ -59,7 +59,7 @@ def database_of(knowledge: Knowledge) -> "Database":
     return knowledge._database
 
 
-def usual() -> Knowledge:
+def default_knowledge() -> Knowledge:
     """The knowledge of the built-in files and the configuration, loaded once a process."""
     return _loaded(config())
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from forensics import model
-from forensics.report import Style, hidden, render
+from forensics.report import Style, render, with_stand_ins
 from forensics.report.style import ISSUE_CHARS, PAGE_WIDTH
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class Report(model.Report, frozen=True):
         >>> forensics.Report.from_dict(report.to_dict()).verdict
         'crash'
         """
-        from forensics.report.reading import report_of
+        from forensics.report.reading import read_report
 
-        return cls.of(report_of(document, "the given document"))
+        return cls.of(read_report(document, "the given document"))
 
     @property
     def incident_groups(self) -> "list[Group]":
@@ -56,9 +56,9 @@ class Report(model.Report, frozen=True):
         >>> [group.ids for group in forensics.analyze("sample_logs/nan_loss").incident_groups]
         [(1,)]
         """
-        from forensics.report.incidents import groups
+        from forensics.report.incidents import incident_groups
 
-        return groups(self)
+        return incident_groups(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of schema `forensics-report/1`: plain dicts, lists, texts and numbers.
@@ -119,9 +119,9 @@ class Report(model.Report, frozen=True):
         >>> evidence.loc[0, ["cause", "weight"]].tolist()
         ['host_memory.oom_cgroup', 'proof']
         """
-        from forensics.api.frames import frame
+        from forensics.api.frames import report_table
 
-        return frame(self, table)
+        return report_table(self, table)
 
     def redacted(self) -> "Report":
         """This report with stand-ins for hosts, users, addresses and jobs, and without secrets: to be shown to others.
@@ -130,13 +130,13 @@ class Report(model.Report, frozen=True):
         >>> forensics.analyze("sample_logs/slurm_oom").redacted().verdict
         'crash'
         """
-        return Report.of(hidden(self)[0])
+        return Report.of(with_stand_ins(self)[0])
 
     def __repr__(self) -> str:
-        from forensics.report.phrases import percent
+        from forensics.report.phrases import percent_text
 
         first = self.causes[0]
-        return f"<forensics.Report {self.case}: {self.verdict}, {first.id} {percent(first.probability)}>"
+        return f"<forensics.Report {self.case}: {self.verdict}, {first.id} {percent_text(first.probability)}>"
 
     __str__ = __repr__
 

@@ -7,7 +7,7 @@ from forensics.capture.options import Options
 
 
 def main() -> None:
-    """Become what was asked for."""
+    """Run the supervisor or the watcher, by the first argument."""
     what, text = sys.argv[1], sys.argv[2]
     if what == "run":
         if sys.platform != "linux":
@@ -16,7 +16,7 @@ def main() -> None:
             plain(Options.from_json(text))
         options = Options.from_json(text)
         try:
-            from forensics.capture.front import main as run
+            from forensics.capture.foreground import main as run
         except Exception as error:  # nothing of ours keeps the job from running
             print(f"forensics: nothing is captured: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
             os.execvp(options.command[0], options.command)

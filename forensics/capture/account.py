@@ -1,4 +1,4 @@
-"""The last lines of job.log: how the job ended, one fact a line, in words that `analyze` reads as it does every other log.
+"""The last lines of job.log: how the job ended, one fact a line, in a form that `analyze` reads like every other log.
 
     [2026-08-22T03:00:07.120000+00:00] forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL)
     [2026-08-22T03:00:07.130000+00:00] forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom)
@@ -6,14 +6,14 @@
     [2026-08-22T03:00:08.000000+00:00] forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
     [2026-08-22T03:00:08.000000+00:00] forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
 
-It states and does not judge: which of these facts is the cause is for the analysis.
+These lines state facts. Which of them is the cause is decided by the analysis.
 """
 
 from __future__ import annotations
 
 import signal
 
-from forensics.capture.times import span, stamp
+from forensics.capture.times import duration_text, time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ MAX_ACCOUNT_ENDS = 40  # lines about single processes
 MAX_SIGNALS = 40
 MIB = 1 << 20
 TIMERS = ("timeout",)
-NEAR_LIMIT = 0.9  # share of a limit of processor time that a sample, seconds before the end, had seen used
-TICKS_OFF_S = 0.25  # the kernel counts by ticks for the limit, and exactly for what it tells; seen: 0.14 s of one second
+NEAR_LIMIT = 0.9  # of a processor time limit; the last sample is some seconds before the end
+TICKS_OFF_S = 0.25  # the kernel counts ticks for the limit and exact times for its statistics; measured: 0.14 s in one second
 NEAR_END_S = 5.0  # a scheduler ends a job at its limit or later
-STALL_END_S = 30.0  # what is ended may still write how it goes down
+STALL_END_S = 30.0  # a program that is ended may still write while it shuts down
 FULL_SHARE = 0.01
 SIGXCPU = 24
 
 
-def account(collector: Collector, status: int | None) -> list[str]:
+def closing_lines(collector: Collector, status: int | None) -> list[str]:
     """The lines, in order of time as far as they have one."""
     root = collector.root_end(status)
     end = root["end"] if root else collector.samples.rows[-1]["time"] if collector.samples.rows else collector.started
@@ -49,7 +49,7 @@ def account(collector: Collector, status: int | None) -> list[str]:
     ]
     lines_in_order += [(end, text) for text in _limits(collector, end, root)]
     lines_in_order.append((end, _root(collector, root)))
-    return [f"[{stamp(at)}] {ACCOUNT_PREFIX} {text}" for at, text in lines_in_order]
+    return [f"[{time_text(at)}] {ACCOUNT_PREFIX} {text}" for at, text in lines_in_order]
 
 
 def _worth_telling(collector: Collector) -> list[dict[str, Any]]:
@@ -74,7 +74,7 @@ def signal_name(number: int) -> str:
 def _process(end: dict[str, Any]) -> str:
     rank = f", rank {end['ranks']['RANK']}" if "RANK" in end.get("ranks", {}) else ""
     child = f", child of pid {end['ppid']}" if end.get("ppid") else ""
-    lived = f" after {span(end['end'] - end['start'])}" if "start" in end else ""
+    lived = f" after {duration_text(end['end'] - end['start'])}" if "start" in end else ""
     held = f"; it held {end['most_bytes'] / MIB:.1f} MiB" if end.get("most_bytes") else ""
     return f"pid {end['pid']} ({end.get('comm', 'unknown')}){rank}{child}, {_how(end)}{lived}{held}"
 
@@ -103,7 +103,7 @@ def _signal(sent: dict[str, Any]) -> str:
 
 def _groups(collector: Collector) -> list[str]:
     sentences = []
-    for group in collector.groups.told():
+    for group in collector.groups.as_record():
         counted = group["kills"] or group["refused"]
         if not (counted or (group["own"] and "kills" in group["after"]) or group["limit_bytes"]):
             continue
@@ -119,7 +119,7 @@ def _groups(collector: Collector) -> list[str]:
 
 
 def _host(collector: Collector) -> list[str]:
-    memory = collector.samples.told()
+    memory = collector.samples.as_record()
     kills, total = memory["host_kills"], memory["host_bytes"]
     if kills is None or not total:
         return []
@@ -139,10 +139,10 @@ def _places(collector: Collector) -> list[str]:
 
 
 def _silence(collector: Collector, end: float) -> list[str]:
-    """How long nothing was written, where it was long, and ended no sooner than the job was ended."""
+    """The silence of the output, where it was long and lasted until the job was ended."""
     if collector.stall is None or end - collector.stall[1] > STALL_END_S:
         return []
-    sentences = [f"no output came for {span(collector.stall[1] - collector.stall[0])} before the end"]
+    sentences = [f"no output came for {duration_text(collector.stall[1] - collector.stall[0])} before the end"]
     return sentences + [
         f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]
     ]
@@ -153,7 +153,7 @@ def _limits(collector: Collector, end: float, root: dict[str, Any] | None) -> li
     sentences = []
     limit = collector.options.time_limit_s
     if limit and end > limit - NEAR_END_S:
-        sentences.append(f"the scheduler's time limit was at {stamp(limit)}")
+        sentences.append(f"the scheduler's time limit was at {time_text(limit)}")
     for found in [*_worth_telling(collector), *([root] if root else [])]:
         seconds = found.get("cpu_limit_s", 0)
         if seconds and (found.get("signal") == SIGXCPU or found["cpu_s"] >= min(NEAR_LIMIT * seconds, seconds - TICKS_OFF_S)):
@@ -167,4 +167,4 @@ def _root(collector: Collector, end: dict[str, Any] | None) -> str:
     if collector.refused:
         return f"the command, pid {collector.root}, could not be started: {collector.refused}"
     comm = f" ({end['comm']})" if end.get("comm") else ""
-    return f"the command, pid {collector.root}{comm}, {_how(end)} after {span(end['end'] - collector.started)}"
+    return f"the command, pid {collector.root}{comm}, {_how(end)} after {duration_text(end['end'] - collector.started)}"

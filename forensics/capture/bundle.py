@@ -1,7 +1,7 @@
 """The bundle: a folder with what was captured of one run, in the form `forensics-run/1`.
 
-run.json       what ran where, how it ended, limits and counters, which ways were closed      (schema: bundle.schema.json)
-job.log        its output, then lines of ours that tell how each process ended
+run.json       what ran where, how it ended, limits and counters, what could not be read      (schema: bundle.schema.json)
+job.log        its output, then lines of ours on how each process ended
 job.times      offset in job.log and time of it
 exits.jsonl    every process that ended: pid, parent, command, rank, times, status, how it is known
 memory.jsonl   samples: memory of the processes, of the group, of the host, pressure
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 SCHEMA = "forensics-run/1"
 MAX_KEPT_BUNDLES = 50  # of the state folder; older ones are removed
 RUN_FILE = "run.json"
-REPORT, REPORT_HEAD = "report.txt", "forensics report on this run\n"  # by its first line it is known, and is no evidence
+REPORT, REPORT_HEAD = (
+    "report.txt",
+    "forensics report on this run\n",
+)  # the first line marks the report, which is no evidence itself
 
 
 def state_folder() -> str:
-    """Where bundles go that nobody gave a place: $FORENSICS_RUNS, else $XDG_STATE_HOME/forensics, ~/.local/state/forensics."""
+    """The default folder of bundles: $FORENSICS_RUNS, else $XDG_STATE_HOME/forensics, else ~/.local/state/forensics."""
     if named := os.environ.get("FORENSICS_RUNS"):
         return named
     base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
@@ -47,7 +50,7 @@ def latest(folder: str = "") -> str:
 
 
 def report_text(folder: str) -> str:
-    """The report that lies in a bundle, without the line by which it is known; empty where there is none."""
+    """The report in a bundle, without its marking first line; empty where there is none."""
     try:
         with open(os.path.join(folder, REPORT), encoding="utf-8") as file:
             return file.read().removeprefix(REPORT_HEAD)
@@ -69,11 +72,11 @@ class Bundle:
         self.fault = ""
 
     def path(self, *names: str) -> str:
-        """A place inside it."""
+        """The path of a file inside the bundle."""
         return os.path.join(self.folder, *names)
 
     def write(self, name: str, text: str) -> None:
-        """A whole file, or none: a fault is kept in `fault` and raised nowhere."""
+        """Write a complete file or none. An error is kept in `fault` and not raised."""
         target = self.path(name)
         try:
             with open(target + ".new", "w", encoding="utf-8", errors="replace") as file:
@@ -98,7 +101,7 @@ class Bundle:
             self.write(name, text)
 
     def remove(self) -> None:
-        """Delete it, where it is one of ours."""
+        """Delete the folder, if it is a bundle."""
         if os.path.exists(self.path(RUN_FILE)):
             shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -23,13 +23,13 @@ OOMD_MARKS = ("user.oomd_kill", "trusted.oomd_kill")  # systemd-oomd writes one 
 
 
 class Mount:
-    """Where groups of a version are mounted: files below `point` speak of groups below `root`."""
+    """Where groups of one version are mounted: files below `point` are about groups below `root`."""
 
     def __init__(self, version: int, point: str, root: str) -> None:
         self.version, self.point, self.root = version, point, root
 
     def folder(self, path: str) -> str:
-        """The folder of group `path`; the mount itself where that cannot be seen from here, as in a container."""
+        """The folder of group `path`; the mount itself where the folder is not visible, as in a container."""
         inside = path[len(self.root) :] if self.root != "/" and path.startswith(self.root) else path
         found = os.path.normpath(self.point + "/" + inside)
         return found if found.startswith(self.point) and os.path.isdir(found) else self.point
@@ -60,7 +60,7 @@ class Group:
         self.most_bytes = int(self.after.get("usage_bytes", 0))
 
     def update(self) -> None:
-        """Read the counters again; what was read last stays where the group is gone."""
+        """Read the counters again; the last values are kept where the group is gone."""
         now = read_counters(self.version, self.folder)
         if now:
             self.after = now
@@ -76,8 +76,8 @@ class Group:
         """How much a counter rose since it was first seen."""
         return max(0, int(self.after.get(name, 0)) - int(self.before.get(name, 0)))
 
-    def told(self) -> dict[str, Any]:
-        """As it stands in a bundle."""
+    def as_record(self) -> dict[str, Any]:
+        """The group as in run.json."""
         return {
             "version": self.version,
             "path": self.path,
@@ -106,11 +106,11 @@ def read_counters(version: int, folder: str) -> dict[str, Any]:
         if text.isdigit():
             found[name] = int(text)
     if version == 1:
-        counted = proc.table(proc.read(f"{folder}/memory.oom_control", 400))
+        counted = proc.parse_counters(proc.read(f"{folder}/memory.oom_control", 400))
         if "oom_kill" in counted:
             found["kills"] = counted["oom_kill"]
         return found
-    counted = proc.table(proc.read(f"{folder}/memory.events", 400))
+    counted = proc.parse_counters(proc.read(f"{folder}/memory.events", 400))
     for name, label in (("kills", "oom_kill"), ("refused", "max"), ("ooms", "oom")):
         if label in counted:
             found[name] = counted[label]
@@ -166,7 +166,7 @@ class Groups:
 
     @property
     def kills(self) -> int:
-        """How many memory kills the groups of the job's own counted since it began."""
+        """How many memory kills the job's own groups counted since it began."""
         return sum(g.rise("kills") for g in self.seen.values() if g.own)
 
     def room(self) -> tuple[int, int] | None:
@@ -176,9 +176,9 @@ class Groups:
         ]
         return max(limited, key=lambda x: x[0] / max(1, x[1] or 1), default=None)
 
-    def told(self) -> list[dict[str, Any]]:
-        """As they stand in a bundle, the job's own first."""
-        return [g.told() for g in sorted(self.seen.values(), key=lambda g: (not g.own, -len(g.path)))]
+    def as_record(self) -> list[dict[str, Any]]:
+        """The groups as in run.json, the job's own first."""
+        return [g.as_record() for g in sorted(self.seen.values(), key=lambda g: (not g.own, -len(g.path)))]
 
 
 def _path(text: str, version: int) -> str | None:

@@ -1,8 +1,8 @@
-"""One bundle from a job that runs, or is dead already, as far as it still can: by process, Slurm job or systemd unit.
+"""One bundle from a job that runs, or has ended already, by process, Slurm job or systemd unit.
 
 collect(pid=4711)           processes, memory groups, stacks, its log files, the kernel's log since then
-collect(job="4711")         what scontrol and sacct tell, the job's output files, its processes on this node
-collect(unit="train")       what systemctl tells, the unit's journal, its memory group
+collect(job="4711")         the output of scontrol and sacct, the job's output files, its processes on this node
+collect(unit="train")       the output of systemctl, the unit's journal, its memory group
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from forensics.capture import account, proc
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
-from forensics.capture.keeper import finish
 from forensics.capture.options import Options
+from forensics.capture.supervisor import finish
 
 COLLECT_QUERY_S = 20.0
 MAX_FILE_BYTES = 64 << 20  # of each log; the first half and the last of a longer one
@@ -55,7 +55,7 @@ def collect(
     _look(collector, stacks, bool(alive))
     for path in [*files, *_log_files(alive)][:MAX_FILES]:
         log.append_file(path, max(0, _size(path) - MAX_FILE_BYTES))
-    lines = account.account(collector, None) if alive else []
+    lines = account.closing_lines(collector, None) if alive else []
     collector.kernel.follow_no_longer()
     finish(collector, made, log, None, {"collected": True, "missing": closed}, lines)
     closed += [f"{c['what']}: {c['why']}" for c in collector.closed]
@@ -63,7 +63,7 @@ def collect(
 
 
 def _look(collector: Collector, stacks: bool, alive: bool) -> None:
-    """Two looks, a second apart, so that a rate can be told; then the stacks."""
+    """Take two samples, a second apart, so that a rate can be computed; then the stacks."""
     collector.start()
     if alive:
         time.sleep(FIRST_SAMPLE_S)
@@ -80,7 +80,7 @@ def packed(folder: str, target: str) -> None:
 
 
 def _ask(command: list[str], closed: list[str]) -> str:
-    """What a program of the system answers; empty, and noted in `closed`, where it does not."""
+    """The output of a command; empty, and with the reason in `closed`, where it fails."""
     try:
         done = subprocess.run(
             command,
@@ -101,7 +101,7 @@ def _ask(command: list[str], closed: list[str]) -> str:
 
 
 def _slurm(job: str, closed: list[str]) -> tuple[list[int], list[str], list[Said]]:
-    """Processes of a Slurm job on this node, its output files, what Slurm tells of it."""
+    """The processes of a Slurm job on this node, its output files, and Slurm's records of it."""
     shown = _ask(["scontrol", "show", "job", job], closed)
     answer = _ask(["sacct", "--jobs", job, "--format=ALL", "--parsable2"], closed)
     fields = dict(word.split("=", 1) for word in shown.split() if "=" in word)
@@ -112,7 +112,7 @@ def _slurm(job: str, closed: list[str]) -> tuple[list[int], list[str], list[Said
 
 
 def _unit(unit: str, since_s: float, closed: list[str]) -> tuple[list[int], list[Said]]:
-    """The main process of a systemd unit, and what systemd and its journal tell."""
+    """The main process of a systemd unit, and the output of systemctl and journalctl."""
     shown = _ask(["systemctl", "show", unit], closed)
     fields = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
     main = int(fields.get("MainPID", "0") or 0)

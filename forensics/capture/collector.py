@@ -1,6 +1,6 @@
-"""What watches a job while it runs, in a thread of its own, and closes the bundle when it has ended.
+"""The thread that watches a job while it runs, and closes the bundle when the job has ended.
 
-A part that fails is left out and noted: no fault in here may reach the job.
+A part that fails is left out and noted: no fault in here may affect the job.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import time
 from forensics.capture import identity, stacks
 from forensics.capture.bundle import Bundle
 from forensics.capture.cgroups import Groups
-from forensics.capture.connector import Connector
+from forensics.capture.connector import ProcessEvents
 from forensics.capture.kernel import KernelLog
-from forensics.capture.samples import WARN_WITHIN_S, Samples
-from forensics.capture.senders import Senders
-from forensics.capture.times import span, stamp
-from forensics.capture.tree import Tree
+from forensics.capture.samples import WARN_WITHIN_S, MemorySamples
+from forensics.capture.senders import SignalTrace
+from forensics.capture.times import duration_text, time_text
+from forensics.capture.tree import ProcessTree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ BEFORE_LIMIT_S = 45.0  # stacks are taken so long before a known time limit
 LEAST_SILENCE_S = 60.0  # shorter ones are not worth a word
 
 
-class Thread:
-    """A thread that is started early and told later what to do."""
+class WaitingThread:
+    """A thread that is started early and gets its work later."""
 
     def __init__(self) -> None:
         self._work: Callable[[], object] | None = None
-        self._told = threading.Event()
+        self._wanted = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -50,23 +50,24 @@ class Thread:
     def do(self, work: Callable[[], object]) -> None:
         """Do `work` now."""
         self._work = work
-        self._told.set()
+        self._wanted.set()
         if self._thread.ident is None:
             self.start()
 
     def join(self, most_s: float) -> None:
         """Wait for the end of it, `most_s` at most."""
-        if self._told.is_set() and self._thread.ident is not None:
+        if self._wanted.is_set() and self._thread.ident is not None:
             self._thread.join(most_s)
 
     def _run(self) -> None:
-        self._told.wait()
+        self._wanted.wait()
         if self._work:
             self._work()
 
 
 class Collector:
-    """Watches the processes below `root`. `adopts`: this process is its parent's stand-in. `say`: one line for the user."""
+    """Watches the processes below `root`. `adopts`: orphans become children of this process. `say`: shows one line to the
+    user."""
 
     def __init__(
         self, options: Options, bundle: Bundle, root: int, adopts: bool, log: JobLog | None, say: Callable[[str], None]
@@ -83,16 +84,16 @@ class Collector:
         if not options.time_limit_s:
             options.time_limit_s = identity.time_limit(os.environ)
         self.lock = threading.Lock()
-        self.samples = Samples(options.every_s)
+        self.samples = MemorySamples(options.every_s)
         self.groups, self.kernel = Groups(), KernelLog(options.kernel_log)
-        self.senders, self.connector = Senders(), Connector()
-        self.tree = Tree([root], adopts)
+        self.senders, self.connector = SignalTrace(), ProcessEvents()
+        self.tree = ProcessTree([root], adopts)
         self.limits = identity.limits(root)
         self.gpus: list[dict[str, Any]] = []
         self._spare(self._first)
         self._stop, self._taken_for, self._warned, self._limit_taken = threading.Event(), -1.0, False, False
         self._wake = os.pipe()
-        self._thread = Thread()
+        self._thread = WaitingThread()
         self._looks = 0
 
     def _first(self) -> None:
@@ -108,10 +109,10 @@ class Collector:
             if why_not:
                 self.closed.append({"what": what, "why": why_not, "command": command})
 
-    def start(self, thread: Thread | None = None) -> None:
+    def start(self, thread: WaitingThread | None = None) -> None:
         """Begin to watch, in `thread` where one waits already."""
         self._thread = thread or self._thread
-        self.bundle.write_run(self.told(False))
+        self.bundle.write_run(self.run_record(False))
         self._thread.do(self._run)
 
     def _spare(self, work: Callable[[], object]) -> None:
@@ -145,7 +146,7 @@ class Collector:
             self._silence(now)
 
     def deaths(self) -> None:
-        """Some process ended: keep how, and what the groups count at that moment."""
+        """Record the processes that ended, and the counters of the groups at that moment."""
         for pid, parent, status in self.connector.read():
             self.tree.connector(pid, parent, status)
         ends = self.tree.ended_now()
@@ -163,7 +164,7 @@ class Collector:
         self.deaths()
 
     def _measure_places(self) -> None:
-        """How full the places are that jobs fill."""
+        """Measure the file systems that jobs fill."""
         for path, found in identity.disks(["/dev/shm", "/tmp", _folder()]).items():
             now = found["free_bytes"], found["size_bytes"]
             self.least_free[path] = min(self.least_free.get(path, now), now)
@@ -174,7 +175,7 @@ class Collector:
         left = self.samples.runs_out_in()
         if self.options.warn and left is not None and left < WARN_WITHIN_S and not self._warned:
             self._warned = True
-            self.say(f"memory will run out in about {span(left)} at the present rate")
+            self.say(f"memory will run out in about {duration_text(left)} at the present rate")
 
     def _silence(self, now: float) -> None:
         """Take the stacks where the output is silent for long, or a time limit is near."""
@@ -192,19 +193,19 @@ class Collector:
         if self._taken_for != log.last:
             self._taken_for = log.last
             if self.options.warn and silent_s > max(LEAST_SILENCE_S, log.longest_silence_s):
-                self.say(f"no output for {span(silent_s)}, longer than ever before; stacks are taken")
+                self.say(f"no output for {duration_text(silent_s)}, longer than ever before; stacks are taken")
             self.take_stacks()
 
     def take_stacks(self) -> None:
         """Write the stacks of the job's Python processes into the bundle."""
-        taken, why = stacks.take(list(self.tree.living.values()), self.bundle.path("stacks"))
-        moment = stamp(time.time())
+        taken, why = stacks.take_stacks(list(self.tree.living.values()), self.bundle.path("stacks"))
+        moment = time_text(time.time())
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks
         if why and not any(c["what"] == "stacks" for c in self.closed):
             self.closed.append({"what": "stacks", "why": why, "command": "pip install 'training-forensics[capture]'"})
 
     def ending(self, pid: int) -> None:
-        """A child of ours has ended and can still be looked at."""
+        """A child of ours has ended and was not reaped yet."""
         self._spare(lambda: self.tree.name(pid))
 
     def reaped(self, pid: int, status: int, cpu_s: float) -> None:
@@ -220,7 +221,7 @@ class Collector:
         self.senders.read()
 
     def stop(self) -> None:
-        """Watch no longer; take what there still is."""
+        """Stop watching; take the last records."""
         self._stop.set()
         os.write(self._wake[1], b"x")
         self._thread.join(15)
@@ -236,7 +237,7 @@ class Collector:
         self.senders.close()
         self.connector.close()
 
-    def told(self, complete: bool, status: int | None = None) -> dict[str, Any]:
+    def run_record(self, complete: bool, status: int | None = None) -> dict[str, Any]:
         """run.json, as far as it is known."""
         end = self.root_end(status)
         log = self.log
@@ -244,19 +245,19 @@ class Collector:
             "schema": "forensics-run/1",
             "complete": complete,
             "command": {"arguments": self.options.command, "folder": _folder(), "pid": self.root, "name": self.options.name},
-            "start": stamp(self.started),
-            "end": stamp(end["end"]) if end else None,
+            "start": time_text(self.started),
+            "end": time_text(end["end"]) if end else None,
             "status": {k: end[k] for k in ("exit_code", "signal", "core", "how") if k in end} if end else None,
             "host": identity.host(),
             "clock": identity.clock(),
             "identity": identity.identity(os.environ),
             "limits": self.limits,
-            "groups": self.groups.told(),
-            "memory": self.samples.told(),
-            "signals": [{**s, "time": stamp(s["time"])} for s in self.relevant_signals()],
+            "groups": self.groups.as_record(),
+            "memory": self.samples.as_record(),
+            "signals": [{**s, "time": time_text(s["time"])} for s in self.relevant_signals()],
             "output": {
                 "bytes": log.bytes if log else 0,
-                "last": stamp(time.time() - (time.monotonic() - log.last)) if log else None,
+                "last": time_text(time.time() - (time.monotonic() - log.last)) if log else None,
                 "longest_silence_s": round(log.longest_silence_s, 3) if log else None,
                 "fault": log.fault if log else "",
             },
@@ -274,9 +275,9 @@ class Collector:
         """How the job's first process ended; None while it lives."""
         found = next((e for e in reversed(self.tree.ends) if e["pid"] == self.root), None)
         if found is None and status is not None:
-            from forensics.capture.tree import decoded
+            from forensics.capture.tree import decode_status
 
-            return {"pid": self.root, "end": time.time(), "how": "child", **decoded(status)}
+            return {"pid": self.root, "end": time.time(), "how": "child", **decode_status(status)}
         return found
 
     def relevant_signals(self) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""The kernel's process events, for root: the end of processes that live too shortly to be looked at.
+"""The kernel's process events, for root: the ends of processes that are too short-lived to be found otherwise.
 
-A filter in the kernel lets only ends with a status other than 0 through, so that a host that starts thousands of processes costs
+A filter in the kernel passes only ends with a status other than 0, so a host that starts thousands of processes costs
 nothing. (include/uapi/linux/cn_proc.h: struct proc_event, PROC_EVENT_EXIT; parent fields since Linux 4.18.)
 """
 
@@ -36,8 +36,8 @@ def _filter() -> bytes:
     return b"".join(struct.pack("=HBBI", *row) for row in rows)
 
 
-class Connector:
-    """Ends of processes as the kernel tells them. `closed`: why it does not."""
+class ProcessEvents:
+    """Ends of processes as reported by the kernel. `closed`: the reason where it reports none."""
 
     def __init__(self) -> None:
         self.closed = ""
@@ -84,7 +84,7 @@ class Connector:
         return found
 
     def close(self) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 self._socket.close()

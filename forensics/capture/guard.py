@@ -1,12 +1,12 @@
-"""watch() and guard(): a process that runs already is watched from beside, and the next one is told why the last one died.
+"""watch() and guard(): a running process is watched by another one, and the next run of it learns why the last one died.
 
     with guard():                                  # in a notebook, a Trainer script, a Lightning module
         trainer.fit(model)
 
-    held = watch(kernel_pid, name="train.ipynb")   # somebody else's process; held.bundle, held.write(text), held.close()
+    held = watch(kernel_pid, name="train.ipynb")   # another process; held.bundle, held.write(text), held.close()
 
-What guard() adds to the process itself: faulthandler writes the stacks of a crash into the bundle, and an exception that ends the
-block is written there as well. Everything else is seen from a second small process.
+In the process itself guard() adds only two things: faulthandler writes the stacks of a crash into the bundle, and an exception
+that ends the block is written there. Everything else is recorded by a second, small process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 READY_S = 30.0  # on a starved machine; a process that ends before it is held is lost
 CLOSE_S = 30.0
-TOLD = "told"  # a mark in a bundle: the next process has heard of it
+TOLD = "told"  # a file in a bundle: the death was reported to the next process
 
 
 class Watch:
@@ -58,7 +58,7 @@ class Watch:
                 self._process.wait(CLOSE_S)
 
     def release(self) -> None:
-        """Say no more; the process is watched to its own end."""
+        """Close the link; the process is watched until it ends."""
         if self._link >= 0:
             os.close(self._link)
             self._link = -1
@@ -96,19 +96,19 @@ def watch(
     os.makedirs(folder, mode=0o700, exist_ok=True)
     wanted = Options(**{"name": name, "command": _command(pid), **options})
     reads, link = os.pipe()
-    ready, told = os.pipe()
-    wish = {"pid": pid, "bundle": folder, "link": reads, "ready": told, "options": json.loads(wanted.to_json())}
+    ready, ready_out = os.pipe()
+    wish = {"pid": pid, "bundle": folder, "link": reads, "ready": ready_out, "options": json.loads(wanted.to_json())}
     wish["files"] = [(path, _size(path)) for path in files]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "forensics.capture", "watch", json.dumps(wish)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            pass_fds=(reads, told), start_new_session=True, env=environment,
+            pass_fds=(reads, ready_out), start_new_session=True, env=environment,
         )  # fmt: skip
     finally:
         os.close(reads)
-        os.close(told)
+        os.close(ready_out)
     _wait_readable(ready)
     if wanted.detach:
         process.wait()
@@ -137,7 +137,7 @@ class Guard:
         return self.watch.bundle if self.watch else ""
 
     def __enter__(self) -> Guard:
-        """Begin to watch; what the last process of this name died of is told on stderr, once."""
+        """Begin to watch; why the last process of this name died is written to stderr, once."""
         if self._tell and (line := last_death(self._wanted["name"])):
             print(f"forensics: {line}", file=sys.stderr)
         try:
@@ -157,7 +157,7 @@ class Guard:
             self.watch.note(**facts)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End the watch; an exception that ends the block is written down and goes on its way."""
+        """End the watch. An exception that ends the block is written to the bundle, and still raised."""
         if self._file is not None:
             faulthandler.disable()
             self._file.close()
@@ -168,11 +168,11 @@ class Guard:
 
 
 def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = True, **options: object) -> Guard:
-    """A context in which this process is watched from beside: `with forensics.guard(): train()`.
+    """A context in which a second process watches this one: `with forensics.guard(): train()`.
 
     `bundle`: the folder to fill, a new one of the state folder by default; it is removed after a good end. `name`: by which the
-    next process finds it, the script or notebook by default. `tell`: say on stderr why the last one of this name died. `options`:
-    those of capture.options.DEFAULTS.
+    next process finds it, the script or notebook by default. `tell`: write to stderr why the last process of this name died.
+    `options`: those of capture.options.DEFAULTS.
 
     >>> from forensics import guard
     >>> with guard(name="train.py", tell=False) as held:
@@ -182,15 +182,15 @@ def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = T
 
 
 def default_name() -> str:
-    """What this process is called from run to run: its notebook or script, with its folder."""
+    """The name of this process, the same in each run: its notebook or script, with its folder."""
     notebook = os.environ.get("JPY_SESSION_NAME", "")
     return notebook or os.path.abspath(sys.argv[0] or "python")
 
 
 def last_death(name: str, folder: str = "", mark: bool = True) -> str:
-    """Why the last process called `name` died, in a line; empty where it did not, or where it was told already.
+    """Why the last process called `name` died, in a line; empty where it did not, or where it was reported already.
 
-    `mark`: this time counts as told.
+    `mark`: mark the death as reported.
     """
     path = last_bundle(name, folder)
     run, report = _json(os.path.join(path, RUN_FILE)), _json(os.path.join(path, "report.json"))

@@ -1,4 +1,4 @@
-"""Who and where the job is: command, host, boot, clocks, limits, container, scheduler, GPUs."""
+"""The identity and environment of the job: command, host, boot, clocks, limits, container, scheduler, GPUs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import time
 
 from forensics.capture import proc
-from forensics.capture.times import stamp
+from forensics.capture.times import time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,15 +41,16 @@ def host() -> dict[str, Any]:
 
 
 def clock() -> dict[str, Any]:
-    """The clocks at one moment: the wall's, the monotonic one's, seconds since boot; so that each can be told in the others."""
-    now: dict[str, Any] = {"wall": stamp(time.time()), "monotonic_s": time.monotonic(), "timezone": time.strftime("%Z%z")}
+    """The clocks at one moment: the wall's, the monotonic one's, seconds since boot; so that each can be converted to the
+    others."""
+    now: dict[str, Any] = {"wall": time_text(time.time()), "monotonic_s": time.monotonic(), "timezone": time.strftime("%Z%z")}
     if hasattr(time, "CLOCK_BOOTTIME"):
         now["since_boot_s"] = time.clock_gettime(time.CLOCK_BOOTTIME)
     return now
 
 
 def identity(env: Mapping[str, str]) -> dict[str, Any]:
-    """What scheduler, container and launcher call the job."""
+    """The names and ids that scheduler, container and launcher gave to the job."""
     facts: dict[str, Any] = {}
     for name, keys in (("slurm", SLURM), ("distributed", DISTRIBUTED)):
         found = {k: env[k] for k in keys if k in env}
@@ -106,7 +107,7 @@ def _disk(path: str) -> dict[str, int]:
 
 
 def core_dumps() -> dict[str, str]:
-    """Where the kernel writes memory of a crashed process, and whether the job may: it is never read here."""
+    """Where the kernel writes core dumps, and whether the job may write one. Core dumps are never read here."""
     return {"core_pattern": proc.read("/proc/sys/kernel/core_pattern").strip()}
 
 

@@ -1,8 +1,8 @@
 """The job's output on disk, bounded, with an index of times: job.log and job.times.
 
-Whole lines of several streams are written one after the other, so that a line of stderr never lands inside one of stdout. Behind
-the size that is allowed the first half and the last stay. The index has a row (offset in the log, monotonic seconds) at most
-each 100 ms. A disk that is full or slow ends the log and never the job.
+Lines of several streams are written whole, so that a line of stderr is never inside one of stdout. Of a log above the size limit
+the first half and the last are kept. The index has a row (offset in the log, monotonic seconds) at most each 100 ms. A full or
+slow disk ends the log and never the job.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_INDEX_ROWS = 200_000
 
 
 class JobLog:
-    """Takes blocks of bytes from threads that relay them. `fault`: why it was given up."""
+    """Takes blocks of bytes from the relaying threads. `fault`: why the log was given up."""
 
     def __init__(self, folder: str, most: int) -> None:
         self.path, self.tail_path = os.path.join(folder, "job.log"), os.path.join(folder, "job.tail")
@@ -130,7 +130,7 @@ class JobLog:
         self._roll(data)
 
     def _roll(self, data: memoryview) -> None:
-        """Behind half of what is allowed: two files by turns, of which the older is dropped."""
+        """Write the second half of the allowed size: two files in turn, of which the older is dropped."""
         part = self._tail_file()
         part.write(data)
         if part.tell() > self.most // 4:
@@ -160,7 +160,7 @@ class JobLog:
                 file.close()
 
     def append_file(self, path: str, start: int) -> None:
-        """Take what the job wrote to a file of its own from byte `start` on; of very much the first part and the last."""
+        """Copy what the job wrote to a file of its own from byte `start` on; of very much the first part and the last."""
         try:
             with open(path, "rb") as file:
                 end = file.seek(0, os.SEEK_END)

@@ -2,7 +2,7 @@
 
     /dev/kmsg   6,3964,206764307,-;python3 invoked oom-killer: ...  ->  2026-08-22T03:00:07,123456+00:00 python3 invoked ...
 
-Root or CAP_SYSLOG may read /dev/kmsg; others ask journalctl and dmesg at the end. What was refused is told. (kernel:
+Root or CAP_SYSLOG may read /dev/kmsg; others ask journalctl and dmesg at the end. What was refused is reported. (kernel:
 Documentation/ABI/testing/dev-kmsg.)
 """
 
@@ -14,12 +14,12 @@ import subprocess
 import time
 from datetime import UTC
 
-from forensics.capture.times import stamp
+from forensics.capture.times import time_text
 
 MAX_FIRST_LINES = 300
 MAX_LAST_LINES = 3000
 RECORD_BYTES = 8192
-JOURNAL_QUERY_S = 5.0  # a journal on a slow disk is not waited for any longer
+JOURNAL_QUERY_S = 5.0  # time limit for a journal on a slow disk
 READERS = (
     ("journalctl", ["journalctl", "--dmesg", "--quiet", "--no-pager", "--output=short-iso-precise"]),
     ("dmesg", ["dmesg", "--time-format", "iso"]),
@@ -27,7 +27,7 @@ READERS = (
 
 
 class KernelLog:
-    """Follows the kernel's log. `closed`: why it cannot be read; `way`: how it is."""
+    """Follows the kernel's log. `closed`: why it cannot be read; `way`: how it is read."""
 
     def __init__(self, wanted: bool = True) -> None:
         self.first: list[str] = []
@@ -69,7 +69,7 @@ class KernelLog:
         with contextlib.suppress(ValueError, IndexError):
             # The stamp counts from boot without the time asleep, as the monotonic clock does.
             moment = time.time() - (time.monotonic() - int(parts[2]) / 1e6)
-            self._add(stamp(moment).replace(".", ",") + " " + text)
+            self._add(time_text(moment).replace(".", ",") + " " + text)
 
     def _add(self, line: str) -> None:
         if len(self.first) < MAX_FIRST_LINES:
@@ -81,7 +81,7 @@ class KernelLog:
             self.left_out += 1
 
     def follow_no_longer(self) -> None:
-        """Ask for what came before we began, too, which only the readers give."""
+        """Stop following, and read the log at the end with journalctl or dmesg, which also have earlier records."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -89,7 +89,7 @@ class KernelLog:
         self.closed = self.closed or "not followed"
 
     def finish(self) -> list[str]:
-        """All lines. Where the log could not be followed, what a reader of it gives now."""
+        """All lines. Where the log could not be followed, the output of journalctl or dmesg."""
         self.read()
         if self._fd >= 0:
             os.close(self._fd)
@@ -115,7 +115,7 @@ class KernelLog:
             except (OSError, subprocess.SubprocessError) as error:
                 refused.append(f"{name}: {getattr(error, 'strerror', None) or type(error).__name__}")
                 continue
-            border = stamp(self.started - 1)[:19]
+            border = time_text(self.started - 1)[:19]
             lines = [x for x in done.stdout.splitlines() if name == "journalctl" or _iso(x) >= border]
             lines = [x for x in lines if not x.startswith("-- ")]
             if done.returncode or (not lines and done.stderr.strip()):
@@ -132,7 +132,7 @@ class KernelLog:
 
 
 def _iso(line: str) -> str:
-    """The first 19 characters of a line that begins with a date, in universal time; what sorts behind all where there is none."""
+    """The date and time at the start of a line, in UTC; a text that sorts behind all others where there is none."""
     with contextlib.suppress(ValueError):
         from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What a capture is asked for, in a form that one process hands to the next as JSON."""
+"""The options of a capture, which one process passes to the next as JSON."""
 
 from __future__ import annotations
 

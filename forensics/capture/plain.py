@@ -1,6 +1,6 @@
-"""A captured run where the system is not Linux: exit status, output and memory, and a word on what is not taken.
+"""A captured run on systems other than Linux: exit status, output and memory, and a note on what is not captured.
 
-The job is our child and keeps a terminal where it has one; then its output is not kept, for there is no pty here.
+The job is our child. Where its output is a terminal, it keeps that, and the output is not captured: there is no pty here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from forensics.capture import identity
 from forensics.capture.account import ACCOUNT_PREFIX, signal_name
 from forensics.capture.bundle import Bundle, report_text
 from forensics.capture.joblog import JobLog
-from forensics.capture.times import span, stamp
+from forensics.capture.times import duration_text, time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ def _copy(source: IO[bytes], to: int, log: JobLog) -> None:
 def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: int, code: int, kept: bool) -> None:
     now = time.time()
     ended = f"was ended by signal {-code} ({signal_name(-code)})" if code < 0 else f"ended with exit status {code}"
-    log.close([f"[{stamp(now)}] {ACCOUNT_PREFIX} the command, pid {pid}, {ended} after {span(now - started)}"])
+    log.close([f"[{time_text(now)}] {ACCOUNT_PREFIX} the command, pid {pid}, {ended} after {duration_text(now - started)}"])
     not_taken = [*NOT_TAKEN, *([] if kept else ["the output, which went to a terminal"])]
-    record: dict[str, Any] = {"schema": "forensics-run/1", "complete": True, "start": stamp(started), "end": stamp(now)}
+    record: dict[str, Any] = {"schema": "forensics-run/1", "complete": True, "start": time_text(started), "end": time_text(now)}
     record |= {"command": {"arguments": options.command, "folder": os.getcwd(), "pid": pid, "name": options.name}}
     record |= {"status": {"how": "child", **({"signal": -code} if code < 0 else {"exit_code": code})}, "host": identity.host()}
     record |= {

@@ -1,4 +1,4 @@
-"""What is set in the job's environment, unless it is set, so that more is told when it dies."""
+"""Variables set in the job's environment, unless they are set already, so that more is known when the job dies."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
     from forensics.capture.options import Options
 
-VARIABLE = "FORENSICS_BUNDLE"  # tells the job where its bundle is
+VARIABLE = "FORENSICS_BUNDLE"  # the path of the bundle, for the job
 LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 
 
-def environment(env: Mapping[str, str], options: Options, folder: str) -> dict[str, str]:
+def job_environment(env: Mapping[str, str], options: Options, folder: str) -> dict[str, str]:
     """The variables to set: tracebacks of crashes, dumps of PyTorch's flight recorder, logs of torchrun's ranks."""
     wanted = {VARIABLE: folder}
     if not options.environment:

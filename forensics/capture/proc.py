@@ -1,4 +1,4 @@
-"""What the kernel tells of processes in /proc, and the exit status of any process that a pidfd is held of.
+"""Processes as in /proc, and the exit status of any process with an open pidfd.
 
 /proc/4711/stat   4711 (python train) S 4700 4711 ... -> Stat(comm="python train", state="S", ppid=4700, rss_bytes=...)
 """
@@ -19,7 +19,7 @@ EXIT_CODE_FIELD = 60
 
 
 class Stat:
-    """One process as /proc/PID/stat tells: `start_ticks` since boot tells two processes of one number apart."""
+    """The fields of /proc/PID/stat. `start_ticks` since boot distinguishes two processes with the same pid."""
 
     __slots__ = ("comm", "cpu_s", "exit_status", "pid", "ppid", "rss_bytes", "start_ticks", "state")
 
@@ -59,7 +59,7 @@ def stat(pid: int) -> Stat | None:
 
 
 def pids() -> list[int]:
-    """All processes that may be seen."""
+    """The pids of all visible processes."""
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -92,7 +92,7 @@ def cpu_limit_s(pid: int) -> int:
 
 
 def protect_from_memory_killer() -> None:
-    """Ask the kernel to take others first when memory runs out; refused without CAP_SYS_RESOURCE."""
+    """Ask the kernel to kill other processes first when memory runs out; refused without CAP_SYS_RESOURCE."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("-900")
 
@@ -126,7 +126,7 @@ def boot_id() -> str:
     return read("/proc/sys/kernel/random/boot_id").strip()
 
 
-def table(text: str) -> dict[str, int]:
+def parse_counters(text: str) -> dict[str, int]:
     """`oom 1\\noom_kill 1` or `MemTotal:  24684376 kB` as numbers by name; sizes in kB become bytes."""
     found: dict[str, int] = {}
     for line in text.splitlines():
@@ -138,7 +138,7 @@ def table(text: str) -> dict[str, int]:
 
 def memory() -> dict[str, int]:
     """/proc/meminfo in bytes."""
-    return table(read("/proc/meminfo"))
+    return parse_counters(read("/proc/meminfo"))
 
 
 def host_kills() -> int | None:

@@ -1,4 +1,4 @@
-"""After a death: the bundle analysed by a process of its own, and what the user asked for then."""
+"""After a death: analysis of the bundle by another process, and the actions that the user asked for."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 REPORT_S = 60.0  # what somebody may wait for who started the program in a terminal
 UNAWAITED_REPORT_S = 1800.0  # nobody waits for a process beside, and one of low priority may get almost no processor
 NO_ROOM = ("can't start new thread", "Resource temporarily unavailable")
-ROOM_S = 10.0  # processes left behind by a job end, or are ended, within so long
-MESSAGE_BYTES = 4096  # more of a container's termination message Kubernetes cuts
+ROOM_S = 10.0  # within this time, processes left behind by a job end or are ended
+MESSAGE_BYTES = 4096  # Kubernetes cuts a longer termination message
 
 
 def analyse(folder: str, options: Options, within_s: float = REPORT_S) -> None:
-    """Have the bundle analysed by a process of its own; the report lies in it afterwards."""
+    """Analyse the bundle in another process, which writes the report into it."""
     command = [sys.executable, "-P", "-m", "forensics", "why", folder, "--again", "--format", options.form]
     command += ["--redact"] if options.redact else []
     command += [] if options.remember is None else ["--remember" if options.remember else "--no-remember"]
@@ -35,7 +35,7 @@ def analyse(folder: str, options: Options, within_s: float = REPORT_S) -> None:
 
 
 def remember_end(folder: str) -> None:
-    """Have the history told that this run ended well: it knows then that a failure of the same program did not return."""
+    """Add the good end of this run to the history, which then knows that a failure of the same program did not return."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         command = [sys.executable, "-P", "-m", "forensics", "history", "add", folder]
         subprocess.run(
@@ -53,8 +53,8 @@ def says_nothing_crashed(folder: str) -> bool:
 
 
 def _analysed(command: list[str], within_s: float) -> str:
-    """Run the analysis; what went wrong, empty for nothing. What is left of a job that filled its limit of processes may leave
-    no room for one more: then it is tried again."""
+    """Run the analysis; returns the error, empty for none. A job at its limit of processes may leave no room for another one
+    for a while: then it is tried again."""
     until = time.monotonic() + ROOM_S
     while True:
         try:
@@ -73,7 +73,7 @@ def _analysed(command: list[str], within_s: float) -> str:
 
 
 def afterwards(folder: str, options: Options) -> None:
-    """What was asked for after a death: a short report for Kubernetes, and a command of the user's."""
+    """The actions after a death: a short report for Kubernetes, and the user's command."""
     with contextlib.suppress(OSError):
         if options.termination_file and os.path.exists(options.termination_file):
             with (

@@ -1,4 +1,4 @@
-"""Memory and pressure over time: a ring of samples, denser when memory runs short, and the rate at which it is used up.
+"""Memory and pressure over time: samples, more frequent when memory is short, and the rate at which memory is used up.
 
 {"time": ..., "rss_bytes": ..., "processes": 17, "group_bytes": ..., "limit_bytes": ..., "available_bytes": ...}
 """
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from forensics.capture.cgroups import Groups
-    from forensics.capture.tree import Tree
+    from forensics.capture.tree import ProcessTree
 
 MAX_SAMPLES = 1200  # when there are more, every second one of the older half goes
 SHORT = 0.10  # share of a limit, or of the host's memory, below which memory is short
@@ -23,7 +23,7 @@ RATE_OVER_S = 60.0
 WARN_WITHIN_S = 600.0
 
 
-class Samples:
+class MemorySamples:
     """Samples of a job. `least_available`: the smallest share of the host's memory that was free."""
 
     def __init__(self, every_s: float) -> None:
@@ -41,7 +41,7 @@ class Samples:
         """Is it time for a sample? `now`: monotonic."""
         return now >= self._next
 
-    def take(self, tree: Tree, groups: Groups, started: float) -> dict[str, Any]:
+    def take(self, tree: ProcessTree, groups: Groups, started: float) -> dict[str, Any]:
         """Read the memory of all processes, groups and the host."""
         for process in list(tree.living.values()):
             process.sample()
@@ -91,8 +91,8 @@ class Samples:
             left = min(left, last["limit_bytes"] - last["group_bytes"])
         return left / rate if rate > 0 else None
 
-    def told(self) -> dict[str, Any]:
-        """What is said of them in run.json."""
+    def as_record(self) -> dict[str, Any]:
+        """The summary of the samples in run.json."""
         after = proc.host_kills()
         return {
             "most_bytes": self.most_bytes,

@@ -1,4 +1,4 @@
-"""Who sent a signal. As root the kernel's tracing tells it of every signal; without rights only of those that we receive.
+"""The senders of signals. For root the kernel's tracing has every signal; for others, only those that this process receives.
 
     bash-880     [001] d..1.  1234.567890: signal_generate: sig=9 errno=0 code=0 comm=python pid=4711 grp=1 res=0
     -> pid 880 (bash) sent SIGKILL to pid 4711
@@ -33,7 +33,7 @@ MAX_SENT = 2000
 PREFIX = "forensics-"
 
 
-class Senders:
+class SignalTrace:
     """The signals that were sent to any process. `closed`: why the kernel's tracing cannot be used."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Senders:
             os.close(fd)
 
     def read(self) -> None:
-        """Take what was sent since the last call."""
+        """Read the signals sent since the last call."""
         while self._fd >= 0:
             try:
                 block = os.read(self._fd, 65536)
@@ -82,7 +82,7 @@ class Senders:
                     self.sent.append(_sent(found))
 
     def close(self) -> None:
-        """Remove the instance, and with it the last trace of ours."""
+        """Remove the tracing instance."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

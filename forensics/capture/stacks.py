@@ -1,4 +1,4 @@
-"""Stacks of Python processes, by py-spy where it is installed; who may trace is the system's to say.
+"""Stacks of Python processes, by py-spy where it is installed and the system allows tracing.
 
 py-spy dump --pid 4711  ->  stacks/4711.txt, and its innermost own frame: "MainThread: acquire (threading.py:327)"
 """
@@ -30,15 +30,15 @@ LIBRARY = (
 )
 
 
-def tool() -> str:
+def py_spy_path() -> str:
     """The path of py-spy; empty where it is not installed."""
     folders = [os.path.dirname(sys.executable), *os.environ.get("PATH", "").split(os.pathsep)]
     return next((p for f in folders if os.access(p := os.path.join(f, "py-spy"), os.X_OK)), "")
 
 
-def take(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]], str]:
+def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]], str]:
     """Write the stacks of the Python processes among `processes` to `folder`; what was taken, and why nothing more was."""
-    command = tool()
+    command = py_spy_path()
     if not command:
         return [], "py-spy is not installed"
     taken, why = [], ""
@@ -58,12 +58,12 @@ def take(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]
         path = os.path.join(folder, f"{process.pid}.txt")
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"{STACKS_PREFIX}{process.pid} ({process.comm})\n{done.stdout[:200_000]}")
-        taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost(done.stdout)})
+        taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(done.stdout)})
     return taken, why
 
 
-def innermost(text: str) -> str:
-    """Where the main thread is: its innermost frame, and the first one that is no library's."""
+def innermost_frames(text: str) -> str:
+    """The innermost frame of the main thread, and the innermost one outside of libraries."""
     frames: list[str] = []
     at = text.find("\nThread ")  # in front of it stands the command, which may be a program of many lines
     for line in text[at + 1 :].splitlines() if at >= 0 else []:

@@ -1,7 +1,7 @@
-"""The job's standard streams: what each of them is, what the job gets in its place, and how its output is passed on.
+"""The job's standard streams: the kind of each, what replaces it in the job, and how its output is relayed.
 
-terminal        a pty in a session of its own, led by the keeper
-pipe, /dev/null a pipe; a thread copies from it to the log and to where it belongs
+terminal        a pty in a session of its own, led by the supervisor
+pipe, /dev/null a pipe; a thread copies from it to the log and to the original stream
 regular file    the file itself; what was written to it is copied at the end
 anything else   itself; nothing of it is kept
 """
@@ -28,8 +28,8 @@ PIPE_BYTES = 1 << 20
 F_SETPIPE_SZ = 1031
 
 
-class Streams:
-    """Standard output and error of the job. Made before the keeper is forked; `pty`: they are a terminal."""
+class JobStreams:
+    """Standard output and error of the job. Made before the supervisor is forked; `pty`: they are a terminal."""
 
     def __init__(self) -> None:
         self.pty = any(_is_terminal(fd) for fd in (1, 2))
@@ -71,7 +71,7 @@ class Streams:
             fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
 
     def lead_session(self) -> None:
-        """In the keeper: lead a session whose terminal is the pty."""
+        """In the supervisor: lead a session whose terminal is the pty."""
         if self.pty:
             os.setsid()
             fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
@@ -90,19 +90,19 @@ class Streams:
                 os.dup2(theirs, 2)
 
     def opened(self) -> None:
-        """In the keeper, once the job runs: let go of the job's ends."""
+        """In the supervisor, once the job runs: close the job's ends."""
         for _, theirs in self._pipes.values():
             os.close(theirs)
         if self.pty:
             os.close(self.slave)  # a terminal that we hold open would never come to its end
 
     def give_terminal(self, group: int) -> None:
-        """Make process group `group` the one that the pty's keys speak to."""
+        """Make process group `group` the foreground group of the pty."""
         with contextlib.suppress(OSError):
             os.tcsetpgrp(self.master, group)
 
     def close_ours(self) -> None:
-        """In `run`, once the keeper is forked: let go of everything but the pty's master."""
+        """In `run`, once the supervisor is forked: close everything but the pty's master."""
         for ours, theirs in self._pipes.values():
             os.close(ours)
             os.close(theirs)
@@ -110,7 +110,7 @@ class Streams:
             os.close(self.slave)
 
     def relay(self, log: JobLog | None) -> None:
-        """Begin to pass the output on."""
+        """Begin to relay the output."""
         routes = [(ours, fd) for fd, (ours, _) in self._pipes.items()]
         if self.pty:
             routes.append((self.master, 2 if _is_terminal(2) else 1))
@@ -139,7 +139,7 @@ class Streams:
             os.close(ours)  # the reader is gone: the job's next line ends it as it would without us
 
     def drained(self, most_s: float | None) -> None:
-        """Wait until all output was passed on; where a process left behind holds it open, `most_s` behind the last of it."""
+        """Wait until all output is relayed; where a process left behind keeps it open, at most `most_s` after the last output."""
         for thread in self._threads:
             if most_s is None:
                 thread.join()

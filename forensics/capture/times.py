@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 
 
-def stamp(moment: float) -> str:
+def time_text(moment: float) -> str:
     """1755831607.25 -> 2025-08-22T03:00:07.250000+00:00"""
     whole = int(moment // 1)
     micros = int((moment - whole) * 1_000_000)
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{micros:06d}+00:00"
 
 
-def span(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """A span for people: 12.3 s, 4 min 5 s, 3 h 20 min."""
     if seconds < 100:
         return f"{seconds:.1f} s"
@@ -21,7 +21,7 @@ def span(seconds: float) -> str:
     return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
 
 
-def size(count: float) -> str:
+def size_text(count: float) -> str:
     """Bytes for people: 200 MiB."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024:

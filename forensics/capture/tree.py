@@ -1,13 +1,13 @@
-"""The processes of a job: each is found, held by a pidfd, and its end is kept with status, time and the way it was learned.
+"""The processes of a job: each is found and held by a pidfd, and its end is recorded with status, time and origin.
 
-New processes are found by comparing two listings of /proc, so a look costs no more than what changed. An orphan becomes a child
-of the process that looks (a subreaper), so none is lost. How an end is learned, best first:
+New processes are found by comparing two listings of /proc, so the cost is that of the changes. An orphan becomes a child of this
+process (a subreaper), so none is lost. How an end is learned, best first:
 
     pidfd      the kernel's own record (Linux 6.15 and later, no rights needed)
     child      wait() of our own child
     zombie     /proc/PID/stat before its parent reaped it
     connector  the kernel's process events (root)
-    vanished   it is gone, and nobody told how
+    vanished   it is gone, and its status is unknown
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_HELD = 4000  # processes of which a pidfd is held
-SAME_S = 10.0  # an end of one number that is told twice within so long is one end
+SAME_S = 10.0  # two reports of one pid's end within this time are one end
 MAX_KEPT_ENDS = 5000  # ends that are kept: the first half and the last
 RANK_NAMES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
 
@@ -62,7 +62,7 @@ class Process:
         self.describe()
 
     def describe(self) -> None:
-        """Read what a program is that was just started."""
+        """Read the command of a program that was just started."""
         self.cpu_limit_s = proc.cpu_limit_s(self.pid)
         self.command = proc.command_line(self.pid) or self.command
         self.ranks = proc.environment(self.pid, RANK_NAMES) or self.ranks
@@ -79,7 +79,7 @@ class Process:
             self.describe()
 
 
-class Tree:
+class ProcessTree:
     """All processes below `roots`, and those that ended. `adopts`: orphans become children of this process."""
 
     def __init__(self, roots: list[int], adopts: bool) -> None:
@@ -95,7 +95,7 @@ class Tree:
         self.look()
 
     def look(self) -> list[Process]:
-        """Find new processes; returns those."""
+        """Find and return new processes."""
         now, me = time.time(), os.getpid()
         listed = set(proc.pids())
         self.foreign &= listed
@@ -113,7 +113,7 @@ class Tree:
         return fresh
 
     def forget(self, pid: int) -> None:
-        """`pid` is a helper of ours and none of the job's."""
+        """Leave out `pid`: it is a helper process of this program."""
         self.foreign.add(pid)
 
     def _hold(self, found: proc.Stat, now: float) -> Process:
@@ -128,7 +128,7 @@ class Tree:
         return made
 
     def fileno(self) -> int:
-        """What becomes readable when a process ends; -1 where the system cannot tell."""
+        """The fd that becomes readable when a process ends; -1 where the system has none."""
         return self._poll.fileno() if self._poll else -1
 
     def ended_now(self) -> list[dict[str, Any]]:
@@ -159,7 +159,7 @@ class Tree:
             self._gone(process, now)
 
     def name(self, pid: int) -> None:
-        """Learn what program `pid` was at its end: a shell may have become another one since it was looked at."""
+        """Read the command of `pid` at its end: a shell may have executed another program since it was found."""
         process, found = self.living.get(pid), proc.stat(pid)
         if process is not None and found is not None and found.start_ticks == process.ticks:
             process.comm = found.comm
@@ -172,28 +172,28 @@ class Tree:
         if process is None:
             known = next((e for e in reversed(self.ends) if e["pid"] == pid and time.time() - e["end"] < SAME_S), None)
             if known is not None:  # it was seen to be gone before its status was asked for
-                known |= {"how": "child", **decoded(status)}
+                known |= {"how": "child", **decode_status(status)}
                 known |= {"cpu_s": max(known["cpu_s"], cpu_s)} if "cpu_s" in known else {}
                 return
-            self._keep({"pid": pid, "how": "child", "end": time.time(), **decoded(status)})
+            self._keep({"pid": pid, "how": "child", "end": time.time(), **decode_status(status)})
         else:
             self._end(process, status, "child", time.time())
 
     def connector(self, pid: int, parent: int, status: int) -> None:
-        """The kernel's process events told of an end."""
+        """An end that the kernel's process events reported."""
         process = self.living.get(pid)
         if process is not None:
             if process.zombie is None:
                 process.zombie, process.seen = status, time.time()
                 self.ways.add("connector")
         elif (known := self._vanished(pid)) is not None:
-            known |= {"how": "connector", **decoded(status)}
+            known |= {"how": "connector", **decode_status(status)}
             self.ways.add("connector")
         elif parent in self.living and pid not in self.foreign and time.time() - self._ended.get(pid, 0) > SAME_S:
-            self._keep({"pid": pid, "ppid": parent, "how": "connector", "end": time.time(), **decoded(status)})
+            self._keep({"pid": pid, "ppid": parent, "how": "connector", "end": time.time(), **decode_status(status)})
 
     def _vanished(self, pid: int) -> dict[str, Any] | None:
-        """The end of `pid`, where it was seen a moment ago and nothing told how."""
+        """The end of `pid`, where it was alive a moment ago and its status is unknown."""
         recent = (e for e in reversed(self.ends) if e["pid"] == pid and time.time() - e["end"] < SAME_S)
         return next((e for e in recent if e["how"] == "vanished"), None)
 
@@ -216,7 +216,7 @@ class Tree:
         found |= {"most_bytes": process.most_bytes, "last_bytes": process.rss_bytes, "group": process.group, "how": how}
         found |= {"ranks": process.ranks} if process.ranks else {}
         found |= {"cpu_limit_s": process.cpu_limit_s, "cpu_s": process.cpu_s} if process.cpu_limit_s else {}
-        self._keep(found | (decoded(status) if status is not None else {}))
+        self._keep(found | (decode_status(status) if status is not None else {}))
 
     def _keep(self, end: dict[str, Any]) -> None:
         self.ways.add(end["how"])
@@ -230,7 +230,7 @@ class Tree:
             self.left_out += 1
 
     def close(self) -> None:
-        """Let go of all processes."""
+        """Close the pidfds of all processes."""
         for process in self.living.values():
             if process.pidfd >= 0:
                 with contextlib.suppress(OSError):
@@ -239,7 +239,7 @@ class Tree:
             self._poll.close()
 
 
-def decoded(status: int) -> dict[str, Any]:
+def decode_status(status: int) -> dict[str, Any]:
     """A wait status: exit code, or signal and whether memory was dumped to a core file."""
     if os.WIFSIGNALED(status):
         return {"signal": os.WTERMSIG(status), "core": os.WCOREDUMP(status)}

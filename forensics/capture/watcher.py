@@ -22,9 +22,9 @@ from forensics.capture import proc
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
-from forensics.capture.keeper import finish
 from forensics.capture.options import Options
 from forensics.capture.reporting import UNAWAITED_REPORT_S, afterwards, analyse
+from forensics.capture.supervisor import finish
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Watcher:
         self._sizes = {path: _size(path) for path, _ in self.files}
 
     def watch(self) -> None:
-        """Hold on to the end, then close the bundle."""
+        """Watch to the end, then close the bundle."""
         self.collector.start()
         while self.closed is None and self.collector.root_end() is None and self.pid in self.collector.tree.living:
             self._hear(WATCHER_LOOK_S if self.link < 0 else 1.0)
@@ -64,9 +64,9 @@ class Watcher:
         self._close()
 
     def _dismissed(self, end: dict[str, Any]) -> bool:
-        """Was a worker ended by its pool: while it had nothing to do, or with the whole pool? Asked where `idle` is given.
+        """Did a pool end its worker: while the worker was idle, or together with the whole pool? Used where `idle` is given.
 
-        Ray ends workers that it wants no more with exit status 1, those of a node that is stopped with SIGTERM and SIGKILL.
+        Ray ends idle workers with exit status 1, and workers of a node that is stopped with SIGTERM and SIGKILL.
         """
         if not self.options.idle:
             return False

@@ -18,27 +18,27 @@ from forensics.cli.common import (
     Last,
     MaxChars,
     Output,
+    OutputOptions,
     Pid,
     Plot,
     Redact,
     RedactMap,
     Signatures,
     Since,
-    Telling,
     Until,
     Why,
-    case_of,
+    case_name,
     check_baseline,
     check_format,
-    chosen,
     finish,
-    opened,
+    open_sources,
+    parse_filter,
 )
 from forensics.cli.remembering import Remember
 from forensics.history.remember import remembered
 
 if TYPE_CHECKING:
-    from forensics.correlation import Choice
+    from forensics.correlation import Filter
     from forensics.model import Report, Warning
 
 
@@ -80,13 +80,13 @@ def register(app: typer.Typer) -> None:
         Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
         """
         check_format(form, why)
-        good, choice = check_baseline(baseline), chosen(since, until, pid, job, last)
+        good, choice = check_baseline(baseline), parse_filter(since, until, pid, job, last)
         found = remembered(_report(paths, signatures or (), good, choice, jobs), remember, paths[0] if len(paths) == 1 else None)
-        finish(found, Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident))
+        finish(found, OutputOptions(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident))
 
 
 def _report(
-    paths: Sequence[Path], signatures: Sequence[Path], good: Sequence[Path], choice: "Choice", jobs: int | None
+    paths: Sequence[Path], signatures: Sequence[Path], good: Sequence[Path], choice: "Filter", jobs: int | None
 ) -> "Report":
     """The report on `paths`, with a bar of its progress where a person watches."""
     from forensics import pipeline
@@ -95,4 +95,4 @@ def _report(
     noted: list[Warning] = []
     with bar(paths):
         knowledge = pipeline.database(signatures)
-        return pipeline.analyze(opened(paths, noted.append), case_of(paths), knowledge, noted, jobs, good, choice)
+        return pipeline.analyze(open_sources(paths, noted.append), case_name(paths), knowledge, noted, jobs, good, choice)

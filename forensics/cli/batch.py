@@ -16,16 +16,16 @@ from forensics.cli.common import (
     Last,
     MaxChars,
     Output,
+    OutputOptions,
     Pid,
     Redact,
     Signatures,
     Since,
-    Telling,
     Until,
     check_format,
+    rendered,
+    rendered_together,
     save,
-    told,
-    told_together,
     write,
 )
 from forensics.cli.remembering import Remember
@@ -33,7 +33,7 @@ from forensics.core.errors import SourceError, UsageError
 from forensics.history.remember import remembered
 
 if TYPE_CHECKING:
-    from forensics.correlation import Choice
+    from forensics.correlation import Filter
     from forensics.model import Report
 
 INDEXED = ("html", "markdown")  # an index of the cases, instead of one report after the other
@@ -71,11 +71,11 @@ def register(app: typer.Typer) -> None:
         In order of name; the case and its cause go to stderr. A folder in which nothing can be read
         still gets its line. With --redact each report has stand-ins of its own.
         """
-        from forensics.correlation import Choice
+        from forensics.correlation import Filter
 
         _check(folder, form, output)
-        choice = Choice.of(since, until, pid, job, last)
-        telling = Telling(form, output, exit_code, redact, max_chars=max_chars)
+        choice = Filter.of(since, until, pid, job, last)
+        telling = OutputOptions(form, output, exit_code, redact, max_chars=max_chars)
         crashed = _run(folder, telling, signatures or (), choice, remember)
         if exit_code and crashed:
             raise typer.Exit(1)
@@ -91,7 +91,7 @@ def _check(folder: Path, form: str, output: Path | None) -> None:
         raise SourceError("no sub-folders, so no cases", str(folder), "use `forensics analyze` for one case")
 
 
-def _run(folder: Path, telling: Telling, signatures: Sequence[Path], choice: "Choice", remember: bool | None) -> bool:
+def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], choice: "Filter", remember: bool | None) -> bool:
     """Write the reports as they are wanted; True when one tells of a crash."""
     from forensics import pipeline
     from forensics.report import in_one_document
@@ -109,11 +109,11 @@ def _run(folder: Path, telling: Telling, signatures: Sequence[Path], choice: "Ch
         if together:
             kept.append(report)
         elif telling.output is None:
-            write(told(report, telling), None)
+            write(rendered(report, telling), None)
         else:
-            texts.append(told(report, telling))
+            texts.append(rendered(report, telling))
     if together:
-        write(told_together(kept, telling), telling.output)
+        write(rendered_together(kept, telling), telling.output)
     elif telling.output is not None:
         write("".join(texts), telling.output)
     return crashed
@@ -126,12 +126,12 @@ def _named(reports: "Iterable[Report]") -> "Iterator[Report]":
         yield report
 
 
-def _index(reports: "Iterable[Report]", folder: Path, telling: Telling) -> bool:
+def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) -> bool:
     """An index of all cases, and a page for each where the output is a folder; True when one tells of a crash.
 
     Markdown that goes to stdout or into a file is the table alone; its links lead to the cases' folders.
     """
-    from forensics.report import hidden, index
+    from forensics.report import index, with_stand_ins
 
     ending, output = (".html" if telling.form == "html" else ".md"), telling.output
     pages = output if output and (output.is_dir() or not output.suffix or ending == ".html") else None
@@ -139,15 +139,15 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: Telling) -> bool:
     rows, taken = [], set[str]()
     for report in _named(reports):
         case = report.case
-        report = hidden(report)[0] if telling.redact else report
+        report = with_stand_ins(report)[0] if telling.redact else report
         if pages:
             name = f"cases/{index.file_name(report.case, ending, taken)}"
             (pages / "cases").mkdir(parents=True, exist_ok=True)
-            save(told(report, telling._replace(redact=False)), pages / name)
-            rows.append(index.row_of(report, name))
+            save(rendered(report, telling._replace(redact=False)), pages / name)
+            rows.append(index.index_row(report, name))
         else:
-            rows.append(index.row_of(report, "" if telling.redact else os.path.relpath(folder / case, base)))
+            rows.append(index.index_row(report, "" if telling.redact else os.path.relpath(folder / case, base)))
     title = "cases" if telling.redact else folder.resolve().name
-    text = index.as_html(rows, title) if ending == ".html" else index.as_markdown(rows, title)
+    text = index.index_html(rows, title) if ending == ".html" else index.index_markdown(rows, title)
     write(text, pages / f"index{ending}" if pages else output)
     return any(row.verdict == "crash" for row in rows)

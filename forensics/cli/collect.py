@@ -77,10 +77,10 @@ def _redact(folder: Path) -> None:
     import json
 
     from forensics.report.redaction.names import Names
-    from forensics.report.redaction.secrets import masked
+    from forensics.report.redaction.secrets import mask_text
 
     texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.rglob("*")) if path.is_file()}
     host = json.loads(texts[folder / "run.json"])["host"]["name"]
     names = Names.among([("host", host)], (line for text in texts.values() for line in text.splitlines()))
     for path, text in texts.items():
-        path.write_text("\n".join(names.hide(masked(line)) for line in text.split("\n")), encoding="utf-8")
+        path.write_text("\n".join(names.hide(mask_text(line)) for line in text.split("\n")), encoding="utf-8")

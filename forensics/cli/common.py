@@ -14,7 +14,7 @@ from forensics.report.style import ISSUE_CHARS as ISSUE_CHARS
 from forensics.report.style import PAGE_WIDTH, Style
 
 if TYPE_CHECKING:
-    from forensics.correlation import Choice
+    from forensics.correlation import Filter
     from forensics.model import Report, Source, Warn
 
 WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
@@ -63,7 +63,7 @@ Jobs = Annotated[
 Last = Annotated[bool, typer.Option("--last", help="Only the last incident; older ones are not listed.")]
 
 
-class Telling(NamedTuple):
+class OutputOptions(NamedTuple):
     """How a report is wanted, and where to."""
 
     form: str
@@ -97,11 +97,11 @@ def check_baseline(paths: list[Path] | None) -> list[Path]:
     return paths or []
 
 
-def chosen(since: str | None, until: str | None, pid: int | None, job: str | None, last: bool) -> "Choice":
+def parse_filter(since: str | None, until: str | None, pid: int | None, job: str | None, last: bool) -> "Filter":
     """What of it all is asked about; raises UsageError for what is no time."""
-    from forensics.correlation import Choice
+    from forensics.correlation import Filter
 
-    return Choice.of(since, until, pid, job, last)
+    return Filter.of(since, until, pid, job, last)
 
 
 def write(text: str, output: Path | None) -> None:
@@ -137,12 +137,12 @@ def standard_input(most: int) -> bytes:
 STDIN = Path("-")
 
 
-def case_of(paths: Sequence[Path]) -> str:
+def case_name(paths: Sequence[Path]) -> str:
     """What a report on `paths` is called: as the first of them that has a name."""
     return next((p.resolve().name for p in paths if p != STDIN), "stdin")
 
 
-def opened(paths: Sequence[Path], warn: "Warn") -> "Iterable[Source]":
+def open_sources(paths: Sequence[Path], warn: "Warn") -> "Iterable[Source]":
     """The sources in files, folders and, for `-`, in standard input; raises UsageError or SourceError as these are opened."""
     from forensics import sources
 
@@ -177,7 +177,7 @@ def save(text: str, output: Path, mode: int = 0o644) -> None:
         raise UsageError(f"the report could not be written there ({error.strerror})", str(output)) from error
 
 
-def style(telling: Telling) -> Style:
+def style(telling: OutputOptions) -> Style:
     """What the place the report goes to can take: a terminal's width and colours, or plain text for a file or a pipe."""
     if telling.output is not None or not sys.stdout.isatty():
         forced = bool(os.environ.get("FORCE_COLOR")) and telling.output is None and not os.environ.get("NO_COLOR")
@@ -189,7 +189,7 @@ def style(telling: Telling) -> Style:
     return Style(width=width, colour=colour, max_chars=telling.max_chars, every_incident=telling.every_incident)
 
 
-def told(report: "Report", telling: Telling) -> str:
+def rendered(report: "Report", telling: OutputOptions) -> str:
     """The report as it is wanted. Draws the picture and writes the key of the stand-ins where these were asked for.
 
     In a GitHub workflow the annotations' format also adds the Markdown report to the summary of the step.
@@ -208,23 +208,23 @@ def told(report: "Report", telling: Telling) -> str:
     return text + _ledger(report, style(telling)) if telling.why and telling.form == "text" else text
 
 
-def told_together(reports: "Sequence[Report]", telling: Telling) -> str:
+def rendered_together(reports: "Sequence[Report]", telling: OutputOptions) -> str:
     """Several reports as one document, of a format that is made so."""
     from forensics.report import render_many
 
     return render_many([_prepared(r, telling) for r in reports], telling.form, style(telling))
 
 
-def _prepared(report: "Report", telling: Telling) -> "Report":
+def _prepared(report: "Report", telling: OutputOptions) -> "Report":
     """The report on the incident that was asked for, without names where these are not to leave."""
     if telling.incident is not None:
-        from forensics.report.incidents import focused
+        from forensics.report.incidents import focus_on
 
-        report = focused(report, telling.incident)
+        report = focus_on(report, telling.incident)
     if telling.redact or telling.redact_map:
-        from forensics.report import hidden
+        from forensics.report import with_stand_ins
 
-        report, key = hidden(report)
+        report, key = with_stand_ins(report)
         if telling.redact_map:
             import json
 
@@ -247,9 +247,9 @@ def _ledger(report: "Report", style: Style) -> str:
     return render_ledger(report, {name: about[2] for name, about in FEATURES.items()}, style)
 
 
-def finish(report: "Report", telling: Telling) -> None:
+def finish(report: "Report", telling: OutputOptions) -> None:
     """Write the report and leave with the status that was asked for."""
-    write(told(report, telling), telling.output)
+    write(rendered(report, telling), telling.output)
     if telling.exit_code and report.verdict == "crash":
         raise typer.Exit(1)
 

@@ -132,31 +132,33 @@ def _size(text: str) -> int:
 def as_text(need: "Need", limit: int | None) -> str:
     """The parts as a table, the batch that fits, and what would save how much."""
     from forensics.advice.memory import estimate, largest_batch, savings
-    from forensics.advice.memory.fit import accumulated
-    from forensics.core.text import size
+    from forensics.advice.memory.fit import accumulation
+    from forensics.core.text import format_size
 
     made = estimate(need)
-    rows = [(p.name, size(p.bytes), "counted" if p.certain else "estimated", p.formula) for p in made.parts]
-    rows.append(("all of it", size(made.total), "", "" if made.per_sample else "without activations: their sizes were not given"))
-    lines = [f"{name:<12} {told:>9}  {sure:<9}  {formula}".rstrip() for name, told, sure, formula in rows]
+    rows = [(p.name, format_size(p.bytes), "counted" if p.certain else "estimated", p.formula) for p in made.parts]
+    rows.append(
+        ("all of it", format_size(made.total), "", "" if made.per_sample else "without activations: their sizes were not given")
+    )
+    lines = [f"{name:<12} {amount:>9}  {sure:<9}  {formula}".rstrip() for name, amount, sure, formula in rows]
     if limit is None:
         return "\n".join(lines) + "\n"
     fitting = largest_batch(need, limit)
     lines.append("")
     if made.per_sample and fitting:
-        lines.append(f"{fitting} samples fit into {size(limit)} and leave {need.margin:.0%} of it free.")
+        lines.append(f"{fitting} samples fit into {format_size(limit)} and leave {need.margin:.0%} of it free.")
         if fitting < need.batch:
-            step, times = accumulated(need.batch, fitting)
+            step, times = accumulation(need.batch, fitting)
             lines.append(f"{times} steps of {step} samples, added up, make a batch of {step * times}.")
     elif made.per_sample:
-        lines.append(f"Not even one sample fits into {size(limit)}.")
+        lines.append(f"Not even one sample fits into {format_size(limit)}.")
     elif made.total > limit:
-        lines.append(f"It does not fit into {size(limit)}, whatever the batch.")
+        lines.append(f"It does not fit into {format_size(limit)}, whatever the batch.")
     else:
-        lines.append(f"{size(limit - made.total)} of {size(limit)} are left for activations.")
+        lines.append(f"{format_size(limit - made.total)} of {format_size(limit)} are left for activations.")
     for saving in savings(need, limit):
         then = f", then {saving.batch} samples fit" if made.per_sample else ""
-        lines.append(f"{saving.name} would save {size(saving.bytes)}{then}: {saving.cost}.")
+        lines.append(f"{saving.name} would save {format_size(saving.bytes)}{then}: {saving.cost}.")
     return "\n".join(lines) + "\n"
 
 
@@ -168,10 +170,10 @@ def as_json(need: "Need", limit: int | None) -> str:
 
     made = estimate(need)
     parts = [{"name": p.name, "bytes": p.bytes, "formula": p.formula, "certain": p.certain} for p in made.parts]
-    told: dict[str, object] = {"parts": parts, "total_bytes": made.total, "fixed_bytes": made.fixed}
-    told["sample_bytes"] = made.per_sample
+    document: dict[str, object] = {"parts": parts, "total_bytes": made.total, "fixed_bytes": made.fixed}
+    document["sample_bytes"] = made.per_sample
     if limit is not None:
-        told["limit_bytes"] = limit
-        told["largest_batch"] = largest_batch(need, limit) if made.per_sample else None
-        told["savings"] = [{"name": s.name, "bytes": s.bytes, "batch": s.batch, "cost": s.cost} for s in savings(need, limit)]
-    return json.dumps(told, indent=1) + "\n"
+        document["limit_bytes"] = limit
+        document["largest_batch"] = largest_batch(need, limit) if made.per_sample else None
+        document["savings"] = [{"name": s.name, "bytes": s.bytes, "batch": s.batch, "cost": s.cost} for s in savings(need, limit)]
+    return json.dumps(document, indent=1) + "\n"

@@ -12,7 +12,7 @@ from forensics.core.errors import UsageError
 if TYPE_CHECKING:
     from forensics.database import Database
     from forensics.train.cases import Case
-    from forensics.train.measure import Answer
+    from forensics.train.measure import Prediction
 
 Corpora = Annotated[list[Path], typer.Argument(help="Folders with labels.jsonl and a sub-folder a case, or of sample logs.")]
 
@@ -52,38 +52,38 @@ def register(app: typer.Typer) -> None:
         cases = read_corpora(corpora, knowledge)
         if not cases:
             raise UsageError("no case in it", str(corpora[0]))
-        answers = answered(cases, knowledge, folds)
+        answers = answers_of(cases, knowledge, folds)
         if pictures:
-            drawn(answers, pictures)
-        write(told(answers, misses), None)
+            draw_pictures(answers, pictures)
+        write(evaluation_tables(answers, misses), None)
 
 
-def answered(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "list[Answer]":
+def answers_of(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "list[Prediction]":
     """What is said of each case: by the model that is used, or with `folds` by models that never saw its origin."""
     from forensics.decision.model import active_model
     from forensics.decision.precedence import precedence_of
     from forensics.train import fit
-    from forensics.train.measure import answer
+    from forensics.train.measure import predict
 
     rules = precedence_of(knowledge)
     if folds:
         blind = zip(cases, fit.cross_validated(cases, knowledge, folds), fit.rates_without(cases), strict=True)
-        return [answer(case, model, rules, knowledge, rates) for case, model, rates in blind]
+        return [predict(case, model, rules, knowledge, rates) for case, model, rates in blind]
     model, amiss = active_model()
     if amiss:
         raise UsageError(amiss, advice="make one with forensics train, or use --folds 5")
-    return [answer(case, model, rules, knowledge) for case in cases]
+    return [predict(case, model, rules, knowledge) for case in cases]
 
 
-def drawn(answers: "Sequence[Answer]", folder: Path) -> None:
+def draw_pictures(answers: "Sequence[Prediction]", folder: Path) -> None:
     """Both pictures into `folder`."""
     from forensics.train import pictures
 
-    pictures.confusion(answers, folder / "confusion.png")
+    pictures.confusion_matrix(answers, folder / "confusion.png")
     pictures.reliability_curve({"decision": answers}, folder / "reliability.png")
 
 
-def told(answers: "Sequence[Answer]", misses: bool) -> str:
+def evaluation_tables(answers: "Sequence[Prediction]", misses: bool) -> str:
     """The tables: the decision's, the rival's, how true the probabilities are, and with `misses` the wrong answers."""
     from forensics.train import measure
     from forensics.train.rival import by_rival, lines_of
@@ -91,14 +91,14 @@ def told(answers: "Sequence[Answer]", misses: bool) -> str:
     rival = [by_rival(a.case, lines_of(a.case.question.lanes)) for a in answers]
     parts = [
         "The decision",
-        measure.table(answers),
+        measure.measures_table(answers),
         "",
         "The rival: the last line that looks like an error",
-        measure.table(rival),
+        measure.measures_table(rival),
         "",
         "probability   right  cases",
-        *(f"{said:11.3f} {right:7.3f} {count:6d}" for count, said, right in measure.reliability(answers)),
+        *(f"{said:11.3f} {right:7.3f} {count:6d}" for count, said, right in measure.reliability_bins(answers)),
     ]
     if misses:
-        parts += ["", "Wrong answers", measure.misses(answers) or "none"]
+        parts += ["", "Wrong answers", measure.misses_text(answers) or "none"]
     return "\n".join(parts) + "\n"

@@ -10,11 +10,11 @@ from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from forensics.database.codes import Code
-    from forensics.explain import Explanation, Match, Told
+    from forensics.explain import ExplainedCause, Explanation, Match
 
 PAGE_WIDTH = 100
 SIGNATURES_SHOWN = 60
-REMEDIES_SHOWN = 3  # of each cause where several are told
+REMEDIES_SHOWN = 3  # of each cause where there are several
 
 
 def register(app: typer.Typer) -> None:
@@ -103,8 +103,8 @@ def as_text(found: "Explanation") -> Iterator[str]:
             yield from _match(match)
         yield ""
     several = len(found.causes) > 1
-    for i, told in enumerate(found.causes):
-        yield from _cause(told, 0 if i and found.is_guess else REMEDIES_SHOWN if several else len(told.advice))
+    for i, explained in enumerate(found.causes):
+        yield from _cause(explained, 0 if i and found.is_guess else REMEDIES_SHOWN if several else len(explained.advice))
     if found.signatures and not found.matches:
         yield "signatures" if len(found.signatures) > 1 else "signature"
         for signature in found.signatures[:SIGNATURES_SHOWN]:
@@ -139,28 +139,28 @@ def _match(match: "Match") -> Iterator[str]:
     if match.cause and not match.id.startswith(match.cause):
         yield f"    speaks for {match.cause}"
     if match.fields:
-        from forensics.advice.wording import tell
+        from forensics.advice.wording import fact_text
 
-        yield from _wrapped(", ".join(f"{k}: {tell(k, v)}" for k, v in sorted(match.fields.items())), "    ")
+        yield from _wrapped(", ".join(f"{k}: {fact_text(k, v)}" for k, v in sorted(match.fields.items())), "    ")
 
 
-def _cause(told: "Told", most: int) -> Iterator[str]:
-    yield f"{told.cause.id}  {told.cause.title}"
-    yield from _wrapped(told.cause.means, "  ")
-    if told.summary and told.summary != told.cause.means:
-        yield from _wrapped(told.summary, "  ")
-    if told.cause.explains:
-        yield from _wrapped(f"explains: {', '.join(told.cause.explains)}", "  ")
-    for advice in told.advice[:most]:
+def _cause(explained: "ExplainedCause", most: int) -> Iterator[str]:
+    yield f"{explained.cause.id}  {explained.cause.title}"
+    yield from _wrapped(explained.cause.means, "  ")
+    if explained.summary and explained.summary != explained.cause.means:
+        yield from _wrapped(explained.summary, "  ")
+    if explained.cause.explains:
+        yield from _wrapped(f"explains: {', '.join(explained.cause.explains)}", "  ")
+    for advice in explained.advice[:most]:
         who = "you" if advice.who == "user" else advice.who
         yield from _wrapped(f"{advice.rank} {who:<6}{advice.action}", "  ", "          ")
         yield from _wrapped(advice.why, "          ")
         yield from (f"          $ {line}" for command in advice.commands for line in command.splitlines())
         if advice.reference:
             yield f"          {advice.reference}"
-    if len(told.advice) > most:
-        more = f"and {len(told.advice) - most} more" if most else "what to do"
-        yield f"  {more}: forensics explain {told.cause.id}"
+    if len(explained.advice) > most:
+        more = f"and {len(explained.advice) - most} more" if most else "what to do"
+        yield f"  {more}: forensics explain {explained.cause.id}"
     yield ""
 
 
@@ -172,6 +172,6 @@ def _wrapped(text: str, indent: str, following: str | None = None) -> list[str]:
 
 
 def _shown(text: str) -> str:
-    from forensics.core.text import shown
+    from forensics.core.text import printable
 
-    return shown(text, 1200)
+    return printable(text, 1200)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.cli.common import Signatures, save
-from forensics.cli.progress import watched
+from forensics.cli.progress import is_watched
 
 if TYPE_CHECKING:
     from forensics.database import Database
@@ -86,18 +86,22 @@ def _run(
 
 def _gather(found: Iterator[Any], parts: "Parts", total: int) -> None:
     """Take in all reports; what is there is written also where the run is interrupted."""
-    start = told = time.monotonic()
+    start = last_message = time.monotonic()
     failed = 0
     try:
         for done, one in enumerate(found, 1):
             parts.add(one)
             failed += bool(one.failure)
             now = time.monotonic()
-            if now - told > (WATCHED_S if watched() else PLAIN_S) or done == total:
-                told = now
+            if now - last_message > (WATCHED_S if is_watched() else PLAIN_S) or done == total:
+                last_message = now
                 rate = done / (now - start)
                 line = f"{done:,} of {total:,}, {rate:.1f} a second, {failed:,} failed, {(total - done) / rate:,.0f} s left"
-                print(f"\r\x1b[K{line}" if watched() else line, end="" if watched() and done < total else "\n", file=sys.stderr)
+                print(
+                    f"\r\x1b[K{line}" if is_watched() else line,
+                    end="" if is_watched() and done < total else "\n",
+                    file=sys.stderr,
+                )
     finally:
         parts.flush()
 
@@ -122,8 +126,8 @@ def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Dat
     store.add(each(), at_once=5000)
     found = stories(store.every(), families_of(knowledge.causes), topology)
     said = f"{len(failures):,} cases could not be analysed: {'; '.join(failures[:5])}." if failures else ""
-    told = tuple(Told(f"{s.family}, {s.label}", str(s)) for s in found)
-    save(written(store, f"{cases:,} cases", None, told, said), page)
+    stories_shown = tuple(Told(f"{s.family}, {s.label}", str(s)) for s in found)
+    save(written(store, f"{cases:,} cases", None, stories_shown, said), page)
     for course in trend(store, "cause", 10):
         print(f"{course.total:>9,}  {course.name}")
     _stories(found)

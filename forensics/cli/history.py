@@ -56,7 +56,7 @@ def add(
     from forensics.history.accounting import read_jobs
     from forensics.history.captured import captured_run
     from forensics.history.exchange import incidents_in
-    from forensics.history.incident import Known
+    from forensics.history.incident import RunFacts
 
     if not paths and not jobs:
         raise UsageError("nothing to add", "history add", "give reports, or --jobs sacct.csv")
@@ -69,10 +69,10 @@ def add(
             rows.append(captured.job)
             continue
         table = path.is_dir() or path.suffix == ".parquet"
-        new += store.add(incidents_in(path, now, store.salt, Known(node, "", run, user)), at_once=5000 if table else 1)
+        new += store.add(incidents_in(path, now, store.salt, RunFacts(node, "", run, user)), at_once=5000 if table else 1)
     store.add_jobs(rows)
-    told = f"{new:,} new incidents" + (f", {len(rows):,} jobs" if rows else "")
-    print(f"{told}; {store.count():,} remembered in {_shown(store)}", file=sys.stderr)
+    added = f"{new:,} new incidents" + (f", {len(rows):,} jobs" if rows else "")
+    print(f"{added}; {store.count():,} remembered in {_shown(store)}", file=sys.stderr)
 
 
 def same(
@@ -90,7 +90,7 @@ def same(
     import msgspec
     from msgspec.structs import replace
 
-    from forensics.history.again import like, seen_before
+    from forensics.history.again import condition_alike, seen_before
     from forensics.history.captured import captured_run
     from forensics.history.incident import incident_of
     from forensics.history.tables import INCIDENT_TABLE
@@ -107,7 +107,12 @@ def same(
     _check(form, ("text", "json"))
     print(sentence(replace(report, history=found)) or "This run ended well.")
     if found.seen:
-        _table(store.listed(10, like(incident, found.level), INCIDENT_TABLE.c.key != incident.key), HISTORY_COLUMNS, "text", None)
+        _table(
+            store.listed(10, condition_alike(incident, found.level), INCIDENT_TABLE.c.key != incident.key),
+            HISTORY_COLUMNS,
+            "text",
+            None,
+        )
 
 
 def show_list(
@@ -186,12 +191,12 @@ def nodes(
     from msgspec.structs import asdict
 
     found = _lemons(_store(history), exposure, unit, _day(since) if since else 0)
-    told = found.units if not lemons or found.fleet_rate is None else [u for u in found.units if u.lemon]
-    rows = [asdict(u) | {"causes": ", ".join(u.causes)} for u in told[:most]]
+    units = found.units if not lemons or found.fleet_rate is None else [u for u in found.units if u.lemon]
+    rows = [asdict(u) | {"causes": ", ".join(u.causes)} for u in units[:most]]
     if found.note:
         print(f"note: {found.note}", file=sys.stderr)
     if found.fleet_rate is not None and form == "text":
-        what = f"{len(told)} lemons" if lemons else f"{len(found.units)} {unit}s with a fault of their own"
+        what = f"{len(units)} lemons" if lemons else f"{len(found.units)} {unit}s with a fault of their own"
         print(f"{what}; the others: {found.fleet_rate:.3f} a thousand hours")
     _table(rows, ("name", "jobs", *(("hours", "rate", "low", "high", "q") if exposure else ()), "causes"), form, output)
 
@@ -235,9 +240,9 @@ def _store(place: str | None, create: bool = False, keep_names: bool = False) ->
 
 
 def _shown(store: "Store") -> str:
-    from forensics.history.opening import shown
+    from forensics.history.opening import without_password
 
-    return shown(store.place)
+    return without_password(store.place)
 
 
 def _report(path: Path) -> "Report":
@@ -273,13 +278,13 @@ def _check(form: str, forms: tuple[str, ...]) -> None:
 
 
 def _table(rows: list[dict[str, Any]], columns: tuple[str, ...], form: str, output: Path | None) -> None:
-    from forensics.cli.tables import written
+    from forensics.cli.tables import table_text
 
     _check(form, ("text", "json", "csv"))
-    write(written(rows, columns, form), output)
+    write(table_text(rows, columns, form), output)
 
 
 def _cell(name: str, value: Any) -> str:
-    from forensics.cli.tables import cell
+    from forensics.cli.tables import cell_text
 
-    return cell(name, value)
+    return cell_text(name, value)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Output, Redact, Telling, check_format, told, write
+from forensics.cli.common import ExitCode, Format, Output, OutputOptions, Redact, check_format, rendered, write
 
 
 def register(app: typer.Typer) -> None:
@@ -30,12 +30,12 @@ def register(app: typer.Typer) -> None:
         What kubectl may not read is told under "not known". Exit status: 0 analysed, 2 kubectl gives nothing of the pod; with
         --exit-code 1 for a crash.
         """
-        from forensics.adapters.kubernetes.answer import answer
+        from forensics.adapters.kubernetes.answer import answer_about_pod
         from forensics.adapters.kubernetes.kubectl import Kubectl
 
         check_format(form)
-        found = answer(pod, Kubectl(context, namespace))
-        text = told(found.report, Telling(form, output, exit_code, redact))
+        found = answer_about_pod(pod, Kubectl(context, namespace))
+        text = rendered(found.report, OutputOptions(form, output, exit_code, redact))
         head = "".join(f"{line}\n" for line in found.said) if form == "text" and not redact else ""
         write(f"{head}\n{text}" if head else text, output)
         if exit_code and found.report.verdict == "crash":

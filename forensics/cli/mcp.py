@@ -27,9 +27,9 @@ def register(app: typer.Typer) -> None:
             if not folder.is_dir():
                 raise UsageError("no such folder", str(folder))
         try:
-            from forensics.adapters.mcp.server import build
+            from forensics.adapters.mcp.server import build_server
         except ModuleNotFoundError as error:
             raise UsageError(
                 f"the package {error.name} is not installed", advice="pip install 'training-forensics[mcp]'"
             ) from error
-        build(root or (), names).run()
+        build_server(root or (), names).run()

@@ -14,7 +14,7 @@ MIN_PROGRESS_BYTES = 200 << 20
 TICK_S = 0.2
 
 
-def watched() -> bool:
+def is_watched() -> bool:
     """Does a person see stderr, on a terminal that can redraw a line?"""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
@@ -22,7 +22,7 @@ def watched() -> bool:
 @contextlib.contextmanager
 def bar(paths: Sequence[Path]) -> Iterator[None]:
     """Shows how far the reading of `paths` has come while the block runs; nothing for little input or without a terminal."""
-    total = _bytes(paths) if watched() else 0
+    total = _bytes(paths) if is_watched() else 0
     if total < MIN_PROGRESS_BYTES:
         yield
         return
@@ -49,7 +49,7 @@ def bar(paths: Sequence[Path]) -> Iterator[None]:
 
 
 def _bytes(paths: Sequence[Path]) -> int:
-    """What the files hold as they lie on disk; 0 where that cannot be told."""
+    """Bytes of the files on disk; 0 where unknown."""
     try:
         files = [f for p in paths for f in (p.rglob("*") if p.is_dir() else [p])]
         return sum(f.stat().st_size for f in files if f.is_file())

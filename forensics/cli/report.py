@@ -13,10 +13,10 @@ from forensics.cli.common import (
     Incident,
     MaxChars,
     Output,
+    OutputOptions,
     Plot,
     Redact,
     RedactMap,
-    Telling,
     Why,
     check_format,
     finish,
@@ -58,20 +58,20 @@ def register(app: typer.Typer) -> None:
         """
         check_format(form, why)
         found = read(path, case)
-        telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
+        telling = OutputOptions(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
         finish(found, telling)
 
 
 def read(path: Path, case: str | None) -> "Report":
     """The report in `path`; of several the one named `case`. Raises UsageError when there is none, or more than one."""
-    from forensics.report.reading import report_of
+    from forensics.report.reading import read_report
 
     documents = [d for d in _documents(path) if case is None or (isinstance(d, dict) and d.get("case") == case)]
     if not documents:
         raise UsageError(f"no report of case {case!r}" if case else "no report in it", str(path))
     if len(documents) > 1:
         raise UsageError(f"{len(documents)} reports in it", str(path), "choose one with --case NAME")
-    return report_of(documents[0], str(path))
+    return read_report(documents[0], str(path))
 
 
 def _documents(path: Path) -> list[object]:

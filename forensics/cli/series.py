@@ -59,19 +59,19 @@ def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Obser
 
 def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Observation]]]") -> str:
     """A table of the series that have two readings or more, the longest of a source first, and a line for each event."""
-    from forensics.core.text import shown
+    from forensics.core.text import printable
 
     rows: list[tuple[str, ...]] = [SERIES_HEADER]
-    told: list[str] = []
+    event_lines: list[str] = []
     for source, series, events in found:
         several = sorted((s for s in series if len(s.readings) > 1), key=lambda s: (-len(s.readings), s.name, s.scope))
-        rows += [_row(shown(source, 80), s) for s in several]
-        told += [_told(e) for e in events]
+        rows += [_row(printable(source, 80), s) for s in several]
+        event_lines += [_told(e) for e in events]
     if len(rows) == 1:
         return "no number is printed twice in what was given\n"
     widths = [max(len(row[i]) for row in rows) for i in range(len(SERIES_HEADER))]
     lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, *(["", *told] if told else [])]) + "\n"
+    return "\n".join([*lines, *(["", *event_lines] if event_lines else [])]) + "\n"
 
 
 def _row(source: str, series: "Series") -> tuple[str, ...]:
@@ -95,8 +95,8 @@ def number(value: float, unit: str) -> str:
 
 
 def _told(event: "Observation") -> str:
-    from forensics.core.text import shown
+    from forensics.core.text import printable
 
     facts = ", ".join(f"{k} {v}" for k, v in event.fields.items())
     cause = f" ({event.cause}, {event.weight})" if event.cause else ""
-    return f"{event.kind.split('/')[-1]}{cause}: lines {event.line} to {event.last_line}, {shown(facts, 300)}"
+    return f"{event.kind.split('/')[-1]}{cause}: lines {event.line} to {event.last_line}, {printable(facts, 300)}"

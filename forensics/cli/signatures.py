@@ -9,7 +9,7 @@ import typer
 
 from forensics.cli.common import Signatures, save, write
 from forensics.core.errors import UsageError
-from forensics.core.text import counted
+from forensics.core.text import with_noun
 
 if TYPE_CHECKING:
     from forensics.database import Cause, Signature
@@ -74,14 +74,14 @@ def _show(group: typer.Typer) -> None:
         Example: forensics signatures show host_memory.oom_cgroup/kernel_killed
         """
         from forensics.config import config
-        from forensics.core.text import shown
+        from forensics.core.text import printable
         from forensics.database import builtin_folder, read_folders
 
         causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
         chosen = [(c, s) for c in causes for s in c.signatures if _is(s, only)]
         if not chosen:
             raise UsageError(f"no signature, cause or family is called {only}", advice="forensics signatures list shows all")
-        write("\n".join(shown(line, MAX_LINE) for _, s in chosen for line in _whole(s)) + "\n", None)
+        write("\n".join(printable(line, MAX_LINE) for _, s in chosen for line in _whole(s)) + "\n", None)
 
 
 def _check(group: typer.Typer) -> None:
@@ -124,15 +124,15 @@ def _tell(found: "LintResult", notes: bool) -> None:
     if notes:
         write("".join(f"{note} (note)\n" for note in found.notes), None)
     hidden = "" if notes or not found.notes else " (--notes shows them)"
-    counts = f"{counted(found.causes, 'cause')}, {counted(found.signatures, 'signature')}: "
-    counts += f"{counted(len(found.faults), 'fault')}, {counted(len(found.notes), 'note')}"
+    counts = f"{with_noun(found.causes, 'cause')}, {with_noun(found.signatures, 'signature')}: "
+    counts += f"{with_noun(len(found.faults), 'fault')}, {with_noun(len(found.notes), 'note')}"
     print(counts + hidden, file=sys.stderr)
     if found.faults:
         raise typer.Exit(1)
 
 
 def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: bool) -> None:
-    from forensics.database.program_sources import written
+    from forensics.database.program_sources import matches_csv
     from forensics.signature_lint.lint import look_up_sources
 
     result = look_up_sources(sources, folder)
@@ -140,11 +140,11 @@ def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: boo
     if notes:
         write("".join(f"{note} (note)\n" for note in result.notes), None)
     if record is not None:
-        save(written(result.found), record)
+        save(matches_csv(result.found), record)
     hidden = "" if notes or not result.notes else " (--notes shows them)"
-    asked, none = counted(result.asked, "signature"), counted(len(result.notes), "text")
-    told = f"{asked}: {len(result.found)} found in the sources; {none} found in none{hidden}"
-    print(f"{told}; {counted(len(result.faults), 'fault')}", file=sys.stderr)
+    asked, none = with_noun(result.asked, "signature"), with_noun(len(result.notes), "text")
+    counts = f"{asked}: {len(result.found)} found in the sources; {none} found in none{hidden}"
+    print(f"{counts}; {with_noun(len(result.faults), 'fault')}", file=sys.stderr)
     if result.faults:
         raise typer.Exit(1)
 
@@ -168,7 +168,7 @@ def _test(group: typer.Typer) -> None:
             failed += bool(faults)
             if faults or all_:
                 write("".join(f"{fault}\n" for fault in faults) or f"{place}: {name}: ok\n", None)
-        print(f"{counted(tried, 'signature')}, {failed} with faults", file=sys.stderr)
+        print(f"{with_noun(tried, 'signature')}, {failed} with faults", file=sys.stderr)
         if failed:
             raise typer.Exit(1)
 
@@ -192,12 +192,12 @@ def _rates(group: typer.Typer) -> None:
         from forensics import pipeline
         from forensics.train import outcome_fit
         from forensics.train.cases import read_corpora
-        from forensics.train.rates import fired
+        from forensics.train.rates import count_firings
 
         cases = read_corpora(corpora, pipeline.database(signatures or ()))
         if not cases:
             raise UsageError("no case in it", str(corpora[0]))
-        table = fired(cases, outcome_fit.weights(cases)).csv()
+        table = count_firings(cases, outcome_fit.case_weights(cases)).csv()
         if output is None:
             write(table, None)
         else:
@@ -210,14 +210,14 @@ def _is(signature: "Signature", only: str | None) -> bool:
 
 def _speaks_of(cause: "Cause", signature: "Signature", text: str) -> bool:
     said = (signature.id, cause.title, signature.source, *signature.anchors)
-    return any(text.lower() in told.lower() for told in said)
+    return any(text.lower() in field.lower() for field in said)
 
 
 def _as_list(chosen: "list[tuple[Cause, Signature]]") -> str:
-    from forensics.core.text import shown
+    from forensics.core.text import printable
 
     width = max(len(s.id) for _, s in chosen)
-    return "".join(shown(f"{s.id:<{width}}  {s.weight:<6}  {c.title}") + "\n" for c, s in chosen)
+    return "".join(printable(f"{s.id:<{width}}  {s.weight:<6}  {c.title}") + "\n" for c, s in chosen)
 
 
 def _as_json(chosen: "list[tuple[Cause, Signature]]") -> str:

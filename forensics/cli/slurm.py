@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Output, Redact, Telling, check_format, told, write
+from forensics.cli.common import ExitCode, Format, Output, OutputOptions, Redact, check_format, rendered, write
 from forensics.cli.remembering import Remember
 
 
@@ -31,13 +31,13 @@ def register(app: typer.Typer) -> None:
         Reads what sacct and scontrol answer, the job's own output files, what `forensics run` captured in it, and its node's
         logs as far as they may be read. Exit status: 0 analysed, 2 nothing is known of the job; with --exit-code 1 for a crash.
         """
-        from forensics.adapters.slurm.answer import answer
+        from forensics.adapters.slurm.answer import answer_about_job
         from forensics.history.remember import remembered
 
         check_format(form)
-        found = answer(job)
-        telling = Telling(form, output, exit_code, redact)
-        text = told(remembered(found.report, remember, accounted=found.accounted), telling)
+        found = answer_about_job(job)
+        telling = OutputOptions(form, output, exit_code, redact)
+        text = rendered(remembered(found.report, remember, accounted=found.accounted), telling)
         head = "".join(f"{line}\n" for line in found.said) if form == "text" and not redact else ""
         write(f"{head}\n{text}" if head else text, output)
         if exit_code and found.report.verdict == "crash":

@@ -16,21 +16,21 @@ from forensics.cli.common import (
     Last,
     MaxChars,
     Output,
+    OutputOptions,
     Pid,
     Plot,
     Redact,
     RedactMap,
     Signatures,
     Since,
-    Telling,
     Until,
     Why,
-    case_of,
+    case_name,
     check_baseline,
     check_format,
-    chosen,
     finish,
-    opened,
+    open_sources,
+    parse_filter,
 )
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ def register(app: typer.Typer) -> None:
         from forensics import pipeline
 
         check_format(form, why)
-        good, choice = check_baseline(baseline), chosen(since, until, pid, job, last)
+        good, choice = check_baseline(baseline), parse_filter(since, until, pid, job, last)
         noted: list[Warning] = []
-        knowledge = pipeline.database(signatures or ())
-        report = pipeline.analyze(opened([STDIN], noted.append), case_of([STDIN]), knowledge, noted, baseline=good, choice=choice)
-        telling = Telling(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
+        knowledge, sources = pipeline.database(signatures or ()), open_sources([STDIN], noted.append)
+        report = pipeline.analyze(sources, case_name([STDIN]), knowledge, noted, baseline=good, choice=choice)
+        telling = OutputOptions(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
         finish(report, telling)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from forensics.core.text import shown
+from forensics.core.text import printable
 
 CELL_CHARS = 60
 TABLE_TIME_COLUMNS = ("time", "added")
 
 
-def written(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -> str:
+def table_text(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -> str:
     """The rows as `form` has them, ending with a line end. JSON has every field, the others `columns`."""
     if form == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"
@@ -26,7 +26,7 @@ def written(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -
     return _text(rows, columns)
 
 
-def cell(name: str, value: Any) -> str:
+def cell_text(name: str, value: Any) -> str:
     """One value for a reader: times as days and hours, numbers as short as they are telling."""
     if value is None or value == "":
         return ""
@@ -34,11 +34,11 @@ def cell(name: str, value: Any) -> str:
         return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M")
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-    return shown(str(value), 4000)
+    return printable(str(value), 4000)
 
 
 def _plain(name: str, value: Any) -> str:
-    text = cell(name, value) if name in TABLE_TIME_COLUMNS else "" if value is None else str(value)
+    text = cell_text(name, value) if name in TABLE_TIME_COLUMNS else "" if value is None else str(value)
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") and isinstance(value, str) else text
 
 
@@ -60,7 +60,7 @@ def _text(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
             no_wrap=name in TABLE_TIME_COLUMNS,
         )
     for row in rows:
-        table.add_row(*(Text(cell(c, row.get(c))) for c in columns))
+        table.add_row(*(Text(cell_text(c, row.get(c))) for c in columns))
     console = Console(file=io.StringIO(), width=None if _terminal() else 160)
     with console.capture() as captured:
         console.print(table)

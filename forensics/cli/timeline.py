@@ -14,7 +14,7 @@ from forensics.cli.common import Since, Until
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from forensics.correlation import Choice
+    from forensics.correlation import Filter
     from forensics.correlation.clock import Clock
     from forensics.correlation.filters import Window
     from forensics.correlation.stream import Entry
@@ -55,9 +55,9 @@ def register(app: typer.Typer) -> None:
         """
         import tempfile
 
-        from forensics.correlation import Choice
+        from forensics.correlation import Filter
 
-        wanted = _Wanted(Choice.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
+        wanted = _Wanted(Filter.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
         if form not in TIMELINE_FORMATS:
             raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(TIMELINE_FORMATS)}")
         with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
@@ -67,7 +67,7 @@ def register(app: typer.Typer) -> None:
 class _Wanted(NamedTuple):
     """What to print of the timeline."""
 
-    choice: "Choice"
+    choice: "Filter"
     sources: tuple[str, ...]
     level: str | None
 
@@ -83,9 +83,9 @@ class _Wanted(NamedTuple):
 
 
 def _level(text: str | None) -> str | None:
-    from forensics.correlation.levels import LEVEL_NAMES, level
+    from forensics.correlation.levels import LEVEL_NAMES, parse_level
 
-    found = level(text)
+    found = parse_level(text)
     if text and found is None:
         raise UsageError(f"unknown level {text!r}", advice=f"choose one of {', '.join(LEVEL_NAMES)}")
     return found
@@ -97,12 +97,12 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
 
     from forensics import pipeline, sources
     from forensics.correlation import window
-    from forensics.correlation.spool import spooled
-    from forensics.correlation.stream import entries, merged
+    from forensics.correlation.spool import spool
+    from forensics.correlation.stream import entries, merge_streams
     from forensics.source_analysis import analyze_sources
 
     noted: list[Warning] = []
-    given = [spooled(s, folder / str(i)) for i, s in enumerate(sources.open_paths(paths, noted.append))]
+    given = [spool(s, folder / str(i)) for i, s in enumerate(sources.open_paths(paths, noted.append))]
     knowledge = pipeline.database()
     analyses = analyze_sources(given, knowledge, noted.append)
     scans = [r.scan for r in analyses]
@@ -113,28 +113,28 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
     joined = [s for s in chosen if clocks[s.name].first]
     apart = [s for s in chosen if not clocks[s.name].first]
     _note(noted, apart, wanted)
-    one = merged([(clocks[s.name], entries(s, clocks[s.name])) for s in joined])
+    one = merge_streams([(clocks[s.name], entries(s, clocks[s.name])) for s in joined])
     rest = chain.from_iterable(entries(s, clocks[s.name]) for s in apart)
     for entry in chain(one, rest):
         named = known.get((entry.source, entry.line))
-        told = replace(entry, event=named) if named else entry
-        if wanted.entry(told, asked):
-            yield told
+        shown_entry = replace(entry, event=named) if named else entry
+        if wanted.entry(shown_entry, asked):
+            yield shown_entry
 
 
 def _clocks(
     scans: "list[Scan]", found: "dict[str, list[Observation]]", knowledge: "Database", noted: "list[Warning]"
 ) -> "dict[str, Clock]":
-    from forensics.correlation import full_times, marks, settled
-    from forensics.correlation.stream import surveyed
+    from forensics.correlation import align_clocks, clock_samples, full_times
+    from forensics.correlation.stream import full_clock
 
-    times = {s.source.name: full_times(marks(s)) for s in scans}
+    times = {s.source.name: full_times(clock_samples(s)) for s in scans}
     clocks: dict[str, Clock] = {}
     for scanned in scans:
         name = scanned.source.name
         others = [t for n, ts in sorted(times.items()) if n != name for t in ts]
-        clocks[name] = surveyed(scanned, others, noted.append, found[name])
-    return settled([e for events in found.values() for e in events], clocks, knowledge, noted.append)
+        clocks[name] = full_clock(scanned, others, noted.append, found[name])
+    return align_clocks([e for events in found.values() for e in events], clocks, knowledge, noted.append)
 
 
 def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[tuple[str, int], str]:
@@ -175,16 +175,16 @@ def _jsonl(given: Iterable["Entry"]) -> None:
 def _csv(given: Iterable["Entry"]) -> None:
     import csv
 
-    from forensics.core.text import inert
+    from forensics.core.text import spreadsheet_safe
 
     writer = csv.DictWriter(sys.stdout, TIMELINE_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for entry in given:
-        writer.writerow({name: inert(value) for name, value in _row(entry).items()})
+        writer.writerow({name: spreadsheet_safe(value) for name, value in _row(entry).items()})
 
 
 def _text(given: Iterable["Entry"]) -> None:
-    from forensics.core.text import shown
+    from forensics.core.text import printable
 
     lane = "wall"
     for entry in given:
@@ -198,8 +198,8 @@ def _text(given: Iterable["Entry"]) -> None:
             when = f"[{entry.uptime_s:.6f}]".rjust(24) if entry.uptime_s is not None else " " * 24
         first, *more = entry.text.split("\n")
         mark = ">" if entry.event else " "
-        sys.stdout.write(f"{when} {mark} {entry.source}:{entry.line}  {shown(first)}\n")
-        sys.stdout.writelines(f"{'':26} {shown(line)}\n" for line in more)
+        sys.stdout.write(f"{when} {mark} {entry.source}:{entry.line}  {printable(first)}\n")
+        sys.stdout.writelines(f"{'':26} {printable(line)}\n" for line in more)
 
 
 TIMELINE_FORMATS: dict[str, Print] = {"text": _text, "csv": _csv, "jsonl": _jsonl}

@@ -61,7 +61,7 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool 
     """
     from forensics import pipeline
     from forensics.history.remember import remembered
-    from forensics.report import hidden, render
+    from forensics.report import render, with_stand_ins
     from forensics.report.short import short
 
     if not folder.is_dir():
@@ -71,7 +71,7 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool 
     report = pipeline.analyze_paths([folder], folder.resolve().name, pipeline.database())
     report = remembered(report, remember, folder)
     if redact:
-        report, _ = hidden(report)
+        report, _ = with_stand_ins(report)
     if keep:
         texts = (render(report, form if form in ("text", "markdown", "html") else "text"), render(report, "json"), short(report))
         for name, text in zip(REPORT_NAMES, texts, strict=True):

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from forensics.core.errors import UsageError
-from forensics.core.limits import Limits, changed, names
+from forensics.core.limits import Limits, names, with_values
 
 MAX_CONFIG_BYTES = 64 << 10
 SECTIONS = {"signatures", "cache", "limits", "history", "capture"}
@@ -65,7 +65,7 @@ def _of_environment(base: Limits) -> Limits:
         if name.startswith(LIMIT_VARIABLE)
     }
     try:
-        return changed(base, given)
+        return with_values(base, given)
     except ValueError as error:
         raise UsageError(str(error), f"${LIMIT_VARIABLE}...") from error
 
@@ -121,7 +121,7 @@ def _limits(data: dict[str, Any]) -> Limits:
         return Limits()
     keys(given, set(names()), set(), data[LINE_KEY])
     try:
-        return changed(Limits(), {k: v for k, v in given.items() if k != LINE_KEY})
+        return with_values(Limits(), {k: v for k, v in given.items() if k != LINE_KEY})
     except ValueError as error:
         raise BadFormError(given[LINE_KEY], str(error)) from error
 

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from forensics.context.architecture import TRIGGER as ARCHITECTURE
 from forensics.context.architecture import architecture
 from forensics.context.attempts import TRIGGER as ATTEMPT
-from forensics.context.attempts import Attempted, attempted, of_last_attempt, with_changes
-from forensics.context.curves import Ranked, curves, last_reading, longest
+from forensics.context.attempts import AttemptFacts, attempt_facts, settings_of_last_attempt, with_changes
+from forensics.context.curves import Ranked, curves, last_reading, longest_curves
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
 from forensics.context.lock_holders import TRIGGER as THREAD_STACKS
@@ -27,13 +27,23 @@ from forensics.context.notices import TRIGGER as MACHINE_LOAD
 from forensics.context.notices import notices
 from forensics.context.processes import processes
 from forensics.context.profiled import TRIGGER as PROFILED
-from forensics.context.profiled import profiled
+from forensics.context.profiled import largest_profiled_line
 from forensics.context.run_settings import TRIGGER as RUN_SETTINGS
 from forensics.context.run_settings import run_settings
-from forensics.model import Curve, Finding, Incident, Observation, ProcessMemory, Report, Scan, Setting, Surroundings, Trigger
+from forensics.model import Curve, Finding, Incident, JobContext, Observation, ProcessMemory, Report, Scan, Setting, Trigger
 from forensics.model.answers import OUTCOME_LINE
 
-__all__ = ["Attempted", "Context", "Ranked", "attach", "attempted", "curves", "read", "surroundings", "triggers"]
+__all__ = [
+    "AttemptFacts",
+    "Context",
+    "Ranked",
+    "attach_context",
+    "attempt_facts",
+    "curves",
+    "job_context",
+    "read_context",
+    "triggers",
+]
 
 
 class Context(Struct, frozen=True):
@@ -49,47 +59,48 @@ def triggers() -> tuple[Trigger, ...]:
     return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT, THREAD_STACKS)
 
 
-def surroundings(
-    scans: Sequence[Scan], drawn: Iterable[Ranked] = (), known: Mapping[str, Sequence[Attempted]] = MappingProxyType({})
-) -> Surroundings:
-    """Where and how the job ran: what remedies are chosen and worded by. `drawn`: as for `read`; `known`: as for `attach`."""
+def job_context(
+    scans: Sequence[Scan], drawn: Iterable[Ranked] = (), known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({})
+) -> JobContext:
+    """Where and how the job ran: what remedies are chosen and worded by. `drawn`: as for `read_context`; `known`: as for
+    `attach_context`."""
     if not scans:
-        return Surroundings()
+        return JobContext()
     from forensics.context.programs import programs  # these two are needed only where there is something to advise
-    from forensics.context.signs import signs
+    from forensics.context.signs import context_signs
 
     beside = programs(scans)
-    run = of_last_attempt(run_settings(scans), known)
-    return Surroundings(
-        signs(scans, beside),
+    run = settings_of_last_attempt(run_settings(scans), known)
+    return JobContext(
+        context_signs(scans, beside),
         settings(scans),
         run,
         beside,
         architecture(scans),
         last_reading(drawn),
-        profiled(scans),
+        largest_profiled_line(scans),
         lock_holder(scans, beside),
     )
 
 
-def read(scans: Iterable[Scan], first: Finding, drawn: Iterable[Ranked] = ()) -> Context:
+def read_context(scans: Iterable[Scan], first: Finding, drawn: Iterable[Ranked] = ()) -> Context:
     """The context of `first`, the cause a report puts first. `drawn`: what `curves` gave for each source."""
     scans = list(scans)
-    return Context(settings(scans), longest(drawn), processes(scans, first))
+    return Context(settings(scans), longest_curves(drawn), processes(scans, first))
 
 
-def attach(
+def attach_context(
     report: Report,
     scans: Iterable[Scan],
     drawn: Iterable[Ranked] = (),
     observed: Sequence[Observation] = (),
     incidents: Sequence[Incident] = (),
-    known: Mapping[str, Sequence[Attempted]] = MappingProxyType({}),
+    known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({}),
 ) -> Report:
     """`report` with the context of its first cause, and with notices of what its evidence does not quote. `known`: by source,
-    what `attempted` gave."""
+    what `attempt_facts` gave."""
     scans = list(scans)
-    context = read(scans, report.causes[0], drawn)
+    context = read_context(scans, report.causes[0], drawn)
     quoted = {(p.source, p.line) for p in report.causes[0].evidence if p.signature != OUTCOME_LINE}
     earlier = report.earlier_attempts
     if earlier:

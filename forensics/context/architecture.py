@@ -89,8 +89,8 @@ def _row(text: str, after: str) -> Row | None:
     head = text[: found.start()]
     name = head.strip(TREE_CHARS)
     # Keras puts the class in parentheses, on the next row where the column is narrow; torchinfo in front of a colon
-    told = CLASS.search(head) or (CLASS.search(after) if not SHAPE.search(after) else None)
-    kind = told[1] if told else re.split(r"[\s:]|-\d", name, maxsplit=1)[0]
+    named = CLASS.search(head) or (CLASS.search(after) if not SHAPE.search(after) else None)
+    kind = named[1] if named else re.split(r"[\s:]|-\d", name, maxsplit=1)[0]
     sizes = [None if n.strip() in ("None", "-1") else int(n) for n in found[1].split(",")]
     outputs = math.prod(n or 1 for n in sizes[1:]) if len(sizes) > 1 else 0
     parameters = int(found[2].replace(",", "")) if found[2] and found[2][0].isdigit() else 0  # a narrow screen cuts them off

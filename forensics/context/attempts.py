@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from forensics.context import environment, run_settings
 from forensics.core import lazy
-from forensics.core.text import clean, size
-from forensics.model import EarlierAttempt, Finding, Region, Remark, Scan, Trigger
+from forensics.core.text import decode_line, format_size
+from forensics.model import EarlierAttempt, Finding, Habit, Region, Scan, Trigger
 from forensics.model.answers import Change
 
 TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of an anchor costs a microsecond
@@ -61,7 +61,7 @@ MOST_COUNTED = 20_000  # lines of an attempt that are searched from its end for 
 Said = tuple[str, int]  # a value, and the line that says it
 
 
-class Attempted(Struct, frozen=True):
+class AttemptFacts(Struct, frozen=True):
     """What one attempt says of itself: by name the values with their lines. Lines are those of the original."""
 
     first_line: int
@@ -69,7 +69,7 @@ class Attempted(Struct, frozen=True):
     said: Mapping[str, tuple[Said, ...]]
 
 
-def attempted(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempted, ...]:
+def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[AttemptFacts, ...]:
     """What each of the attempts of a source says; `spans`: their first and last lines, in order. None for a single one."""
     if not 1 < len(spans) <= MOST_ATTEMPTS or scan.source.format == "notebook":
         return ()
@@ -85,7 +85,7 @@ def attempted(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempted, 
         if reached := _reached(scan, first, last):
             own[REACHED] = [(reached[0], origin(reached[1]))]
     return tuple(
-        Attempted(origin(first), origin(last), {n: tuple(v) for n, v in own.items()})
+        AttemptFacts(origin(first), origin(last), {n: tuple(v) for n, v in own.items()})
         for (first, last), own in zip(spans, found, strict=True)
     )
 
@@ -97,9 +97,9 @@ def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:
     for region in scan.regions.get(environment.TRIGGER.kind, ()):
         yield from ((region.number, n, v) for n, v in environment.read(region) if n != "/dev/shm")
     for region in scan.regions.get(run_settings.TRIGGER.kind, ()):
-        if not (NAMESPACE.search(region.text) or COMMAND.search(region.text)):  # its arguments are told as such
-            told = ((COMPARED_SETTINGS[k], f"{v:g}") for k, v in run_settings.read(region) if k in COMPARED_SETTINGS)
-            yield from ((region.number, n, v) for n, v in told)
+        if not (NAMESPACE.search(region.text) or COMMAND.search(region.text)):  # arguments are read from the whole command
+            settings = ((COMPARED_SETTINGS[k], f"{v:g}") for k, v in run_settings.read(region) if k in COMPARED_SETTINGS)
+            yield from ((region.number, n, v) for n, v in settings)
 
 
 def _of_line(region: Region) -> Iterator[tuple[str, str]]:
@@ -121,13 +121,13 @@ def _reached(scan: Scan, first: int, last: int) -> Said | None:
             looked += 1
             if looked > MOST_COUNTED:
                 return None
-            text = clean(lines[i].rstrip(b"\r").rpartition(b"\r")[2][:2000])
+            text = decode_line(lines[i].rstrip(b"\r").rpartition(b"\r")[2][:2000])
             if counted := {m[1].lower(): m[2] for m in PROGRESS_PATTERN.finditer(text)}:
                 return ", ".join(f"{unit} {int(n)}" for unit, n in counted.items()), start + i
     return None
 
 
-def of_last_attempt(run: Iterable[Remark], known: Mapping[str, Sequence[Attempted]]) -> tuple[Remark, ...]:
+def settings_of_last_attempt(run: Iterable[Habit], known: Mapping[str, Sequence[AttemptFacts]]) -> tuple[Habit, ...]:
     """Of the settings of `run` those that no later attempt of the same log sets anew. `known`: by source."""
     placed = [(r, bisect_right([a.first_line for a in known.get(r.source, ())], r.line)) for r in run]
     last: dict[tuple[str, str], int] = {}
@@ -136,17 +136,20 @@ def of_last_attempt(run: Iterable[Remark], known: Mapping[str, Sequence[Attempte
     return tuple(remark for remark, attempt in placed if attempt == last[remark.source, remark.kind])
 
 
-def with_changes(told: tuple[EarlierAttempt, ...], known: Iterable[Attempted], first: Finding) -> tuple[EarlierAttempt, ...]:
-    """`told`, each with what changed until the attempt that the report is about. `known`: of the source that they stand in."""
+def with_changes(
+    attempts: tuple[EarlierAttempt, ...], known: Iterable[AttemptFacts], first: Finding
+) -> tuple[EarlierAttempt, ...]:
+    """`attempts`, each with what changed until the attempt that the report is about. `known`: of the source that they stand
+    in."""
     every = sorted(known, key=lambda a: a.first_line)
     by_line = {a.first_line: a for a in every}
-    lines = [p.line for p in first.evidence if told and p.source == told[0].source]
+    lines = [p.line for p in first.evidence if attempts and p.source == attempts[0].source]
     about = [a for a in every if a.first_line <= max(lines, default=1 << 62)]
-    return tuple(_with_changes(a, by_line.get(a.first_line), about[-1] if about else None, first) for a in told)
+    return tuple(_with_changes(a, by_line.get(a.first_line), about[-1] if about else None, first) for a in attempts)
 
 
-def _with_changes(told: EarlierAttempt, own: Attempted | None, last: Attempted | None, first: Finding) -> EarlierAttempt:
-    said = _with_evidence(own.said if own else {}, told.facts, told.line)
+def _with_changes(attempt: EarlierAttempt, own: AttemptFacts | None, last: AttemptFacts | None, first: Finding) -> EarlierAttempt:
+    said = _with_evidence(own.said if own else {}, attempt.facts, attempt.line)
     now = _with_evidence(last.said if last else {}, first.facts, first.evidence[0].line if first.evidence else 0)
     changes: list[Change] = []
     same: list[str] = []
@@ -156,7 +159,7 @@ def _with_changes(told: EarlierAttempt, own: Attempted | None, last: Attempted |
             same.append(f"{name} {', '.join(k for k in then if k in since)}")
         else:
             changes.append(Change(name, ", ".join(then), ", ".join(since), min(then.values()), min(since.values())))
-    return replace(told, same_cause=told.cause == first.id, changes=tuple(changes), unchanged=tuple(same))
+    return replace(attempt, same_cause=attempt.cause == first.id, changes=tuple(changes), unchanged=tuple(same))
 
 
 def _with_evidence(
@@ -167,7 +170,7 @@ def _with_evidence(
     for key, name in COMPARED_FACTS.items():
         value = facts.get(key)
         if value is not None and name not in said:
-            more[name] = ((size(value) if key.endswith("_bytes") and isinstance(value, int) else str(value), line),)
+            more[name] = ((format_size(value) if key.endswith("_bytes") and isinstance(value, int) else str(value), line),)
     return {**said, **more}
 
 

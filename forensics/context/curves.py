@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Literal
 
 from forensics.core import lazy
-from forensics.model import Curve, Remark, Source
+from forensics.model import Curve, Habit, Source
 from forensics.series import Series
 
 CURVE_KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
@@ -40,19 +40,19 @@ def curves(source: Source, found: Iterable[Series]) -> tuple[Ranked, ...]:
     return tuple((order, _curve(s, source)) for order, s in heapq.nsmallest(MOST_CURVES, shown, key=itemgetter(0)))
 
 
-def longest(found: Iterable[Ranked]) -> tuple[Curve, ...]:
+def longest_curves(found: Iterable[Ranked]) -> tuple[Curve, ...]:
     """Of the curves of all sources those that are shown: the longest first, at most MOST_CURVES."""
     return tuple(curve for _, curve in heapq.nsmallest(MOST_CURVES, found, key=itemgetter(0)))
 
 
-def last_reading(found: Iterable[Ranked]) -> Remark | None:
+def last_reading(found: Iterable[Ranked]) -> Habit | None:
     """Of a run that reported its loss MIN_LOSS_POINTS times or more: where it last did; `value` is how often, MAX_CURVE_POINTS
     at most."""
     losses = [curve for _, curve in found if curve.kind == "loss" and len(curve.points) >= MIN_LOSS_POINTS]
     longest = max(losses, key=lambda c: len(c.points), default=None)
     if longest is None:
         return None
-    return Remark("last_reading", longest.source, longest.points[-1][0], longest.name, float(len(longest.points)))
+    return Habit("last_reading", longest.source, longest.points[-1][0], longest.name, float(len(longest.points)))
 
 
 def _order(series: Series, source: Source) -> Order:
@@ -64,7 +64,7 @@ def _curve(series: Series, source: Source) -> Curve:
     rank = _rank(series)
     shown = "steps per second" if series.quantity == "step_time" else series.name
     name = shown if rank is not None or not series.scope else f"{shown} {series.scope}"
-    kept = tuple((origin(line), value) for line, value in thinned(_points(series)))
+    kept = tuple((origin(line), value) for line, value in thin_points(_points(series)))
     unit = "B" if series.unit == "bytes" else "1/s" if CURVE_KINDS[series.quantity] == "throughput" else ""
     return Curve(name, CURVE_KINDS[series.quantity], unit, source.name, rank, kept)
 
@@ -80,7 +80,7 @@ def _points(series: Series) -> Points:
     return tuple((r.line, (1 / r.value if inverse else r.value) if math.isfinite(r.value) else None) for r in readings)
 
 
-def thinned(points: Points) -> Points:
+def thin_points(points: Points) -> Points:
     """At most MAX_CURVE_POINTS of them, evenly; the last one always."""
     step = -(-len(points) // MAX_CURVE_POINTS)
     return points[::step] if (len(points) - 1) % step == 0 else (*points[::step][: MAX_CURVE_POINTS - 1], points[-1])

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from forensics.context.profiled import TRIGGER as PROFILED
 from forensics.context.profiled import largest_row
 from forensics.core import lazy
-from forensics.core.text import size
+from forensics.core.text import format_size
 from forensics.model import Incident, Notice, Observation, Region, Scan, Trigger
 
 TRIGGER = Trigger(
@@ -72,7 +72,7 @@ def _of_profile(scan: Scan) -> Iterator[Notice]:
     for region in scan.regions.get(PROFILED.kind, ()):
         if (most := largest_row(region, scan.source.name)) is not None:
             row = next(x for x in region.lines_after() if most.text in x.text and x.text.split()[:1] == [str(most.line)])
-            why = f"{most.place} took {size(int(most.value or 0))}, more than any other line of this profile"
+            why = f"{most.place} took {format_size(int(most.value or 0))}, more than any other line of this profile"
             yield Notice(scan.source.name, origin(row.number), row.text, None, NO_OWNER, why)
 
 
@@ -125,10 +125,10 @@ def _sar(region: Region) -> Made | None:
         return None
     at = names.index(name) - len(names)
     cells = [(row, row.text.split()) for row in region.lines_after()]
-    told = [(row, float(c[at])) for row, c in cells if len(c) >= -at and c[at].replace(".", "", 1).isdigit()]
-    if not told:
+    readings = [(row, float(c[at])) for row, c in cells if len(c) >= -at and c[at].replace(".", "", 1).isdigit()]
+    if not readings:
         return None
-    row, most = max(told, key=lambda r: r[1])
+    row, most = max(readings, key=lambda r: r[1])
     if name == "pswpin/s":
         return (row.number, row.text, f"the machine swapped: {most:g} pages a second came back from disk") if most > 1 else None
     return (row.number, row.text, f"{most:g} % of the swap space was in use") if most > 100 * (1 - FULL) else None

@@ -13,7 +13,7 @@ The first row tells what was there before. Column names as memory_profiler 0.5x 
 from collections.abc import Iterable
 
 from forensics.core import lazy
-from forensics.model import Region, Remark, Scan, Trigger
+from forensics.model import Habit, Region, Scan, Trigger
 
 TRIGGER = Trigger("profile_table", ("line #    mem usage    increment",), before=4, after=400)
 PROFILED_FILE_PATTERN = lazy.regex(r"^\s*Filename:\s*(\S.{0,300}?)\s*$")
@@ -23,7 +23,7 @@ PROFILE_ROW_PATTERN_MIB = lazy.regex(
 LEAST_MIB = 50.0  # less is what imports and buffers take
 
 
-def profiled(scans: Iterable[Scan]) -> Remark | None:
+def largest_profiled_line(scans: Iterable[Scan]) -> Habit | None:
     """The line that took most memory in all tables of these logs; `value` in bytes."""
     found = [
         made
@@ -34,7 +34,7 @@ def profiled(scans: Iterable[Scan]) -> Remark | None:
     return max(found, key=lambda r: r.value or 0.0, default=None)
 
 
-def largest_row(region: Region, source: str = "") -> Remark | None:
+def largest_row(region: Region, source: str = "") -> Habit | None:
     """The row with the largest increment after the first, if that is LEAST_MIB or more: line of the program, its text, bytes."""
     named = next((m for line in reversed(region.lines_before()) if (m := PROFILED_FILE_PATTERN.match(line.text))), None)
     rows = []
@@ -46,4 +46,4 @@ def largest_row(region: Region, source: str = "") -> Remark | None:
     most = max(rows[1:], key=lambda r: float(r[3]), default=None)
     if most is None or float(most[3]) < LEAST_MIB:
         return None
-    return Remark("profiled", named[1] if named else source, int(most[1]), (most[5] or "").strip(), float(most[3]) * (1 << 20))
+    return Habit("profiled", named[1] if named else source, int(most[1]), (most[5] or "").strip(), float(most[3]) * (1 << 20))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from forensics.context.programs.settings import PLAIN_SETTING_PATTERN, SETTING_OF_NAME
 from forensics.core import lazy
-from forensics.model import Region, Remark, Scan, Trigger
+from forensics.model import Habit, Region, Scan, Trigger
 
 TRIGGER = Trigger("run_settings", ("batch_size", "batch size", "batch-size", "num_workers", "filling up shuffle buffer"))
 SETTING_PATTERNS = (
@@ -19,20 +19,20 @@ SETTING_PATTERNS = (
 )
 
 
-def run_settings(scans: Iterable[Scan]) -> tuple[Remark, ...]:
+def run_settings(scans: Iterable[Scan]) -> tuple[Habit, ...]:
     """Every distinct setting, where it was last said."""
-    found: dict[tuple[str, float | None], Remark] = {}
+    found: dict[tuple[str, float | None], Habit] = {}
     for scan in scans:
         if scan.source.code is None:
             found |= {(r.kind, r.value): r for r in _of(scan)}
     return tuple(found.values())
 
 
-def _of(scan: Scan) -> Iterator[Remark]:
+def _of(scan: Scan) -> Iterator[Habit]:
     origin = scan.source.origin or int
     for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
         line, quote = origin(region.number), region.text[:4000].strip()[:200]
-        yield from (Remark(kind, scan.source.name, line, quote, value) for kind, value in read(region))
+        yield from (Habit(kind, scan.source.name, line, quote, value) for kind, value in read(region))
 
 
 def read(region: Region) -> Iterator[tuple[str, float]]:

@@ -19,7 +19,7 @@ MAX_SOURCES = 200  # of a folder of thousands, the first ones tell the environme
 MAX_SOURCE_LINES = 1500  # of one source
 
 
-class Sign(Struct, frozen=True):
+class ContextSign(Struct, frozen=True):
     """A fact and its value, texts one of which stands in each of its lines, and the pattern that settles it (empty: the text)."""
 
     fact: str
@@ -31,14 +31,14 @@ class Sign(Struct, frozen=True):
 
 ENVIRONMENT_SIGNS = (
     # frames and messages of frameworks; a banner is weak, because other frameworks import these
-    Sign("framework", "torch", ("-packages/torch/",)),
-    Sign(
+    ContextSign("framework", "torch", ("-packages/torch/",)),
+    ContextSign(
         "framework",
         "torch",
         ("torch.", "[rank"),
         lazy.regex(r"\btorch\.(?:cuda\.)?OutOfMemoryError|\btorch\.distributed\b|ProcessGroup(?:NCCL|Gloo)"),
     ),
-    Sign(
+    ContextSign(
         "framework",
         "torch",
         ("torch.py", "DataLoader", "torchelastic", "pytorch", "PyTorch", "DefaultCPUAllocator"),
@@ -47,13 +47,13 @@ ENVIRONMENT_SIGNS = (
             r"|DefaultCPUAllocator"
         ),
     ),
-    Sign(
+    ContextSign(
         "framework",
         "lightning",
         ("lightning",),
         lazy.regex(r"-packages/(?:pytorch_lightning|lightning)/|lightning\.pytorch|pytorch_lightning"),
     ),
-    Sign(
+    ContextSign(
         "framework",
         "transformers",
         ("transformers", "per device", "trainer.py"),
@@ -61,42 +61,46 @@ ENVIRONMENT_SIGNS = (
             r"-packages/transformers/|Instantaneous batch size per device|\{'loss': [\d.]+, '(?:grad_norm|learning_rate)'"
         ),
     ),
-    Sign("framework", "keras", ("-packages/keras/", "-packages\\keras\\")),
-    Sign(
+    ContextSign("framework", "keras", ("-packages/keras/", "-packages\\keras\\")),
+    ContextSign(
         "framework",
         "keras",
         ("/step", 'Model: "', "Trainable params:"),
         lazy.regex(r"\d+/\d+ \S*[━=>.\[\]-]{5,}.*\d+m?s/step|^\s*Model: \"\w+\"|Non-trainable params: \d"),
     ),
-    Sign("framework", "tensorflow", ("-packages/tensorflow/python/", "tf.function", "tensorflow.python")),
-    Sign(
+    ContextSign("framework", "tensorflow", ("-packages/tensorflow/python/", "tf.function", "tensorflow.python")),
+    ContextSign(
         "framework",
         "tensorflow",
         ("tensorflow/core/", "tensorflow/compiler/", "tsl/", "ResourceExhaustedError", "/physical_device:"),
         lazy.regex(r"ResourceExhaustedError|/physical_device:[GC]PU:\d|Filling up shuffle buffer|tensorflow/core/kernels/data/"),
     ),
-    Sign("framework", "tensorflow", ("tensorflow/core/", "tensorflow/stream_executor", "oneDNN custom operations"), weak=True),
-    Sign(
+    ContextSign(
+        "framework", "tensorflow", ("tensorflow/core/", "tensorflow/stream_executor", "oneDNN custom operations"), weak=True
+    ),
+    ContextSign(
         "framework",
         "jax",
         ("-packages/jax/", "-packages/jaxlib/", "jaxlib.xla_extension", "jax.errors", "XlaRuntimeError", "jax.Array"),
     ),
-    Sign("framework", "sklearn", ("-packages/sklearn/",), weak=True),
-    Sign("framework", "boosting", ("[LightGBM]", "-packages/xgboost/", "-packages/lightgbm/", "-packages/catboost/"), weak=True),
-    Sign("launcher", "torchrun", ("torchelastic", "torch.distributed.run", "torch/distributed/elastic", "torchrun")),
-    Sign("launcher", "accelerate", ("accelerate/commands/launch", "accelerate launch")),
-    Sign("launcher", "deepspeed", ("[launch.py:", "deepspeed/launcher")),
-    Sign("launcher", "mpi", ("mpirun", "prterun", "MPI_ABORT", "mpiexec")),
-    Sign("launcher", "spawn", ("multiprocessing/spawn.py", "ProcessRaisedException")),
-    Sign("launcher", "ray", ("ray::", "(raylet)", "-packages/ray/")),
-    Sign("launcher", "dask", ("distributed.nanny", "distributed.worker", "distributed.scheduler")),
-    Sign("scheduler", "slurm", ("slurmstepd", "slurmd", "srun:", "sbatch:", "SLURM_", "slurmctld", "slurm_load")),
-    Sign(
+    ContextSign("framework", "sklearn", ("-packages/sklearn/",), weak=True),
+    ContextSign(
+        "framework", "boosting", ("[LightGBM]", "-packages/xgboost/", "-packages/lightgbm/", "-packages/catboost/"), weak=True
+    ),
+    ContextSign("launcher", "torchrun", ("torchelastic", "torch.distributed.run", "torch/distributed/elastic", "torchrun")),
+    ContextSign("launcher", "accelerate", ("accelerate/commands/launch", "accelerate launch")),
+    ContextSign("launcher", "deepspeed", ("[launch.py:", "deepspeed/launcher")),
+    ContextSign("launcher", "mpi", ("mpirun", "prterun", "MPI_ABORT", "mpiexec")),
+    ContextSign("launcher", "spawn", ("multiprocessing/spawn.py", "ProcessRaisedException")),
+    ContextSign("launcher", "ray", ("ray::", "(raylet)", "-packages/ray/")),
+    ContextSign("launcher", "dask", ("distributed.nanny", "distributed.worker", "distributed.scheduler")),
+    ContextSign("scheduler", "slurm", ("slurmstepd", "slurmd", "srun:", "sbatch:", "SLURM_", "slurmctld", "slurm_load")),
+    ContextSign(
         "scheduler", "pbs", ("PBS_JOBID", "PBS: job killed", "pbs_mom", "qsub:"), lazy.regex(r"PBS_JOBID|=>> PBS|pbs_mom|\bqsub:")
     ),
-    Sign("scheduler", "lsf", ("TERM_MEMLIMIT", "TERM_RUNLIMIT", "LSBATCH", "LSB_")),
-    Sign("scheduler", "sge", ("execd enforced", "SGE_", "sge_shepherd")),
-    Sign(
+    ContextSign("scheduler", "lsf", ("TERM_MEMLIMIT", "TERM_RUNLIMIT", "LSBATCH", "LSB_")),
+    ContextSign("scheduler", "sge", ("execd enforced", "SGE_", "sge_shepherd")),
+    ContextSign(
         "scheduler",
         "kubernetes",
         ("kubelet", "kubectl", "kubepods", "CrashLoopBackOff", "OOMKilled", "Evicted", "Pod was ", "low on resource"),
@@ -105,46 +109,48 @@ ENVIRONMENT_SIGNS = (
             r"|\"?reason\"?: ?\"?(?:OOMKilled|Evicted)|Pod was (?:terminated|rejected|evicted)|[Nn]ode was low on resource"
         ),
     ),
-    Sign("container", "kubernetes", ("kubepods", "CrashLoopBackOff")),
-    Sign(
+    ContextSign("container", "kubernetes", ("kubepods", "CrashLoopBackOff")),
+    ContextSign(
         "container",
         "docker",
         ("docker",),
         lazy.regex(r"/docker/[0-9a-f]{12}|docker-[0-9a-f]{12}|docker: Error"),
     ),
-    Sign("container", "podman", ("libpod",), lazy.regex(r"libpod[-_/][0-9a-f]{8}|\bpodman\b")),
-    Sign(
+    ContextSign("container", "podman", ("libpod",), lazy.regex(r"libpod[-_/][0-9a-f]{8}|\bpodman\b")),
+    ContextSign(
         "container",
         "apptainer",
         ("apptainer", "singularity", "Singularity"),
         lazy.regex(r"(?i)\b(?:apptainer|singularity)(?:>|:|\b.*\.sif)"),
     ),
-    Sign(
+    ContextSign(
         "notebook",
         "jupyter",
         ("ServerApp]", "NotebookApp]", "ipykernel", "ipython-input", "LabApp]", "AsyncIOLoopKernelRestarter", "jupyter_client"),
     ),
-    Sign("notebook", "jupyterhub", ("JupyterHub", "SingleUserLabApp", "jupyterhub")),
-    Sign("notebook", "papermill", ("papermill", "nbclient", "nbconvert")),
-    Sign(
+    ContextSign("notebook", "jupyterhub", ("JupyterHub", "SingleUserLabApp", "jupyterhub")),
+    ContextSign("notebook", "papermill", ("papermill", "nbclient", "nbconvert")),
+    ContextSign(
         "notebook",
         "colab",
         ("google.colab", "/content/", "colab"),
         lazy.regex(r"google\.colab|colab-jupyter|\bcolab_|\"/content/|/content/drive"),
     ),
-    Sign("notebook", "kaggle", ("/kaggle/",)),
-    Sign("cloud", "colab", ("google.colab", "/content/drive", "colab-jupyter")),
-    Sign(  # the table of a runtime's log, as it can be downloaded
+    ContextSign("notebook", "kaggle", ("/kaggle/",)),
+    ContextSign("cloud", "colab", ("google.colab", "/content/drive", "colab-jupyter")),
+    ContextSign(  # the table of a runtime's log, as it can be downloaded
         "cloud",
         "colab",
         ("M | WARNING | ", "M | INFO | "),
         lazy.regex(r"[A-Z][a-z]{2} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d [AP]M \| (?:WARNING|INFO) \| "),
     ),
-    Sign("cloud", "kaggle", ("/kaggle/",)),
-    Sign("cloud", "sagemaker", ("/opt/ml/", "sagemaker"), lazy.regex(r"/opt/ml/(?:code|input|model|checkpoints)|sagemaker[-_]")),
-    Sign("cloud", "databricks", ("/databricks/", "/dbfs/")),
-    Sign("cloud", "azureml", ("azureml", "/mnt/azureml/")),
-    Sign(
+    ContextSign("cloud", "kaggle", ("/kaggle/",)),
+    ContextSign(
+        "cloud", "sagemaker", ("/opt/ml/", "sagemaker"), lazy.regex(r"/opt/ml/(?:code|input|model|checkpoints)|sagemaker[-_]")
+    ),
+    ContextSign("cloud", "databricks", ("/databricks/", "/dbfs/")),
+    ContextSign("cloud", "azureml", ("azureml", "/mnt/azureml/")),
+    ContextSign(
         "device",
         "cuda",
         (
@@ -159,23 +165,23 @@ ENVIRONMENT_SIGNS = (
             "CUDA_ERROR",
         ),
     ),
-    Sign(
+    ContextSign(
         "device",
         "rocm",
         ("HIP out of memory", "HIP error", "amdgpu", "ROCm", "rocm"),
         lazy.regex(r"HIP (?:out of memory|error)|\bamdgpu\b|\bROCm\b|hipError"),
     ),
-    Sign("device", "mps", ("MPS backend out of memory",)),
-    Sign("device", "tpu", ("TPU",), lazy.regex(r"libtpu|TPU (?:v\d|driver|worker)|/dev/accel\d")),
-    Sign(
+    ContextSign("device", "mps", ("MPS backend out of memory",)),
+    ContextSign("device", "tpu", ("TPU",), lazy.regex(r"libtpu|TPU (?:v\d|driver|worker)|/dev/accel\d")),
+    ContextSign(
         "build",
         "cpu",
         ("not compiled with CUDA enabled", "+cpu", "tensorflow-cpu", "tensorflow_cpu", "CPU-only"),
         lazy.regex(r"not compiled with CUDA enabled|\d\+cpu\b|tensorflow[-_]cpu|jaxlib is not installed with cuda|CPU-only"),
     ),
-    Sign("build", "cpu", ("CUDA-enabled jaxlib is not installed", "not compiled with CUDA support")),
-    Sign("build", "without_cuda", ("not compiled with CUDA enabled", "CUDA-enabled jaxlib is not installed")),
-    Sign(
+    ContextSign("build", "cpu", ("CUDA-enabled jaxlib is not installed", "not compiled with CUDA support")),
+    ContextSign("build", "without_cuda", ("not compiled with CUDA enabled", "CUDA-enabled jaxlib is not installed")),
+    ContextSign(
         "loader",
         "workers",
         ("DataLoader worker", "data_worker", "num_workers", "MultiProcessingDataLoaderIter", "_utils/worker.py", "loader worker"),
@@ -184,7 +190,7 @@ ENVIRONMENT_SIGNS = (
             r"|loader worker"
         ),
     ),
-    Sign(
+    ContextSign(
         "ranks",
         "several",
         ("rank", "Rank", "NCCL", "ProcessGroup", "torchelastic", "MPI_ABORT", "mpirun", "mpiexec", "world"),
@@ -193,7 +199,7 @@ ENVIRONMENT_SIGNS = (
             r"|ProcessGroup(?:NCCL|Gloo)|MPI_ABORT|mpirun|mpiexec|torchelastic|nranks (?:[2-9]|\d\d)"
         ),
     ),
-    Sign(
+    ContextSign(
         "work",
         "training",
         ("poch", "oss", "train", "Train", "checkpoint", "ckpt", "step", "iter"),
@@ -202,34 +208,36 @@ ENVIRONMENT_SIGNS = (
             r"|[Tt]raining (?:started|step|loop|loss|on|for|with)|\bcheckpoints?\b|\bckpt\b|\b(?:step|iter)s?[ =:]{1,2}\d"
         ),
     ),
-    Sign("language", "python", ("Traceback (most recent", "python", "Python", "ipykernel", "-packages/")),
-    Sign(
+    ContextSign("language", "python", ("Traceback (most recent", "python", "Python", "ipykernel", "-packages/")),
+    ContextSign(
         "system",
         "ubuntu",
         ("Ubuntu", "ubuntu"),
         lazy.regex(r"Linux version .*[Uu]buntu|\bUbuntu \d\d\.\d\d|PRETTY_NAME=\"Ubuntu"),
     ),
-    Sign("system", "debian", ("ebian",), lazy.regex(r"Linux version .*[Dd]ebian|Debian GNU/Linux")),
-    Sign(
+    ContextSign("system", "debian", ("ebian",), lazy.regex(r"Linux version .*[Dd]ebian|Debian GNU/Linux")),
+    ContextSign(
         "system",
         "redhat",
         (".el7", ".el8", ".el9", ".el10", "Red Hat", "CentOS", "Rocky", ".fc"),
         lazy.regex(r"Linux version \S*\.(?:el\d|fc\d)|Tainted: \S.*\.el\d|Red Hat Enterprise|CentOS Linux|Rocky Linux"),
     ),
-    Sign("system", "windows", ("C:\\", "D:\\", "[WinError", "AppData\\"), lazy.regex(r"[CD]:\\\w|\[WinError \d+\]|AppData\\")),
-    Sign("system", "wsl", ("microsoft-standard-WSL",)),
-    Sign(
+    ContextSign(
+        "system", "windows", ("C:\\", "D:\\", "[WinError", "AppData\\"), lazy.regex(r"[CD]:\\\w|\[WinError \d+\]|AppData\\")
+    ),
+    ContextSign("system", "wsl", ("microsoft-standard-WSL",)),
+    ContextSign(
         "system",
         "macos",
         ("/Users/", "/opt/homebrew/", " _sigtramp", "not supported in Windows or MacOs"),
         lazy.regex(r"\"/Users/\w+|/opt/homebrew/|\bDarwin\b|^\s*@\s+0x[0-9a-f]+ _sigtramp|not supported in Windows or MacOs"),
     ),
-    Sign("system", "windows", ("not supported in Windows or MacOs",)),
+    ContextSign("system", "windows", ("not supported in Windows or MacOs",)),
 )
 
 
-def signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tuple[Setting, ...]:
-    """Every distinct (fact, value) that the logs and the programs beside them tell, where it was first told."""
+def context_signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tuple[Setting, ...]:
+    """Every distinct (fact, value) in the logs and in the programs given with them, at its first place."""
     found: dict[tuple[str, str], Setting] = {}
     weak: dict[tuple[str, str], Setting] = {}
     for scan in list(scans)[:MAX_SOURCES]:
@@ -242,11 +250,11 @@ def signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tuple[Sett
             weak.setdefault(("framework", value), Setting("framework", value, program.name, number))
         for remark in (r for r in program.settings if r.kind == "workers" and r.value):
             weak.setdefault(("loader", "workers"), Setting("loader", "workers", program.name, remark.line))
-    told = {fact for fact, _ in found}
-    return (*found.values(), *(s for (fact, _), s in weak.items() if fact not in told))
+    known_facts = {fact for fact, _ in found}
+    return (*found.values(), *(s for (fact, _), s in weak.items() if fact not in known_facts))
 
 
-def _of(lines: list[Line]) -> Iterator[tuple[Sign, Line]]:
+def _of(lines: list[Line]) -> Iterator[tuple[ContextSign, Line]]:
     """The signs of one source, each with the first line that shows it."""
     text = "\n".join(line.text for line in lines)
     for sign in ENVIRONMENT_SIGNS:

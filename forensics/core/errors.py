@@ -1,6 +1,6 @@
 """One tree of errors: each says what, where and what to do; the command line prints it as one line and exits 2.
 
-A fault of this program itself is told, too: `unexpected` makes it a sentence for a Warning, so that the rest is still analysed.
+A fault of this program itself is reported, too: `unexpected` makes a sentence for a Warning, and the rest is still analysed.
 """
 
 import os

@@ -83,7 +83,7 @@ def names() -> list[str]:
     return list(Limits.__struct_fields__)
 
 
-def changed(base: Limits, given: Mapping[str, object]) -> Limits:
+def with_values(base: Limits, given: Mapping[str, object]) -> Limits:
     """`base` with the values of `given`; raises ValueError, one sentence, for a name or value that cannot be."""
     known = get_type_hints(Limits)
     values: dict[str, float] = {}
@@ -98,10 +98,10 @@ def changed(base: Limits, given: Mapping[str, object]) -> Limits:
 def table(limits: Limits) -> list[tuple[str, str, str]]:
     """(name, value with its unit, what it bounds) of each, in order: `("line", "16 MiB", "part of a line that ...")`."""
     bounds = {name: hint.__metadata__[0] for name, hint in get_type_hints(Limits, include_extras=True).items()}
-    return [(name, told(getattr(limits, name), bound.unit), bound.what) for name, bound in bounds.items()]
+    return [(name, with_unit(getattr(limits, name), bound.unit), bound.what) for name, bound in bounds.items()]
 
 
-def told(value: float, unit: str) -> str:
+def with_unit(value: float, unit: str) -> str:
     """`16 MiB`, `100,000`, `0.2 s`: bytes in the largest unit that leaves them whole."""
     if unit != "bytes":
         return f"{value:,} {unit}".strip()

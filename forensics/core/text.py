@@ -34,12 +34,12 @@ def line_ends(data: bytes, start: int = 0, end: int | None = None) -> int:
     return sum(int(np.count_nonzero(counted[i : i + CACHED_BYTES] == 10)) for i in range(0, len(counted), CACHED_BYTES))
 
 
-def fold(text: str) -> str:
+def ascii_lower(text: str) -> str:
     """`text` in lower case as the scanner folds it: ASCII alone."""
     return text.lower() if text.isascii() else text.translate(ASCII_LOWER)
 
 
-def clean(raw: bytes) -> str:
+def decode_line(raw: bytes) -> str:
     """Text of `raw`, bad bytes replaced, terminal escapes removed."""
     text = raw.decode("utf-8", "replace")
     return ANSI.sub("", text) if "\x1b" in text else text
@@ -48,7 +48,7 @@ def clean(raw: bytes) -> str:
 def last_frame(raw: bytes) -> str:
     """Text of a line: what stands behind its last carriage return, `limits.text` bytes at most."""
     raw = raw.rstrip(b"\r")
-    return clean(raw[raw.rfind(b"\r") + 1 :][: limits.current.text])
+    return decode_line(raw[raw.rfind(b"\r") + 1 :][: limits.current.text])
 
 
 def frame_at(data: bytes, start: int, end: int, at: int) -> str:
@@ -61,10 +61,10 @@ def frame_at(data: bytes, start: int, end: int, at: int) -> str:
     if right - left > most:
         left = max(left, at - most // 2)
         right = min(right, at + most // 2)
-    return clean(data[left:right])
+    return decode_line(data[left:right])
 
 
-def shown(text: str, limit: int = 2000) -> str:
+def printable(text: str, limit: int = 2000) -> str:
     """`text` safe to print: control and direction characters escaped, cut at `limit` characters."""
     if len(text) > limit:
         text = text[: limit - 1] + "…"
@@ -78,7 +78,7 @@ def shown(text: str, limit: int = 2000) -> str:
 SIZE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
-def size(count: float) -> str:
+def format_size(count: float) -> str:
     """Bytes for people, in the one convention of all reports: three significant digits of a power of 1024, `434 MiB`."""
     number, unit = float(count), 0
     while round(abs(number)) >= 1024 and unit < len(SIZE_UNITS) - 1:
@@ -87,11 +87,11 @@ def size(count: float) -> str:
     return "1 byte" if (text, unit) == ("1", 0) else f"{text} {SIZE_UNITS[unit]}"
 
 
-def counted(count: int, thing: str, things: str = "") -> str:
+def with_noun(count: int, thing: str, things: str = "") -> str:
     """`1 line`, `12 lines`, `2 processes`: a number with its noun. `things`: its plural where that is not with an `s`."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
-def inert(cell: object) -> object:
+def spreadsheet_safe(cell: object) -> object:
     """A cell of a table that a spreadsheet takes for text: one that would begin a formula gets a quote in front (OWASP)."""
     return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell

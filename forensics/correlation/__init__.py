@@ -1,69 +1,70 @@
 """Place: which clock, process, rank, job and incident an observation belongs to.
 
-Observations get a time where one can be justified, and a lane of their own where not; names of one thing are joined; what
-belongs together is one incident. Every assumption (a year, a date, a zone) is a Warning. A time is never invented.
+An observation gets a time where one can be justified, and a lane of its own otherwise. Several names of one process, rank or GPU
+are joined. Observations that belong together form an incident. Each assumption (a year, a date, a zone) is a Warning; no time is
+ever invented.
 """
 
-from forensics.correlation.assign_times import place
+from forensics.correlation.assign_times import assign_times
 from forensics.correlation.clock import Clock
-from forensics.correlation.clock_alignment import settled
-from forensics.correlation.clock_inference import clock_of, full_times, is_dated
-from forensics.correlation.clock_samples import TRIGGER, Mark, marks
-from forensics.correlation.disorder import disordered
-from forensics.correlation.entities import Table
-from forensics.correlation.entity_ids import Subject, subject
-from forensics.correlation.file_names import Named, of_file
-from forensics.correlation.filters import EVERYTHING, Choice, choose, last, unanswered, window, within
-from forensics.correlation.id_tables import TRIGGERS, Tie, ties
-from forensics.correlation.incidents import incidents, joined
-from forensics.correlation.keys import LOCAL, Key, hosts_differ, keys, of_others, words
-from forensics.correlation.links import links
-from forensics.correlation.normalise import is_telling, same_host
-from forensics.correlation.program_pids import pids_of
-from forensics.correlation.split_bursts import parted
+from forensics.correlation.clock_alignment import align_clocks
+from forensics.correlation.clock_inference import full_times, has_date, infer_clock
+from forensics.correlation.clock_samples import TRIGGER, ClockSample, clock_samples
+from forensics.correlation.disorder import is_disordered
+from forensics.correlation.entities import IdMappings
+from forensics.correlation.entity_ids import EntityIds, entity_ids
+from forensics.correlation.file_names import FileNameIds, ids_of_file_name
+from forensics.correlation.filters import EVERYTHING, Filter, apply_filter, last_incident, trimmed_scan, unmatched, window
+from forensics.correlation.id_tables import TRIGGERS, IdMapping, read_id_mappings
+from forensics.correlation.incidents import group_incidents, join_incidents
+from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
+from forensics.correlation.links import find_links
+from forensics.correlation.normalise import is_distinctive, same_host
+from forensics.correlation.program_pids import program_pids
+from forensics.correlation.split_bursts import split_bursts
 from forensics.model import Trigger
 
 __all__ = [
     "EVERYTHING",
     "LOCAL",
-    "Choice",
     "Clock",
+    "ClockSample",
+    "EntityIds",
+    "FileNameIds",
+    "Filter",
+    "IdMapping",
+    "IdMappings",
     "Key",
-    "Mark",
-    "Named",
-    "Subject",
-    "Table",
-    "Tie",
-    "choose",
-    "clock_of",
-    "disordered",
+    "align_clocks",
+    "apply_filter",
+    "assign_times",
+    "clock_samples",
+    "different_owners",
+    "entity_ids",
+    "entity_keys",
+    "find_links",
     "full_times",
+    "group_incidents",
+    "has_date",
     "hosts_differ",
-    "incidents",
-    "is_dated",
-    "is_telling",
-    "joined",
-    "keys",
-    "last",
-    "links",
-    "marks",
-    "of_file",
-    "of_others",
-    "parted",
-    "pids_of",
-    "place",
+    "ids_of_file_name",
+    "infer_clock",
+    "is_disordered",
+    "is_distinctive",
+    "join_incidents",
+    "key_text",
+    "last_incident",
+    "program_pids",
+    "read_id_mappings",
     "same_host",
-    "settled",
-    "subject",
-    "ties",
+    "split_bursts",
     "triggers",
-    "unanswered",
+    "trimmed_scan",
+    "unmatched",
     "window",
-    "within",
-    "words",
 ]
 
 
 def triggers() -> tuple[Trigger, ...]:
-    """The lines that tell of boots, years and minutes, and those that join two names of one thing."""
+    """What the scanner has to look for: lines with boots, years and minutes, and lines that join two names of one thing."""
     return (TRIGGER, *TRIGGERS)

@@ -1,4 +1,4 @@
-"""Events to their times and lanes, in order, each source's own order kept whatever its clock does.
+"""Events to their times and lanes, in order. The lines of one source keep their order, whatever its clock does.
 
 Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:07+00:00, lane `wall`
 [11686.888109] (seconds since boot, no anchor)              -> no time, lane `boot of dmesg.txt`
@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from forensics.correlation.clock import Clock
-from forensics.correlation.clock_alignment import located
-from forensics.correlation.timestamp_resolver import Placed
+from forensics.correlation.clock_alignment import events_in_order
+from forensics.correlation.timestamp_resolver import ResolvedTime
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof
 
@@ -20,10 +20,10 @@ EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 FAR = timedelta(days=300)  # between two lines of one event: one of the years was guessed
 
 
-def place(events: list[Observation], clocks: dict[str, Clock]) -> list[Observation]:
-    """`events` with time, uncertainty in seconds and lane, in order: placed ones by time, others by source and line.
+def assign_times(events: list[Observation], clocks: dict[str, Clock]) -> list[Observation]:
+    """`events` with time, uncertainty in seconds and lane; those with a time in order of time, others by source and line.
 
-    Lines of one source stay in its order: a clock that was set back does not turn them.
+    Lines of one source keep their order, even where its clock was set back.
     """
     by_source: dict[str, list[Observation]] = defaultdict(list)
     for event in events:
@@ -38,13 +38,13 @@ def _of_source(
     events: Iterable[Observation], clock: Clock, source: str
 ) -> Iterable[tuple[tuple[str, datetime, str, int], Observation]]:
     latest = EARLIEST_TIME
-    for order, (event, placed) in enumerate(located(events, clock, source)):
+    for order, (event, placed) in enumerate(events_in_order(events, clock, source)):
         latest = max(latest, placed.time or EARLIEST_TIME)
         made = _with(event, placed)
         yield (made.lane, latest if placed.time else EARLIEST_TIME, source, order), made
 
 
-def _with(event: Observation, placed: Placed) -> Observation:
+def _with(event: Observation, placed: ResolvedTime) -> Observation:
     if placed.time is None:
         return replace(event, lane=placed.lane)
     off = placed.uncertainty_s
@@ -53,7 +53,7 @@ def _with(event: Observation, placed: Placed) -> Observation:
 
 
 def _own_time(proof: Proof, event: Observation, time: datetime) -> datetime:
-    """The time of a line of `event`, which has `time`: as far from it as the two lines' own stamps are apart."""
+    """The time of one line of `event`: the event's `time` plus the difference between the two lines' stamps."""
     if event.stamp is None or len(event.proofs) == 1:
         return time
     own, of_event = parse_prefix(proof.text).stamp, event.stamp

@@ -1,9 +1,9 @@
-"""What a person types as a time to a moment on a source's own clock.
+"""The value of --since or --until to a moment on the clock of each source.
 
 2026-11-21T10:00:00+01:00   that moment
-2026-11-21 10:00            when the clock of a source shows that, whatever its zone
-10:00                       the same, on the last day that the logs tell of
--2h, -90min, -1d12h         so long before the last moment that the logs tell of
+2026-11-21 10:00            when the clock of a source shows that time, whatever its zone
+10:00                       the same, on the last day in the logs
+-2h, -90min, -1d12h         that long before the last time in the logs
 """
 
 import re
@@ -19,7 +19,7 @@ RELATIVE = re.compile(rf"-(?:{SPAN_PART_PATTERN.pattern} ?){{1,5}}")
 TIME_FORMS_ADVICE = "write it as 2026-11-21T10:00:00+01:00, 2026-11-21 10:00, 10:00 or -2h"
 
 
-class Bound(Struct, frozen=True):
+class TimeBound(Struct, frozen=True):
     """One of: `moment`, aware, or without a zone; `clock`, a time of day; `ago`, before the end of the logs."""
 
     text: str
@@ -28,31 +28,31 @@ class Bound(Struct, frozen=True):
     ago: timedelta | None = None
 
     def on(self, end: datetime | None) -> datetime | None:
-        """The moment, aware or on each source's own clock; None where it depends on `end`, the last moment of the logs, and
-        that is not known."""
+        """The moment, with a zone or on each source's own clock. None where it depends on `end`, the last time in the logs, and
+        that is unknown."""
         if self.moment or end is None:
             return self.moment
         return end - self.ago if self.ago is not None else datetime.combine(end.date(), self.clock or time())
 
 
-def bound(text: str | None, option: str) -> Bound | None:
-    """What `text` means, None for None; raises UsageError, naming `option`, for what is no time."""
+def parse_time_bound(text: str | None, option: str) -> TimeBound | None:
+    """The TimeBound that `text` gives; None for None. Raises UsageError, which names `option`, for a text that is no time."""
     if text is None:
         return None
     if RELATIVE.fullmatch(text.strip()):
         seconds = sum(float(n) * SECONDS_BY_SUFFIX[unit] for n, unit in SPAN_PART_PATTERN.findall(text))
         if seconds < 10 * 365 * 86400:
-            return Bound(text, ago=timedelta(seconds=seconds))
+            return TimeBound(text, ago=timedelta(seconds=seconds))
     try:
-        return Bound(text, moment=datetime.fromisoformat(text.strip()))
+        return TimeBound(text, moment=datetime.fromisoformat(text.strip()))
     except ValueError:
         pass
     try:
-        return Bound(text, clock=time.fromisoformat(text.strip()).replace(tzinfo=None))
+        return TimeBound(text, clock=time.fromisoformat(text.strip()).replace(tzinfo=None))
     except ValueError as error:
         raise UsageError(f"{option} takes a time, and {text!r} is not one", advice=TIME_FORMS_ADVICE) from error
 
 
-def compared(moment: datetime, limit: datetime) -> float:
-    """Seconds from `limit` to `moment`; a limit without a zone is what the clock of `moment` shows."""
+def seconds_past(moment: datetime, limit: datetime) -> float:
+    """Seconds from `limit` to `moment`. A limit without a zone is compared with what the clock of `moment` shows."""
     return (moment - limit if limit.tzinfo else moment.replace(tzinfo=None) - limit).total_seconds()

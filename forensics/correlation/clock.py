@@ -5,13 +5,14 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.correlation.clock_samples import Boots, Mark
+from forensics.correlation.clock_samples import BootCounter, ClockSample
 
-DRIFT_S = 1.0  # a line is stamped by its writer a little after the kernel counted
+DRIFT_S = 1.0  # a program stamps a line a little after the kernel counted its time
 
 
 class Anchor(Struct, frozen=True):
-    """A place where both clocks were told: its line, the seconds since boot, the time of second 0, what that may be off by."""
+    """A line that shows both clocks: its number, the seconds since boot, the time of second 0, and the error of that in
+    seconds."""
 
     line: int
     uptime: float
@@ -22,9 +23,9 @@ class Anchor(Struct, frozen=True):
 class Clock(Struct, frozen=True):
     """The clock of one source.
 
-    `kind`: as told in the report's sources. `start`: its own wall clock, without zone, near its first stamp: years and dates
-    that stamps lack are told from there on; None where nothing tells them. `zone`: of the stamps without one; `floating`: it was
-    only taken. `boots`: for each boot, in order, the anchors that give it times. `marks`: the lines it was made of.
+    `kind`: as in the report's table of sources. `start`: its wall clock, without zone, near its first stamp; years and dates that
+    stamps lack are counted from there; None where unknown. `zone`: of stamps without one; `floating`: that zone is an assumption.
+    `boots`: for each boot, in order, the anchors that give it times. `marks`: the lines that this clock was inferred from.
     `first`, `last`: its earliest and latest known time.
     """
 
@@ -33,13 +34,13 @@ class Clock(Struct, frozen=True):
     zone: tzinfo = UTC
     floating: bool = False
     boots: tuple[tuple[Anchor, ...], ...] = ()
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[ClockSample, ...] = ()
     first: datetime | None = None
     last: datetime | None = None
     backwards: bool = False
 
     def since_boot(self, boot: int, uptime: float, line: int) -> tuple[datetime | None, float]:
-        """The time `uptime` seconds into a boot by the nearest anchor of that boot, and what it may be off by in seconds."""
+        """The time `uptime` seconds into a boot, by the nearest anchor of that boot, and its uncertainty in seconds."""
         anchors = self.boots[boot] if boot < len(self.boots) else ()
         if not anchors:
             return None, 0.0
@@ -47,8 +48,8 @@ class Clock(Struct, frozen=True):
         return best.zero + timedelta(seconds=uptime), best.off_s
 
     def unanchored(self) -> bool:
-        """Does it tell seconds since a boot of which nothing says when it was?"""
-        counter = Boots()
+        """Does it count seconds since a boot whose time is unknown?"""
+        counter = BootCounter()
         counted = [(counter.feed(m), m.stamp) for m in self.marks]
         alone = {n for n, s in counted if s and s.mono is not None and s.wall is None}
         return any(n >= len(self.boots) or not self.boots[n] for n in alone)

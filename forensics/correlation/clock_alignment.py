@@ -1,4 +1,4 @@
-"""Clocks of several sources to one: shared events tell zones and boots; what stays apart is told.
+"""The clocks of several sources to one clock: shared events show zones and boot times. A Warning names clocks that stay apart.
 
 dmesg.log   [Fri May  2 10:15:03 2025] ... Killed process 4242      (no zone)
 train.log   2025-05-02T17:15:04Z rank 3 (pid 4242) died             -> dmesg.log is seven hours behind UTC, one Warning
@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from forensics.correlation import normalise
 from forensics.correlation.clock import DRIFT_S, Anchor, Clock
-from forensics.correlation.clock_samples import Boots, Mark
-from forensics.correlation.links import near
-from forensics.correlation.timestamp_resolver import Placed, Track, span
+from forensics.correlation.clock_samples import BootCounter, ClockSample
+from forensics.correlation.links import seconds_apart
+from forensics.correlation.timestamp_resolver import ResolvedTime, TimestampResolver, span
 from forensics.database import Database
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Warn, Warning
@@ -27,20 +27,20 @@ DEATH_S = 5.0  # a supervisor sees at once that its process is gone
 KILL_TRAIT, DEATH_TRAIT = "memory_kill", "child_death"  # traits of causes
 JOIN_ADVICE = "to join them, add the kernel's log with times: `dmesg -T` or `journalctl -k -o short-iso`"
 MAX_COMPARED_EVENTS = 200
-PAUSE_S = 60.0  # between two lines; what stands between them has the time of the first, within the pause
+PAUSE_S = 60.0  # between two stamped lines; lines between them get the time of the first, with the pause as uncertainty
 MAX_COMPARED_SOURCES = 64
 
 
-def located(events: Iterable[Observation], clock: Clock, source: str) -> Iterator[tuple[Observation, Placed]]:
+def events_in_order(events: Iterable[Observation], clock: Clock, source: str) -> Iterator[tuple[Observation, ResolvedTime]]:
     """The events of one source with their places, in order of line.
 
-    An event without a stamp lies between the stamped lines around it; where these are near each other that is its time.
+    An event without a stamp lies between the stamped lines around it; where these are close together, their time is its time.
     """
-    track = Track(clock, source)
-    rows: list[tuple[int, int, Mark, Observation | None]] = [(m.line, 0, m, None) for m in clock.marks]
-    rows += [(e.line, 1, Mark(e.line, e.stamp), e) for e in events]
+    track = TimestampResolver(clock, source)
+    rows: list[tuple[int, int, ClockSample, Observation | None]] = [(m.line, 0, m, None) for m in clock.marks]
+    rows += [(e.line, 1, ClockSample(e.line, e.stamp), e) for e in events]
     order = -1 if clock.backwards else 1
-    before: Placed | None = None
+    before: ResolvedTime | None = None
     waiting: list[Observation] = []
     for _, _, mark, event in sorted(rows, key=lambda r: (order * r[0], r[1])):
         placed = track.place(mark)
@@ -51,26 +51,26 @@ def located(events: Iterable[Observation], clock: Clock, source: str) -> Iterato
             yield from ((e, _between(before, placed, source)) for e in waiting)
             waiting, before = [], placed
         elif event is not None:
-            yield from ((e, Placed(None, None, source)) for e in waiting)
+            yield from ((e, ResolvedTime(None, None, source)) for e in waiting)
             waiting = []
         if event is not None:
             yield event, placed
-    yield from ((e, Placed(None, None, source)) for e in waiting)
+    yield from ((e, ResolvedTime(None, None, source)) for e in waiting)
 
 
-def _between(before: Placed | None, after: Placed, source: str) -> Placed:
+def _between(before: ResolvedTime | None, after: ResolvedTime, source: str) -> ResolvedTime:
     if before is None or before.time is None or after.time is None or after.lane != before.lane:
-        return Placed(None, None, source)
+        return ResolvedTime(None, None, source)
     pause = (after.time - before.time).total_seconds()
     if not 0 <= pause <= PAUSE_S:
-        return Placed(None, None, source)
-    return Placed(before.time, round(pause + (before.uncertainty_s or 0), 6), before.lane)
+        return ResolvedTime(None, None, source)
+    return ResolvedTime(before.time, round(pause + (before.uncertainty_s or 0), 6), before.lane)
 
 
-def settled(events: Sequence[Observation], clocks: dict[str, Clock], knowledge: Database, warn: Warn) -> dict[str, Clock]:
-    """`clocks` with the zones and anchors that shared events tell; each is a Warning, and so is what could not be joined.
+def align_clocks(events: Sequence[Observation], clocks: dict[str, Clock], knowledge: Database, warn: Warn) -> dict[str, Clock]:
+    """`clocks` with the zones and anchors that shared events show. Each is a Warning, and so is each clock that stays apart.
 
-    `knowledge` says which causes are kills, and which the death that a parent sees.
+    `knowledge`: its traits name the causes that are kills, and those that are the death of a child as its parent reports it.
     """
     by_source: dict[str, list[Observation]] = {name: [] for name in clocks}
     for event in events:
@@ -93,7 +93,7 @@ def settled(events: Sequence[Observation], clocks: dict[str, Clock], knowledge: 
         if a != b and made[b].unanchored():
             made[b] = _anchored(by_source[a], made[a], by_source[b], made[b], warn)
     made = {name: _measured(clock, name) if clock != clocks[name] else clock for name, clock in made.items()}
-    _tell_apart(made, warn)
+    _warn_unaligned(made, warn)
     return made
 
 
@@ -103,17 +103,17 @@ def _measured(clock: Clock, name: str) -> Clock:
 
 
 def _timed(events: list[Observation], clock: Clock, source: str) -> list[Observation]:
-    placed = ((e, p) for e, p in located(events, clock, source) if p.time)
+    placed = ((e, p) for e, p in events_in_order(events, clock, source) if p.time)
     return [replace(e, time=p.time, uncertainty_s=p.uncertainty_s) for e, p in placed]
 
 
 def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], knowledge: Database) -> tuple[timedelta, str] | None:
-    """What to add to the times of `other`, and by what it is known; None where they agree or nothing is shared.
+    """What to add to the times of `other`, and the event that shows it; None where they agree or share no event.
 
-    `timed`: the events of a source and its clock. Of two clocks without a zone the kernel's stays.
+    `timed`: the events of a source and its clock. Of two clocks without a zone, the kernel's is kept.
     """
     one, clock = timed
-    if any(near(a, b) is not None for a, b in product(one, other)):
+    if any(seconds_apart(a, b) is not None for a, b in product(one, other)):
         return None
     if clock.floating and not any(knowledge.has_trait(a.cause, KILL_TRAIT) for a in one):
         return None
@@ -122,7 +122,7 @@ def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], kno
         killed = any(
             knowledge.has_trait(x.cause, KILL_TRAIT) and knowledge.has_trait(y.cause, DEATH_TRAIT) for x, y in ((a, b), (b, a))
         )
-        if a.time is None or b.time is None or not (shared or killed) or _elsewhere(a, b):
+        if a.time is None or b.time is None or not (shared or killed) or _on_other_host(a, b):
             continue
         gap = (a.time - b.time).total_seconds()
         steps = round(gap / ZONE_STEP_S)
@@ -134,9 +134,9 @@ def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], kno
     return None
 
 
-def _elsewhere(a: Observation, b: Observation) -> bool:
-    """Do the two name different hosts, each with processes and a clock of its own?"""
-    one, other = (normalise.host(str(e.fields.get("host", ""))) for e in (a, b))
+def _on_other_host(a: Observation, b: Observation) -> bool:
+    """Do the two name different hosts? Each host has processes and a clock of its own."""
+    one, other = (normalise.normalise_host(str(e.fields.get("host", ""))) for e in (a, b))
     return bool(one and other) and not normalise.same_host(one, other)
 
 
@@ -147,14 +147,14 @@ def _moved(clock: Clock, shift: timedelta) -> Clock:
 
 
 def _anchored(timed: list[Observation], clock: Clock, bare: list[Observation], wanting: Clock, warn: Warn) -> Clock:
-    """`wanting` with an anchor for a boot in which the same message of the kernel stands that another source gives a time."""
-    known = {_said(e): e for e in _timed(timed, clock, timed[0].source)} if timed else {}
-    counter, made = Boots(), wanting
+    """`wanting` with an anchor for a boot whose kernel message also occurs in another source, with a time."""
+    known = {_unique_message(e): e for e in _timed(timed, clock, timed[0].source)} if timed else {}
+    counter, made = BootCounter(), wanting
     boots = {m.line: counter.feed(m) for m in wanting.marks}
     for event in bare:
-        same = known.get(_said(event))
+        same = known.get(_unique_message(event))
         boot = boots.get(event.line, 0)
-        if not same or not same.time or not event.stamp or event.stamp.mono is None or not _said(event):
+        if not same or not same.time or not event.stamp or event.stamp.mono is None or not _unique_message(event):
             continue
         if boot < len(made.boots) and made.boots[boot]:
             continue
@@ -166,13 +166,13 @@ def _anchored(timed: list[Observation], clock: Clock, bare: list[Observation], w
     return made
 
 
-def _said(event: Observation) -> str:
-    """The message of an event where it names a process, so that it was said but once; else nothing."""
+def _unique_message(event: Observation) -> str:
+    """The message of an event where it names a process and so was printed once; else empty."""
     return parse_prefix(event.proofs[0].text).message.strip() if event.proofs and "pid" in event.fields else ""
 
 
-def _tell_apart(clocks: dict[str, Clock], warn: Warn) -> None:
-    """A Warning for each source whose times are unknown beside one whose times are known."""
+def _warn_unaligned(clocks: dict[str, Clock], warn: Warn) -> None:
+    """A Warning for each source whose times are unknown while those of another are known."""
     dated = [name for name, c in sorted(clocks.items()) if c.first]
     for name, clock in sorted(clocks.items()):
         beside = [d for d in dated if d != name] if clock.unanchored() else []

@@ -1,4 +1,5 @@
-"""The clock of a source from what its lines tell; what they do not tell is taken from beside it, and each taking is a Warning.
+"""The clock of a source from its own lines. What they lack (year, date, zone) is assumed from other sources or the file's time;
+each assumption is a Warning.
 
 Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:07+00:00, two warnings
 Sat Nov 21 00:35:34 PST 2026, then 2026-11-21 00:35:43      -> zone -08:00, one warning
@@ -11,8 +12,8 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from forensics.correlation.clock import DRIFT_S, Anchor, Clock
-from forensics.correlation.clock_samples import FALL, Boots, Mark
-from forensics.correlation.timestamp_resolver import Track, naive, nearest_year, span
+from forensics.correlation.clock_samples import FALL, BootCounter, ClockSample
+from forensics.correlation.timestamp_resolver import TimestampResolver, naive, nearest_year, span
 from forensics.model import Source, Stamp, Warn, Warning
 
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
@@ -23,19 +24,19 @@ SAME_CLOCK_S = 3600.0  # between a line that `date` printed and the first line o
 LEAST_FALLS = 3
 
 
-def is_dated(known: Iterable[Mark]) -> bool:
-    """Has a source's known line a time that needs no assumption but a zone?"""
+def has_date(known: Iterable[ClockSample]) -> bool:
+    """Has one of the samples a full date and time, so that at most the zone has to be assumed?"""
     return any(m.stamp and m.stamp.wall and not m.stamp.lacks for m in known)
 
 
-def full_times(known: Iterable[Mark]) -> list[datetime]:
-    """Times of a source's known lines that need no assumption but a zone."""
+def full_times(known: Iterable[ClockSample]) -> list[datetime]:
+    """The times of those samples with a full date and time; at most their zone is an assumption."""
     walls = [m.stamp.wall for m in known if m.stamp and m.stamp.wall and not m.stamp.lacks]
     return [w if w.tzinfo else w.replace(tzinfo=UTC) for w in walls]
 
 
-def clock_of(source: Source, known: Sequence[Mark], others: list[datetime], warn: Warn) -> Clock:
-    """The clock of `source`, which the marks `known` of it tell, in order of line; `others`: full times met beside it."""
+def infer_clock(source: Source, known: Sequence[ClockSample], others: list[datetime], warn: Warn) -> Clock:
+    """The clock of `source` from its samples `known`, in order of line. `others`: full times in the other sources."""
     name, modified = source.name, source.modified
     stamps = [m.stamp for m in known if m.stamp and not m.header]
     walls = [s for s in stamps if s.wall]
@@ -56,7 +57,7 @@ def clock_of(source: Source, known: Sequence[Mark], others: list[datetime], warn
     return replace(clock, first=first, last=last)
 
 
-def _backwards(known: Sequence[Mark]) -> bool:
+def _backwards(known: Sequence[ClockSample]) -> bool:
     """Do the dated lines only ever go back in time?"""
     walls = (naive(m.stamp.wall) for m in known if m.stamp and m.stamp.wall and not m.header and not m.stamp.lacks)
     falls = 0
@@ -67,7 +68,9 @@ def _backwards(known: Sequence[Mark]) -> bool:
     return falls >= LEAST_FALLS
 
 
-def _start(known: Sequence[Mark], name: str, modified: datetime | None, others: list[datetime], warn: Warn) -> datetime | None:
+def _start(
+    known: Sequence[ClockSample], name: str, modified: datetime | None, others: list[datetime], warn: Warn
+) -> datetime | None:
     """The source's own wall clock at its first stamp."""
     whole = next((m.stamp.wall for m in known if m.stamp and m.stamp.wall and not m.stamp.lacks), None)
     if whole:
@@ -89,7 +92,7 @@ def _start(known: Sequence[Mark], name: str, modified: datetime | None, others: 
 
 
 def _new_years(dated: Sequence[datetime]) -> list[bool]:
-    """Between which stamps without a year one began: they fall back by half a year."""
+    """For stamps without a year: whether a new year began before each. The stamps then fall back by half a year or more."""
     return [naive(b) < naive(a) - HALF_YEAR for a, b in pairwise(dated)]
 
 
@@ -98,7 +101,7 @@ def _valid(wall: datetime, year: int) -> datetime | None:
 
 
 def _year(last: datetime, others: list[datetime], modified: datetime | None) -> int | None:
-    """The latest year in which the last stamp is not after the other sources' last time, else not after the file's."""
+    """The latest year in which the last stamp is not after the last time of the other sources, else not after the file's time."""
     anchor = max(others, default=modified)
     if anchor is None:
         return None
@@ -125,8 +128,8 @@ def _at(day: datetime, clock: datetime) -> datetime:
     return min((same + timedelta(days=d) for d in (-1, 0, 1)), key=lambda t: abs(t - day))
 
 
-def _zone(known: Sequence[Mark], name: str, warn: Warn) -> tzinfo | None:
-    """The zone of the stamps without one where a line beside them tells it, else None and a Warning."""
+def _zone(known: Sequence[ClockSample], name: str, warn: Warn) -> tzinfo | None:
+    """The zone of the stamps without one, where a line next to them has a zone; else None and a Warning."""
     named = sorted({m.stamp.zone for m in known if m.stamp and m.stamp.zone})
     for zoned, bare in pairwise(known):
         offset = _offset(zoned, bare)
@@ -142,8 +145,8 @@ def _zone(known: Sequence[Mark], name: str, warn: Warn) -> tzinfo | None:
     return None
 
 
-def _offset(zoned: Mark, bare: Mark) -> timedelta | None:
-    """The zone of `bare` when `zoned`, the stamp in front of it, is of the same clock or of the same minute."""
+def _offset(zoned: ClockSample, bare: ClockSample) -> timedelta | None:
+    """The zone of `bare`, where `zoned`, the stamp before it, is of the same clock or of the same minute."""
     a, b = zoned.stamp, bare.stamp
     if not a or not b or not a.wall or not a.wall.tzinfo or a.lacks or not b.wall or b.wall.tzinfo or b.lacks == "date":
         return None
@@ -166,10 +169,10 @@ def _shown(offset: timedelta) -> str:
 
 
 def _anchored(clock: Clock) -> Clock:
-    """`clock` with an anchor wherever a line told both clocks."""
+    """`clock` with an anchor for each line that shows both clocks."""
     if not any(m.stamp and m.stamp.wall and m.stamp.mono is not None for m in clock.marks):
         return clock
-    counter, track, made = Boots(), Track(clock, ""), clock
+    counter, track, made = BootCounter(), TimestampResolver(clock, ""), clock
     for one in clock.marks:
         boot, placed = counter.feed(one), track.place(one)
         stamp: Stamp | None = one.stamp

@@ -1,11 +1,11 @@
-"""Lines to Marks: what single lines tell about the clock of their source.
+"""Lines to ClockSamples: what single lines show about the clock of their source.
 
-    -- Logs begin at Fri 2025-08-22 03:00:07 UTC, end at ... --   -> Mark(line, wall 2025-08-22 03:00:07 UTC, header)
-    [    0.000000] Linux version 6.8.0-45-generic ...             -> Mark(line, mono 0.0, boot)
-    [Feb13 23:31] example                                         -> Mark(line, wall 02-13 23:31, lacks the year)
+    -- Logs begin at Fri 2025-08-22 03:00:07 UTC, end at ... --   -> ClockSample(line, wall 2025-08-22 03:00:07 UTC, header)
+    [    0.000000] Linux version 6.8.0-45-generic ...             -> ClockSample(line, mono 0.0, boot)
+    [Feb13 23:31] example                                         -> ClockSample(line, wall 02-13 23:31, lacks the year)
 
-The scanner's few lines of a source (its ends, its hits, those that TRIGGER finds) are enough for a report; every line of it is
-looked at for the timeline.
+For a report, the lines that the scanner kept are enough (first and last ones, hits, those that TRIGGER finds). The timeline reads
+every line.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,12 +34,12 @@ TRIGGER = Trigger(
 )
 BEGINS = lazy.regex(r"-- (?:Logs|Journal) begins? at (.{10,60}?), ends? at ")
 NEW_BOOT = lazy.regex(r"-- (?:Boot [0-9a-f]{32}|Reboot) --")
-DISORDER_S = 30.0  # two processors' lines may lie back by less; a boot starts anew at zero
+DISORDER_S = 30.0  # lines of two processors may be out of order by less than this; a new boot begins at zero
 FALL = timedelta(hours=6)
 
 
-class Mark(Struct, frozen=True):
-    """A line and what it tells. `boot`: here a boot begins. `header`: its stamp is that of no line, but holds for them."""
+class ClockSample(Struct, frozen=True):
+    """A line and its stamp. `boot`: a boot begins here. `header`: a heading, whose stamp holds for the lines behind it."""
 
     line: int
     stamp: Stamp | None = None
@@ -47,29 +47,29 @@ class Mark(Struct, frozen=True):
     header: bool = False
 
 
-def mark(line: Line, stamp: Stamp | None = None) -> Mark | None:
-    """The Mark of a line, None where it tells nothing; `stamp`: where the line was peeled before."""
+def clock_sample(line: Line, stamp: Stamp | None = None) -> ClockSample | None:
+    """The ClockSample of a line; None where it shows nothing. `stamp`: of its prefix, where that was parsed before."""
     text = line.text
     if text.startswith("-- "):
         begins = BEGINS.match(text)
         if begins:  # written as in short-full, and so is read as such a line
-            return Mark(line.number, parse_prefix(f"{begins[1]} host journal: ").stamp, header=True)
-        return Mark(line.number, boot=True, header=True) if NEW_BOOT.match(text) else None
+            return ClockSample(line.number, parse_prefix(f"{begins[1]} host journal: ").stamp, header=True)
+        return ClockSample(line.number, boot=True, header=True) if NEW_BOOT.match(text) else None
     stamp = stamp or parse_prefix(text).stamp
     if stamp is None:
         return None
-    return Mark(line.number, stamp, boot=stamp.mono is not None and "Linux version " in text)
+    return ClockSample(line.number, stamp, boot=stamp.mono is not None and "Linux version " in text)
 
 
-def marks(scan: Scan, events: Iterable[Observation] = ()) -> list[Mark]:
-    """What a scan's known lines tell, in order of line, each line once."""
+def clock_samples(scan: Scan, events: Iterable[Observation] = ()) -> list[ClockSample]:
+    """The samples of the lines that a scan kept, in order of line, each line once."""
     lines = {x.number: x for x in (*scan.head, *scan.tail)}
     lines |= {x.number: x for hit in scan.hits for x in hit.lines}
     lines |= {r.number: Line(r.number, r.text) for r in scan.regions.get(TRIGGER.kind, ())}
-    found = {n: made for n, x in lines.items() if (made := mark(Line(n, _last(x.text))))}
+    found = {n: made for n, x in lines.items() if (made := clock_sample(Line(n, _last(x.text))))}
     for event in events:
         if event.stamp:
-            found.setdefault(event.line, Mark(event.line, event.stamp))
+            found.setdefault(event.line, ClockSample(event.line, event.stamp))
     return [found[n] for n in sorted(found)]
 
 
@@ -77,16 +77,16 @@ def _last(text: str) -> str:
     return last_frame(text.encode("utf-8", "replace")) if "\r" in text else text
 
 
-class Boots:
-    """Counts the boots of a source as its marks come by: uptime that falls back, or a line that says so."""
+class BootCounter:
+    """Counts the boots of a source, sample by sample: the uptime falls back, or a line says that the machine booted."""
 
     def __init__(self) -> None:
         self.count = 0
         self.uptime = -1.0  # highest of this boot
         self.announced = False
 
-    def feed(self, mark: Mark) -> int:
-        """The number of the boot that `mark` lies in, from 0."""
+    def feed(self, mark: ClockSample) -> int:
+        """The number of the boot of the sample `mark`, from 0."""
         uptime = mark.stamp.mono if mark.stamp and not mark.header else None
         if mark.boot and mark.header:
             self.announced = True
@@ -101,10 +101,10 @@ class Boots:
         return self.count
 
 
-def telling(marks: Iterable[Mark]) -> Iterator[Mark]:
-    """Of the marks of every line, those that a clock needs: the first ones, boots, falls, dates, changes of anchor, the last."""
-    boots, boot, zero = Boots(), -1, 0.0
-    last: Mark | None = None
+def needed_samples(marks: Iterable[ClockSample]) -> Iterator[ClockSample]:
+    """Of the samples of all lines, those that a clock needs: first and last, boots, steps back, dates, changes of anchor."""
+    boots, boot, zero = BootCounter(), -1, 0.0
+    last: ClockSample | None = None
     before: Stamp | None = None
     for number, one in enumerate(marks):
         stamp = one.stamp

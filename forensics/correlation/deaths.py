@@ -1,11 +1,11 @@
-"""A kernel log that tells of one kill after another to an incident each: one for each job, container, limit or process.
+"""A kernel log with several kills to several incidents: one for each job, container, limit or process.
 
     10:00 oom_memcg=/slurm/job_11 ... Killed process 91    10:07 oom_memcg=/slurm/job_12 ... Killed process 95   -> two incidents
     10:00 limit /job_11: Killed process 91                 10:00 limit /job_11: Killed process 92                -> one
 
-Only where nothing but one log speaks: what a death has for a consequence in the job's own log may come an hour later. What stands
-between two kills goes with the one in front of it. A single kill among the events of many hours is an incident with what stands
-near it: it would be lost among them.
+This is done only where one log has all events: in a job's own log, the consequence of a death may follow an hour later. Events
+between two kills belong to the first of the two. A single kill among the events of many hours becomes an incident together with
+the events close to it, because it would be lost among the others.
 """
 
 from forensics.line_formats.cgroup_paths import group as cgroup_of
@@ -13,12 +13,12 @@ from forensics.model import Observation
 
 OOM_REPORT_KIND = "kernel_oom"
 TOGETHER_S = 10.0  # processes of one program die within seconds of each other
-LONG_S = 7200.0  # a burst of events is over by then; what goes on for longer is the state of a machine
+LONG_S = 7200.0  # a burst of events is over by then; what lasts longer is the normal state of the machine
 GROUPS = ("job", "container_id", "pod_uid", "limit_path")
 
 
-def parted_deaths(group: list[Observation]) -> list[list[Observation]]:
-    """`group`, in order, cut in front of each kill that is another job's, limit's or process's than the kill before it."""
+def split_deaths(group: list[Observation]) -> list[list[Observation]]:
+    """`group`, in order, cut before each kill whose job, limit or process differs from that of the kill before it."""
     kills = [e for e in group if e.kind == OOM_REPORT_KIND and e.cause]
     if len({e.source for e in group}) > 1 or not kills:
         return [group]
@@ -36,7 +36,7 @@ def parted_deaths(group: list[Observation]) -> list[list[Observation]]:
 
 
 def _apart(group: list[Observation], kill: Observation) -> list[list[Observation]]:
-    """`group`, where it lasts long, without its only kill, and that with what stands near it."""
+    """A `group` that lasts long as two: its only kill with the events close to it, and the rest."""
     moments = [e.moment for e in group if e.moment is not None]
     if kill.moment is None or max(moments) - min(moments) <= LONG_S:
         return [group]
@@ -46,7 +46,7 @@ def _apart(group: list[Observation], kill: Observation) -> list[list[Observation
 
 
 def _together(before: Observation, event: Observation) -> bool:
-    """Are two kills of one job or limit, or of processes that die at one moment?"""
+    """Are both kills of one job or limit, or of processes that died within TOGETHER_S?"""
     a, b = _owner(before), _owner(event)
     if a and b:
         return a == b
@@ -55,7 +55,7 @@ def _together(before: Observation, event: Observation) -> bool:
 
 
 def _owner(kill: Observation) -> str:
-    """Whose limit or job it was; empty where the whole host ran out."""
+    """The limit or job of the kill; empty where the whole host ran out of memory."""
     cgroup = cgroup_of(" ".join(str(kill.fields[n]) for n in ("limit_path", "cgroup") if n in kill.fields))
     if cgroup.job or cgroup.container:
         return cgroup.job or cgroup.container

@@ -1,26 +1,26 @@
-"""Do the stamps of a source go back and forth, so that the order of its lines tells nothing?
+"""Is a source out of order: do its stamps go back and forth, so that the order of its lines means nothing?
 
 03:00:09 step 90 / 03:00:02 step 20 / 03:00:07 step 70 / 03:00:01 step 10 ...     -> yes: sorted by something else, or mixed
 
-A clock that is set, a file that another run is appended to, ranks that write a moment late, and a log that runs backwards do so
-seldom, by little, or in one way only.
+A clock that is set, a file to which another run is appended, ranks that write a moment late, and a log with the newest line first
+go back rarely, by little, or in one direction only.
 """
 
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import pairwise
 
-from forensics.correlation.clock_samples import Mark
+from forensics.correlation.clock_samples import ClockSample
 from forensics.correlation.timestamp_resolver import naive
 
-MIN_STAMPED_LINES = 12  # stamped lines; of fewer, chance makes any order
+MIN_STAMPED_LINES = 12  # with fewer, any order may be chance
 MIN_BACKWARD_SHARE = 1 / 3  # of the steps from one stamp to the next that go back; of lines in any order a half do
 LEAP_YEAR_START = datetime(1904, 1, 1)
 TRAVEL = 2.5  # the way back in all, measured by the whole span; of n lines in any order n / 6
 
 
-def disordered(marks: Iterable[Mark]) -> bool:
-    """`marks`: of the known lines of one source, in order of line."""
+def is_disordered(marks: Iterable[ClockSample]) -> bool:
+    """Is the source of these samples out of order? `marks`: in order of line."""
     times = [t for t in map(_seconds, marks) if t is not None]
     span = max(times, default=0.0) - min(times, default=0.0)
     back = [a - b for a, b in pairwise(times) if b < a]
@@ -33,7 +33,7 @@ def disordered(marks: Iterable[Mark]) -> bool:
     )
 
 
-def _seconds(mark: Mark) -> float | None:
+def _seconds(mark: ClockSample) -> float | None:
     """The stamp on a scale of its own: dated stamps and seconds since boot are not compared with each other."""
     stamp = mark.stamp
     if stamp is None or mark.header or stamp.delta is not None:

@@ -1,6 +1,6 @@
-"""Events to their Subjects, completed by what all of them tell together: hosts of sources, boots, and tables that join numbers.
+"""Events to EventEntities: each with its ids, completed by hosts of sources, by boots, and by tables that join ids.
 
-node-2/dmesg.log beside a line that names node-2        -> its events are of host node-2
+node-2/dmesg.log, and a line elsewhere names node-2     -> its events are of host node-2
 rank 3 of a watchdog, torchrun's row "rank 3 ... pid 4711" -> the watchdog's event is also known by pid 4711, by that row
 """
 
@@ -12,9 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.correlation.entity_ids import Subject, subject
-from forensics.correlation.id_tables import Tie
-from forensics.correlation.keys import LOCAL, Key, hosts_differ, keys, of_others, words
+from forensics.correlation.entity_ids import EntityIds, entity_ids
+from forensics.correlation.id_tables import IdMapping
+from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
 from forensics.correlation.normalise import same_host
 from forensics.model import Observation
 
@@ -24,65 +24,69 @@ HOST_NAME_PATTERN = lazy.regex(r"(?:node|host|compute|nid|cn|dgx|hgx)[a-z-]{0,20
 BOOT_TOLERANCE = timedelta(seconds=60)
 
 
-class Derived(Struct, frozen=True):
-    """`key`, which is that of `via` as the line at `line` of `told` tells."""
+class DerivedKey(Struct, frozen=True):
+    """`key`, which is that of `via` as the line at `line` of `stated_by` tells."""
 
     key: Key
     via: Key
-    told: Subject
+    stated_by: EntityIds
     line: int
 
     def __str__(self) -> str:
         """`pid 4711 of rank 3 (train.log:58)`."""
-        return f"{words(self.key)} of {words(self.via)} ({self.told.source}:{self.line})"
+        return f"{key_text(self.key)} of {key_text(self.via)} ({self.stated_by.source}:{self.line})"
 
 
-class Person(Struct, frozen=True):
-    """An event and by what it is known: `own` keys, and those that tables join with them."""
+class EventEntity(Struct, frozen=True):
+    """An event with its ids, its `own` keys, and the keys that tables join with them."""
 
     event: Observation
-    subject: Subject
+    ids: EntityIds
     own: tuple[Key, ...]
-    derived: tuple[Derived, ...] = ()
+    derived: tuple[DerivedKey, ...] = ()
 
 
-class Table:
-    """Ties by each key that they hold: `rows` of who is told, another key, and the line. `hosts`: all that they name."""
+class IdMappings:
+    """Mappings by each of their keys. `rows`: (all ids of the line, another key of it, line). `hosts`: all that they name."""
 
-    def __init__(self, told: Iterable[Tie] = ()) -> None:
-        self.rows: dict[Key, list[tuple[Subject, Key, int]]] = defaultdict(list)
+    def __init__(self, mappings: Iterable[IdMapping] = ()) -> None:
+        self.rows: dict[Key, list[tuple[EntityIds, Key, int]]] = defaultdict(list)
         self.hosts: set[str] = set()
-        for tie in told:
-            self.hosts.add(tie.subject.host)
-            names = [k for k in keys(tie.subject) if k[0] in JOINING_KEYS]
+        for mapping in mappings:
+            self.hosts.add(mapping.ids.host)
+            names = [k for k in entity_keys(mapping.ids) if k[0] in JOINING_KEYS]
             for one in names:
-                self.rows[one] += [(tie.subject, other, tie.line) for other in names if other[0] != one[0]]
+                self.rows[one] += [(mapping.ids, other, mapping.line) for other in names if other[0] != one[0]]
 
 
-class Roll:
-    """All of some events. `people`: in the order of the events."""
+class EntityIndex:
+    """All of some events. `entities`: in the order of the events."""
 
-    def __init__(self, events: Sequence[Observation], told: Table) -> None:
-        subjects = _with_hosts([subject(e) for e in events], told.hosts)
-        own = [tuple(keys(s)) for s in subjects]
+    def __init__(self, events: Sequence[Observation], tables: IdMappings) -> None:
+        subjects = _with_hosts([entity_ids(e) for e in events], tables.hosts)
+        own = [tuple(entity_keys(s)) for s in subjects]
         self.boots = sorted({_boot(e) for e in events} - {None}, key=lambda t: t.timestamp() if t else 0.0)
-        rows = Table(Tie(e.line, s) for e, s in zip(events, subjects, strict=True))
-        self.tables = rows, told
-        everybody = zip(events, subjects, own, strict=True)
-        self.people = [Person(e, s, k, tuple(self._derived(s, k))) for e, s, k in everybody]
+        rows = IdMappings(IdMapping(e.line, s) for e, s in zip(events, subjects, strict=True))
+        self.tables = rows, tables
+        rows_of_events = zip(events, subjects, own, strict=True)
+        self.entities = [EventEntity(e, s, k, tuple(self._derived(s, k))) for e, s, k in rows_of_events]
 
-    def _derived(self, who: Subject, own: Sequence[Key]) -> Iterator[Derived]:
-        """What a table joins with its keys, as far as it is one thing: a rank that had two pids has none."""
+    def _derived(self, who: EntityIds, own: Sequence[Key]) -> Iterator[DerivedKey]:
+        """The keys that a table joins with its own keys, where they are unique: a rank that had two pids gets none."""
         known = {kind for kind, _ in own}
         for via in own:
-            by_kind: dict[str, dict[str, Derived]] = defaultdict(dict)
+            by_kind: dict[str, dict[str, DerivedKey]] = defaultdict(dict)
             for value, key, line in (row for table in self.tables for row in table.rows.get(via, ())):
-                if key[0] not in known and not (via[0] in LOCAL and hosts_differ(who, value)) and not of_others(who, value):
-                    by_kind[key[0]].setdefault(key[1], Derived(key, via, value, line))
+                if (
+                    key[0] not in known
+                    and not (via[0] in LOCAL and hosts_differ(who, value))
+                    and not different_owners(who, value)
+                ):
+                    by_kind[key[0]].setdefault(key[1], DerivedKey(key, via, value, line))
             yield from (d for found in by_kind.values() if len(found) == 1 for d in found.values())
 
     def boot_between(self, a: Observation, b: Observation) -> bool:
-        """Was the machine started anew between two events, as far as lines that count seconds since a boot tell?"""
+        """Did the machine boot between two events, as far as lines with seconds since boot show it?"""
         if a.time is None or b.time is None:
             return False
         first, last = sorted((a.time, b.time))
@@ -90,16 +94,16 @@ class Roll:
 
 
 def _boot(event: Observation) -> datetime | None:
-    """When the machine was started, to the minute, where the line tells both clocks."""
+    """When the machine booted, to the minute, where the line shows both clocks."""
     if event.time is None or event.stamp is None or event.stamp.mono is None:
         return None
     return (event.time - timedelta(seconds=event.stamp.mono)).replace(second=0, microsecond=0)
 
 
-def _with_hosts(subjects: Sequence[Subject], more: Iterable[str]) -> list[Subject]:
-    """`subjects` with the host of their source: that which its lines all name, or one that a folder is called after.
+def _with_hosts(subjects: Sequence[EntityIds], more: Iterable[str]) -> list[EntityIds]:
+    """`subjects` with the host of their source: the one that all its lines name, or one that a folder is named after.
 
-    `more`: names of hosts that other lines tell.
+    `more`: names of hosts in other lines.
     """
     wrote: dict[str, set[str]] = defaultdict(set)
     for s in subjects:
@@ -114,7 +118,7 @@ def _with_hosts(subjects: Sequence[Subject], more: Iterable[str]) -> list[Subjec
         )
         of_source[source] = next(iter(found)) if len(found) == 1 else by_name if not found else ""
     made = [s if s.host else replace(s, host=s.wrote_on or of_source[s.source]) for s in subjects]
-    of_process: dict[tuple[str, int], set[str]] = defaultdict(set)  # one log calls one process by one number
+    of_process: dict[tuple[str, int], set[str]] = defaultdict(set)  # a pid means one process within one log
     for s in made:
         of_process[s.source, s.pid] |= {s.host} - {""}
     alone = {who: next(iter(found)) for who, found in of_process.items() if len(found) == 1 and who[1]}

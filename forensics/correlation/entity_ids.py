@@ -1,9 +1,9 @@
-"""An event to its Subject: which process, job, container, GPU or rank it speaks of, whatever line or file name tells it.
+"""An event to its EntityIds: the process, job, container, GPU or rank that its fields, its lines or its file name give.
 
 dmesg.log:82     ...oom_memcg=/slurm/uid_1000/job_4711,...task=python3,pid=812   -> Subject(pid=812, job="4711", ...)
 slurm-4711.out:5 srun: error: node-1: task 0: Out Of Memory                      -> Subject(host="node-1", rank=0, job="4711")
 
-What a field tells comes before what the lines tell, and that before what the name of the file tells.
+A field has precedence over a line, and a line over the name of the file.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.correlation import normalise
-from forensics.correlation.file_names import of_file
+from forensics.correlation.file_names import ids_of_file_name
 from forensics.line_formats import parse_prefix
 from forensics.line_formats.cgroup_paths import group, unit
 from forensics.model import Observation, Prefix
@@ -27,12 +27,12 @@ DECIMAL_PATTERN = lazy.regex(r"\d{1,18}")
 ARRAY = lazy.regex(r"\d{1,12}_\d{1,12}")
 
 
-class Subject(Struct, frozen=True):
-    """Who is spoken of; empty, 0 for processes and -1 for numbers that count from 0, where that is not told.
+class EntityIds(Struct, frozen=True):
+    """The ids of the entity that an event is about. Unknown are: empty texts, pid 0, and -1 for numbers that count from 0.
 
-    `wrote_on`: the host that a host's own log names in front of the line. `writer`: the process that wrote it. `task`: at most
-    15 bytes. `container`: hexadecimal digits. `pod`: its name. `cgroup`: the path whose limit was hit. `gpu`: as the program or
-    nvidia-smi counts. `boot`: the boot of which the line counts seconds, where nothing says when that was.
+    `wrote_on`: the host in the prefix of a host log's line. `writer`: the pid that wrote the line. `task`: name of the process,
+    at most 15 bytes. `container`: hexadecimal digits. `pod`: its name. `cgroup`: the path whose limit was hit. `gpu`: as the
+    program or nvidia-smi counts. `boot`: the boot that the line counts seconds from, where the time of that boot is unknown.
     """
 
     source: str
@@ -57,15 +57,15 @@ class Subject(Struct, frozen=True):
     boot: str = ""
 
 
-def subject(event: Observation) -> Subject:
-    """Who `event` speaks of."""
+def entity_ids(event: Observation) -> EntityIds:
+    """The ids of the entity that `event` is about."""
     fields = event.fields
     values = {name: str(value) for name, value in fields.items()}
     prefix = parse_prefix(event.proofs[0].text) if event.proofs else Prefix("")
     cgroup = values.get("limit_path") or values.get("cgroup", "")
     texts = [values[n] for n in ("cgroup", "limit_path", "container", "step") if n in values]
     texts += [p.text[:MAX_PROOF_CHARS] for p in event.proofs[:MAX_PROOFS_READ]]
-    groups = [*map(group, texts), of_file(event.source)]
+    groups = [*map(group, texts), ids_of_file_name(event.source)]
     job, step = _job(values)
 
     def first(name: str) -> str:
@@ -73,21 +73,23 @@ def subject(event: Observation) -> Subject:
 
     own = bool(OWN_PID & set(prefix.formats))
     ray = prefix.program if prefix.program and set(RAY) & set(prefix.formats) else ""
-    return Subject(
+    return EntityIds(
         source=event.source,
-        host=normalise.host(values.get("node", "")) or normalise.host(values.get("host", "")),
-        wrote_on=normalise.host(prefix.host or "") if prefix.formats and prefix.formats[0].startswith(OF_A_HOST) else "",
+        host=normalise.normalise_host(values.get("node", "")) or normalise.normalise_host(values.get("host", "")),
+        wrote_on=normalise.normalise_host(prefix.host or "")
+        if prefix.formats and prefix.formats[0].startswith(OF_A_HOST)
+        else "",
         pid=_number(values, "pid", 2) if fields.get("pid") else 0,
         writer=prefix.pid or 0 if own else 0,
-        task=normalise.comm(values.get("task", f"ray::{ray}" if ray else "")),
+        task=normalise.kernel_comm(values.get("task", f"ray::{ray}" if ray else "")),
         job=job or first("job"),
         step=step or first("step"),
         container=values.get("container_id") or first("container"),
-        pod=values.get("pod", "").split("/")[-1] or of_file(event.source).pod,
+        pod=values.get("pod", "").split("/")[-1] or ids_of_file_name(event.source).pod,
         pod_uid=values.get("pod_uid") or first("pod_uid"),
         unit=values.get("unit", "") if "." in values.get("unit", "") else unit(values.get("cgroup", cgroup)),
         cgroup="" if cgroup.rstrip("/") in SHARED_CGROUPS | {""} else cgroup.rstrip("/"),
-        pci=normalise.pci(values.get("pci", "")),
+        pci=normalise.normalise_pci(values.get("pci", "")),
         uuid=values.get("uuid", "").lower(),
         gpu=_number(values, "gpu"),
         rank=_number(values, "rank"),
@@ -98,7 +100,7 @@ def subject(event: Observation) -> Subject:
 
 
 def _job(values: Mapping[str, str]) -> tuple[str, str]:
-    """Number and step of a job by the fields; the number of an array is that of no job."""
+    """Number and step of the job, from the fields. The number of a job array is not the number of a job."""
     step = values.get("step", "")
     number, _, rest = step.partition(".")
     job = values.get("job", "")

@@ -1,12 +1,12 @@
-"""The name of a source to whom it belongs, where those who wrote it put that into its name.
+"""The name of a source to the job, container or pod in it.
 
 slurm-4711.out                                                      -> job 4711
 /var/lib/docker/containers/3f2a91c07d55.../3f2a91c07d55...-json.log -> container 3f2a91c07d55...
 /var/log/pods/ml_train-0_8a0c2f1e-.../main/0.log                    -> pod train-0, its uid
 /var/log/containers/train-0_ml_main-3f2a91c07d55....log             -> pod train-0, its container
 
-Names of sbatch's default pattern, Docker's json-file driver and kubelet. `slurm-123_4.out` names an array: its tasks have numbers
-of their own, which the name does not tell.
+Patterns: sbatch's default, Docker's json-file driver, kubelet. `slurm-123_4.out` names an array: its tasks have job numbers of
+their own, which are not in the name.
 """
 
 import functools
@@ -24,8 +24,8 @@ CONTAINER_FILE_PATTERN = lazy.regex(
 )
 
 
-class Named(Struct, frozen=True):
-    """What a source's name tells; empty where it does not. `array`: it is the output of a task of a job array."""
+class FileNameIds(Struct, frozen=True):
+    """The ids in a source's name; empty where there are none. `array`: it is the output of a task of a job array."""
 
     job: str = ""
     container: str = ""
@@ -35,14 +35,16 @@ class Named(Struct, frozen=True):
 
 
 @functools.lru_cache(4096)
-def of_file(source: str) -> Named:
-    """Whose output the source named `source` is."""
+def ids_of_file_name(source: str) -> FileNameIds:
+    """The ids in the name `source`."""
     output = OUTPUT.search(source)
     if output:
-        return Named(array=True) if output["array"] else Named(job=output["job"])
+        return FileNameIds(array=True) if output["array"] else FileNameIds(job=output["job"])
     for pattern in (DOCKER, POD_FOLDER_PATTERN, CONTAINER_FILE_PATTERN):
         found = pattern.search(source)
         if found:
             groups = found.groupdict()
-            return Named(container=groups.get("container", ""), pod=groups.get("pod", ""), pod_uid=groups.get("pod_uid", ""))
-    return Named()
+            return FileNameIds(
+                container=groups.get("container", ""), pod=groups.get("pod", ""), pod_uid=groups.get("pod_uid", "")
+            )
+    return FileNameIds()

@@ -1,6 +1,6 @@
-"""All events to those that a person asks about: --since, --until, --pid, --job.
+"""The filters --since, --until, --pid, --job and --last: all events to those that the user asks about.
 
---pid 4711   the kill of 4711, and what tells of no process within the same hours; not the kill of 4712 beside it
+--pid 4711   the kill of 4711, and events of the same hours that name no process; not the kill of 4712
 """
 
 import re
@@ -10,13 +10,13 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.core.text import counted
-from forensics.correlation.bounds import Bound, bound, compared
+from forensics.core.text import with_noun
+from forensics.correlation.bounds import TimeBound, parse_time_bound, seconds_past
 from forensics.correlation.clock import Clock
-from forensics.correlation.clock_samples import mark
+from forensics.correlation.clock_samples import clock_sample
 from forensics.correlation.incidents import SILENCE
-from forensics.correlation.timestamp_resolver import Track
-from forensics.model import Incident, Observation, Scan, Unknown, Warn, Warning
+from forensics.correlation.timestamp_resolver import TimestampResolver
+from forensics.model import Incident, Observation, OpenQuestion, Scan, Warn, Warning
 
 JOB_FIELDS = ("job", "pod", "container", "unit", "cgroup", "path", "limit_path", "kernel_id", "task_memcg")
 NAMES_OF_JOBS = ("job", "pod", "container", "owner")
@@ -26,23 +26,24 @@ ACCOUNTING_ROW_TEMPLATE = (
 )
 
 
-class Choice(Struct, frozen=True):
-    """What is asked about; with nothing set, everything. `job`: a Slurm job, a pod or a container. `last`: the last incident."""
+class Filter(Struct, frozen=True):
+    """What is asked about; with nothing set, everything. `job`: a Slurm job, a pod or a container. `last_incident`: the last
+    incident."""
 
-    since: Bound | None = None
-    until: Bound | None = None
+    since: TimeBound | None = None
+    until: TimeBound | None = None
     pid: int | None = None
     job: str | None = None
     last: bool = False
 
     @classmethod
-    def of(cls, since: str | None, until: str | None, pid: int | None, job: str | None, last: bool) -> "Choice":
-        """As typed; raises UsageError for what is no time."""
-        return cls(bound(since, "--since"), bound(until, "--until"), pid, job or None, last)
+    def of(cls, since: str | None, until: str | None, pid: int | None, job: str | None, last: bool) -> "Filter":
+        """The filter of the options as typed; raises UsageError for a text that is no time."""
+        return cls(parse_time_bound(since, "--since"), parse_time_bound(until, "--until"), pid, job or None, last)
 
     @property
     def timed(self) -> bool:
-        """Is a time asked for?"""
+        """Is a time given?"""
         return self.since is not None or self.until is not None
 
     def __str__(self) -> str:
@@ -52,36 +53,36 @@ class Choice(Struct, frozen=True):
         return " ".join(f"{name} {text}" for name, text in (*times, *names))
 
 
-EVERYTHING = Choice()
+EVERYTHING = Filter()
 
 
 class Window(Struct, frozen=True):
-    """From `since` to `until`, either may be open; aware, or as the clock of each source shows it."""
+    """From `since` to `until`; either may be None. With a zone, or as the clock of each source shows it."""
 
     since: datetime | None = None
     until: datetime | None = None
 
     def holds(self, moment: datetime | None) -> bool:
-        """Is `moment` inside? One that is not known may be."""
+        """Is `moment` inside? True for an unknown one."""
         if moment is None:
             return True
-        early = self.since is not None and compared(moment, self.since) < 0
-        return not early and not (self.until is not None and compared(moment, self.until) > 0)
+        early = self.since is not None and seconds_past(moment, self.since) < 0
+        return not early and not (self.until is not None and seconds_past(moment, self.until) > 0)
 
     def touches(self, clock: Clock) -> bool:
-        """Does the source of `clock` tell of that time, as far as is known?"""
-        late = clock.first is not None and self.until is not None and compared(clock.first, self.until) > 0
-        return not late and not (clock.last is not None and self.since is not None and compared(clock.last, self.since) < 0)
+        """May the source of `clock` have lines inside the window?"""
+        late = clock.first is not None and self.until is not None and seconds_past(clock.first, self.until) > 0
+        return not late and not (clock.last is not None and self.since is not None and seconds_past(clock.last, self.since) < 0)
 
 
-def window(choice: Choice, clocks: Iterable[Clock]) -> Window:
-    """The time that is asked for; relative times count back from the last moment of all sources."""
+def window(choice: Filter, clocks: Iterable[Clock]) -> Window:
+    """The window that the filter asks for. Relative times count back from the last time in all sources."""
     end = max((c.last for c in clocks if c.last), default=None)
     return Window(*(b.on(end) if b else None for b in (choice.since, choice.until)))
 
 
-def choose(events: Sequence[Observation], choice: Choice, clocks: Mapping[str, Clock], warn: Warn) -> list[Observation]:
-    """Those of `events` that `choice` asks about; warns of what is left out, and of what has no time but was kept."""
+def apply_filter(events: Sequence[Observation], choice: Filter, clocks: Mapping[str, Clock], warn: Warn) -> list[Observation]:
+    """Those of `events` that pass the filter. Warns of events left out, and of events without a time that were kept."""
     kept = list(events)
     if choice.timed:
         asked = window(choice, clocks.values())
@@ -91,16 +92,16 @@ def choose(events: Sequence[Observation], choice: Choice, clocks: Mapping[str, C
     if choice.pid is not None:
         kept = _about(kept, lambda e: _names_pid(e, choice.pid), lambda e: "pid" in e.fields)
     if choice.job:
-        kept = _about(kept, named(choice.job), lambda e: any(name in e.fields for name in NAMES_OF_JOBS))
+        kept = _about(kept, names_job(choice.job), lambda e: any(name in e.fields for name in NAMES_OF_JOBS))
     if len(kept) < len(events):
-        warn(Warning("choice", f"left out by {choice}: {len(events) - len(kept)} of {counted(len(events), 'event')}"))
+        warn(Warning("choice", f"left out by {choice}: {len(events) - len(kept)} of {with_noun(len(events), 'event')}"))
     return kept
 
 
 def _about(
     events: list[Observation], names: Callable[[Observation], bool], names_one: Callable[[Observation], bool]
 ) -> list[Observation]:
-    """Events that name what is asked for, and those near them that name nothing of the kind."""
+    """Events that name what is asked for, and events close in time that name nothing of that kind."""
     ours = [e for e in events if names(e)]
     times = [e.time for e in ours if e.time]
 
@@ -117,8 +118,8 @@ def _names_pid(event: Observation, pid: int | None) -> bool:
     return any(pattern.search(p.text) for p in event.proofs)
 
 
-def named(job: str) -> Callable[[Observation], bool]:
-    """Does an event name the job, pod or container: in its facts, its source's name, or its lines?
+def names_job(job: str) -> Callable[[Observation], bool]:
+    """A test whether an event names the job, pod or container: in its facts, its source's name, or its lines.
 
     A number is looked for behind a word such as `job`, and as the first cell of sacct's rows; a container's id may be its start.
     """
@@ -134,9 +135,9 @@ def named(job: str) -> Callable[[Observation], bool]:
     return names
 
 
-def unanswered(events: Sequence[Observation], choice: Choice, clocks: Mapping[str, Clock]) -> Unknown | None:
-    """What is not known, where nothing of what was asked for stands in the logs; None where `events` are left, or where the
-    logs do tell of the time that was asked for."""
+def unmatched(events: Sequence[Observation], choice: Filter, clocks: Mapping[str, Clock]) -> OpenQuestion | None:
+    """The open question of the report where the logs hold nothing of what was asked for. None where `events` are left, or where
+    the logs cover the time that was asked for."""
     if events or choice == EVERYTHING or not str(choice):
         return None
     asked = window(choice, clocks.values())
@@ -144,22 +145,22 @@ def unanswered(events: Sequence[Observation], choice: Choice, clocks: Mapping[st
         return None
     spans = [t for c in clocks.values() for t in (c.first, c.last) if t]
     extent = f"they tell of {min(spans).isoformat(' ')} to {max(spans).isoformat(' ')}" if spans else "their lines have no times"
-    return Unknown(f"what happened with {choice}", f"none of these logs names it; {extent}", "forensics timeline LOGS")
+    return OpenQuestion(f"what happened with {choice}", f"none of these logs names it; {extent}", "forensics timeline LOGS")
 
 
-def last(found: Sequence[Incident]) -> list[Incident]:
-    """The latest of the incidents that hold more than hints, or of all where none does."""
+def last_incident(found: Sequence[Incident]) -> list[Incident]:
+    """The latest incident with more than hints; the latest of all where there is none."""
     serious = [i for i in found if any(e.weight != "hint" and e.cause for e in i.events)] or found
     timed = [i for i in serious if i.end]
     return [max(timed, key=lambda i: i.end.timestamp() if i.end else 0.0)] if timed else list(serious[:1])
 
 
-def within(scan: Scan, clock: Clock, asked: Window) -> Scan:
-    """`scan` without those of its first and last lines that are known to lie outside of the time that is asked for."""
-    track, time = Track(clock, scan.source.name), None
+def trimmed_scan(scan: Scan, clock: Clock, asked: Window) -> Scan:
+    """`scan` without those of its first and last lines that are known to lie outside of the window."""
+    track, time = TimestampResolver(clock, scan.source.name), None
     kept: set[int] = set()
     for number, line in sorted({x.number: x for x in (*scan.head, *scan.tail)}.items()):
-        made = mark(line)
+        made = clock_sample(line)
         time = (track.place(made).time or time) if made else time
         if asked.holds(time):
             kept.add(number)

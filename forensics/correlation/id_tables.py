@@ -1,4 +1,4 @@
-"""Lines that tell which numbers belong together, to Ties: tables of GPUs and of ranks. They prove nothing; they join what does.
+"""Lines that name one thing by several ids, to IdMappings: tables of GPUs and of ranks. They are no evidence; they link evidence.
 
     gpu-7:4711:4790 [3] NCCL INFO comm 0x5d0 rank 3 nranks 8 cudaDev 3 busId cb000 - Init COMPLETE
         -> host gpu-7, pid 4711, rank 3, GPU 3, PCI 0000:cb:00
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.correlation import normalise
-from forensics.correlation.entity_ids import Subject
+from forensics.correlation.entity_ids import EntityIds
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Region, Scan, Trigger
 
@@ -35,52 +35,52 @@ SMI_PROCESS_PATTERN = lazy.regex(r"^\|\s+(?P<gpu>\d{1,3})\s+(?:N/A|\d+)\s+(?:N/A
 ELASTIC_HOST_PATTERN = lazy.regex(r"^\s*host\s*: (?P<host>\S{1,200})")
 ELASTIC_RANK_PATTERN = lazy.regex(r"^\s*rank\s*: (?P<rank>\d{1,6}) \(local_rank: (?P<local_rank>\d{1,6})\)")
 PID = lazy.regex(r"^\s*exitcode\s*: -?\d+ \(pid: (?P<pid>\d{2,10})\)")
-MAX_TABLE_LINES = 20_000  # lines that tell, of all sources
+MAX_TABLE_LINES = 20_000  # lines with mappings, in all sources together
 
 
-class Tie(Struct, frozen=True):
-    """A line that names one thing in several ways."""
+class IdMapping(Struct, frozen=True):
+    """A line that names one thing by several ids."""
 
     line: int
-    subject: Subject
+    ids: EntityIds
 
 
-def ties(scans: Iterable[Scan]) -> list[Tie]:
-    """All of them, in order of source and line, what is told again once; at most MAX_TABLE_LINES."""
-    found: dict[Subject, Tie] = {}
+def read_id_mappings(scans: Iterable[Scan]) -> list[IdMapping]:
+    """All mappings, in order of source and line, each once; at most MAX_TABLE_LINES."""
+    found: dict[EntityIds, IdMapping] = {}
     for scan in scans:
         origin = scan.source.origin or int
         for region in scan.regions.get(TRIGGERS[0].kind, ()):
             for line, row in _read(region, scan.source.name):
-                found.setdefault(row, Tie(origin(line.number), row))
+                found.setdefault(row, IdMapping(origin(line.number), row))
             if len(found) >= MAX_TABLE_LINES:
                 break
     return list(found.values())
 
 
-def _read(region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
+def _read(region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
     own, prefix = Line(region.number, region.text), parse_prefix(region.text)
     if nccl := NCCL.search(prefix.message):
-        host, bus = normalise.host(prefix.host or ""), normalise.bus_id(nccl["bus"])
-        yield own, Subject(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)
+        host, bus = normalise.normalise_host(prefix.host or ""), normalise.bus_id(nccl["bus"])
+        yield own, EntityIds(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)
     elif listed := SMI_LIST_PATTERN.search(prefix.message):
-        yield own, Subject(source, gpu=int(listed["gpu"]), uuid=listed["uuid"].lower())
+        yield own, EntityIds(source, gpu=int(listed["gpu"]), uuid=listed["uuid"].lower())
     elif ranks := ELASTIC_RANK_PATTERN.match(prefix.message):
         yield from _rank(own, ranks, region, source)
     elif "NVIDIA-SMI" in prefix.message:
         yield from _table(region.lines_after(), source)
 
 
-def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Iterator[tuple[Line, Subject]]:
-    """One row of torchelastic's table: host stands in front of rank, the pid behind it."""
+def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
+    """One row of torchelastic's table: the host is before the rank, the pid behind it."""
     pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PID.match(parse_prefix(x.text).message))), None)
     host = next((m["host"] for x in region.lines_before() if (m := ELASTIC_HOST_PATTERN.match(parse_prefix(x.text).message))), "")
     if pid:
         rank, local = int(ranks["rank"]), int(ranks["local_rank"])
-        yield own, Subject(source, normalise.host(host), pid=int(pid), rank=rank, local_rank=local)
+        yield own, EntityIds(source, normalise.normalise_host(host), pid=int(pid), rank=rank, local_rank=local)
 
 
-def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, Subject]]:
+def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, EntityIds]]:
     """The rows of one nvidia-smi, up to the next or to the end of its frame."""
     for line in lines:
         text = parse_prefix(line.text).message
@@ -88,6 +88,6 @@ def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, Subject]]
             return
         row, process = SMI_GPU_ROW_PATTERN.match(text), SMI_PROCESS_PATTERN.match(text)
         if row:
-            yield line, Subject(source, gpu=int(row["gpu"]), pci=normalise.pci(row["pci"]))
+            yield line, EntityIds(source, gpu=int(row["gpu"]), pci=normalise.normalise_pci(row["pci"]))
         elif process:
-            yield line, Subject(source, gpu=int(process["gpu"]), pid=int(process["pid"]))
+            yield line, EntityIds(source, gpu=int(process["gpu"]), pid=int(process["pid"]))

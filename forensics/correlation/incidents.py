@@ -1,22 +1,23 @@
-"""Placed events to incidents: silence on the wall clock cuts, and silence since boot where a log tells no other time.
+"""Events with times to incidents. A long silence separates two incidents: on the wall clock, or since boot where no other time is
+known.
 
-The deaths that a kernel's log alone tells of are incidents of their own after much less. Events without a time stay with their
-own source's. What a log tells last, by whatever clock, goes to the last incident.
+Deaths that only a kernel's log reports are separate after much shorter pauses (deaths.py). Events without a time stay with events
+of their own source. The last events of a log, by whatever clock, go to the last incident.
 
-A fault of hardware that comes back is one story however long it was silent: what the same device told of the same cause before
-goes to the last incident in which it tells it.
+A hardware fault that returns is one incident, however long the pause: earlier reports of the same device and cause go to the last
+incident with such a report.
 
-The incident that `causes` speaks of comes first: the last one that holds more than hints.
+The report's `causes` are those of the first incident in the result: the last one in time with more than hints.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from forensics.correlation.deaths import parted_deaths
-from forensics.correlation.entities import Table
-from forensics.correlation.id_tables import Tie
-from forensics.correlation.links import links
+from forensics.correlation.deaths import split_deaths
+from forensics.correlation.entities import IdMappings
+from forensics.correlation.id_tables import IdMapping
+from forensics.correlation.links import find_links
 from forensics.database import Database
 from forensics.model import Incident, Observation, Value
 
@@ -24,12 +25,12 @@ SILENCE = timedelta(hours=2)
 SHARED_DEVICE_KEYS = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
 
 
-def incidents(events: list[Observation], knowledge: Database, ties: Iterable[Tie] = ()) -> list[Incident]:
-    """Incidents, the one the job died of first; none for no events. `events`: in order, as `place` gives them.
+def group_incidents(events: list[Observation], knowledge: Database, ties: Iterable[IdMapping] = ()) -> list[Incident]:
+    """Incidents, the one that the job died of first; none for no events. `events`: in order, as assign_times gives them.
 
-    `knowledge` says which causes are faults of hardware. `ties`: lines that name one thing in several ways, for the links.
+    `knowledge`: its traits name the hardware faults. `ties`: lines that name one thing by several ids, for the links.
     """
-    table = Table(ties)
+    table = IdMappings(ties)
     timed = [e for e in events if e.time]
     groups: list[list[Observation]] = []
     spans: list[tuple[datetime, datetime]] = []
@@ -40,14 +41,14 @@ def incidents(events: list[Observation], knowledge: Database, ties: Iterable[Tie
             groups.append([])
         groups[at].append(event)
     older = _untimed([e for e in events if e.time is None], groups)
-    parted = [part for group in (*older, *groups) for part in parted_deaths(group)]
+    parted = [part for group in (*older, *groups) for part in split_deaths(group)]
     made = [_incident(g, table) for g in _with_recurring(parted, knowledge)]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
 
 
-def joined(found: Sequence[Incident]) -> Incident:
-    """All of some incidents as one, in order of time, those without one behind."""
+def join_incidents(found: Sequence[Incident]) -> Incident:
+    """The incidents as one, in order of time; events without a time come last."""
     every = [e for i in reversed(found) for e in i.events]
     times = [t for i in found for t in (i.start, i.end) if t]
     ordered = sorted(every, key=lambda e: (e.time is None, e.time.timestamp() if e.time else 0.0, e.source, e.line))
@@ -55,9 +56,10 @@ def joined(found: Sequence[Incident]) -> Incident:
 
 
 def _group(spans: list[tuple[datetime, datetime]], at: int, time: datetime) -> int:
-    """Which of the groups an event at `time` goes to: the one before it, `at`, or another that is no SILENCE away, or a new one.
+    """The index of the group for an event at `time`: the group `at` before it, another that is less than SILENCE away, or a new
+    one.
 
-    A source whose lines tell two clocks in turn makes two groups, not one at each turn.
+    A source whose lines alternate between two clocks makes two groups, and not a new one at each change.
     """
     tried: list[int] = [at, *range(len(spans) - 1, -1, -1)] if spans else []
     for i in tried:
@@ -70,7 +72,8 @@ def _group(spans: list[tuple[datetime, datetime]], at: int, time: datetime) -> i
 
 
 def _untimed(events: Iterable[Observation], groups: list[list[Observation]]) -> list[list[Observation]]:
-    """Put the events without a time to `groups`; groups of those that lie a silence before the last ones of their source."""
+    """Add the events without a time to `groups`. Returns groups of those that a silence separates from their source's last
+    ones."""
     of_source: dict[str, list[Observation]] = defaultdict(list)
     for event in events:
         of_source[event.source].append(event)
@@ -91,15 +94,15 @@ def _untimed(events: Iterable[Observation], groups: list[list[Observation]]) -> 
 
 
 def _join(groups: list[list[Observation]], event: Observation) -> None:
-    """Put an event without a time to the nearest line of its own source, which some group has."""
+    """Add an event without a time to the group that has the nearest line of its source."""
     nearest = min((abs(o.line - event.line), i) for i, group in enumerate(groups) for o in group if o.source == event.source)
     groups[nearest[1]].append(event)
 
 
 def _since_boot(events: list[Observation]) -> list[list[Observation]]:
-    """The events of one source, in order of line, cut where the seconds since boot tell of a silence; never empty.
+    """The events of one source, in order of line, cut where the seconds since boot show a silence; never empty.
 
-    A boot ends a group when nothing was told in its first hours; how long before it the last one fell silent, nothing tells.
+    A boot separates groups where it has no event in its first hours. How long the silence before the boot was is unknown.
     """
     groups: list[list[Observation]] = [[]]
     lane, last = "", 0.0
@@ -114,7 +117,7 @@ def _since_boot(events: list[Observation]) -> list[list[Observation]]:
 
 
 def _with_recurring(groups: list[list[Observation]], knowledge: Database) -> list[list[Observation]]:
-    """`groups`, in order, with earlier reports of a hardware fault moved to the last group that has such a report of weight."""
+    """`groups`, in order; earlier reports of a hardware fault are moved to the last group with such a report above a hint."""
     last: dict[tuple[str, str, Value], int] = {}
     for i, group in enumerate(groups):
         last |= {fault: i for e in group if e.weight != "hint" and (fault := _fault(e, knowledge))}
@@ -133,8 +136,8 @@ def _fault(event: Observation, knowledge: Database) -> tuple[str, str, Value] | 
     return next(((str(event.cause), name, event.fields[name]) for name in SHARED_DEVICE_KEYS if name in event.fields), None)
 
 
-def _incident(events: list[Observation], table: Table) -> Incident:
+def _incident(events: list[Observation], table: IdMappings) -> Incident:
     times = [e.time for e in events if e.time]
     ordered = [e for e in events if e.time]
     ordered += sorted((e for e in events if not e.time), key=lambda e: (e.source, e.line))
-    return Incident(tuple(ordered), tuple(links(ordered, table)), min(times, default=None), max(times, default=None))
+    return Incident(tuple(ordered), tuple(find_links(ordered, table)), min(times, default=None), max(times, default=None))

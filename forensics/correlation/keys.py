@@ -1,9 +1,9 @@
-"""What a Subject is known by, surest first, and in which words that is told.
+"""EntityIds to keys, surest first: the ids by which two events can be linked, and their wording in a report.
 
 Subject(pid=812, job="4711", step="0") -> ("pid", "812"), ("step", "4711.0"), ("job", "4711")
 """
 
-from forensics.correlation.entity_ids import Subject
+from forensics.correlation.entity_ids import EntityIds
 from forensics.correlation.normalise import same_host
 
 Key = tuple[str, str]
@@ -23,12 +23,12 @@ KEY_PHRASES = {
     "local_rank": "local rank {}",
     "gpu": "GPU {}",
 }
-LOCAL = {"pid", "pci", "unit", "cgroup", "local_rank", "gpu", "rank"}  # mean something on one host only, or stand on one only
+LOCAL = {"pid", "pci", "unit", "cgroup", "local_rank", "gpu", "rank"}  # valid on one host only
 REUSED_DEVICE_KEYS = {"pci", "uuid", "gpu"}  # jobs use them in turn
-SHORT_ID = 12  # what Docker prints of a container's id
+SHORT_ID = 12  # digits that Docker prints of a container's id
 
 
-def keys(subject: Subject) -> list[Key]:
+def entity_keys(subject: EntityIds) -> list[Key]:
     """Kind and value, in the order of KEY_PHRASES."""
     s = subject
     values = {
@@ -50,17 +50,17 @@ def keys(subject: Subject) -> list[Key]:
     return [(kind, value) for kind, value in values.items() if value]
 
 
-def words(key: Key) -> str:
+def key_text(key: Key) -> str:
     """`pid 812`."""
     return KEY_PHRASES[key[0]].format(key[1])
 
 
-def hosts_differ(a: Subject, b: Subject) -> bool:
-    """Are both hosts known, and two?"""
+def hosts_differ(a: EntityIds, b: EntityIds) -> bool:
+    """Are both hosts known and different?"""
     return bool(a.host and b.host) and not same_host(a.host, b.host)
 
 
-def of_others(a: Subject, b: Subject) -> bool:
+def different_owners(a: EntityIds, b: EntityIds) -> bool:
     """Do the two belong to different jobs, containers or pods?"""
     short = a.container[:SHORT_ID], b.container[:SHORT_ID]
     pairs = ((a.job, b.job), short, (a.pod_uid, b.pod_uid), (a.kernel_id, b.kernel_id))

@@ -1,4 +1,4 @@
-"""What logs call their levels to five names: `E`, `err`, `ERROR` -> error; `crit`, `F`, `emerg` -> critical."""
+"""The level names of all logs to five: `E`, `err`, `ERROR` -> error; `crit`, `F`, `emerg` -> critical."""
 
 LEVEL_NAMES = ("debug", "info", "warning", "error", "critical")
 _WORDS = {
@@ -11,11 +11,11 @@ _WORDS = {
 _LEVEL_OF_WORD = {word: name for name, words in _WORDS.items() for word in words}
 
 
-def level(word: str | None) -> str | None:
+def parse_level(word: str | None) -> str | None:
     """One of LEVEL_NAMES; None for a word that is no level."""
     return _LEVEL_OF_WORD.get(word.lower()) if word else None
 
 
 def at_least(word: str | None, least: str) -> bool:
-    """Is `word`, one of LEVEL_NAMES or None, as bad as `least`?"""
+    """Is `word`, one of LEVEL_NAMES or None, at least as severe as `least`?"""
     return word is not None and LEVEL_NAMES.index(word) >= LEVEL_NAMES.index(least)

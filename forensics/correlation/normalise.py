@@ -1,4 +1,4 @@
-"""One spelling for what logs spell in many ways: PCI addresses, host names, names of processes.
+"""One spelling for PCI addresses, host names and process names, which logs spell in many ways.
 
 65:00.0, 0000:65:00, 00000000:65:00.0, NCCL's 65000   -> 0000:65:00
 gpu-7.cluster.example, GPU-7                           -> one host
@@ -7,7 +7,7 @@ ray::train_worker                                      -> ray::train_worke, as t
 
 from forensics.core import lazy
 
-COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16, one of them the end
+COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16 with the terminating zero
 PCI_ADDRESS_PATTERN = lazy.regex(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-9a-fA-F])?")
 HEX_NUMBER_PATTERN = lazy.regex(r"[0-9a-fA-F]{1,16}")
 IP = lazy.regex(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]{0,60}")
@@ -18,8 +18,8 @@ COMMON_HOST_PATTERN = lazy.regex(
 )
 
 
-def pci(text: str) -> str:
-    """A PCI address as domain:bus:device, without its function; empty for what is none."""
+def normalise_pci(text: str) -> str:
+    """A PCI address as domain:bus:device, without its function; empty for a text that is no address."""
     text = text.strip()
     found = PCI_ADDRESS_PATTERN.fullmatch(text)
     if found:
@@ -28,29 +28,29 @@ def pci(text: str) -> str:
 
 
 def bus_id(text: str) -> str:
-    """NCCL's number of a PCI address, its digits without colons and point: `65000` -> `0000:65:00`."""
+    """A PCI address from NCCL's busId, which is its digits without colons and point: `65000` -> `0000:65:00`."""
     if not HEX_NUMBER_PATTERN.fullmatch(text):
         return ""
     number = int(text, 16)
     return f"{number >> 20:04x}:{number >> 12 & 0xFF:02x}:{number >> 4 & 0xFF:02x}"
 
 
-def host(text: str) -> str:
-    """A host's name in small letters; empty for an address or a name that every host has."""
+def normalise_host(text: str) -> str:
+    """A host's name in lower case; empty for an address or a name that every host has."""
     name = text.strip().rstrip(".").lower()
     return "" if IP.fullmatch(name) or name.isdigit() or name.split(".")[0] in ("localhost", "kernel", "") else name
 
 
 def same_host(a: str, b: str) -> bool:
-    """Are two host names one host's, where one may lack its domain?"""
+    """Do two names mean one host? One of them may lack its domain."""
     return a == b or a.startswith(b + ".") or b.startswith(a + ".")
 
 
-def comm(name: str) -> str:
+def kernel_comm(name: str) -> str:
     """The name of a process as the kernel keeps it."""
     return name.strip().encode()[:COMM_BYTES].decode("utf-8", "ignore")
 
 
-def is_telling(name: str) -> bool:
-    """Is it a name that few processes of a host have?"""
+def is_distinctive(name: str) -> bool:
+    """Is it the name of few processes of a host, so that it can link events?"""
     return len(name) > 2 and not COMMON_HOST_PATTERN.fullmatch(name)

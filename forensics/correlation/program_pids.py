@@ -1,4 +1,4 @@
-"""The first and last lines of a log -> the pids by which its program calls itself and its processes.
+"""The first and last lines of a log to the pids of its program and its processes, as the log names them.
 
 2026-11-21 16:24:10,774 INFO train: pid 10578 trains for 240 steps      -> 10578
 W1121 16:23:25.516000 10262 torch/distributed/elastic/...               -> 10262
@@ -11,8 +11,8 @@ from forensics.model import Scan
 PID_PHRASE_PATTERN = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,3}\[?(?P<pid>\d{1,10})\b")
 
 
-def pids_of(scan: Scan) -> frozenset[int]:
-    """Every process that the ends of the log name; empty where they name none."""
+def program_pids(scan: Scan) -> frozenset[int]:
+    """The pids in the first and last lines of the log."""
     found: set[int] = set()
     for text in {line.number: line.text for line in (*scan.head, *scan.tail)}.values():
         prefix = parse_prefix(text)

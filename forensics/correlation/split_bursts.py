@@ -1,4 +1,4 @@
-"""A message that came again after a long silence to an event for each time: what folds is a burst, not a fortnight.
+"""A folded message with long pauses between its lines to several events, one for each burst.
 
 line 12, 03 Nov 10:00, and line 907, 05 Nov 09:12: "slurmstepd: error: Detected 1 oom-kill event(s)"  ->  two events
 """
@@ -13,10 +13,10 @@ from forensics.model import Observation, Proof, Stamp
 SILENCE_S = 7200.0
 
 
-def parted(events: Iterable[Observation]) -> Iterator[Observation]:
-    """`events`, those of several lines cut wherever the stamps of two of them lie more than SILENCE_S apart.
+def split_bursts(events: Iterable[Observation]) -> Iterator[Observation]:
+    """`events`; those of several lines are cut where two stamps are more than SILENCE_S apart.
 
-    `count` goes to the parts by their lines; what was only counted, to the last one.
+    Each part gets the count of its own lines; the last part also gets lines that were counted and not kept.
     """
     for event in events:
         parts = _parts(event) if event.count > 1 and len(event.proofs) > 1 and event.stamp else []
@@ -38,7 +38,7 @@ def _parts(event: Observation) -> list[tuple[Stamp | None, list[Proof]]]:
         stamp = parse_prefix(proof.text).stamp
         if not parts:
             parts.append((event.stamp, [proof]))
-        elif stamp and latest and apart_s(latest, stamp) > SILENCE_S:
+        elif stamp and latest and stamp_distance_s(latest, stamp) > SILENCE_S:
             parts.append((stamp, [proof]))
         else:
             parts[-1][1].append(proof)
@@ -46,8 +46,8 @@ def _parts(event: Observation) -> list[tuple[Stamp | None, list[Proof]]]:
     return parts
 
 
-def apart_s(a: Stamp, b: Stamp) -> float:
-    """Seconds between two stamps of one source, 0 where they tell different things."""
+def stamp_distance_s(a: Stamp, b: Stamp) -> float:
+    """Seconds between two stamps of one source; 0 where they are of different kinds."""
     if a.wall and b.wall and a.lacks == b.lacks and a.lacks != "date" and (a.wall.tzinfo is None) == (b.wall.tzinfo is None):
         return abs((b.wall - a.wall).total_seconds())
     if a.mono is not None and b.mono is not None:

@@ -1,4 +1,4 @@
-"""Members of archives to files that can be read again at no cost: a second pass would unpack the whole archive for each.
+"""Members of archives to temporary files, for a second reading: else the archive would be unpacked again for each member.
 
 bundle.tar.gz!var/log/kern.log -> its text in a temporary file, written while it is first read
 """
@@ -13,8 +13,9 @@ from forensics.model import Source, Warn
 BLOCK_BYTES = 1 << 20
 
 
-def spooled(source: Source, file: Path) -> Source:
-    """`source`, whose first complete reading leaves its text in `file`, from which later ones read; others as they are."""
+def spool(source: Source, file: Path) -> Source:
+    """`source`; its first complete reading writes the text to `file`, and later readings use that. Plain files stay as they
+    are."""
     if "!" not in source.name:
         return source
     whole = False

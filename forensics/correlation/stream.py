@@ -1,10 +1,10 @@
-"""Every line of every source to one timeline, as a stream: nothing is held but the entry of each source that comes next.
+"""All lines of all sources to one timeline, as a stream: only the next entry of each source is in memory.
 
     dmesg.log:82    2026-11-21T08:23:04+00:00  Memory cgroup out of memory: Killed process 10397 (python3.11)
     jupyter.log:20  2026-11-21T08:23:06.470+00:00  AsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports
 
-An entry is a line with the indented lines behind it. One without a stamp of its own takes the time of the one before it, without
-an uncertainty: it was written then or later.
+An entry is a line and the indented lines behind it. An entry without a stamp gets the time of the one before it and no
+uncertainty: it was written then or later.
 """
 
 import heapq
@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from forensics.core.text import last_frame
 from forensics.correlation.clock import Clock
-from forensics.correlation.clock_inference import clock_of
-from forensics.correlation.clock_samples import Mark, mark, marks, telling
-from forensics.correlation.levels import level
-from forensics.correlation.timestamp_resolver import WALL, Track
+from forensics.correlation.clock_inference import infer_clock
+from forensics.correlation.clock_samples import ClockSample, clock_sample, clock_samples, needed_samples
+from forensics.correlation.levels import parse_level
+from forensics.correlation.timestamp_resolver import WALL, TimestampResolver
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
 
@@ -31,7 +31,7 @@ EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 class Entry(Struct, frozen=True):
-    """One entry of the timeline. `line`: its number in the original. `uptime_s`: seconds since boot where that is told."""
+    """One entry of the timeline. `line`: its number in the original file. `uptime_s`: seconds since boot, where known."""
 
     time: datetime | None
     uncertainty_s: float | None
@@ -46,8 +46,8 @@ class Entry(Struct, frozen=True):
     event: str | None = None
 
 
-def lines(source: Source, warn: Warn) -> Iterator[Line]:
-    """The lines of a source, numbered as its blocks have them; of a very long one the end counts."""
+def numbered_lines(source: Source, warn: Warn) -> Iterator[Line]:
+    """The lines of a source, numbered in its blocks; of a very long line the end is kept."""
     number, carry = 1, b""
     for block in source.blocks(warn):
         rows = (carry + block).split(b"\n")
@@ -61,32 +61,33 @@ def lines(source: Source, warn: Warn) -> Iterator[Line]:
         yield Line(number, last_frame(carry))
 
 
-def surveyed(scan: Scan, others: list[datetime], warn: Warn, events: Iterable[Observation] = ()) -> Clock:
-    """The clock of a source as `clock_of` makes it, by all of its lines where the scan's may have missed a boot or a midnight."""
-    known, source = marks(scan, events), scan.source
+def full_clock(scan: Scan, others: list[datetime], warn: Warn, events: Iterable[Observation] = ()) -> Clock:
+    """The clock of a source as `infer_clock` makes it, by all of its lines where the scan's may have missed a boot or a
+    midnight."""
+    known, source = clock_samples(scan, events), scan.source
     if any(m.stamp and (m.stamp.wall is None or m.stamp.lacks == "date") for m in known):
-        known = list(telling(m for m in map(mark, lines(source, _silent)) if m))
-    return clock_of(source, known, others, warn)
+        known = list(needed_samples(m for m in map(clock_sample, numbered_lines(source, _silent)) if m))
+    return infer_clock(source, known, others, warn)
 
 
 def _silent(_: Warning) -> None:
-    """What is said about a source was said when it was first read."""
+    """Ignore a warning: it was reported when the source was first read."""
 
 
 def entries(source: Source, clock: Clock) -> Iterator[Entry]:
     """The entries of one source, oldest first, each with its place on `clock`."""
-    given = lines(source, _silent)
+    given = numbered_lines(source, _silent)
     return _joined(_placed(reversed_lines(given) if clock.backwards else given, source, clock))
 
 
 def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tuple[Entry, bool]]:
     """Each line as an entry, and whether it has a stamp of its own."""
-    track, origin = Track(clock, source.name), source.origin or int
+    track, origin = TimestampResolver(clock, source.name), source.origin or int
     before: Entry | None = None
     for line in given:
         prefix = parse_prefix(line.text)
-        one = mark(line, prefix.stamp)
-        placed = track.place(one or Mark(line.number))
+        one = clock_sample(line, prefix.stamp)
+        placed = track.place(one or ClockSample(line.number))
         if (one and one.header) or not line.text.strip() or "journal header" in prefix.formats:
             continue
         time, off, lane, uptime = placed.time, placed.uncertainty_s, placed.lane, placed.uptime_s
@@ -100,7 +101,7 @@ def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tup
             origin(line.number),
             line.text,
             uptime,
-            level(prefix.level),
+            parse_level(prefix.level),
             prefix.host,
             prefix.rank,
         )
@@ -108,7 +109,7 @@ def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tup
 
 
 def _joined(given: Iterable[tuple[Entry, bool]]) -> Iterator[Entry]:
-    """Entries with the indented lines behind them that have no stamp of their own."""
+    """Entries, each with the indented lines behind it that have no stamp of their own."""
     held: list[Entry] = []
     for entry, stamped in given:
         if held and not stamped and entry.text[:1] in (" ", "\t") and len(held) < MAX_ENTITY_LINES:
@@ -126,7 +127,7 @@ def _one(held: list[Entry]) -> Entry:
 
 
 def reversed_lines(given: Iterable[Line]) -> Iterator[Line]:
-    """`given` from the last to the first, kept in a temporary file in between."""
+    """`given` from the last line to the first, by way of a temporary file."""
     with tempfile.TemporaryFile() as file:
         ends, numbers = array("Q", [0]), array("Q")
         for line in given:
@@ -137,10 +138,10 @@ def reversed_lines(given: Iterable[Line]) -> Iterator[Line]:
             yield Line(numbers[i], file.read(ends[i + 1] - ends[i]).decode("utf-8", "replace"))
 
 
-def merged(streams: Sequence[tuple[Clock, Iterator[Entry]]]) -> Iterator[Entry]:
-    """The entries of several sources by time; each source's own order stays, whatever its clock does.
+def merge_streams(streams: Sequence[tuple[Clock, Iterator[Entry]]]) -> Iterator[Entry]:
+    """The entries of several sources in order of time. The entries of one source keep their order, whatever its clock does.
 
-    A stream is not asked for anything before the time at which its clock begins, so that not all files are open at once.
+    A stream is first read when the merge reaches the beginning of its clock, so that not all files are open at once.
     """
     heap: list[tuple[datetime, int, Entry | None]] = [(c.first or EARLIEST_TIME, i, None) for i, (c, _) in enumerate(streams)]
     heapq.heapify(heap)

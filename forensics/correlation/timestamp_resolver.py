@@ -1,4 +1,4 @@
-"""The lines of one source, in order, to times by its Clock: years and dates go on from line to line, boots are told apart.
+"""The stamps of one source, in order, to times by its Clock: years and dates continue from line to line, boots are counted.
 
 Clock(start 2025-12-31 23:59:50): "Dec 31 23:59:58" -> 2025, "Jan  1 00:00:03" -> 2026
 Clock(start 2024-05-13 23:50):    "[I 23:59:59 ..." -> the 13th, "[I 00:00:02 ..." -> the 14th
@@ -10,17 +10,17 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from forensics.correlation.clock import Clock
-from forensics.correlation.clock_samples import Boots, Mark
+from forensics.correlation.clock_samples import BootCounter, ClockSample
 from forensics.model import Stamp
 
 WALL = "wall"
 ZONE_UNCERTAINTY_S = 3.0  # two wall clocks of one machine, both rounded to seconds
-EARLIER = timedelta(hours=6)  # of stamps without a date, one that lies back by less is disorder, by more the next day
+EARLIER = timedelta(hours=6)  # a stamp without a date that is earlier by less is out of order; by more, it is of the next day
 YEAR = timedelta(days=366)
 
 
-class Placed(Struct, frozen=True):
-    """Where a line lies: its time and what that may be off by (seconds), None where unknown; the lane; seconds since boot."""
+class ResolvedTime(Struct, frozen=True):
+    """The time of a line and its uncertainty in seconds, None where unknown; its lane; its seconds since boot."""
 
     time: datetime | None
     uncertainty_s: float | None
@@ -28,31 +28,31 @@ class Placed(Struct, frozen=True):
     uptime_s: float | None = None
 
 
-class Track:
-    """Gives the marks of one source, fed in order of their lines, their times."""
+class TimestampResolver:
+    """Gives times to the samples of one source, which come in order of line."""
 
     def __init__(self, clock: Clock, source: str) -> None:
         self.clock, self.source = clock, source
         self.near = clock.start
-        self.boots = Boots()
-        self.minute: datetime | None = None  # the last full stamp, for lines that tell steps
+        self.boots = BootCounter()
+        self.minute: datetime | None = None  # the last full stamp, for lines that give seconds since it
         self.steps = 0.0
 
-    def place(self, mark: Mark) -> Placed:
-        """The place of the next line; one without a stamp has none of its own."""
+    def place(self, mark: ClockSample) -> ResolvedTime:
+        """The time of the next line; unknown for one without a stamp."""
         boot = self.boots.feed(mark)
         stamp = mark.stamp
         if stamp is None or mark.header:
-            return Placed(None, None, self.source)
+            return ResolvedTime(None, None, self.source)
         time, spread = self._wall(stamp), 0.0 if self.clock.kind == "wall+zone" else ZONE_UNCERTAINTY_S
         if time is None and stamp.mono is not None:
             time, spread = self.clock.since_boot(boot, stamp.mono, mark.line)
             if time is None:
                 number = f"boot {boot + 1} of" if boot else "boot of"
-                return Placed(None, None, f"{number} {self.source}", stamp.mono)
+                return ResolvedTime(None, None, f"{number} {self.source}", stamp.mono)
         if time is None:
-            return Placed(None, None, self.source, stamp.mono)
-        return Placed(time, round(stamp.resolution_s + spread, 6), WALL, stamp.mono)
+            return ResolvedTime(None, None, self.source, stamp.mono)
+        return ResolvedTime(time, round(stamp.resolution_s + spread, 6), WALL, stamp.mono)
 
     def _wall(self, stamp: Stamp) -> datetime | None:
         if stamp.delta is not None:
@@ -68,7 +68,7 @@ class Track:
         return time
 
     def _whole(self, stamp: Stamp) -> datetime | None:
-        """The wall clock with the year and the date that it lacks."""
+        """The wall clock of the stamp, completed by year and date."""
         wall = stamp.wall
         if wall is None or not stamp.lacks:
             return wall
@@ -84,7 +84,8 @@ class Track:
         return wall - day if naive(wall) > near - EARLIER + day else wall
 
     def _step(self, delta: float) -> datetime | None:
-        """dmesg -H: a new minute would have been printed, so steps stay within it."""
+        """The time of a step of dmesg -H; it lies within the last minute printed, because a new minute would have been
+        printed."""
         if self.minute is None:
             return None
         self.steps += delta
@@ -92,12 +93,12 @@ class Track:
 
 
 def naive(wall: datetime) -> datetime:
-    """What the clock showed, without its zone; most stamps have none, and making another takes two microseconds."""
+    """`wall` without its zone. Most stamps have none and are returned as they are: a copy takes two microseconds."""
     return wall if wall.tzinfo is None else wall.replace(tzinfo=None)
 
 
 def nearest_year(wall: datetime, near: datetime) -> datetime | None:
-    """`wall` in the year that brings it nearest to `near`; None for a 29 February that none of them has."""
+    """`wall` in the year that brings it nearest to `near`; None for a 29 February that no such year has."""
     if abs(wall.month - near.month) < 6:  # less than half a year apart within one year: what nearly every line is
         try:
             return wall.replace(year=near.year)
@@ -113,14 +114,14 @@ def nearest_year(wall: datetime, near: datetime) -> datetime | None:
 
 
 def span(clock: Clock, source: str) -> tuple[datetime | None, datetime | None]:
-    """The earliest and the latest time among the marks of a clock."""
+    """The earliest and the latest time among the samples of a clock."""
     stamps = [m.stamp for m in clock.marks if m.stamp and not m.header]
     walls = [s.wall for s in stamps if s.wall and not s.lacks and s.delta is None]
-    marks: Iterable[Mark] = clock.marks
+    marks: Iterable[ClockSample] = clock.marks
     if stamps and len(walls) == len(stamps) and len({w.tzinfo for w in walls}) == 1:
         ends = min(walls), max(walls)
         # of one zone they compare as they are
         marks = [m for m in marks if m.stamp and not m.header and m.stamp.wall in ends]
-    track = Track(clock, source)
+    track = TimestampResolver(clock, source)
     times = [t for t in (track.place(m).time for m in marks) if t]
     return min(times, default=None), max(times, default=None)

@@ -17,10 +17,10 @@ from forensics.database.compiled import Database, assemble
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
-from forensics.database.literals import PIECES, compile_anchors, compile_literals, whole
-from forensics.database.proven import Proven, Records, signal_outcome
+from forensics.database.literals import PIECES, compile_anchors, compile_literals, whole_anchors
+from forensics.database.proven import ProvenCause, Records, signal_outcome
 from forensics.database.rates import read_rates
-from forensics.database.stored import dump, restore
+from forensics.database.stored import database_document, database_of_document
 from forensics.database.tables import read_rows, read_table
 from forensics.model import Trigger
 
@@ -33,7 +33,7 @@ __all__ = [
     "Confirmer",
     "Database",
     "Missing",
-    "Proven",
+    "ProvenCause",
     "Records",
     "Remedy",
     "Signature",
@@ -45,7 +45,7 @@ __all__ = [
     "read_rows",
     "read_table",
     "signal_outcome",
-    "whole",
+    "whole_anchors",
 ]
 
 FORMAT = 13  # of the cached document; raised when entries.py or stored.py change
@@ -79,7 +79,7 @@ def load(
             document, *patterns = cached
             matchers = [hyperscan.loadb(part, hyperscan.HS_MODE_BLOCK) for part in patterns]
             matchers[0].scratch = hyperscan.Scratch(matchers[0])
-            return restore(document, tuple(triggers), digest, *matchers)
+            return database_of_document(document, tuple(triggers), digest, *matchers)
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError, IndexError):
             pass  # compiled for another processor, or written by something else: built again below
     causes = _faultless(folders)
@@ -87,22 +87,22 @@ def load(
         causes, tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders), _records()
     )
     matchers = [m for m in (database.matcher, database.phrase_matcher) if m is not None]
-    cache.write(key, [dump(database), *map(hyperscan.dumpb, matchers)], cache_folder)
+    cache.write(key, [database_document(database), *map(hyperscan.dumpb, matchers)], cache_folder)
     return database
 
 
 def read_folders(folders: Iterable[Path]) -> tuple[list[Cause], list["Fault"]]:
     """The causes of all `folders`, each over those before it, and every fault of their form."""
     from forensics.database.causefiles import read_causes
-    from forensics.database.merge import merged, settled
+    from forensics.database.merge import merge_causes, resolve_yields
 
     causes: list[Cause] = []
     faults: list[Fault] = []
     for folder in folders:
         found, wrong = read_causes(folder, {c.id for c in causes})
-        causes = merged(causes, found) if causes else found
+        causes = merge_causes(causes, found) if causes else found
         faults += wrong
-    causes, wrong = settled(causes)
+    causes, wrong = resolve_yields(causes)
     return causes, faults + wrong
 
 
@@ -144,7 +144,7 @@ def _records() -> Records:
 
 def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The patterns of the classes of lines; raises DatabaseError for the first fault. A folder adds to those before it."""
-    from forensics.database.phrases import Phrase, combined, read_phrases
+    from forensics.database.phrases import Phrase, combine_phrases, read_phrases
 
     every: dict[str, list[Phrase]] = {}
     for folder in folders:
@@ -153,13 +153,13 @@ def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], tuple[str,
             raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
         for name, phrases in found.items():
             every.setdefault(name, []).extend(phrases)
-    return combined(every)
+    return combine_phrases(every)
 
 
 def _slow(causes: list[Cause], folders: list[Path]) -> list["Fault"]:
     """Slow patterns of other people's folders; the built-in ones are measured by the tests."""
     from forensics.database.form import Fault
-    from forensics.database.slow_patterns import slowness
+    from forensics.database.slow_patterns import slow_pattern_faults
 
     theirs = [s for c in causes for s in c.signatures if any(Path(s.place.path).is_relative_to(f) for f in folders)]
-    return [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in theirs for what in slowness(s)]
+    return [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in theirs for what in slow_pattern_faults(s)]

@@ -16,15 +16,15 @@ from typing import Any
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.core.text import fold
-from forensics.database.common import frequency
+from forensics.core.text import ascii_lower
+from forensics.database.common import text_frequency
 
 MIN_ANCHOR_BYTES = 4
 MAX_ANCHOR_CHARS = 120  # the rest of a longer text is left to the pattern
 MAX_PRODUCT = 64  # texts that neighbouring alternatives are multiplied out to
 MAX_WAYS = 64  # ways through a pattern that are looked at one by one
 CHEAP_COST = 2.0  # a set of one or two rare texts: no better one is sought
-MAX_CLASS = 8  # letters of a class that are told apart
+MAX_CLASS = 8  # letters of a character class that are listed one by one
 LITERAL_COST = 1.0  # of one more text to scan for, in occurrences per megabyte: a larger set of literals scans more slowly
 THREE_WORD_CHARS_PATTERN = lazy.regex(r"\w{3}")
 NAMED_GROUP_PATTERN = lazy.regex(r"\(\?P<\w+>")
@@ -91,7 +91,7 @@ def _simple(items: Iterable[Any]) -> list[Item]:
     for kind, what in items:
         name = str(kind)
         if name == "LITERAL":
-            letter = fold(chr(what))
+            letter = ascii_lower(chr(what))
             if made and made[-1][0] == "TEXT":
                 made[-1] = ("TEXT", made[-1][1] + letter)
             else:
@@ -133,7 +133,7 @@ def scannable(text: str) -> bool:
 
 
 def _cost(texts: Texts) -> tuple[float, int, tuple[str, ...]]:
-    return sum(LITERAL_COST + frequency(t) for t in texts), -min(map(len, texts)), tuple(sorted(texts))
+    return sum(LITERAL_COST + text_frequency(t) for t in texts), -min(map(len, texts)), tuple(sorted(texts))
 
 
 @functools.cache
@@ -251,7 +251,7 @@ def _class(what: Sequence[Any]) -> _Need:
     letters: set[str] = set()
     for kind, code in what:
         if str(kind) == "LITERAL":
-            letters.add(fold(chr(code)))
+            letters.add(ascii_lower(chr(code)))
         elif str(code) == "CATEGORY_SPACE":
             letters |= BLANKS
         else:

@@ -29,9 +29,9 @@ from forensics.database.entries import (
     Weight,
     Who,
 )
-from forensics.database.files import cause_files, strays
+from forensics.database.files import cause_files, misplaced_files
 from forensics.database.form import LINE_KEY, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
-from forensics.database.message import BadMessageError, pattern_of, wordings
+from forensics.database.message import BadMessageError, message_pattern, wordings
 
 __all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
 
@@ -75,7 +75,7 @@ def read_causes(folder: Path, known: Collection[str] = ()) -> tuple[list[Cause],
     `known`: ids of causes that another folder describes: a file about one of them may leave out everything but `cause`.
     """
     causes: list[Cause] = []
-    faults = [Fault(str(p), 1, "not read: a cause file is <family>/<cause>.yaml") for p in strays(folder)]
+    faults = [Fault(str(p), 1, "not read: a cause file is <family>/<cause>.yaml") for p in misplaced_files(folder)]
     files = cause_files(folder)
     if len(files) > limits.current.cause_files:
         faults.append(Fault(str(folder), 1, f"{len(files)} cause files; {limits.current.cause_files} are the most"))
@@ -96,12 +96,12 @@ def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, l
         if path.stat().st_size > limits.current.cause_file:
             raise BadFormError(1, f"larger than {limits.current.cause_file} bytes")
         content = path.read_bytes()
-        name = parsed_cache.key(path, content, known)
-        if cause := parsed_cache.recalled(name):
+        name = parsed_cache.parsed_key(path, content, known)
+        if cause := parsed_cache.load_parsed(name):
             return cause, []
         cause = reader.cause(parse(content.decode("utf-8")), f"{path.parent.name}.{path.stem}", known)
         if not reader.faults:
-            parsed_cache.keep(name, cause)
+            parsed_cache.store_parsed(name, cause)
     except BadFormError as bad:
         reader.fault(bad)
     except OSError as error:
@@ -254,7 +254,7 @@ def _wording(data: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
     if pattern.startswith("(?i)"):
         raise BadFormError(data[LINE_KEY], "beside a message, a pattern says (?i:...) where the case does not matter")
     try:
-        return messages, pattern, pattern_of(messages, _truth(data, "any_case"), pattern)
+        return messages, pattern, message_pattern(messages, _truth(data, "any_case"), pattern)
     except BadMessageError as bad:
         raise BadFormError(data[LINE_KEY], str(bad)) from bad
 

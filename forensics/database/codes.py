@@ -11,7 +11,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from forensics.database.nvlink5 import units
-from forensics.database.releases import is_older, release
+from forensics.database.releases import find_release, is_older
 from forensics.database.tables import read_rows
 
 XID_SOURCE = "NVIDIA's Xid catalogue and the driver's nverror.h"
@@ -74,7 +74,7 @@ def _number(text: str) -> int:
     return int(text, 16 if "x" in text.lower() else 10)
 
 
-def ending(number: str) -> list[Code]:
+def exit_status(number: str) -> list[Code]:
     """The exit status of that number: as a shell or container tells it, as Python does (-9), as Windows does (-1073741819)."""
     code = _number(number)
     if code >= 1 << 31 or code < -255:
@@ -99,7 +99,7 @@ def ntstatus(number: str) -> list[Code]:
 def cuda_release(text: str) -> list[Code]:
     """The release of CUDA in `CUDA 12.2`, and whether the driver that is named with it runs it."""
     numbers = re.findall(r"\d+(?:\.\d+)*", text)
-    found = release(numbers[0])
+    found = find_release(numbers[0])
     if found is None:
         return []
     driver = numbers[1] if len(numbers) > 1 else ""
@@ -109,7 +109,9 @@ def cuda_release(text: str) -> list[Code]:
     less = f"With a driver older than {found.driver} it runs without the features that need that one."
     notes = tuple(n for n in (fits, less if found.driver != found.minimum else "") if n)
     action = f"update the driver to {found.driver} or newer, or install a build for an older CUDA"
-    return [Code("CUDA release", found.cuda, "", f"{found.told} (Linux)", action, ("gpu_driver.mismatch",), notes, found.source)]
+    return [
+        Code("CUDA release", found.cuda, "", f"{found.sentence} (Linux)", action, ("gpu_driver.mismatch",), notes, found.source)
+    ]
 
 
 CODE_PATTERN = r"-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})"
@@ -126,7 +128,7 @@ ASKED_CODES: tuple[tuple[str, Look], ...] = (
     (r"(nccl[A-Z]\w+)", nccl),
     (r"(?:signal|sig)[\s:#=]*(\d{1,2})", signal),
     (r"(SIG[A-Z]{2,6}\d?)", signal),
-    (rf"{EXIT}[\s:#=(]*({CODE_PATTERN})\)?", ending),
+    (rf"{EXIT}[\s:#=(]*({CODE_PATTERN})\)?", exit_status),
     (rf"(?:ntstatus|status)[\s:#=]*({CODE_PATTERN})", ntstatus),
     (r"(STATUS_\w+|0x[4-9a-fA-F][0-9a-fA-F]{7})", ntstatus),
     (r"(ROBUST_CHANNEL_\w+)", xid),
@@ -138,21 +140,21 @@ LOGGED_CODES: tuple[tuple[str, Look], ...] = (
     (r"(?i:cuda(?: runtime| driver)? error:?) ?\(?(\d{1,4})\)?(?![\w.])", cuda),
     (r"\b(cudaError[A-Z]\w+|CUDA_ERROR_[A-Z_]+)", cuda),
     (r"\b(nccl(?:UnhandledCuda|System|Internal|Remote)Error|ncclInvalid(?:Argument|Usage))\b", nccl),
-    (r"(?i:exit(?:ed)?(?: with)?[ _]?(?:code|status)|exitcode|returncode|return code)[ \"':=(]{0,3}(-?\d{1,10})\b", ending),
+    (r"(?i:exit(?:ed)?(?: with)?[ _]?(?:code|status)|exitcode|returncode|return code)[ \"':=(]{0,3}(-?\d{1,10})\b", exit_status),
     (r"(?i:\bsignal[ :=]{1,2})(\d{1,2})\b", signal),
     (r"\b(SIG(?:KILL|SEGV|ABRT|BUS|TERM|ILL|FPE|INT|HUP|PIPE|XCPU|XFSZ|SYS))\b", signal),
     (r"\b(0x[cC]0000[0-9a-fA-F]{3}|STATUS_[A-Z_]{5,40}|322122\d{4}|-10737[34]\d{4})\b", ntstatus),
 )
 
 
-def asked(text: str) -> list[Code] | None:
+def codes_asked_for(text: str) -> list[Code] | None:
     """The codes that `text` asks for: [] for one that no table knows, None where it asks for no code.
 
     A bare number asks for all: first an exit status that is known to mean something, last one that a program chose for itself.
     """
     text = text.strip()
     if re.fullmatch(r"-?\d{1,10}", text):
-        looks: tuple[Look, ...] = (xid, sxid, cuda, ending) if 0 <= int(text) < 1 << 31 else (ending,)
+        looks: tuple[Look, ...] = (xid, sxid, cuda, exit_status) if 0 <= int(text) < 1 << 31 else (exit_status,)
         every = [code for look in looks for code in look(text)]
         return sorted(every, key=lambda c: (c.kind == "exit status") - 2 * (c.kind == "exit status" and bool(c.name)))
     for form, look in ASKED_CODES:
@@ -162,7 +164,7 @@ def asked(text: str) -> list[Code] | None:
     return None
 
 
-def told(line: str) -> list[Code]:
+def codes_in_line(line: str) -> list[Code]:
     """The codes that a line of a log names, each once."""
     found = (code for form, look in LOGGED_CODES for hit in re.finditer(form, line) for code in look(hit[1]))
     return list(dict.fromkeys(found))

@@ -18,7 +18,7 @@ SHORT_COST = 20.0  # of each byte that a text is shorter than GRAM, on top of wh
 
 
 @functools.cache
-def frequency(text: str) -> float:
+def text_frequency(text: str) -> float:
     """How often a megabyte of logs holds `text` (lower case), at most; 0 for what is not common."""
     common = _common()
     if len(text) < GRAM:

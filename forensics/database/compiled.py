@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Signature
-from forensics.database.literals import compile_anchors, cuts, whole
+from forensics.database.literals import compile_anchors, literal_lengths, whole_anchors
 from forensics.database.phrase_filter import compile_phrases
 from forensics.database.proven import Records
 from forensics.model import Trigger
@@ -62,7 +62,7 @@ class Database(Struct, frozen=True):
         data = line.encode()
         reported: list[tuple[int, int]] = []
         self.matcher.scan(data, match_event_handler=lambda i, _, to, *more: reported.append((to, i)))
-        for i in sorted({i for _, a in whole(data, reported, self.anchors, self.cuts) for i in self.signature_ids[a]}):
+        for i in sorted({i for _, a in whole_anchors(data, reported, self.anchors, self.cuts) for i in self.signature_ids[a]}):
             try:
                 found = self.confirmers[i].search(line)
             except TimeoutError:  # it says nothing in an analysis either
@@ -91,7 +91,7 @@ def assemble(
             calls.setdefault(anchor.lower(), ([], []))[1].append(i)
     calls = _essential(calls)
     anchors = tuple(calls)
-    cut = cuts(anchors)
+    cut = literal_lengths(anchors)
     return Database(
         causes={c.id: c for c in causes},
         confirmers=confirmers,

@@ -39,7 +39,8 @@ Environment = Mapping[str, Collection[str]]  # fact -> what the logs tell of it
 
 
 class Tool(Struct, frozen=True):
-    """A tool that commands and sentences name: where it exists, where it does not, and whether it is told where nobody knows."""
+    """A tool that commands and sentences name: where it exists, where it does not, and whether it is named where the
+    environment is unknown."""
 
     name: str
     pattern: re.Pattern[str]
@@ -90,11 +91,11 @@ def told_if(condition: str) -> str | None:
     return next((n.told for n in needs() if n.when == condition), None)
 
 
-def fault(condition: str) -> str | None:
+def condition_fault(condition: str) -> str | None:
     """What is wrong with a condition over the environment; None for a sound one and for the name of a field."""
     if "~" in condition:
         try:
-            words(condition.partition("~")[2])
+            condition_terms(condition.partition("~")[2])
         except re.error as error:
             return f"{condition!r} does not compile: {error}"
         return None
@@ -109,22 +110,22 @@ def fault(condition: str) -> str | None:
 
 
 @functools.cache
-def words(pattern: str) -> re.Pattern[str]:
+def condition_terms(pattern: str) -> re.Pattern[str]:
     """What a condition looks for in a fact, in any case."""
     return re.compile(pattern, re.IGNORECASE)
 
 
-def field_of(condition: str) -> str | None:
+def condition_field(condition: str) -> str | None:
     """The field of the case that a condition asks for; None for a fact of the environment."""
     field, about, _ = condition.partition("~")
     return field if about or "=" not in condition else None
 
 
-def holds(condition: str, known: Fields, environment: Environment) -> bool | None:
+def condition_holds(condition: str, known: Fields, environment: Environment) -> bool | None:
     """Does it hold? `known`: the fields of the case. None: a fact of the environment that nothing tells."""
     field, about, pattern = condition.partition("~")
     if about:
-        return bool(words(pattern).search(str(known.get(field, ""))))
+        return bool(condition_terms(pattern).search(str(known.get(field, ""))))
     fact, equals, values = condition.partition("=")
     if not equals:
         return fact in known
@@ -132,15 +133,15 @@ def holds(condition: str, known: Fields, environment: Environment) -> bool | Non
     return not set(values.split("|")).isdisjoint(value) if value else None
 
 
-def fit_of(text: str, environment: Environment) -> bool | None:
+def tools_available(text: str, environment: Environment) -> bool | None:
     """Do the tools that `text` names exist in this environment? False: one is excluded. None: nothing tells of one that is
     hidden then. True: each of them fits, or may."""
     answer: bool | None = True
     for tool in tools():
         if not tool.pattern.search(text):
             continue
-        fits = holds(tool.when, {}, environment) if tool.when else True
-        if fits is False or any(holds(c, {}, environment) for c in tool.unless):
+        fits = condition_holds(tool.when, {}, environment) if tool.when else True
+        if fits is False or any(condition_holds(c, {}, environment) for c in tool.unless):
             return False
         if fits is None and tool.hidden:
             answer = None
@@ -149,4 +150,4 @@ def fit_of(text: str, environment: Environment) -> bool | None:
 
 def is_confirmed(text: str, environment: Environment) -> bool:
     """Does `text` name a tool that this environment is known to have?"""
-    return any(t.when and t.pattern.search(text) and holds(t.when, {}, environment) for t in tools())
+    return any(t.when and t.pattern.search(text) and condition_holds(t.when, {}, environment) for t in tools())

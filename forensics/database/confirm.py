@@ -9,7 +9,7 @@ import functools
 import regex
 
 from forensics.core import lazy, limits
-from forensics.core.text import fold
+from forensics.core.text import ascii_lower
 from forensics.database.entries import Signature
 
 # Time, host and program, as syslog and `journalctl` write them; a level in the host's place is none.
@@ -61,7 +61,7 @@ class Confirmer:
 
     def fields(self, line: str) -> dict[str, str] | None:
         """As the scanner would answer for one line: None unless an anchor occurs and the pattern confirms."""
-        folded = fold(line)
+        folded = ascii_lower(line)
         if not any(a in folded for a in self.anchors):
             return None
         found = self.search(line)

@@ -133,7 +133,7 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     `explains`: ids of causes that follow from this one. `fallback`: named only when nothing deeper shows; any other
     cause with strong evidence explains it. `ends`, `scope`: see Signature, for those that say nothing of it and for records.
     `traits`: what the decision has to know of the cause (TRAIT_NAMES). `summary`: sentences, each a tuple of alternatives of
-    which the first whose {fields} are all known is told.
+    which the first whose {fields} are all known is shown.
     """
 
     id: str

@@ -25,7 +25,7 @@ def cause_files(folder: Path) -> list[Path]:
     return [p for p in _files(folder) if p.suffix == ".yaml" and p.parent.parent == folder and p.parent.name != PHRASES]
 
 
-def strays(folder: Path) -> list[Path]:
+def misplaced_files(folder: Path) -> list[Path]:
     """Files of `folder` that look like cause files but lie elsewhere or have another ending."""
     return [
         p

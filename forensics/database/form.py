@@ -86,7 +86,7 @@ def brief(value: Any) -> str:
 
 
 def keys(data: Any, known: set[str], needed: set[str], line: int = 1) -> None:
-    """Is `data` a mapping with all `needed` keys and none but `known` ones? `line`: told where it is no mapping."""
+    """Is `data` a mapping with all `needed` keys and none but `known` ones? `line`: for the fault where it is no mapping."""
     if not isinstance(data, dict):
         raise BadFormError(line, f"expected a mapping with {', '.join(sorted(needed))}, found {brief(data)}")
     given = {str(k) for k in data} - {LINE_KEY}

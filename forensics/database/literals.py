@@ -21,7 +21,7 @@ End = tuple[int, int]  # offset past the last byte, index of the anchor
 EACH_BYTE = b"\x01\x02"
 
 
-def cuts(anchors: Sequence[str]) -> tuple[int, ...]:
+def literal_lengths(anchors: Sequence[str]) -> tuple[int, ...]:
     """How many bytes of each anchor to look for: up to the end of the last piece in it, all where there is none."""
     pieces = frozenset(p.encode() for p in json.loads(PIECES.read_bytes()))
     return tuple(_cut(a.encode(), pieces) for a in anchors)
@@ -46,11 +46,11 @@ def compile_literals(literals: Iterable[bytes], flags: int = 0) -> Any:
 
 
 def compile_anchors(anchors: Sequence[str], cuts: Sequence[int], flags: int = 0) -> Any:
-    """A Hyperscan database that reports the first `cuts[i]` bytes of anchor i as i; see `whole`."""
+    """A Hyperscan database that reports the first `cuts[i]` bytes of anchor i as i; see `whole_anchors`."""
     return compile_literals([*(a.encode()[:cut] for a, cut in zip(anchors, cuts, strict=True)), EACH_BYTE], flags)
 
 
-def whole(data: bytes, reported: Iterable[End], anchors: Sequence[str], cuts: Sequence[int]) -> list[End]:
+def whole_anchors(data: bytes, reported: Iterable[End], anchors: Sequence[str], cuts: Sequence[int]) -> list[End]:
     """Of what a database of `compile_anchors` reported in `data` that where the whole anchor stands, with the anchor's end."""
     places: list[End] = []
     for to, i in reported:

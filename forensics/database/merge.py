@@ -16,7 +16,7 @@ from forensics.database.entries import Cause, Signature
 from forensics.database.form import Fault
 
 
-def merged(base: Iterable[Cause], more: Iterable[Cause]) -> list[Cause]:
+def merge_causes(base: Iterable[Cause], more: Iterable[Cause]) -> list[Cause]:
     """The causes of `base` with those of `more` over them."""
     by_id = {c.id: c for c in base}
     for cause in more:
@@ -42,7 +42,7 @@ def _over(known: Cause, given: Cause) -> Cause:
     )
 
 
-def settled(causes: Sequence[Cause]) -> tuple[list[Cause], list[Fault]]:
+def resolve_yields(causes: Sequence[Cause]) -> tuple[list[Cause], list[Fault]]:
     """`causes` with the patterns that their signatures yield to among what vetoes them, and a fault for each id that is none.
 
     Of two messages that may stand in one line, `yields_to` says which one the line is about.

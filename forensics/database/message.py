@@ -79,7 +79,7 @@ class Hole(Struct, frozen=True):
 Part = str | Hole
 
 
-def parts(message: str) -> Iterator[Part]:
+def message_parts(message: str) -> Iterator[Part]:
     """The plain texts and holes of `message`, in order; raises BadMessageError."""
     plain, at = "", 0
     for found in HOLE.finditer(message):
@@ -112,7 +112,7 @@ def _hole(written: str) -> Hole:
     return Hole(field, kind)
 
 
-def pattern_of(messages: Iterable[str], any_case: bool = False, beside: str = "") -> str:
+def message_pattern(messages: Iterable[str], any_case: bool = False, beside: str = "") -> str:
     """The pattern (syntax of `regex`) that finds any of `messages`, of which the case may not matter; raises BadMessageError.
 
     `beside`: a pattern for what no message can say; the messages are tried first.
@@ -139,7 +139,7 @@ def _with_one_start(patterns: Iterable[str]) -> Iterator[str]:
 
 
 def _pattern(message: str) -> str:
-    made = list(parts(message))
+    made = list(message_parts(message))
     if not any(isinstance(p, str) and p.strip() for p in made) and not any(isinstance(p, Hole) and p.choices for p in made):
         raise BadMessageError(f"{message!r} holds no text of its own")
     found = [_escaped(p) if isinstance(p, str) else _taken(p, i == 0, i + 1 == len(made)) for i, p in enumerate(made)]

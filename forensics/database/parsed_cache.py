@@ -28,13 +28,13 @@ def _reader() -> bytes:
     return hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths)).digest()
 
 
-def key(path: Path, content: bytes, known: Collection[str]) -> str:
+def parsed_key(path: Path, content: bytes, known: Collection[str]) -> str:
     """The name under which the cause of `path` is kept; `known`: as for `causefiles.read_cause`."""
     parts = (_reader(), str(path).encode("utf-8", "surrogateescape"), ",".join(sorted(known)).encode(), content)
     return hashlib.sha256(b"\0".join(hashlib.sha256(p).digest() for p in parts)).hexdigest()[:32]
 
 
-def recalled(name: str) -> Cause | None:
+def load_parsed(name: str) -> Cause | None:
     """The cause kept under `name`, if there is one."""
     try:
         return json.decode((_folder() / f"{name}.json").read_bytes(), type=Cause)
@@ -42,7 +42,7 @@ def recalled(name: str) -> Cause | None:
         return None
 
 
-def keep(name: str, cause: Cause) -> None:
+def store_parsed(name: str, cause: Cause) -> None:
     """Keep `cause` under `name`."""
     with contextlib.suppress(RuntimeError):  # no folder is known
         cache.write_file(_folder(), f"{name}.json", json.encode(cause), MAX_CACHED_CAUSES)

@@ -84,7 +84,7 @@ def _unproven(phrase: Phrase) -> list[Fault]:
     return [Fault(phrase.path, phrase.line, what) for what in wrong]
 
 
-def combined(found: Mapping[str, list[Phrase]]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+def combine_phrases(found: Mapping[str, list[Phrase]]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Class -> its words and its patterns, which may be joined by `|`.
 
     A flag in front of a phrase (`(?i)`) holds for that phrase alone.

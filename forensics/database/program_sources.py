@@ -22,7 +22,7 @@ from forensics.core import lazy
 from forensics.database.anchors import plain_texts
 from forensics.database.entries import Signature
 from forensics.database.literals import compile_literals
-from forensics.database.message import parts
+from forensics.database.message import message_parts
 
 VERIFIED_FILE = "verified.csv"
 VERIFIED_HEADER = ("signature", "text", "program", "version", "file")
@@ -43,7 +43,7 @@ SPLIT = lazy.regex(r"[^\w '/.,:;!()\[\]<>=+*#@&%`-]+")
 BINARY = frozenset((".so", ".o", ".a", ".png", ".gz", ".whl", ".ipynb", ".json", ".csv", ".svg", ".js", ".css", ".html"))
 
 
-class Found(Struct, frozen=True, order=True):
+class SourceMatch(Struct, frozen=True, order=True):
     """`text` of a signature stands in `file` of `program`."""
 
     signature: str
@@ -63,27 +63,29 @@ def texts_of(signature: Signature) -> list[str]:
 
 def _longest(message: str) -> str:
     """The longest plain text of a message, of the choices of a hole the first."""
-    plain = [p for part in parts(message) for p in ([part] if isinstance(part, str) else part.choices)]
+    plain = [p for part in message_parts(message) for p in ([part] if isinstance(part, str) else part.choices)]
     pieces = [piece for text in plain for piece in SPLIT.split(text)]
     return max(pieces, key=len, default="").lower()
 
 
 def _short_texts(signature: Signature) -> list[str]:
     """Every plain text of a signature that has some length, longest first: enough for a file that is its own."""
-    texts = [p for m in signature.messages for part in parts(m) for p in ([part] if isinstance(part, str) else part.choices)]
+    texts = [
+        p for m in signature.messages for part in message_parts(m) for p in ([part] if isinstance(part, str) else part.choices)
+    ]
     pieces = {t.strip().lower() for text in (*texts, *plain_texts(signature.pattern)) for t in SPLIT.split(text)}
     enough = [p for p in pieces if len(p) >= (MIN_NAMED_SIGN_CHARS if SIGN.search(p) else MIN_NAMED_TEXT_CHARS)]
     return sorted((p for p in enough if TWO_WORDS.search(p)), key=lambda p: (-len(p), p))
 
 
-def look_up_named(signatures: Iterable[Signature], folder: Path) -> list[Found]:
+def look_up_named(signatures: Iterable[Signature], folder: Path) -> list[SourceMatch]:
     """One place for each signature of which a text stands in a file that its source names."""
     wanted: dict[str, list[tuple[Signature, str, list[str]]]] = {}
     for signature in signatures:
         texts = _short_texts(signature)
         for name in set(FILE_NAME.findall(signature.source)) if texts else ():
             wanted.setdefault(name.rpartition("/")[2], []).append((signature, name, texts))
-    found: dict[str, Found] = {}
+    found: dict[str, SourceMatch] = {}
     for program in sorted(p for p in folder.iterdir() if p.is_dir()):
         for path in _files(program):
             for signature, name, texts in wanted.get(path.name, ()):
@@ -93,11 +95,11 @@ def look_up_named(signatures: Iterable[Signature], folder: Path) -> list[Found]:
                 text = next((t for t in texts if t in said), None)
                 if text:
                     inside = path.relative_to(program).as_posix()
-                    found[signature.id] = Found(signature.id, text, program.name, _version(program), inside)
+                    found[signature.id] = SourceMatch(signature.id, text, program.name, _version(program), inside)
     return sorted(found.values())
 
 
-def look_up_programs(signatures: Iterable[Signature], folder: Path) -> list[Found]:
+def look_up_programs(signatures: Iterable[Signature], folder: Path) -> list[SourceMatch]:
     """One place for each signature in a program that its source names, of a message that the program puts together.
 
     "Fatal Python error: %s" and "Bus error" are two texts there: a piece between what may vary is enough, if it has some length.
@@ -109,7 +111,7 @@ def look_up_programs(signatures: Iterable[Signature], folder: Path) -> list[Foun
         for program in (p for p, names in programs.items() if names & words):
             for piece in _pieces(signature):
                 wanted.setdefault(program, {}).setdefault(piece, []).append(signature)
-    found: dict[str, Found] = {}
+    found: dict[str, SourceMatch] = {}
     for program, pieces in wanted.items():
         order = list(pieces)
         matcher = compile_literals([t.encode() for t in order], hyperscan.HS_FLAG_SINGLEMATCH)
@@ -117,7 +119,7 @@ def look_up_programs(signatures: Iterable[Signature], folder: Path) -> list[Foun
             for i in _held(matcher, path):
                 for signature in pieces[order[i]]:
                     inside = path.relative_to(program).as_posix()
-                    found.setdefault(signature.id, Found(signature.id, order[i], program.name, _version(program), inside))
+                    found.setdefault(signature.id, SourceMatch(signature.id, order[i], program.name, _version(program), inside))
     return sorted(found.values())
 
 
@@ -127,12 +129,14 @@ def _program_words(name: str) -> set[str]:
 
 
 def _pieces(signature: Signature) -> list[str]:
-    plain = [p for m in signature.messages for part in parts(m) for p in ([part] if isinstance(part, str) else part.choices)]
+    plain = [
+        p for m in signature.messages for part in message_parts(m) for p in ([part] if isinstance(part, str) else part.choices)
+    ]
     pieces = {p.strip().lower() for text in (*plain, *plain_texts(signature.pattern)) for p in PUT_TOGETHER.split(text)}
     return sorted(p for p in pieces if len(p) >= MIN_PIECE_CHARS and TWO_WORDS.search(p))
 
 
-def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found], list[tuple[Signature, str]]]:
+def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[SourceMatch], list[tuple[Signature, str]]]:
     """What was found below `folder`, one file for each text and program, and the texts that no source holds."""
     owners: dict[str, list[Signature]] = {}
     for signature in signatures:
@@ -146,7 +150,7 @@ def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found],
             for i in _held(matcher, path):
                 places.setdefault((i, program.name), path.relative_to(program).as_posix())
     found = [
-        Found(s.id, order[i], program, _version(folder / program), file)
+        SourceMatch(s.id, order[i], program, _version(folder / program), file)
         for (i, program), file in places.items()
         for s in owners[order[i]]
     ]
@@ -160,13 +164,13 @@ def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[Found],
     return sorted(found), lacking
 
 
-def not_named(found: Iterable[Found], signatures: Iterable[Signature]) -> Iterator[tuple[Signature, Found]]:
+def not_named(found: Iterable[SourceMatch], signatures: Iterable[Signature]) -> Iterator[tuple[Signature, SourceMatch]]:
     """Wordings that only one or two programs hold, and that the `source` of their signature does not name.
 
     Binaries are not asked, which hold what was linked into them, nor tests and documents, which quote others.
     """
     owners = {s.id: s for s in signatures}
-    places: dict[tuple[str, str], list[Found]] = {}
+    places: dict[tuple[str, str], list[SourceMatch]] = {}
     for one in found:
         if len(one.text) >= MIN_OWN_CHARS and one.signature in owners:
             places.setdefault((one.signature, one.text), []).append(one)
@@ -179,7 +183,7 @@ def not_named(found: Iterable[Found], signatures: Iterable[Signature]) -> Iterat
             yield owners[signature], said
 
 
-def _names(source: str, found: Found) -> bool:
+def _names(source: str, found: SourceMatch) -> bool:
     """Does `source` name the program or the file of `found`?"""
     file = found.file.lower().rpartition("/")[2].partition(".")[0]
     return _short_name(found.program) in source or found.program.lower() in source or (len(file) > 4 and file in source)
@@ -213,16 +217,16 @@ def _version(program: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace").split("\n")[0].strip()[:40] if path else ""
 
 
-def chosen(found: Iterable[Found], signatures: Iterable[Signature]) -> list[Found]:
+def best_matches(found: Iterable[SourceMatch], signatures: Iterable[Signature]) -> list[SourceMatch]:
     """One place for each signature: in the program that its source names, else in the first that holds it."""
     named = {s.id: s.source.lower() for s in signatures}
-    best: dict[str, Found] = {}
+    best: dict[str, SourceMatch] = {}
     for one in sorted(found, key=lambda f: (f.program.lower() not in named.get(f.signature, ""), -len(f.text), f)):
         best.setdefault(one.signature, one)
     return sorted(best.values())
 
 
-def written(found: Iterable[Found]) -> str:
+def matches_csv(found: Iterable[SourceMatch]) -> str:
     """The table of `found`, a row each."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")

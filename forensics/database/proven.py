@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 
-class Proven(Struct, frozen=True, array_like=True):
+class ProvenCause(Struct, frozen=True, array_like=True):
     """What an outcome proves. `cause`: None where the record names none, or takes it from the table of a code.
 
     `decides`: causes or families (`gpu_memory.*`) whose hits inside the record give way to it. `beside`: causes or families, one
@@ -24,7 +24,7 @@ class Proven(Struct, frozen=True, array_like=True):
         return cause in self.beside or f"{cause.split('.')[0]}.*" in self.beside
 
 
-Records = Mapping[str, Mapping[str, Proven]]
+Records = Mapping[str, Mapping[str, ProvenCause]]
 
 
 def signal_outcome(number: int) -> str:

@@ -30,7 +30,7 @@ class Rate(Struct, frozen=True):
     cause: float
 
 
-def smoothed(weight: str, healthy: float, own: float, other: float) -> Rate:
+def smoothed_rate(weight: str, healthy: float, own: float, other: float) -> Rate:
     """The Rate of a signature of this weight that fired in so many logs."""
     total = healthy + own + other + PRIOR_LOGS
     failed = (own + other + PRIOR_LOGS * FAILED_PRIOR[weight]) / total
@@ -38,16 +38,16 @@ def smoothed(weight: str, healthy: float, own: float, other: float) -> Rate:
     return Rate(_log_odds(failed), _log_odds(cause))
 
 
-def prior(weight: str) -> Rate:
+def prior_rate(weight: str) -> Rate:
     """The Rate of a signature that never fired."""
-    return smoothed(weight, 0.0, 0.0, 0.0)
+    return smoothed_rate(weight, 0.0, 0.0, 0.0)
 
 
 def _log_odds(share: float) -> float:
     return round(log(share / (1 - share)), 3)
 
 
-def written(rows: Iterable[tuple[str, float, float, float, Rate]]) -> str:
+def rates_csv(rows: Iterable[tuple[str, float, float, float, Rate]]) -> str:
     """The file of (signature, healthy, own, other, Rate), by name."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
@@ -57,7 +57,7 @@ def written(rows: Iterable[tuple[str, float, float, float, Rate]]) -> str:
     return out.getvalue()
 
 
-def fired_in(folder: Path) -> Mapping[str, tuple[float, float, float]]:
+def read_fired(folder: Path) -> Mapping[str, tuple[float, float, float]]:
     """Signature -> the logs in which it fired: healthy ones, failed ones of its cause, of other causes; empty without a file."""
     path = folder / RATES_FILE
     if not path.is_file():

@@ -14,7 +14,7 @@ from typing import Any
 
 from forensics.database.files import RECORDS
 from forensics.database.form import LINE_KEY, BadFormError, Fault, brief, keys, parse, text, texts
-from forensics.database.proven import Proven, signal_outcome
+from forensics.database.proven import ProvenCause, signal_outcome
 from forensics.database.tables import read_rows
 
 RECORD_KEYS = {"outcomes", "signals", "decides"}
@@ -23,17 +23,17 @@ OWN_CAUSE = "own"  # under `decides`: the outcome's own cause
 KEY_PATTERN = r"( {0,4})(\w+):"  # a record stands at the margin, an outcome within four blanks
 
 
-def read_records(folder: Path) -> tuple[dict[str, dict[str, Proven]], list[Fault]]:
+def read_records(folder: Path) -> tuple[dict[str, dict[str, ProvenCause]], list[Fault]]:
     """Record -> outcome -> what it proves, of `folder`'s file, and the faults of its form."""
     found, _, faults = _read(folder)
     return found, faults
 
 
-def record_faults(folder: Path, told: Mapping[str, Collection[str]], causes: Collection[str]) -> list[Fault]:
+def record_faults(folder: Path, record_outcomes: Mapping[str, Collection[str]], causes: Collection[str]) -> list[Fault]:
     """Every fault of `folder`'s file, in order of its lines.
 
-    `told`: the records that there are, with the outcomes that each can have; one that the file lacks is a fault, as is one that
-    only the file has. `causes`: the ids of all.
+    `record_outcomes`: the records that there are, with the outcomes that each can have; one that the file lacks is a fault, as
+    is one that only the file has. `causes`: the ids of all.
     """
     found, lines, faults = _read(folder)
     if faults:
@@ -44,11 +44,11 @@ def record_faults(folder: Path, told: Mapping[str, Collection[str]], causes: Col
         for outcome, proven in outcomes.items()
         for name in _unknown(proven, causes)
     ]
-    for record in found.keys() | told.keys():
-        if record not in told:
+    for record in found.keys() | record_outcomes.keys():
+        if record not in record_outcomes:
             wrong.append((_line(lines, record), f"{record}: there is no such record"))
             continue
-        known, own = found.get(record, {}).keys(), set(told[record])
+        known, own = found.get(record, {}).keys(), set(record_outcomes[record])
         wrong += [(_line(lines, record, o), f"{record}: its detector tells no outcome {o}") for o in known - own]
         wrong += [(_line(lines, record), f"{record}: the outcome {o} is missing") for o in own - known]
     return [Fault(str(folder / RECORDS), line, what) for line, what in sorted(wrong)]
@@ -58,7 +58,7 @@ def _line(lines: Mapping[str, int], record: str, outcome: str = "") -> int:
     return lines.get(f"{record} {outcome}", lines.get(f"{record} ", 1))
 
 
-def _read(folder: Path) -> tuple[dict[str, dict[str, Proven]], dict[str, int], list[Fault]]:
+def _read(folder: Path) -> tuple[dict[str, dict[str, ProvenCause]], dict[str, int], list[Fault]]:
     """What `read_records` gives, and the line of each record and each of its outcomes, see `_line`."""
     path = folder / RECORDS
     try:
@@ -85,7 +85,7 @@ def _lines(content: str) -> dict[str, int]:
     return found
 
 
-def _outcomes(data: dict[str, Any], record: str, alone: Mapping[int, str]) -> dict[str, Proven]:
+def _outcomes(data: dict[str, Any], record: str, alone: Mapping[int, str]) -> dict[str, ProvenCause]:
     about = data[record]
     keys(about, RECORD_KEYS, {"outcomes"}, data[LINE_KEY])
     if not isinstance(about["outcomes"], dict):
@@ -95,18 +95,18 @@ def _outcomes(data: dict[str, Any], record: str, alone: Mapping[int, str]) -> di
     for number in about.get("signals") or []:
         if number not in alone:
             raise BadFormError(about[LINE_KEY], f"signal {brief(number)} has no cause under `alone` in tables/exit_code.csv")
-        made[signal_outcome(number)] = Proven(alone[number], _own(decides, alone[number]))
+        made[signal_outcome(number)] = ProvenCause(alone[number], _own(decides, alone[number]))
     return made
 
 
-def _proven(outcomes: dict[str, Any], word: str, decides: tuple[str, ...]) -> Proven:
+def _proven(outcomes: dict[str, Any], word: str, decides: tuple[str, ...]) -> ProvenCause:
     about = outcomes[word]
     if not isinstance(about, dict):
         cause = text(outcomes, word)
-        return Proven(cause, _own(decides, cause))
+        return ProvenCause(cause, _own(decides, cause))
     keys(about, OUTCOME_KEYS, set())
     named = text(about, "cause") if "cause" in about else None
-    return Proven(named, _own(texts(about, "decides") if "decides" in about else decides, named), texts(about, "beside"))
+    return ProvenCause(named, _own(texts(about, "decides") if "decides" in about else decides, named), texts(about, "beside"))
 
 
 def _own(decides: tuple[str, ...], cause: str | None) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def _own(decides: tuple[str, ...], cause: str | None) -> tuple[str, ...]:
     return decides
 
 
-def _unknown(proven: Proven, causes: Collection[str]) -> Iterable[str]:
+def _unknown(proven: ProvenCause, causes: Collection[str]) -> Iterable[str]:
     families = {f"{c.split('.')[0]}.*" for c in causes}
     named = (*([proven.cause] if proven.cause else ()), *proven.decides, *proven.beside)
     return dict.fromkeys(name for name in named if name not in causes and name not in families)

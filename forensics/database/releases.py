@@ -10,7 +10,7 @@ from msgspec import Struct
 from forensics.database.tables import read_rows
 
 
-class Release(Struct, frozen=True):
+class CudaRelease(Struct, frozen=True):
     """A release of CUDA. `driver`: that of its Linux package; `minimum`: the oldest one that runs programs built with it."""
 
     cuda: str
@@ -19,7 +19,7 @@ class Release(Struct, frozen=True):
     source: str
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """One sentence without a full stop."""
         if self.driver == self.minimum:
             return f"CUDA {self.cuda} needs driver {self.driver} or newer"
@@ -27,12 +27,12 @@ class Release(Struct, frozen=True):
 
 
 @functools.cache
-def releases() -> dict[str, Release]:
+def releases() -> dict[str, CudaRelease]:
     """All releases by number."""
-    return {r["cuda"]: Release(r["cuda"], r["driver"], r["minimum"], r["source"]) for r in read_rows("cuda_driver")}
+    return {r["cuda"]: CudaRelease(r["cuda"], r["driver"], r["minimum"], r["source"]) for r in read_rows("cuda_driver")}
 
 
-def release(text: str) -> Release | None:
+def find_release(text: str) -> CudaRelease | None:
     """The release of `12.4`, `12.4.127`, or as programs number it, `12040`; None for one that the table lacks."""
     digits = text.strip()
     if digits.isdigit() and len(digits) in (4, 5):

@@ -1,4 +1,4 @@
-"""Patterns that could make one line cost seconds: told by their form, and by the time they take on lines made to hurt.
+"""Patterns that could make one line cost seconds: found by their form, and by the time they take on lines made to be slow.
 
 (\\w+\\s?)+:      nests unbounded repeats: exponential on a line of letters without a colon
 a.*b.*c.*d       polynomial: slow on a long line full of `a b c` without a `d`
@@ -69,9 +69,9 @@ def _unbounded(pattern: str, at: int) -> bool:
     return pattern.startswith("{", at) and bool(comma) and rest.startswith("}") and head.isdigit()
 
 
-def slowness(signature: Signature) -> Iterator[str]:
+def slow_pattern_faults(signature: Signature) -> Iterator[str]:
     """What takes too long: each pattern that does, once."""
-    lines = list(probes(signature))
+    lines = list(probe_lines(signature))
     for pattern in (signature.pattern, *signature.unless):
         costs = (_long_cost(pattern, line) for line in lines)
         cost = next((c for c in costs if c > SLOW_S), 0.0)
@@ -88,7 +88,7 @@ def _long_cost(pattern: str, line: str) -> float:
     return _cost(pattern, line, SLOW_S)
 
 
-def probes(signature: Signature) -> Iterator[str]:
+def probe_lines(signature: Signature) -> Iterator[str]:
     """Long lines that nearly match, an anchor at their end: an example, or its beginning, again and again; one character."""
     parts = ["a", "0", " ", "/", ".", "("]
     for example in signature.match[:3]:

@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from forensics.database.compiled import Database
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import NO_PLACE, Cause, Signature
-from forensics.database.proven import Proven
+from forensics.database.proven import ProvenCause
 from forensics.model import Trigger
 
 G = TypeVar("G")
 T = TypeVar("T")
 
 
-class Lazy(Sequence[T]):
+class LazySequence(Sequence[T]):
     """A sequence whose items are made from what is `given` for them when they are first asked for."""
 
     def __init__(self, given: Sequence[G], make: Callable[[G], T]) -> None:
@@ -76,10 +76,10 @@ class _Head(Struct, frozen=True):
     phrases: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
     rates: dict[str, tuple[float, float]]
     precedence: tuple[tuple[str, str, str], ...]
-    records: dict[str, dict[str, Proven]]
+    records: dict[str, dict[str, ProvenCause]]
 
 
-def dump(database: Database) -> bytes:
+def database_document(database: Database) -> bytes:
     """The document of `database`."""
     causes = list(database.causes.values())
     firsts = tuple(accumulate((len(c.signatures) for c in causes), initial=0))
@@ -102,15 +102,17 @@ def dump(database: Database) -> bytes:
     return b"\n".join(map(json.encode, (head, *bare, *signatures)))
 
 
-def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher: Any, phrase_matcher: Any = None) -> Database:
-    """The Database of a document; raises ValueError for one that `dump` did not write."""
+def database_of_document(
+    document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher: Any, phrase_matcher: Any = None
+) -> Database:
+    """The Database of a document; raises ValueError for one that `database_document` did not write."""
     first, *lines = document.split(b"\n")
     head = json.decode(first, type=_Head)
     firsts, count = head.firsts, len(head.causes)
     if len(firsts) != count + 1 or len(lines) != count + firsts[-1]:
         raise ValueError("lines are missing")
     signature = json.Decoder(Signature).decode
-    confirmers = Lazy(lines[count:], lambda line: Confirmer(signature(line)))
+    confirmers = LazySequence(lines[count:], lambda line: Confirmer(signature(line)))
     at = {name: i for i, name in enumerate(head.causes)}
     bare = json.Decoder(Cause).decode
 
@@ -118,10 +120,10 @@ def restore(document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher
         made = bare(line)
         i = at[made.id]
         own = range(firsts[i], firsts[i + 1])  # most of what asks for a cause asks for its own words only
-        return replace(made, signatures=Lazy(own, lambda at: confirmers[at].signature))
+        return replace(made, signatures=LazySequence(own, lambda at: confirmers[at].signature))
 
     return Database(
-        causes=LazyCauses(head.causes, Lazy(lines[:count], cause)),
+        causes=LazyCauses(head.causes, LazySequence(lines[:count], cause)),
         confirmers=confirmers,
         triggers=triggers,
         anchors=head.anchors,

@@ -1,9 +1,10 @@
-"""Owned observations to candidate causes, each with named features: what one ranker weighs.
+"""Owned observations to candidate causes, each with named features, which are the input of the ranker.
 
     process.worker_died:  Killed (strong, ends process), 0 lines behind, explained by host_memory.oom_cgroup
     -> {"strong": 1, "ending": 1, "explained": 1, "last": 1, "fallback": 1, ...}
 
-Somebody else's observations make no candidate. The features come in groups: evidence, aftermath, ownership, order, graph, text.
+Observations of others make no candidate. The features come in groups: evidence, aftermath, ownership, order, graph, text. The
+names are part of the model file and stay.
 """
 
 from collections import defaultdict
@@ -29,22 +30,22 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
     "outlived": (
         "aftermath",
         -1,
-        "ln(1 + lines by which it was survived longer than the rival with strong evidence that was least)",
+        "ln(1 + lines by which the program continued longer after it than after any rival with strong evidence)",
     ),
     "earlier attempt": ("aftermath", -1, "ln(1 + attempts that began behind it and not behind a rival with strong evidence)"),
-    "again": ("aftermath", 0, "ln(1 + least number of lines behind it that repeat what stood in front of it, or show progress)"),
-    "handled": ("aftermath", -1, "all of its observations say that the program goes on"),
+    "again": ("aftermath", 0, "ln(1 + least number of lines behind it that repeat earlier lines, or show progress)"),
+    "handled": ("aftermath", -1, "all of its observations say that the program continues"),
     "mild": ("aftermath", 0, "all of its observations are warnings or less"),
     "good behind": ("aftermath", 0, "lines of a good end stand behind all of it"),
     "starts behind": ("aftermath", 0, "a further attempt began behind all of it"),
     "behind": ("aftermath", 0, "ln(1 + lines behind its last observation)"),
     "no trouble behind": ("aftermath", 0, "no further line of trouble stands behind its last observation"),
     "unknown owner": ("ownership", -1, "nothing but time or place ties it to the subject"),
-    "unknown seconds": ("ownership", 0, "of such a one: ln(1 + seconds between it and the end of the subject's log)"),
+    "unknown seconds": ("ownership", 0, "of such a candidate: ln(1 + seconds between it and the end of the subject's log)"),
     "unknown against own": (
         "ownership",
         -1,
-        "of such a one: the subject's own log tells an end of its own, more than that somebody is missed",
+        "of such a candidate: the subject's own log shows an end of its own, and more than a lost peer",
     ),
     "stop behind": ("order", -1, "it is a stop from outside, first seen behind the strong evidence of another candidate"),
     "explained": ("graph", -1, "a cause with strong ending evidence explains it (`explains:`)"),
@@ -69,9 +70,10 @@ FLOOR = 1e-4
 
 
 def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], database: Database, rates: Rates) -> list[Candidate]:
-    """Every cause that an own or unowned observation speaks for, with its features; those by words where there is none.
+    """Every cause with an observation of the subject's or of unknown owner, with its features; else the likeliest by words.
 
-    `text`: cause -> share that the words give it. `rates`: signature -> log likelihood ratio. The last one is UNLISTED.
+    `text`: cause -> probability by the words. `rates`: signature -> log likelihood ratios. The last candidate is UNLISTED, which
+    stands for a cause that is none of the others.
     """
     by_cause: dict[str, list[OwnedObservation]] = defaultdict(list)
     for o in owned:
@@ -101,7 +103,7 @@ def _text(cause: str, text: Mapping[str, float], likely: Sequence[str]) -> dict[
 
 
 class _Case:
-    """What the candidates of one case have to do with each other."""
+    """The candidates of one case in relation to each other."""
 
     def __init__(self, by_cause: Mapping[str, Sequence[OwnedObservation]], tiers: Mapping[int, int], database: Database) -> None:
         self.by_cause, self.tiers, self.database = by_cause, tiers, database
@@ -112,7 +114,7 @@ class _Case:
         return cause in self.strong
 
     def _first_places(self, own: Sequence[OwnedObservation]) -> dict[str, int]:
-        """Source -> line of the first ending observation there; of a notice where there is no ending one."""
+        """Source -> line of the first observation of an end in it; of the first notice where there is no such observation."""
         ending = [o for o in own if self.tiers[id(o)] < NOTICE] or list(own)
         places: dict[str, int] = {}
         for o in ending:
@@ -120,26 +122,26 @@ class _Case:
         return places
 
     def explainer(self, cause: str) -> str | None:
-        """The candidate that explains `cause`: one with strong evidence before others."""
+        """The candidate that explains `cause`; one with strong evidence is preferred."""
         found = self._explainers(cause)
         return min(found, key=lambda r: (r not in self.strong, r), default=None)
 
     def _explainers(self, cause: str) -> list[str]:
-        """The candidates that `cause` follows from.
+        """The candidates that `cause` may be a consequence of.
 
-        A stop from outside that is first seen behind the end does not explain it, and one whose owner is unknown explains no
-        more than the names of endings, or, as a fault of the machine, what is no error of the program.
+        A stop from outside that is first seen behind the end does not explain it. A candidate of unknown owner explains only
+        causes that name an ending, or, if it is a fault of the machine, causes that are no error of the program.
         """
         found = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
         found = [r for r in found if not (self.database.has_trait(r, "external_stop") and self._is_behind(r, cause))]
         return [r for r in found if self.is_own(r) or self._misses_somebody(cause) or self._is_felt(r, cause)]
 
     def is_own(self, cause: str) -> bool:
-        """Does one of the subject's own observations speak for it?"""
+        """Is one of the subject's own observations evidence for it?"""
         return any(o.owner == "mine" for o in self.by_cause[cause])
 
     def _is_felt(self, fault: str, cause: str) -> bool:
-        """Is `fault` one of the machine, which every program on it may feel, and `cause` no error of the program's own?"""
+        """Is `fault` a fault of the machine, which may hit every program on it, and `cause` no error of the program itself?"""
         return self.database.has_trait(fault, "machine_fault") and not self.database.has_trait(cause, "program_error")
 
     def _misses_somebody(self, cause: str) -> bool:
@@ -185,7 +187,7 @@ class _Case:
         }
 
     def _against_rivals(self, cause: str, live: Sequence[OwnedObservation]) -> tuple[float, float]:
-        """How much longer it was survived than the strong rival that was least, in lines and in attempts."""
+        """How much longer the program continued after it than after any strong rival: ln(1 + lines), ln(1 + attempts)."""
         rivals = [
             o for c in self.strong - {cause} for o in self.by_cause[c] if self.tiers[id(o)] <= ENDING_STRONG and o.owner == "mine"
         ]
@@ -211,7 +213,7 @@ class _Case:
         return {"stop behind": float(self._stopped_later(cause))}
 
     def _stopped_later(self, cause: str) -> bool:
-        """Is it a stop from outside, first seen behind strong evidence of another cause? It took down what had ended."""
+        """Is it a stop from outside, first seen behind strong evidence of another cause? Then it cleaned up after the end."""
         stop = self.database.has_trait(cause, "external_stop")
         return stop and any(self._is_behind(cause, c) for c in self.strong - {cause})
 

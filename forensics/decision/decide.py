@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.core.text import counted
+from forensics.core.text import with_noun
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURES, UNLISTED, candidates
 from forensics.decision.model import Model
@@ -34,8 +34,11 @@ MIN_LOG_ODDS = 0.01  # a contribution smaller than that is none
 
 
 class DecisionInput:
-    """What is decided about one subject: its observations with owners, its lanes, whether it is a machine, its end where that is
-    told by whoever held it."""
+    """The input of a decision about one subject.
+
+    Its observations with their owners, its lanes, whether it is a machine, whether a log of its host was given, and the recorded
+    exit status of its command, where there is one.
+    """
 
     def __init__(
         self,
@@ -51,15 +54,15 @@ class DecisionInput:
     def features_of_outcome(
         self, database: Database, ending: EndingModel, rates: outcome_features.Rates | None = None
     ) -> list[float]:
-        """The input of the outcome's model. `ending`: what was learned of last words. `rates`: in place of the database's."""
+        """The features for the model of the outcome. `ending`: the model of last words. `rates`: instead of the database's."""
         return outcome_features.features(self.owned, self.lanes, self.machine, self.host_log, database, ending, rates)
 
     def ending_rows(self, database: Database) -> tuple[int, ...]:
-        """The rows of the words that the subject's log ends with, see EndingWords."""
+        """The hashed words that the subject's log ends with, see EndingModel."""
         return ending_rows(outcome_features.decisive_lane(self.owned, self.lanes, database))
 
     def words(self) -> set[str]:
-        """The words of its lines of trouble."""
+        """The words of its lines of trouble, see trouble_words."""
         return trouble_words(trouble_text(self.owned, self.lanes))
 
 
@@ -89,7 +92,7 @@ def decide(
 
 
 def _led_by_evidence(listed: Sequence[Candidate]) -> list[Candidate]:
-    """Causes with evidence; those by words alone only where there is no other."""
+    """The causes with evidence; causes by words alone only where there is no other."""
     return [c for c in listed if c.owned] or list(listed)
 
 
@@ -99,7 +102,7 @@ def _ranked(offered: Sequence[Candidate], model: Model) -> list[Candidate]:
 
 
 def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
-    """What only time or place ties to the subject stands behind the end that the subject's own log tells."""
+    """Candidates that only time or place links to the subject are ranked behind an end that the subject's own log shows."""
     behind = [c for c in ranked if c.features.get("unknown against own")]
     own = [
         c for c in ranked if c not in behind and (c.features["proof"] or c.features["strong"]) and not c.features["stop behind"]
@@ -117,7 +120,7 @@ def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _ledger(candidate: Candidate, model: Model) -> tuple[Adjustment, ...]:
-    """What each feature contributes, greatest first, with the candidate's last line for what is told by one."""
+    """What each feature contributes to the candidate, greatest first, with the last line of its evidence."""
     last = max((o.observation for o in candidate.owned), key=lambda o: o.last_line, default=None)
     found = [
         Adjustment(name, round(value, 3), round(value * weight, 3), last.source if last else None, last.line if last else None)
@@ -171,7 +174,7 @@ def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None
 
 
 def _continued(o: OwnedObservation) -> bool:
-    """Is there work of the program behind it? A series is read to its end."""
+    """Did the program continue after it? The findings of a series always cover the log to its end."""
     return bool(o.aftermath.progress or o.aftermath.again) or o.observation.count > 1 or o.observation.kind.startswith("series/")
 
 
@@ -188,14 +191,14 @@ WHY: Mapping[OutcomeState, str] = {
 
 
 def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, database: Database) -> tuple[Notice, ...]:
-    """What ended nothing, and what belongs to others; the first cause's own lines are its evidence."""
+    """Observations that ended nothing, and those of others. Evidence of the first cause is not repeated here."""
     shown = {id(o) for c in found[:1] for o in c.owned} if bad >= ENDED_BADLY else set()
     made: dict[tuple[str, int], Notice] = {}
     for o in given.owned:
         if o.observation.cause == HEALTHY or id(o) in shown or not o.observation.proofs:
             continue
         if bad >= ENDED_BADLY and o.owner != "others" and evidence_tier(o, database) < NOTICE:
-            continue  # it stands among the causes
+            continue  # it is listed among the causes
         proof = o.observation.proofs[0]
         made.setdefault(
             (proof.source, proof.line),
@@ -209,7 +212,7 @@ def _why(o: OwnedObservation, database: Database) -> str:
         return f"somebody else's: {o.link}"
     after = o.aftermath
     if after.again or after.progress:
-        return f"the program went on: {counted(max(after.again, after.progress), 'line')} as before behind it"
+        return f"the program went on: {with_noun(max(after.again, after.progress), 'line')} as before behind it"
     if after.handled:
         return "the program says that it goes on"
     return "it ends nothing by itself" if evidence_tier(o, database) == NOTICE else "nothing shows that it ended anything"

@@ -1,19 +1,19 @@
-"""The trained model: did it end badly, what the words say for each cause, and how much each feature of a candidate is worth.
+"""The trained model: the outcome, the probability of each cause by words, and the weight of each feature of a candidate.
 
     {"shutting down", "killed", ...} -> {"process.worker_died": 0.61, "host_memory.oom_global": 0.2, ...}
 
-Five parts. `outcome`: decision trees over the features of outcome/. `ending`: what the last words of a log say of its end.
-`lines`: how likely a line tells the reason, see outcome/deciding_lines.py.
-`text`: multinomial over the words of the lines of trouble, weighed by their rareness (TF-IDF without counts, length 1), as
-scikit-learn's LogisticRegression computes it. `weigh`: one utility for each candidate, the same weights for all causes, and
-their shares (a conditional logit). The weights are a file of numbers and words, no code:
+Five parts. `outcome`: decision trees over the features of outcome/features.py. `ending`: last words of a log, see
+outcome/ending_words.py. `lines`: which lines decide, see outcome/deciding_lines.py. `text`: multinomial logistic regression over
+the words of the lines of trouble, weighted by inverse document frequency (TF-IDF without counts, length 1), as scikit-learn's
+LogisticRegression computes it. `weigh`: a conditional logit, which gives each candidate one utility with the same weights for all
+causes, and its softmax. The weights are a file of numbers and words, without code:
 
     one line of JSON (form, causes, vocabulary, names and values of the features' weights, calibration and sizes of the trees,
     sha256 of the rest), then 32-bit little-endian numbers: rareness [words], intercepts [causes], coefficients [words][causes],
     intercept and weights [ROWS] of the ending, weights of the words [WORD_ROWS] and of the structure of lines; of the boosted
     and of the random trees roots, features, right children, numbers
 
-Nothing but the standard library is needed to read it: importing numpy would take longer than the whole decision.
+The standard library is enough to read it: importing numpy would take longer than the whole decision.
 """
 
 import functools
@@ -48,10 +48,11 @@ class ForeignModelError(ValueError):
 
 
 class Model(Struct, frozen=True):
-    """`vocabulary`: word -> its row. `rareness` [words], `intercepts` [causes], `coefficients` [words * causes], row by row.
+    """All weights.
 
-    `values`: the weight of each feature, in the order of candidates.FEATURE_NAMES. `outcome`: see Trees. `ending`: EndingWords.
-    `lines`: see LineWeights. `hash`: sha256 of the file.
+    `vocabulary`: word -> its row. `rareness` [words]: inverse document frequency. `intercepts` [causes], `coefficients` [words *
+    causes], row by row. `values`: the weight of each feature, in the order of candidates.FEATURE_NAMES. `outcome`: see Trees.
+    `ending`: see EndingModel. `lines`: see LineWeights. `hash`: sha256 of the file.
     """
 
     causes: tuple[str, ...]
@@ -66,7 +67,7 @@ class Model(Struct, frozen=True):
     hash: str = ""
 
     def text(self, words: Collection[str]) -> dict[str, float]:
-        """Cause -> the share that `words` give it, in sum 1."""
+        """Cause -> its probability by `words`; the sum is 1."""
         rows = sorted(self.vocabulary[w] for w in words if w in self.vocabulary)
         length = sqrt(sum(self.rareness[r] ** 2 for r in rows)) or 1.0
         sums, width = list(self.intercepts), len(self.causes)
@@ -77,7 +78,8 @@ class Model(Struct, frozen=True):
         return dict(zip(self.causes, softmax(sums), strict=True))
 
     def weigh(self, candidates: Mapping[str, Sequence[float]]) -> dict[str, float]:
-        """Candidate -> probability, in sum 1. `candidates`: the features of each, in the order of candidates.FEATURE_NAMES."""
+        """Candidate -> probability; the sum is 1. `candidates`: the features of each, in the order of
+        candidates.FEATURE_NAMES."""
         utilities = [sum(v * x for v, x in zip(self.values, row, strict=True)) for row in candidates.values()]
         return dict(zip(candidates, softmax(utilities), strict=True))
 

@@ -1,4 +1,4 @@
-"""The few absolutes of the decision, as rows of signatures/precedence.yaml: what never comes before what, and why.
+"""The rows of signatures/precedence.yaml, which are the only absolute rules of the ranking: what is never ranked before what.
 
     - before: host_memory.leak              when both have strong evidence, the first is ranked in front of the second
       after: host_memory.oom_cgroup
@@ -31,17 +31,17 @@ class Precedence(Struct, frozen=True):
     rows: tuple[Row, ...]
 
     def applied(self, ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-        """`ranked`, where a row forbids the order of two with the two probabilities exchanged."""
+        """`ranked`; where a row forbids the order of two candidates, their probabilities are exchanged."""
         found = list(ranked)
         for row in self.rows:
-            for i, ahead in enumerate(found):
-                for j, behind in enumerate(found):
-                    if not _is(ahead, row.before, database) or not _is(behind, row.after, database):
+            for i, before in enumerate(found):
+                for j, after in enumerate(found):
+                    if not _is(before, row.before, database) or not _is(after, row.after, database):
                         continue
-                    if behind.probability > ahead.probability and _strong(ahead, database):
-                        found[i] = replace(ahead, probability=behind.probability)
-                        found[j] = replace(behind, probability=ahead.probability)
-                        ahead = found[i]
+                    if after.probability > before.probability and _strong(before, database):
+                        found[i] = replace(before, probability=after.probability)
+                        found[j] = replace(after, probability=before.probability)
+                        before = found[i]
         return found
 
 

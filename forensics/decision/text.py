@@ -1,10 +1,9 @@
-"""The words of the lines of trouble: what they say for each cause, for logs that no signature knows.
+"""The words of the lines of trouble: the input of the text model, which orders causes for logs that no signature matches.
 
     RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2) -> runtimeerror, mat, and, shapes, shapes cannot, ...
 
-Read are the lines that evidence stands on and the last lines of trouble of the subject's lanes. Numbers, addresses and paths say
-nothing about the cause and are left out, so that two logs of one failure share their words. Words order causes; they never raise
-an alarm.
+The words come from the lines of the evidence and from the last lines of trouble of the subject's lanes. Numbers, addresses and
+paths are left out, so that two logs of one failure share their words. Words order causes; they never raise an alarm.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,7 +30,7 @@ def trouble_words(lines: Iterable[str]) -> set[str]:
 
 
 def trouble_text(owned: Sequence[OwnedObservation], lanes: Sequence[Lane]) -> list[str]:
-    """The lines to be read, each once: the trouble of the subject's lanes, then the evidence that is not somebody else's."""
+    """The lines whose words count, each once: the trouble of the subject's lanes, then all evidence except that of others."""
     trouble = [line.text[:MAX_WORD_LINE_CHARS] for lane in lanes for line in lane.trouble_lines]
     proofs = [p.text for o in owned if o.owner != "others" and o.observation.cause != HEALTHY for p in o.observation.proofs]
     return list(dict.fromkeys([*trouble, *proofs]))

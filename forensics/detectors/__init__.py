@@ -1,11 +1,10 @@
 """Understand: hits and regions become Observations with named fields.
 
 A record parser is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind), `OUTCOMES` and `read(region) ->
-Record | None`. Being there is being registered. A record tells one of the outcomes; signatures/records.yaml says
-which cause that proves. The module may have `join(records) -> records` where several places of one source say together what none
-says alone, and `FOLDS = True` where equal ones of several lines are to be counted as one. What a record decides
-replaces the hits inside it; what it only describes lends them its fields. A hit of none.healthy silences the hits that
-overlap it in its line.
+Record | None`; a module in the folder is registered. A record has one of the outcomes; signatures/records.yaml says which cause
+that proves. The module may have `join(records) -> records` where only several places of a source together show something, and
+`FOLDS = True` where equal records of several lines count as one. A record with an outcome replaces the hits inside it; a record
+without one gives them its fields. A hit of none.healthy silences the hits that overlap it in its line.
 """
 
 import functools
@@ -19,12 +18,12 @@ from forensics.core.errors import unexpected
 from forensics.database import Database, Records
 from forensics.detectors.base import Record, with_cause
 from forensics.detectors.events import to_events
-from forensics.detectors.fold import fold
-from forensics.detectors.nccl_timeouts import together
-from forensics.detectors.xid_context import settle
+from forensics.detectors.fold import fold_records
+from forensics.detectors.nccl_timeouts import merge_nccl_timeouts
+from forensics.detectors.xid_context import resolve_xids
 from forensics.model import Observation, Region, Scan, Trigger, Warn, Warning
 
-__all__ = ["outcomes", "read", "together", "triggers"]
+__all__ = ["merge_nccl_timeouts", "outcomes", "read", "triggers"]
 
 NOT_DETECTORS = {
     "nccl_timeouts",
@@ -40,7 +39,7 @@ NOT_DETECTORS = {
 
 @functools.cache
 def _parsers() -> dict[str, ModuleType]:
-    """By kind, in order of it. Raises TypeError for a module that lacks something, ValueError for a kind that two have."""
+    """The modules by kind, in order. Raises TypeError for an incomplete module, ValueError for a kind that two modules have."""
     found: dict[str, ModuleType] = {}
     for name in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_DETECTORS):
         module = importlib.import_module(f"{__name__}.{name}")
@@ -60,24 +59,24 @@ def _triggers_of(module: ModuleType) -> tuple[Trigger, ...]:
 
 
 def triggers() -> tuple[Trigger, ...]:
-    """What every record parser wants the scanner to look for."""
+    """What the scanner has to look for, for all record parsers."""
     return tuple(t for m in _parsers().values() for t in _triggers_of(m))
 
 
 def outcomes() -> dict[str, tuple[str, ...]]:
-    """The words for what each kind of record can tell, in which signatures/records.yaml names the causes."""
+    """The outcomes that each kind of record can have; signatures/records.yaml gives the cause of each."""
     return {kind: tuple(m.OUTCOMES) for kind, m in _parsers().items()}
 
 
 def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Observation]:
-    """The events of one source, in order of their lines. `knowledge` says which cause a record proves; `warn` hears of a place
-    that made a parser fail; without it, that raises."""
-    told = partial(_records, proves=knowledge.records, warn=warn)
-    found = {k: told(parser, scan.regions[k]) for k, parser in _parsers().items() if scan.regions.get(k)}
+    """The events of one source, in order of line. `knowledge`: has the cause that each outcome proves. `warn`: gets a Warning for
+    each place where a parser failed; without it, such a fault raises."""
+    read_records = partial(_records, proves=knowledge.records, warn=warn)
+    found = {k: read_records(parser, scan.regions[k]) for k, parser in _parsers().items() if scan.regions.get(k)}
     folded: list[Record] = []
-    for kind, records in settle(found, knowledge).items():
+    for kind, records in resolve_xids(found, knowledge).items():
         longer = getattr(_parsers()[kind], "FOLDS", False)
-        folded += fold(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
+        folded += fold_records(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
     return to_events(scan, folded)
 
 

@@ -8,7 +8,7 @@
 
 Wordings of drivers/pci/pcie/aer.c: `id=0010(Receiver ID)` to 4.x, `error received: 0000:00:02.0` from 4.20, "Correctable",
 "Uncorrectable ... error message received from" from 6.7. The port is often the only name; the driver of a device behind it,
-or a vendor number, tells a GPU. Where nothing does, the class stays open and the lines keep what their signatures say.
+or a vendor number, identifies a GPU. Where neither is there, the record has no outcome and the signatures of the lines count.
 """
 
 from forensics.core import lazy
@@ -71,7 +71,7 @@ def read(region: Region) -> Record | None:
 
 
 def _class(driver: str, vendor: str, gpu_behind: bool, behind: list[str]) -> str | None:
-    """GPU or another device; None where only a port is named and nothing tells what is behind it."""
+    """GPU or another device; None where only a port is named and the device behind it is unknown."""
     if driver in GPU_DRIVERS or gpu_behind or (vendor in GPU_VENDORS and (driver in PORTS or "snd" in driver)):
         return GPU_LINK
     if driver not in PORTS or any(d not in PORTS for d in behind):
@@ -80,7 +80,7 @@ def _class(driver: str, vendor: str, gpu_behind: bool, behind: list[str]) -> str
 
 
 def _weight(severity: str, outcome: str) -> Weight:
-    """Corrected errors cost nothing, and come in floods that kill nobody; an uncorrected one lost data or the device."""
+    """The weight by severity: corrected errors are frequent and harmless; an uncorrected one lost data or the device."""
     if severity.startswith("Correct"):
         return "hint"
     return "proof" if outcome == GPU_LINK else "strong"

@@ -13,15 +13,15 @@ from forensics.model import Line, Prefix, Value, Weight
 
 
 class Record(Struct, frozen=True):
-    """Several lines understood as one thing.
+    """Several lines that form one report.
 
-    `first`, `last`: its lines. `outcome`: what it decides, one of its detector's OUTCOMES, None where it only describes.
-    `quote`: the lines worth quoting, best first. `lends`: its fields go to the hits inside it as well. `over`: other OUTCOMES,
-    hits of whose causes inside it give way as well. `count`: how many equal ones it stands for; `places`: first and last
-    line of each of them that is known, empty for one.
+    `first`, `last`: its lines. `outcome`: one of its detector's OUTCOMES, None where it proves nothing by itself. `quote`: the
+    lines worth quoting, best first. `lends`: its fields are added to the hits inside it, too. `over`: other OUTCOMES; hits of
+    their causes inside the record are dropped, too. `count`: how many equal records this one stands for; `places`: first and
+    last line of each of them, as far as known, empty for one.
 
-    `cause`: what the table of a code names, else None until `with_cause` looks it up; `decides`: causes or families
-    (`gpu_memory.*`) whose hits inside it give way to `cause`.
+    `cause`: from the table of a code, else None until `with_cause` looks it up. `decides`: causes or families (`gpu_memory.*`)
+    whose hits inside the record are dropped in favour of `cause`.
     """
 
     kind: str
@@ -40,17 +40,17 @@ class Record(Struct, frozen=True):
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """First and last line of each place it speaks of."""
+        """First and last line of each place of the record."""
         return self.places or ((self.first, self.last),)
 
     def speaks_for(self, cause: str) -> bool:
-        """Does a hit of `cause` inside it give way to it: the same thing said, or one that it is there to decide between?"""
+        """Is a hit of `cause` inside it dropped: because it is the same cause, or one that the record decides between?"""
         family = cause.split(".")[0] + ".*"
         return cause in self.decides or family in self.decides or (self.lends and cause == self.cause)
 
 
 def with_cause(record: Record, records: Records) -> Record:
-    """`record` with what `records`, those of the database, say of its outcome. Raises KeyError for one that they do not know."""
+    """`record` with the cause of its outcome. `records`: those of the database. Raises KeyError for an unknown outcome."""
     if record.outcome is None:
         return record
     outcomes = records[record.kind.partition("/")[0]]
@@ -77,11 +77,11 @@ def parse_lines(lines: Sequence[Line]) -> list[ParsedLine]:
 
 
 NUMBERS_PATTERN = lazy.regex(r"[0-9a-f]*\d[0-9a-f]*")
-MAX_UNKNOWN_PREFIX_CHARS = 200  # longer, it is no prefix of a tool
+MAX_UNKNOWN_PREFIX_CHARS = 200  # a longer text is not the prefix of a tool
 
 
 def unwrapped(rows: list[ParsedLine], mark: str) -> list[ParsedLine]:
-    """`rows` without what still stands in front of `mark` in the first of them, where they carry the same but for its numbers.
+    """`rows` without the text before `mark` in the first row, where all rows have that text except for its numbers.
 
     A tool of unknown format wrote `logs/r3.err:88:Traceback ...` and `logs/r3.err:89:  File ...`: the part in front of the
     first line's known words is the wrapper.

@@ -1,4 +1,4 @@
-"""TensorFlow's and JAX's allocation summary: what the process was given, what it holds, what it wanted; the arithmetic decides.
+"""TensorFlow's and JAX's allocation summary: limit, usage and request of the process; arithmetic tells the kind of shortage.
 
     Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB (rounded to 2147483648)requested by op Conv2D
     Next region of size 72080128
@@ -9,9 +9,9 @@
     MaxInUse:                568350976
 
 From bfc_allocator.cc and allocator.cc (tensorflow/core/common_runtime up to 2.x, tsl and xla later; the statistics have no
-prefix of their own). At its start TensorFlow takes what is free on the card as its limit, so a limit far below the card means
-that somebody else was there first; regions that stop far below the limit mean that the card was full before the limit was
-reached.
+prefix of their own). At its start TensorFlow takes the free memory of the card as its limit. So a limit far below the card's size
+means that another process was there before, and regions that end far below the limit mean that the card was full before the limit
+was reached.
 """
 
 from collections.abc import Iterable
@@ -58,11 +58,11 @@ OUTCOMES = (TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER)
 MAX_BFC_SUMMARY_LINES = 20_000  # a summary of a big model lists that many chunks
 TINY_BYTES = 256 << 20  # no card for training is this small, and no model needs so little
 MOST_OF_CARD = 0.6  # TensorFlow takes more than 90 % of a free card
-GROWN = 0.9  # regions within this share of the limit: all that could be had was had
+GROWN = 0.9  # of the limit: regions that reach it took all of their memory
 
 
 def read(region: Region) -> Record | None:
-    """What one place tells; raw, for `join`. None for the warning that "is not a failure"."""
+    """The raw numbers of one place, for `join`. None for the warning that "is not a failure"."""
     text = region.text
     fields: dict[str, Value] = {}
     if asked := REFUSED_SIZE_PATTERN.search(text):
@@ -120,10 +120,10 @@ def _summary(group: list[Record], card: int) -> Iterable[Record]:
         fields["total_bytes"] = card
     if gpu := GPU_DEVICE_PATTERN.search(allocator):
         fields["gpu"] = int(gpu[1][:4])
-    # Without the statistics nothing is decided; the signature of the line alone says what is left to say.
+    # Without the statistics there is no outcome; then only the signature of the line counts.
     if ("limit_bytes" not in fields and not regions) or "gpu" not in allocator.lower() or not group:
         return
-    decided = decide({k: int(v) for k, v in fields.items() if k.endswith("_bytes")})
+    decided = classify_bfc_shortage({k: int(v) for k, v in fields.items() if k.endswith("_bytes")})
     if decided is None:
         return
     outcome, weight, reason = decided
@@ -139,9 +139,9 @@ def _summary(group: list[Record], card: int) -> Iterable[Record]:
     )
 
 
-def decide(sizes: dict[str, int]) -> tuple[str, Weight, str] | None:
-    """The kind of shortage, how sure that is, and why. Sizes in bytes: request, limit, regions (what was got from the card),
-    allocated (in use), total (the card); what is not known is missing."""
+def classify_bfc_shortage(sizes: dict[str, int]) -> tuple[str, Weight, str] | None:
+    """The kind of shortage, its weight, and the reason. Sizes in bytes: request, limit, regions (taken from the card),
+    allocated (in use), total (the card); unknown sizes are missing."""
     limit, regions, total = (sizes.get(f"{n}_bytes") for n in ("limit", "regions", "total"))
     request, used = sizes.get("request_bytes"), sizes.get("allocated_bytes")
     if limit is not None and total and limit < total * MOST_OF_CARD:
@@ -168,7 +168,7 @@ def decide(sizes: dict[str, int]) -> tuple[str, Weight, str] | None:
 
 
 def _worth(record: Record, outcome: str) -> int:
-    """Smaller is quoted first."""
+    """The order in which records are quoted, smallest first."""
     order = ("request_bytes", "limit_bytes", "region_bytes", "allocated_bytes")
     if outcome == HELD_BY_ANOTHER:
         order = ("limit_bytes", "request_bytes", "region_bytes", "allocated_bytes")

@@ -4,9 +4,10 @@
     -- Reboot --
     Mar 08 18:35:20 n7 kernel: Linux version 5.13.0-51-generic (buildd@example) ...
 
-A system that goes down in order says so: units stop, daemons exit on signal 15, the journal is closed. Where programs wrote until
-the boot and none of them said it, nobody asked for the boot. Only a hint: a hang, a panic and a reset button look alike. A
-kernel's log alone shows no shutdown either, and tells nothing. `journalctl -r` prints the newest line first; its stamps tell.
+An orderly shutdown leaves lines: units stop, daemons exit on signal 15, the journal is closed. Where programs wrote until the
+boot and no such line exists, nobody asked for the boot. This is only a hint: a hang, a panic and a reset button look alike. A
+kernel's log alone never shows a shutdown, so it proves nothing. `journalctl -r` prints the newest line first; its stamps show
+that.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ OUTCOMES = (NO_SHUTDOWN,)
 
 
 def read(region: Region) -> Record | None:
-    """What the lines in front of a boot tell of the end of the one before; None where they tell of a shutdown, or nothing."""
+    """A reset, where the lines before a boot show no shutdown; None where they show one, or where no program wrote them."""
     own = Line(region.number, region.text)
     before, after = parse_lines(region.lines_before()), parse_lines(region.lines_after())
     if BOOT_HEADER_PATTERN.search(region.text):

@@ -1,4 +1,4 @@
-"""The lines that `forensics run` writes behind a job's output, taken apart by what they tell: deaths, signals, counts, limits.
+"""The lines that `forensics run` writes behind a job's output, parsed by kind: deaths, signals, counts, limits.
 
 ... forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL) after 12.3 s; it held 196.0 MiB
 -> Account.deaths: pid 4713, signal 9, parent 4711, rss_mib 196.0
@@ -42,34 +42,34 @@ NO_END_PATTERN = lazy.regex(r"the capture has no end")
 CPU_LIMIT = lazy.regex(r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\) had used its limit of (?P<timeout_s>\d+) s of processor time")
 
 
-class Said(Struct, frozen=True):
-    """One line with what it tells. `moment`: seconds since 1970."""
+class AccountLine(Struct, frozen=True):
+    """One line with its fields. `moment`: seconds since 1970."""
 
     line: Line
     fields: dict[str, str]
     moment: float
 
     def number(self, name: str) -> int:
-        """A field as a number; 0 for `no` and for what it does not tell."""
+        """A field as a number; 0 for `no` and for a field that the line lacks."""
         text = self.fields.get(name, "0")
         return int(text) if text.isdigit() else 0
 
 
 class Account:
-    """All that was written at one end."""
+    """All lines that were written at one end of a command."""
 
     def __init__(self, rows: Iterable[tuple[Line, str, float]]) -> None:
-        self.deaths: list[Said] = []
-        self.sent: list[Said] = []
-        self.groups: list[Said] = []
-        self.host: list[Said] = []
-        self.silence: list[Said] = []
-        self.shm: list[Said] = []
-        self.command: list[Said] = []
-        self.refused: list[Said] = []
-        self.limits: list[Said] = []
-        self.cpu: list[Said] = []
-        self.open: list[Said] = []
+        self.deaths: list[AccountLine] = []
+        self.sent: list[AccountLine] = []
+        self.groups: list[AccountLine] = []
+        self.host: list[AccountLine] = []
+        self.silence: list[AccountLine] = []
+        self.shm: list[AccountLine] = []
+        self.command: list[AccountLine] = []
+        self.refused: list[AccountLine] = []
+        self.limits: list[AccountLine] = []
+        self.cpu: list[AccountLine] = []
+        self.open: list[AccountLine] = []
         kinds = (
             (COMMAND_END_PATTERN, self.command),
             (PROCESS_END_PATTERN, self.deaths),
@@ -82,14 +82,14 @@ class Account:
         for line, text, moment in rows:
             for pattern, where in (*kinds, *more, *timed):
                 if found := pattern.match(text):
-                    where.append(Said(line, {k: v for k, v in found.groupdict().items() if v}, moment))
+                    where.append(AccountLine(line, {k: v for k, v in found.groupdict().items() if v}, moment))
                     break
 
     @property
-    def end(self) -> Said:
+    def end(self) -> AccountLine:
         """The end of the command itself."""
         return self.command[-1]
 
     def own_pids(self) -> set[int]:
-        """The numbers of the job's processes that are told."""
+        """The pids of the job's processes in the account."""
         return {d.number("pid") for d in (*self.deaths, self.end)} | {d.number("parent") for d in self.deaths}

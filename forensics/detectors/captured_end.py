@@ -1,4 +1,4 @@
-"""What `forensics run` wrote behind a job's output when it had ended: how each process died, who sent a signal, what was counted.
+"""The account that `forensics run` writes behind a job's output: how each process died, who sent signals, what was counted.
 
     ... forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL) after 12.3 s; it held 196.0 MiB
     ... forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom): earlyoom -r 60
@@ -6,14 +6,15 @@
     ... forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
     ... forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
 
-None of these lines tells a cause; together they do. A SIGKILL and a count of the process's own group prove a memory kill without
-any kernel log; a SIGKILL without a count, where memory was not short, was somebody else's. (forensics/capture/account.py.)
+No single line shows a cause; together they do. A SIGKILL and a kill counted by the process's own memory group prove a memory kill
+without any kernel log; a SIGKILL without such a count, while memory was available, was sent by somebody. The lines are written by
+forensics/capture/account.py.
 """
 
 from forensics.database import signal_outcome
 from forensics.detectors.base import Record, parse_lines
-from forensics.detectors.captured_account import CAPTURE_PREFIX, NO_OUTPUT_PATTERN, STOOD, Account, Said
-from forensics.detectors.units import typed
+from forensics.detectors.captured_account import CAPTURE_PREFIX, NO_OUTPUT_PATTERN, STOOD, Account, AccountLine
+from forensics.detectors.units import typed_fields
 from forensics.model import Region, Trigger, Value, Weight
 
 TRIGGER = Trigger(
@@ -45,7 +46,7 @@ STOPPED_WITHIN_S = 120.0  # a scheduler waits so long at most between its SIGTER
 
 
 def read(region: Region) -> Record | None:
-    """What the account proves, without a cause where nothing but a bad end is told; None where the command ended well."""
+    """What the account proves, without a cause where only a bad end is recorded; None where the command ended well."""
     rows = []
     for row in parse_lines(region.lines()):
         text = row.message.partition(CAPTURE_PREFIX)[2] if CAPTURE_PREFIX in row.message else ""
@@ -61,7 +62,7 @@ def read(region: Region) -> Record | None:
             COULD_NOT_START,
             "proof",
             (one.line,),
-            {**typed(one.fields), "command_status": NOT_STARTED},
+            {**typed_fields(one.fields), "command_status": NOT_STARTED},
         )
     if not account.command or (account.end.number("exit_code") == 0 and "exit_code" in account.end.fields):
         return _of_bare_end(account, region.number) if account.open else None
@@ -72,13 +73,13 @@ def read(region: Region) -> Record | None:
     return _of_bare_end(account, region.number)
 
 
-Found = tuple[str, Weight, list[Said]]
+Found = tuple[str, Weight, list[AccountLine]]
 
 
-def _record(region: Region, account: Account, outcome: str, weight: Weight, said: list[Said]) -> Record:
+def _record(region: Region, account: Account, outcome: str, weight: Weight, said: list[AccountLine]) -> Record:
     fields: dict[str, Value] = {}
     for one in reversed([*said, account.end]):
-        fields |= typed(
+        fields |= typed_fields(
             {
                 k: v
                 for k, v in one.fields.items()
@@ -95,7 +96,7 @@ def _record(region: Region, account: Account, outcome: str, weight: Weight, said
 
 
 def _of_bare_end(account: Account, number: int) -> Record | None:
-    """A bad end of which nothing is known but that it was one, or not even that."""
+    """A bad end without a known reason, or an end of unknown status."""
     if account.open:
         return Record("captured_end", number, number, None, "hint", (account.open[0].line,), {"command_status": "unknown"})
     if not account.command or not (status := _status(account.end)):
@@ -103,7 +104,7 @@ def _of_bare_end(account: Account, number: int) -> Record | None:
     return Record("captured_end", number, number, BAD_STATUS, "strong", (account.end.line,), status)
 
 
-def _status(end: Said) -> dict[str, Value]:
+def _status(end: AccountLine) -> dict[str, Value]:
     """The exit status as a shell gives it, see outcome/recorded_status.py; nothing where the line says that it still runs."""
     if "signal" in end.fields:
         return {"command_status": 128 + end.number("signal")}
@@ -112,7 +113,7 @@ def _status(end: Said) -> dict[str, Value]:
     return {"command_status": "unknown"} if "gone" in end.fields else {}
 
 
-def _dead(account: Account) -> list[Said]:
+def _dead(account: Account) -> list[AccountLine]:
     """Deaths by a signal that may have to do with the end, in order, the command's own last."""
     end = account.end
     near = [
@@ -123,14 +124,14 @@ def _dead(account: Account) -> list[Said]:
     return [*near, *([end] if "signal" in end.fields else [])]
 
 
-def _sender(account: Account, death: Said) -> Said | None:
+def _sender(account: Account, death: AccountLine) -> AccountLine | None:
     """Who sent the signal that ended a process: the last such message to it."""
     same = [s for s in account.sent if s.number("pid") == death.number("pid") and s.number("signal") == death.number("signal")]
     return same[-1] if same else None
 
 
-def _by_its_own(account: Account, sent: Said | None) -> bool:
-    """Was it another one of the job's own processes, as a launcher that ends the others?"""
+def _by_its_own(account: Account, sent: AccountLine | None) -> bool:
+    """Was the sender one of the job's own processes, such as a launcher that ends the other ranks?"""
     if sent is None or sent.number("sender_pid") == sent.number("pid"):
         return False
     return sent.number("pid") != account.end.number("pid") and sent.number("sender_pid") in account.own_pids()
@@ -157,7 +158,7 @@ def _memory_kill(account: Account) -> Found | None:
 
 
 def _stalled(account: Account) -> Found | None:
-    """Nothing was written for long, and then somebody ended it."""
+    """A long silence, after which somebody ended the command."""
     if not account.silence or not NO_OUTPUT_PATTERN.match(account.silence[0].line.text.partition(CAPTURE_PREFIX)[2]):
         return None
     stopped = _stopped(account) or _time_limit(account)
@@ -184,7 +185,7 @@ def _time_limit(account: Account) -> Found | None:
 
 
 def _stopped(account: Account) -> Found | None:
-    """The command was asked to end, or killed by somebody who is known."""
+    """The command got a signal to stop, or was killed by a known sender."""
     end = account.end
     asked = [s for s in account.sent if s.number("pid") == end.number("pid") and not _by_its_own(account, s)]
     asked = [s for s in asked if s.number("signal") in (*STOP_SIGNALS, SIGKILL) and end.moment - s.moment < STOPPED_WITHIN_S]
@@ -205,7 +206,7 @@ def _stopped(account: Account) -> Found | None:
 
 
 def _crashed(account: Account) -> Found | None:
-    """A process ended itself by a fault, the first that did."""
+    """The first process that died of a fault of its own (SIGSEGV and the like)."""
     for death in _dead(account):
         number = death.number("signal")
         if number not in FAULT_SIGNALS or (_by_its_own(account, _sender(account, death)) and number != 6):
@@ -217,7 +218,7 @@ def _crashed(account: Account) -> Found | None:
 
 
 def _killed(account: Account) -> Found | None:
-    """Killed, and no memory kill was counted."""
+    """A SIGKILL without a counted memory kill."""
     killed = [d for d in _dead(account) if d.number("signal") == SIGKILL and not _by_its_own(account, _sender(account, d))]
     if not killed:
         return None

@@ -1,4 +1,4 @@
-"""What a cgroup counted of itself: kills among them say that its memory limit was the reason.
+"""The memory counters of a cgroup: a count of kills shows that its memory limit was the reason.
 
     low 0                     oom_kill_disable 0
     high 0                    under_oom 0

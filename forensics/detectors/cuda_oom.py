@@ -1,10 +1,10 @@
-"""PyTorch's CUDA or HIP out-of-memory message: the arithmetic decides what kind of shortage it is.
+"""PyTorch's CUDA or HIP out-of-memory message: arithmetic on its sizes shows the kind of shortage.
 
     CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.15 GiB is free. Process
     4711 has 20.31 GiB memory in use. Including non-PyTorch memory, this process has 2.10 GiB memory in use. Of the allocated
     memory 1.50 GiB is allocated by PyTorch, and 120.00 MiB is reserved by PyTorch but unallocated.
 
-Wordings from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice at its end is no evidence and is not read.
+Wordings from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice at its end is not read.
 """
 
 import re
@@ -63,7 +63,7 @@ def read(region: Region) -> Record | None:
     sizes = _sizes(text)
     if "request_bytes" not in sizes:
         return None
-    outcome = decide(sizes, [size for _, size in _others(text)])
+    outcome = classify_shortage(sizes, [size for _, size in _others(text)])
     fields: dict[str, Value] = dict(sizes)
     if gpu := GPU_INDEX_PATTERN.search(text):
         fields["gpu"] = int(gpu[1][:18])
@@ -75,13 +75,13 @@ def read(region: Region) -> Record | None:
 
 
 def _begins_record(text: str) -> bool:
-    """Is it the first line of a logger's record, and so no rest of the line in front of it?"""
+    """Is it the first line of a logger's record, and so not the continuation of the line before it?"""
     prefix = parse_prefix(text)
     return prefix.stamp is not None and prefix.level is not None
 
 
-def decide(sizes: dict[str, int], others: list[int]) -> str:
-    """Which shortage it is. All sizes in bytes; what the message did not tell is missing from `sizes`; `others`: per process.
+def classify_shortage(sizes: dict[str, int], others: list[int]) -> str:
+    """The kind of shortage. All sizes in bytes; unknown ones are missing from `sizes`. `others`: memory of each other process.
 
     A self-set limit: `allowed` below the card's total while the card still has room. Too many ranks on one card: several
     processes of similar size. Another process: memory that this process cannot account for is at least the shortfall.
@@ -106,7 +106,7 @@ def decide(sizes: dict[str, int], others: list[int]) -> str:
 
 
 def _own(printed: int | None, reserved: int, others: list[int]) -> int:
-    """Bytes of the card that this process holds: as told, else what it reserved and its context.
+    """Bytes of the card that this process holds: as printed, else what it reserved plus its context.
 
     In a container PyTorch does not find its own pid and lists itself as another process: then the largest one that covers what
     is reserved is itself.

@@ -1,10 +1,10 @@
-"""Who stayed away: from what the watchdogs of all ranks report to the rank to look at first, and why.
+"""The rank that did not join a collective: from the watchdog reports of all ranks to the rank to look at first, and why.
 
     rank 1: waits in work 808, last enqueued 811      rank 2: the same      rank 3: last enqueued 807
         -> culprit_rank 3, "last enqueued work is 807 where others had reached 811"
 
-A rank whose watchdog times out waits for somebody else. The one it waits for has enqueued less, runs something else under the
-same number, failed in another way, or reports nothing at all.
+A rank whose watchdog times out waits for another rank. The rank that it waits for has enqueued less work, runs another operation
+under the same number, failed in another way, or reports nothing.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ WHOLE_GROUP_OPERATIONS = ("ALLGATHER_BASE", "_ALLGATHER_BASE", "REDUCE_SCATTER_B
 
 
 class Report(Struct, frozen=True):
-    """What one line of one rank tells.
+    """The fields of one line of one rank.
 
     `says`: caught, status, dump, joined, stayed_away or error. `rank`: in the job, as far as known; `group_rank`: in the process
     group named `group`, "" where the line names none. `numel`: elements in and out. `ranks`: those that the line itself names.
@@ -37,54 +37,61 @@ class Report(Struct, frozen=True):
     error: str = ""
 
 
-class Initiator(Struct, frozen=True):
-    """`fields` to tell and the places in the given reports of the `lines` that show it; both empty where nothing can be told."""
+class CulpritRank(Struct, frozen=True):
+    """`fields` of the result, and the indices of the reports whose `lines` show it; both empty where no rank can be named."""
 
     fields: dict[str, Value] = field(default_factory=dict)
     lines: tuple[int, ...] = ()
 
 
-def initiator(reports: Sequence[Report]) -> Initiator:
-    """The decision, from the surest kind of evidence down; `first_rank`, who gave the alarm, is told besides."""
+def find_culprit(reports: Sequence[Report]) -> CulpritRank:
+    """The rank to look at, by the surest kind of evidence; `first_rank` is the rank that reported the time-out first."""
     numbered = list(enumerate(reports))
     fields: dict[str, Value] = {}
     first = next((r.first_rank for r in reports if r.first_rank is not None), None)
     if first is not None:
         fields["first_rank"] = first
-    for decide in (_named, _failed, _behind, _different, _older, _silent):
+    for decide in (
+        _from_desync_report,
+        _with_other_error,
+        _least_enqueued,
+        _other_operation,
+        _oldest_unfinished,
+        _without_report,
+    ):
         found = decide(numbered)
         if found.fields:
-            return Initiator({**fields, **found.fields}, found.lines)
-    return Initiator(fields)
+            return CulpritRank({**fields, **found.fields}, found.lines)
+    return CulpritRank(fields)
 
 
 Numbered = list[tuple[int, Report]]
 
 
-def _named(reports: Numbered) -> Initiator:
+def _from_desync_report(reports: Numbered) -> CulpritRank:
     """PyTorch's own desync report names them."""
     for i, report in reports:
         if report.says == "stayed_away" and report.ranks:
-            return Initiator(_told(report.ranks, "named as lagging by PyTorch's desync report"), (i,))
+            return CulpritRank(_culprit(report.ranks, "named as lagging by PyTorch's desync report"), (i,))
     joined = [(i, r) for i, r in reports if r.says == "joined" and r.seq is not None]
     if len({r.seq for _, r in joined}) > 1:
         i, least = min(joined, key=lambda x: x[1].seq or 0)
-        return Initiator(_told(least.ranks, f"still in collective number {least.seq} while others are further"), (i,))
-    return Initiator()
+        return CulpritRank(_culprit(least.ranks, f"still in collective number {least.seq} while others are further"), (i,))
+    return CulpritRank()
 
 
-def _failed(reports: Numbered) -> Initiator:
-    """A rank whose watchdog saw another error than a time-out, while others only wait."""
+def _with_other_error(reports: Numbered) -> CulpritRank:
+    """A rank whose watchdog reports another error than a time-out, while the others only wait."""
     waiting = {r.rank for _, r in reports if r.says == "caught"}
     failed = [(i, r) for i, r in reports if r.says == "error" and r.rank is not None and r.rank not in waiting]
     if failed and waiting:
         ranks = sorted({r.rank for _, r in failed if r.rank is not None})
-        return Initiator(_told(ranks, f"failed in another way ({failed[0][1].error[:80]})"), (failed[0][0],))
-    return Initiator()
+        return CulpritRank(_culprit(ranks, f"failed in another way ({failed[0][1].error[:80]})"), (failed[0][0],))
+    return CulpritRank()
 
 
-def _behind(reports: Numbered) -> Initiator:
-    """The rank with the lowest last enqueued work of one process group skipped what the others wait in."""
+def _least_enqueued(reports: Numbered) -> CulpritRank:
+    """The rank of a process group with the lowest last enqueued work: it did not enqueue the work that the others wait in."""
     groups: dict[str, dict[int, tuple[int, Report]]] = defaultdict(dict)
     for i, report in reports:
         if report.last_enqueued is not None and report.rank is not None and report.group:
@@ -99,11 +106,11 @@ def _behind(reports: Numbered) -> Initiator:
             continue
         lines = [i for i, r in members.values() if r.last_enqueued == least]
         ranks = sorted(rank for rank, (_, r) in members.items() if r.last_enqueued == least)
-        return Initiator(_told(ranks, f"last enqueued work is {least} where others had reached {most}"), tuple(lines[:3]))
-    return Initiator()
+        return CulpritRank(_culprit(ranks, f"last enqueued work is {least} where others had reached {most}"), tuple(lines[:3]))
+    return CulpritRank()
 
 
-def _different(reports: Numbered) -> Initiator:
+def _other_operation(reports: Numbered) -> CulpritRank:
     """A rank that runs another operation, or another size, under the number that the others wait in."""
     by_work: dict[tuple[str, int], dict[int, tuple[int, Report]]] = defaultdict(dict)
     for i, report in reports:
@@ -122,12 +129,12 @@ def _different(reports: Numbered) -> Initiator:
             what = f"runs {report.op} as number {seq} where the others run {usual[0]}"
         else:
             what = f"gives {report.numel[0]} elements to number {seq} where the others give {usual[1][0]}"
-        return Initiator(_told(sorted(odd), what), (i,))
-    return Initiator()
+        return CulpritRank(_culprit(sorted(odd), what), (i,))
+    return CulpritRank()
 
 
-def _older(reports: Numbered) -> Initiator:
-    """Before PyTorch 2.3 no line tells what was enqueued: of unfinished works of one kind, the oldest hangs behind."""
+def _oldest_unfinished(reports: Numbered) -> CulpritRank:
+    """The rank with the oldest unfinished work of one kind; for PyTorch before 2.3, whose lines do not show what was enqueued."""
     oldest: dict[int, tuple[int, Report]] = {}
     for i, report in reports:
         if report.says == "caught" and report.rank is not None and report.seq is not None:
@@ -136,22 +143,22 @@ def _older(reports: Numbered) -> Initiator:
                 oldest[report.rank] = (i, report)
     enqueued = any(r.last_enqueued is not None for _, r in reports)
     if enqueued or len(oldest) < 2 or len({r.op for _, r in oldest.values()}) > 1:
-        return Initiator()
+        return CulpritRank()
     numbers = Counter(r.seq or 0 for _, r in oldest.values())
     least, most = min(numbers), max(numbers)
     if least == most or numbers[least] > len(oldest) / 2:
-        return Initiator()
+        return CulpritRank()
     ranks = sorted(rank for rank, (_, r) in oldest.items() if r.seq == least)
     line = next(i for i, r in oldest.values() if r.seq == least)
-    return Initiator(_told(ranks, f"oldest unfinished work is number {least}, that of others {most}"), (line,))
+    return CulpritRank(_culprit(ranks, f"oldest unfinished work is number {least}, that of others {most}"), (line,))
 
 
-def _silent(reports: Numbered) -> Initiator:
-    """Ranks that report nothing while most do: gaps in the numbers, or as many as a gather's sizes say there must be."""
+def _without_report(reports: Numbered) -> CulpritRank:
+    """Ranks that report nothing while most do: gaps in the numbers, up to the group size that a gather's sizes show."""
     heard = {r.rank for _, r in reports if r.rank is not None}
     most = max(heard, default=0)
     if len(heard) < 2 or most >= 2 * len(heard):  # as many gaps as ranks, or a number that no rank has
-        return Initiator()
+        return CulpritRank()
     missing = sorted(set(range(most)) - heard)
     for _, report in reports:
         size = _group_size(report)
@@ -159,12 +166,12 @@ def _silent(reports: Numbered) -> Initiator:
         if size and most < size and inner == heard:
             missing = sorted(set(range(size)) - heard)
     if not missing or len(missing) >= len(heard):
-        return Initiator()
+        return CulpritRank()
     why = "nothing was heard from there while the others report that they wait"
     facts: dict[str, Value] = {"missing_ranks": _listed(missing), "missing_reason": why}
     if len(missing) == 1:
         facts |= {"culprit_rank": missing[0], "culprit_reason": why}
-    return Initiator(facts)
+    return CulpritRank(facts)
 
 
 def _group_size(report: Report) -> int | None:
@@ -176,7 +183,7 @@ def _group_size(report: Report) -> int | None:
     return size if 1 < size <= 4096 else None
 
 
-def _told(ranks: Iterable[int], reason: str) -> dict[str, Value]:
+def _culprit(ranks: Iterable[int], reason: str) -> dict[str, Value]:
     ranks = list(ranks)
     if len(ranks) == 1:
         return {"culprit_rank": ranks[0], "culprit_reason": reason}

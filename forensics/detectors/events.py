@@ -1,4 +1,5 @@
-"""Hits and records of one source to Events: noise silenced, hits inside records given to them, each with its stamp."""
+"""Hits and records of one source to Observations, each with its stamp. Hits of noise are dropped; hits inside a record belong to
+the record."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -8,12 +9,12 @@ from msgspec.structs import replace
 
 from forensics.database import HEALTHY
 from forensics.detectors.base import Record
-from forensics.detectors.units import typed
+from forensics.detectors.units import typed_fields
 from forensics.line_formats import parse_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
 
 QUOTED_CONTEXT_LINES = 2
-READ_WHOLE = 200  # characters of a line that need no hint where to look
+READ_WHOLE = 200  # characters: in a line up to this length a reader finds the message without a mark
 MATCHED_CHARS = 200
 WORTH = ("proof", "strong", "hint")
 # Exceptions of the program's own making: that the file of a frame lies on a mount is no sign of trouble with the mount.
@@ -24,16 +25,16 @@ NOT_OF_FILES = {
 
 
 def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
-    """Events in order of line; every hit and record ends in exactly one, or is silenced, or absorbed by a record."""
+    """Observations in order of line. Each hit and record becomes exactly one, or is silenced, or is absorbed by a record."""
     hits = _without_noise(scan.hits)
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
-    cover, standing = Cover(records), Standing(hits)
-    absorbed = {id(hit) for hit in hits if cover.absorbs(hit) or _only_lies_there(hit, cover)}
-    events = [_from_hit(scan, hit, cover) for hit in hits if id(hit) not in absorbed]
+    records_at, hits_at = RecordIndex(records), HitIndex(hits)
+    absorbed = {id(hit) for hit in hits if records_at.absorbs(hit) or _only_lies_there(hit, records_at)}
+    events = [_from_hit(scan, hit, records_at) for hit in hits if id(hit) not in absorbed]
     for record in records:
-        if record.lends and (noisy & {line.number for line in record.quote[:1]} or _named(record, standing)):
+        if record.lends and (noisy & {line.number for line in record.quote[:1]} or _named(record, hits_at)):
             continue
-        events.append(_from_record(scan, record, standing, absorbed))
+        events.append(_from_record(scan, record, hits_at, absorbed))
     return sorted(events, key=lambda e: (e.line, e.kind))
 
 
@@ -46,13 +47,13 @@ def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
     return [h for h in hits if h.cause == HEALTHY or not any(a < h.span[1] and h.span[0] < b for a, b in noise.get(h.line, ()))]
 
 
-def _only_lies_there(hit: Hit, cover: "Cover") -> bool:
-    """Does the hit only say that a traceback's code lies on a mount, where the exception is none that a file gives?"""
-    return "drive_file" in hit.fields and any(r.fields.get("exc_type") in NOT_OF_FILES for r in cover.lenders(hit))
+def _only_lies_there(hit: Hit, records_at: "RecordIndex") -> bool:
+    """Does the hit only show that a traceback's code lies on a mount, while the exception has nothing to do with files?"""
+    return "drive_file" in hit.fields and any(r.fields.get("exc_type") in NOT_OF_FILES for r in records_at.lenders(hit))
 
 
-class Cover:
-    """Which records stand on a line. Records of one line are looked up, the few longer ones are gone through."""
+class RecordIndex:
+    """The records on a line. Records of one line are found by a table; the few longer ones are compared one by one."""
 
     def __init__(self, records: list[Record]) -> None:
         self.single: dict[int, list[Record]] = defaultdict(list)
@@ -69,16 +70,16 @@ class Cover:
         return [*self.single.get(line, ()), *(r for a, b, r in self.longer if a <= line <= b)]
 
     def absorbs(self, hit: Hit) -> bool:
-        """Is each line of the hit that is known held by a record that speaks for it?"""
+        """Does each known line of the hit belong to a record that replaces hits of its cause?"""
         return all(any(r.speaks_for(hit.cause) for r in self.at(line.number)) for line in hit.lines)
 
     def lenders(self, hit: Hit) -> list[Record]:
-        """The records that lend their fields to the hit, each once."""
+        """The records whose fields are added to the hit, each once."""
         return list({id(r): r for line in hit.lines for r in self.at(line.number) if r.lends}.values())
 
 
-class Standing:
-    """Which hits stand on a range of lines, by bisection: there may be hundreds of records, and of hits."""
+class HitIndex:
+    """The hits on a range of lines, by bisection: there may be hundreds of records and of hits."""
 
     def __init__(self, hits: Sequence[Hit]) -> None:
         places = sorted((line.number, i) for i, hit in enumerate(hits) for line in hit.lines)
@@ -92,21 +93,21 @@ class Standing:
         return [self.hits[i] for i in sorted(found)]
 
 
-def _holds(record: Record, line: int) -> bool:
+def _contains_line(record: Record, line: int) -> bool:
     return any(first <= line <= last for first, last in record.spans)
 
 
-def _named(record: Record, standing: Standing) -> bool:
-    """Does a signature know the exception of this traceback, so that the traceback itself has nothing to add?"""
-    found = standing.on([(record.quote[0].number, record.last)])
+def _named(record: Record, hits_at: HitIndex) -> bool:
+    """Does a signature match the exception of this traceback, so that the traceback itself adds nothing?"""
+    found = hits_at.on([(record.quote[0].number, record.last)])
     return any(h.cause not in (record.cause, HEALTHY) for h in found)
 
 
-def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Observation:
+def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
     prefix, stamp = _placed(hit)
-    fields: dict[str, Value] = {**_prefix_fields(prefix), **typed(hit.fields)}
+    fields: dict[str, Value] = {**_prefix_fields(prefix), **typed_fields(hit.fields)}
     lines = [Line(hit.line, hit.text)]
-    for record in cover.lenders(hit):
+    for record in records_at.lenders(hit):
         fields = {**record.fields, **fields}
         lines += [line for line in record.quote if line.number != hit.line]
     lines += [line for line in hit.also if line.number not in {x.number for x in lines}]
@@ -128,16 +129,16 @@ def _from_hit(scan: Scan, hit: Hit, cover: Cover) -> Observation:
     )
 
 
-def _from_record(scan: Scan, record: Record, standing: Standing, absorbed: Container[int]) -> Observation:
-    inside = standing.on(record.spans)
+def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Container[int]) -> Observation:
+    inside = hits_at.on(record.spans)
     mine = [h for h in inside if id(h) in absorbed and record.speaks_for(h.cause)]
     quoted = {line.number for line in record.quote}
-    more = [h for h in mine if h.line not in quoted and h.cause == record.cause and _holds(record, h.line)]
+    more = [h for h in mine if h.line not in quoted and h.cause == record.cause and _contains_line(record, h.line)]
     extra = [Line(h.line, h.text) for h in sorted(more, key=lambda h: WORTH.index(h.weight))]  # a hint, as a stack frame, last
-    neighbours = {line.number: line for h in inside if _holds(record, h.line) for line in h.region.lines()}
+    neighbours = {line.number: line for h in inside if _contains_line(record, h.line) for line in h.region.lines()}
     fields = dict(record.fields)
     for hit in mine:
-        fields = {**typed(hit.fields), **fields}
+        fields = {**typed_fields(hit.fields), **fields}
     spans = {h.line: h.span for h in sorted(inside, key=lambda h: (WORTH.index(h.weight), h.span[0]), reverse=True)}
     stamp, prefix = None, parse_prefix(record.quote[0].text) if record.quote else Prefix("")
     around = sorted(neighbours.values(), key=lambda x: (x.number > record.first, abs(x.number - record.first)))

@@ -21,7 +21,7 @@ OUTCOMES = (LOST,)
 
 
 def read(region: Region) -> Record | None:
-    """The sentence around the region's line; None when its end is missing."""
+    """The record of the message around the region's line; None where its end is missing."""
     before = region.lines_before()
     head = next((line for line in reversed(before) if FALLEN_GPU_PATTERN.search(line.text)), None)
     own = Line(region.number, region.text)

@@ -1,4 +1,4 @@
-"""Python's own dump at a fatal signal, or of a run that hangs: the thread it happened in and the user's own frame there.
+"""Python's own dump at a fatal signal or of a hanging run: the thread in question, and its innermost frame in the user's code.
 
     Fatal Python error: Segmentation fault
 
@@ -112,7 +112,7 @@ def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
 
 
 def _own(frames: list[Line], pattern: re.Pattern[str]) -> tuple[Line, re.Match[str]] | None:
-    """The innermost frame in code that is not an installed library's; else the innermost at all."""
+    """The innermost frame outside of installed libraries; else the innermost frame."""
     found = [(line, match) for line in frames if (match := pattern.search(line.text))]
     foreign = (*FOREIGN_PATHS, "\\Lib\\")
     return next((f for f in found if not any(x in f[1]["file"] for x in foreign)), found[0] if found else None)
@@ -123,7 +123,7 @@ def _frame(found: re.Match[str]) -> dict[str, Value]:
 
 
 def _spy(region: Region, doing: str) -> Record | None:
-    """py-spy's view of the main thread; its frames have no "File". It decides nothing: what the frames wait for does."""
+    """py-spy's dump of the main thread, whose frames have no "File". It has no outcome; signatures on its frames do."""
     frames: list[Line] = []
     for line in region.lines_after():
         if not SPY_FRAME.match(line.text):

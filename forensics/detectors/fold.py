@@ -37,7 +37,7 @@ KEPT_PLACES = 600
 
 
 class _Group(Struct):
-    """Equal records in order of their lines; `stamp`: the last one that was told."""
+    """Equal records in order of their lines; `stamp`: the last known one."""
 
     records: list[Record]
     stamp: Stamp | None
@@ -54,12 +54,12 @@ class _Group(Struct):
         return replace(first, count=count, places=places, quote=quote)
 
 
-def fold(records: Sequence[Record], places: int = 0, seen: int = 0, longer: bool = False) -> list[Record]:
+def fold_records(records: Sequence[Record], places: int = 0, seen: int = 0, longer: bool = False) -> list[Record]:
     """`records` of one parser with equal ones made one, in order of their first lines.
 
-    `places`: where such a record was looked for; `seen`: how many such places the source has. What was not looked at is counted
-    in the share of those that were, so `count` is an estimate there. `longer`: fold those of several lines too; else only what
-    stands on one line does, because a report of many lines is more than the fields that are read from it.
+    `places`: how many places were read; `seen`: how many such places the source has. Places that were not read are counted in
+    proportion, so `count` is an estimate then. `longer`: fold records of several lines, too; by default only records of one line
+    are folded, because a longer report holds more than the fields that are read from it.
     """
     open_groups: dict[tuple[object, ...], _Group] = {}
     done: list[_Group] = []
@@ -86,7 +86,7 @@ def _key(record: Record) -> tuple[object, ...]:
 
 
 def _apart(last: Stamp | None, now: Stamp | None) -> bool:
-    """Is more than GAP_S known to lie between two stamps, or a boot?"""
+    """Do more than GAP_S, or a boot, lie between two stamps?"""
     if last is None or now is None:
         return False
     if last.mono is not None and now.mono is not None:

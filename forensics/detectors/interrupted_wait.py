@@ -1,12 +1,12 @@
-"""Ctrl-C on a program that waited: the wait, where the program began it, and the lock by its name where a line shows it.
+"""Ctrl-C on a waiting program: the wait, the program's line that began it, and the name of the lock where a line shows it.
 
       File "/home/u/train.py", line 18, in update
         with b_lock:                                      -> waited for b_lock at train.py:18
     KeyboardInterrupt
 
-A main thread that waits for its workers does nothing wrong, so one wait is a hint; a lock that the program's own line takes, or
-the waits of several processes that one Ctrl-C showed, is more. Frames as CPython's Lib/threading.py, queue.py, multiprocessing
-and concurrent/futures name them.
+A main thread that waits for its workers is normal, so a single wait is a hint. A lock taken in the program's own line, or waits
+of several processes at one Ctrl-C, are stronger evidence. Names of frames: CPython's Lib/threading.py, queue.py,
+multiprocessing, concurrent/futures.
 """
 
 from msgspec.structs import replace
@@ -34,8 +34,8 @@ MIN_WAITING_PROCESSES = 2
 
 
 def read(region: Region) -> Record | None:
-    """The wait that the Ctrl-C on this region's line ended, or, without a cause, that the program was at work; None where no
-    traceback stands above it."""
+    """The wait that the Ctrl-C on this region's line ended. Without an outcome where the program was computing; None without a
+    traceback above the line."""
     *above, end = parse_lines([*region.lines_before(), Line(region.number, region.text)])
     if not INTERRUPT_PATTERN.match(end.message.strip()):
         return None
@@ -64,7 +64,7 @@ def read(region: Region) -> Record | None:
 
 
 def join(records: list[Record]) -> list[Record]:
-    """The waits among what Ctrl-C showed; where nothing else was shown, and several of them, nobody was at work."""
+    """The waits among the interrupted processes. Where several waited and none was computing, the weight is higher."""
     waits = [r for r in records if r.outcome]
     if len(waits) < max(MIN_WAITING_PROCESSES, len(records)):
         return waits

@@ -1,4 +1,4 @@
-"""The kernel's out-of-memory report: who asked, whose limit it was, who was killed and what it held.
+"""The kernel's out-of-memory report: the process that asked for memory, the limit, the victim and its memory.
 
     python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
     ... memory: usage 409600kB, limit 409600kB, failcnt 331 ...
@@ -6,7 +6,7 @@
     Memory cgroup out of memory: Killed process 1917 (python3) total-vm:469992kB, anon-rss:393356kB, ...
 
 Wordings of mm/oom_kill.c and mm/memcontrol.c from 2.6 to 6.x. The process that invoked the killer is often not its victim.
-Whether the host or a cgroup ran out is told by the constraint, else by the sentence, else by the call trace.
+Whether the host or a cgroup ran out is given by the constraint, else by the sentence, else by the call trace.
 """
 
 import re
@@ -14,9 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from forensics.core import lazy
-from forensics.core.text import size
+from forensics.core.text import format_size
 from forensics.detectors.base import ParsedLine, Record, parse_lines
-from forensics.detectors.units import typed
+from forensics.detectors.units import typed_fields
 from forensics.line_formats.cgroup_paths import owner
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 
@@ -58,11 +58,11 @@ STACK_CGROUP = lazy.regex(r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try
 STACK_GLOBAL = lazy.regex(r"\b__alloc_pages_slowpath\b")
 UNLIMITED_BYTES = 1 << 60
 MAX_TOP_TASKS = 5
-PRINTED_S = 10.0  # a serial console takes seconds for a long report
+PRINTED_S = 10.0  # a serial console takes seconds to print a long report
 
 
 def read(region: Region) -> Record | None:
-    """The report that starts on the region's line; None for one that a person asked for (sysrq) or that names nothing."""
+    """The report that starts on the region's line; None for one that a person triggered (sysrq) or that names no victim."""
     rows = [
         r for r in parse_lines([Line(region.number, region.text), *region.lines_after()]) if r.prefix.program in (None, "kernel")
     ]
@@ -76,7 +76,7 @@ def read(region: Region) -> Record | None:
 
 
 def _later(start: Stamp | None, now: Stamp | None) -> bool:
-    """Is a line known to be of another time than the first one of a report, as where somebody searched for kills alone?"""
+    """Is a line of another time than the first line of the report? So it is in the output of a search for kills."""
     if start is None or now is None:
         return False
     if start.mono is not None and now.mono is not None:
@@ -96,7 +96,7 @@ class _Report:
         self.said: set[str] = set()
 
     def feed(self, row: ParsedLine) -> None:
-        """Take what one line tells."""
+        """Take in one line of the report."""
         message = row.message
         kill = KILL.search(message)
         if kill:
@@ -105,7 +105,7 @@ class _Report:
         for rank, pattern in enumerate(LINES):
             found = pattern.search(message)
             if found:
-                self.fields |= typed({k: v for k, v in found.groupdict().items() if v})
+                self.fields |= typed_fields({k: v for k, v in found.groupdict().items() if v})
                 self._seen(row.line, 2 if rank in (1, 2) else 3 if rank == 4 else 4 if rank == 0 else 9)
                 return
         task = TASK_ROW.match(message)
@@ -127,7 +127,7 @@ class _Report:
         if found["done"] or "pid" not in self.fields:
             self.kills.add(found["pid"])
             if len(self.kills) == 1:
-                self.fields |= typed(groups)
+                self.fields |= typed_fields(groups)
         self._seen(line, 0 if found["done"] else 1)
 
     def _seen(self, line: Line, worth: int) -> None:
@@ -153,7 +153,7 @@ class _Report:
         if self.kills:
             fields["kills"] = len(self.kills)
         self.quote.sort(key=lambda q: (q[0], q[1].number))
-        weight: Weight = "hint"  # cut off before it tells whose limit it was
+        weight: Weight = "hint"  # cut off before the line with the limit
         if sure or self.kills:
             weight = "proof" if sure and (self.kills or "constraint" in fields) else "strong"
         quote = tuple(line for worth, line in self.quote if worth < 9)[:4]
@@ -174,4 +174,4 @@ class _Report:
 
     def _biggest(self) -> str:
         top: Iterable[tuple[str, tuple[int, int]]] = sorted(self.tasks.items(), key=lambda t: -t[1][1])[:MAX_TOP_TASKS]
-        return ", ".join(f"{name}{f' x{count}' if count > 1 else ''} {size(pages * 4096)}" for name, (count, pages) in top)
+        return ", ".join(f"{name}{f' x{count}' if count > 1 else ''} {format_size(pages * 4096)}" for name, (count, pages) in top)

@@ -1,4 +1,4 @@
-"""How a container ended, as `kubectl describe` tells it: which one, of which pod, by what, under which limit.
+"""The end of a container in the output of `kubectl describe`: container, pod, reason, and its memory limit.
 
     Name:             train-0
     Containers:
@@ -9,7 +9,7 @@
         Limits:
           memory:  512Mi
 
-and a pod that the node put out:
+and a pod that was evicted:
 
     Message:          The node was low on resource: memory. Threshold quantity: 100Mi, available: 88Mi. Container main was using
                       1924152Ki, which exceeds its request of 0.
@@ -53,7 +53,7 @@ BY_RESOURCE = {
     "inodes": "evicted_disk",
     "pids": "evicted_pids",
 }
-# What a code tells when the reason is a plain Error: that the program failed, that it was never started, or 128 + the signal.
+# The meaning of an exit code with the reason Error: the program failed, it was never started, or 128 + the signal.
 BY_CODE = {
     1: PROGRAM_FAILED,
     2: PROGRAM_FAILED,
@@ -129,7 +129,7 @@ def _terminated(region: Region) -> Record | None:
 
 
 def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[str, Weight, set[int]] | None:
-    """The outcome, how sure, and numbers of further lines that show it."""
+    """The outcome, its weight, and the numbers of further lines that show it."""
     if reason == OOM_KILLED:
         return OOM_KILLED, "proof", set()
     probe = f"Container {container} failed liveness probe"
@@ -155,7 +155,7 @@ def _names(before: list[Line], indent: int) -> dict[str, Value]:
 
 
 def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, Value]:
-    """The node, the pod's uid and the container's id; a container that was started anew has another id than the dead one."""
+    """The node, the pod's uid and the container's id. A restarted container has another id than the dead one."""
     ids: dict[str, Value] = {}
     for line in reversed(before):
         if is_current and "container_id" not in ids and (found := CONTAINER_ID_ROW_PATTERN.match(line.text)):
@@ -180,7 +180,7 @@ def _deeper(after: list[Line], indent: int) -> list[Line]:
 
 
 def _container(after: list[Line], indent: int) -> dict[str, Value]:
-    """What stands further down in the same container: its limit of memory and how often it was started again."""
+    """From the lines below in the same container: its memory limit and its restart count."""
     fields: dict[str, Value] = {}
     block = ""
     for line in after:

@@ -1,11 +1,11 @@
-"""Boots in the table of last(1) that no shutdown stands between: the machine was reset, or lost its power.
+"""Two boots in the table of last(1) without a shutdown between them: the machine was reset, or lost its power.
 
     $ last -x reboot shutdown
     reboot   system boot  5.15.0-91-generi Fri Mar  8 09:12   still running
     reboot   system boot  5.15.0-91-generi Mon Mar  4 17:40   still running
 
-The table begins with the newest. A boot that is `still running` below a newer one never ended in order. Where the table shows
-shutdowns at all (`last -x`), two boots without one between them say the same. Without them a list of boots tells nothing.
+The table begins with the newest. A boot that is `still running` below a newer one had no orderly end. Where the table has
+shutdowns (`last -x`), two boots without one between them show the same. A table without shutdowns shows nothing.
 """
 
 from forensics.core import lazy
@@ -21,7 +21,7 @@ OUTCOMES = (NO_SHUTDOWN,)
 
 
 def read(region: Region) -> Record | None:
-    """The boot on the region's line and the newer one above it, where nothing between them tells of a shutdown."""
+    """The boot on the region's line and the newer one above it, where no shutdown is between them."""
     own = Line(region.number, region.text)
     if not BOOT.search(own.text):
         return None

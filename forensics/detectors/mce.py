@@ -1,4 +1,4 @@
-"""A machine check: which CPU and bank, and what the status word means; a failing memory module is told from a failing processor.
+"""A machine check: which CPU and bank, and what the status word means; whether a memory module fails or a processor.
 
     mce: [Hardware Error]: CPU 18: Machine Check Exception: 5 Bank 7: be00000001010091
     mce: [Hardware Error]: TSC ae4b410af0b8 ADDR 314d193000 MISC 200400c008002086
@@ -61,7 +61,7 @@ def read(region: Region) -> Record | None:
     if "bank" not in fields and (old := OLD_BANK.search(text)):
         fields |= {k: int(v[:18]) for k, v in old.groupdict().items()}
     status = int(found["status"], 16)
-    decided = decode(status, _vendor(text), _ipid(text))
+    decided = decode_status(status, _vendor(text), _ipid(text))
     if not status & VALID or decided is None:
         return None
     outcome, cause, meaning = decided
@@ -86,7 +86,7 @@ def read(region: Region) -> Record | None:
     return Record("mce", rows[0].number, rows[-1].number, outcome, weight, tuple(quote[:4]), fields, cause=named)
 
 
-def decode(status: int, vendor: str = "", ipid: int | None = None) -> tuple[str, str | None, str] | None:
+def decode_status(status: int, vendor: str = "", ipid: int | None = None) -> tuple[str, str | None, str] | None:
     """Outcome, cause of the code and meaning of a status word; None for a word without an error.
 
     `vendor`: the kernel's number, "2" is AMD. `ipid`: AMD's MCA_IPID, whose bits 43 to 32 name the unit of the bank.
@@ -103,7 +103,7 @@ def decode(status: int, vendor: str = "", ipid: int | None = None) -> tuple[str,
 
 
 def severity(status: int) -> str:
-    """What is left of the machine: `corrected`, `uncorrected`, or `fatal` where the processor's own state is lost."""
+    """`corrected`, `uncorrected`, or `fatal` where the processor's own state is lost."""
     if status & CORRUPT:
         return "fatal"
     return "uncorrected" if status & UNCORRECTED else "corrected"
@@ -148,7 +148,7 @@ def _ipid(text: str) -> int | None:
 
 
 def _after(region: Region) -> list[Line]:
-    """The lines that go on about it: up to the next status word, or something else."""
+    """The further lines of this machine check: up to the next status word or another message."""
     rows: list[Line] = []
     for line in region.lines_after():
         if any(p.search(line.text) for p in MCE_STATUS_PATTERNS) or not MCE_LINE_PATTERN.search(line.text):
@@ -158,7 +158,7 @@ def _after(region: Region) -> list[Line]:
 
 
 def _before(region: Region) -> list[Line]:
-    """mcelog puts bank and processor in front of the status word."""
+    """The lines before the status word, where mcelog prints bank and processor."""
     rows: list[Line] = []
     for line in reversed(region.lines_before()):
         rows.insert(0, line)

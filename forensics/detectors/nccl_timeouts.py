@@ -1,4 +1,4 @@
-"""What the records of several sources say together: torchrun writes a file for each rank, and each tells only its own half.
+"""NCCL time-outs across several sources: torchrun writes one file for each rank, and each file has only its own rank's report.
 
 rank_0/stderr.log, rank_1/stderr.log: waits in work 808, last enqueued 811      rank_2/stderr.log: last enqueued 807
     -> culprit_rank 2 on the events of all three
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.detectors.culprit_rank import Report, initiator
+from forensics.detectors.culprit_rank import Report, find_culprit
 from forensics.model import Observation, Value
 
 NCCL_TIMEOUT_KIND = "nccl_watchdog"
@@ -16,15 +16,15 @@ DECIDED = ("culprit_rank", "culprit_ranks")
 MAX_TIMEOUT_GAP_S = 1800.0
 
 
-def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
-    """`events`, by source, with the time-outs that several sources report completed by who stayed away."""
+def merge_nccl_timeouts(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
+    """`events`, by source; a time-out that several sources report gets the rank that did not join."""
     reports = [e for found in events.values() for e in found if e.kind == NCCL_TIMEOUT_KIND]
     first_of_timeout: dict[int, Observation] = {}
     for group in _at_once(reports):
         if len({e.source for e in group}) < 2 or any(name in e.fields for e in group for name in DECIDED):
             continue
-        decided = initiator([_report(e) for e in group]).fields
-        # Two files that each lack ranks may have them between them: what one alone took for missing no longer counts.
+        decided = find_culprit([_report(e) for e in group]).fields
+        # A rank that is missing in one file may report in another, so ranks that a single file lacks no longer count.
         stale = ("missing_ranks", "missing_reason")
         for event in group:
             fields: dict[str, Value] = {k: v for k, v in event.fields.items() if k not in stale}
@@ -33,7 +33,7 @@ def together(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Obse
 
 
 def _at_once(reports: Sequence[Observation]) -> list[list[Observation]]:
-    """Reports of one time-out: of each source its last one, as far as their stamps do not lie apart."""
+    """Groups of reports of one time-out: of each source its last report, where their stamps are close together."""
     groups: list[list[Observation]] = []
     for event in {e.source: e for e in reports}.values():
         near = next((g for g in groups if not _apart(g[0], event)), None)

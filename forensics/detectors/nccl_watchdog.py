@@ -1,4 +1,4 @@
-"""The lines of PyTorch's NCCL watchdog, each rank's with its numbers, to one record of the time-out and of who stayed away.
+"""The lines of PyTorch's NCCL watchdog, from each rank, to one record of the time-out and of the rank that did not join.
 
     [rank1]:[E626 06:24:44 ...] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=808, OpType=ALLREDUCE,
         NumelIn=9801523, NumelOut=9801523, Timeout(ms)=600000) ran for 600020 milliseconds before timing out.
@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from forensics.core import lazy
 from forensics.detectors.base import Record
-from forensics.detectors.culprit_rank import Report, initiator
+from forensics.detectors.culprit_rank import Report, find_culprit
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Region, Trigger, Value, Weight
 
@@ -65,7 +65,7 @@ MAX_QUOTED_LINES = 12
 
 
 def read(region: Region) -> Record | None:
-    """What one line tells; its raw numbers as fields, for `join`."""
+    """The record of one line, with its raw numbers as fields, for `join`."""
     text = _unwrapped(region)
     fields: dict[str, Value] = {}
     for name, pattern in (("caught", WORK), ("status", GROUP_STATUS_PATTERN), ("dump", DUMP), ("dump", ABORTED)):
@@ -108,13 +108,13 @@ def join(records: list[Record]) -> list[Record]:
 
 
 def _joined(group: list[Record]) -> Record | None:
-    """The time-out that the lines tell of; None where no line tells of one."""
+    """The time-out in the lines; None where there is none."""
     first = next((r for r in group if r.fields["says"] == "caught"), None)
     if first is None:
         first = next((r for r in group if r.fields["says"] != "error"), None)
     if first is None:
         return None
-    found = initiator([_report(r) for r in group])
+    found = find_culprit([_report(r) for r in group])
     status = next((r.fields for r in group if "last_enqueued" in r.fields and _same_rank(r, first)), {})
     hidden = ("says", "ranks", "error", "timeout_ms", "pg_rank")
     fields: dict[str, Value] = {k: v for k, v in (*status.items(), *first.fields.items()) if k not in hidden}
@@ -176,7 +176,7 @@ def _report(record: Record) -> Report:
 
 
 def _who(text: str) -> dict[str, Value]:
-    """Rank (of the whole job where the line tells), rank in the group, and the group's name."""
+    """Rank (of the whole job where the line has it), rank in the group, and the group's name."""
     who: dict[str, Value] = {}
     group = PROCESS_GROUP_PATTERN.search(text)
     if group:

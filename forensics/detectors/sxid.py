@@ -5,8 +5,8 @@
     nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 26006, SOE HALTED
     [ERROR] [tid 12] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:85:00.0 physical id 2 port 31
 
-First three by the driver (open-gpu-kernel-modules, nvswitch errors), the last by the fabric manager. The line's own word for
-its severity counts for more than the table's. An unknown code is told as unknown.
+The first three are printed by the driver (open-gpu-kernel-modules, nvswitch errors), the last by the fabric manager. The line's
+own word for its severity counts for more than the table's. An unknown code is reported as unknown.
 """
 
 import functools

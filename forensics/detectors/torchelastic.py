@@ -1,4 +1,4 @@
-"""torchrun's failure table: which rank was seen to fail first, its exit code and signal.
+"""torchrun's failure table: the rank that it saw fail first, with exit code and signal.
 
     Root Cause (first observed failure):
     [0]:
@@ -9,9 +9,9 @@
       error_file: <N/A>
       traceback : Signal 9 (SIGKILL) received by PID 4711
 
-First by time only, so it is never proof. Printed by torch/distributed/elastic/multiprocessing/errors/__init__.py,
+First means by time only, so it is never proof. Printed by torch/distributed/elastic/multiprocessing/errors/__init__.py,
 ChildFailedError.format_msg. The ranks that failed later stand above it, under "Failures:". The launcher ends the others with
-SIGTERM and, where that does not help within half a minute, with SIGKILL: a rank killed that much later died by the launcher.
+SIGTERM and, after half a minute, with SIGKILL: a rank killed that much later was killed by the launcher.
 """
 
 from collections.abc import Iterator

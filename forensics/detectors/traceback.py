@@ -1,4 +1,4 @@
-"""Python tracebacks: the exception, its message and the user's own last frame; chained, per rank, in notebooks and in Rich boxes.
+"""Python tracebacks (chained, per rank, in notebooks, in Rich boxes) to the exception, its message and the user's last frame.
 
 Traceback (most recent call last):
   File "/home/u/train.py", line 12, in main
@@ -25,7 +25,7 @@ ONE_LINE = lazy.regex(
 )
 FOREIGN_PATHS = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
 SCRIPT_PATH_PATTERN = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
-# Exceptions by which a launcher, a pool or a broken pipe reports that another process failed: they say that, not why.
+# Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
     "ChildFailedError",
     "CalledProcessError",
@@ -55,8 +55,8 @@ REPORTERS = {
     "BrokenPipeError",
     "ConnectionResetError",
 }
-# What Python prints in front of an exception that a destructor or exit hook raised, Jupyter of an extension that it goes on
-# without, Dask of a connection that it closes, and asyncio on Windows of a browser that closed its connection.
+# Printed before exceptions that are ignored: by Python for a destructor or exit hook, by Jupyter for an extension that it does
+# without, by Dask for a connection that it closes, by asyncio on Windows for a browser that closed its connection.
 IGNORED = (
     "Exception ignored in",
     "error adding extension (",
@@ -67,17 +67,17 @@ IGNORED = (
 )
 UNCAUGHT, IGNORED_OUTCOME = "uncaught", "ignored"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME)
-# An exception that was being handled when another came up is context: the one that came up ended the program.
+# An exception that was being handled when another occurred is context: the later one ended the program.
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
 MESSAGE_LINES = 12
 # Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
 TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):")
 # Their threads without a name, and those of other trackers, by the first frame that is not Python's own.
-THREAD_PREFIX = "Exception in thread "  # ends that thread; the program shows whether it can do without
+THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
 THREADING = lazy.regex(r"[\\/]threading\.py\"")
 OF_TRACKER = lazy.regex(r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]')
-# The call that an interrupt found at work, where it is one that waits for others.
+# The interrupted call, where it is one that waits for others.
 WAITING_CALL_PATTERN = lazy.regex(
     r"\s+(?P<call>[\w.]{0,60}?(?:lock|waiter|cond\w*|sem\w*|queue|event|barrier|not_empty|not_full)\.(?:acquire|wait|join|get)\([^)]{0,80}\))\s*"
 )
@@ -85,7 +85,7 @@ RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
 def read(region: Region) -> Record | None:
-    """The traceback that starts on the region's line; None when it is cut before its exception and no heading names that."""
+    """The traceback that starts on the region's line; None where it is cut before its exception and no heading names one."""
     head, *rest = parse_lines([Line(region.number, region.text), *region.lines_after()])
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
     notebook = NOTEBOOK_HEAD.search(head.message)
@@ -138,7 +138,7 @@ def _cut(region: Region, head: ParsedLine, name: str) -> Record | None:
 
 
 def _ignored(region: Region) -> bool:
-    """Is it an exception that Python told and ignored, or one of a tracker's threads? The line in front says so, or the one
+    """Is it an exception that Python printed and ignored, or one of a tracker's threads? The line in front says so, or the one
     before where it was broken."""
     *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
     if any(said in near.text for said in IGNORED) or TRACKER.search(near.text):
@@ -149,7 +149,7 @@ def _ignored(region: Region) -> bool:
 
 
 def _of_tracker(region: Region, rows: list[ParsedLine]) -> bool:
-    """Does a thread of a tracker end with it? The run does without."""
+    """Did it end a thread of an experiment tracker? The run continues without it."""
     if not any(THREAD_PREFIX in line.text for line in region.lines_before()[-1:]):
         return False
     frames = (r.message for r in rows if r.message.lstrip().startswith('File "'))
@@ -187,7 +187,7 @@ def _notebook_end(rows: list[ParsedLine], name: str) -> int | None:
 
 
 def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
-    """The innermost frame in code that is not an installed library's; else the innermost at all."""
+    """The innermost frame outside of installed libraries; else the innermost frame."""
     best: tuple[dict[str, Value], Line | None] = ({}, None)
     only_foreign = True
     for row in rows:
@@ -200,19 +200,19 @@ def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
             fields["line_no"] = int(number[:18])
         if function := groups.get("function") or groups.get("cell_function"):
             fields["function"] = function.strip(" │")
-        foreign = _foreign(str(fields["file"]))
+        foreign = _is_library_file(str(fields["file"]))
         if not foreign or only_foreign:
             best, only_foreign = (fields, row.line), foreign
     return best
 
 
 def _inner_message(rows: list[ParsedLine]) -> str:
-    """What a message that is itself a traceback ends with: the exception of another process or thread, raised anew as text."""
+    """The last line of a message that is itself a traceback: the exception of another process or thread, raised again as text."""
     place = _end(rows)
     return rows[place].message.strip()[:500] if place is not None else TRACEBACK_HEAD
 
 
-def _foreign(file: str) -> bool:
+def _is_library_file(file: str) -> bool:
     """Is the file part of an installed package, or the script that starts one?"""
     return any(part in file for part in FOREIGN_PATHS) or (
         SCRIPT_PATH_PATTERN.search(file) is not None and not file.endswith(".py")

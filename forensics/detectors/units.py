@@ -1,4 +1,4 @@
-"""Raw groups to facts: sizes in bytes, times in seconds, counts as integers, by the suffix of their names.
+"""Raw regex groups to facts: sizes in bytes, times in seconds, counts as integers, by the suffix of the group's name.
 
 {"limit_kb": "409600", "request_size": "20.00 GiB", "pid": "4711"} -> {"limit_bytes": 419430400, "request_bytes": 21474836480,
 "pid": 4711}
@@ -28,8 +28,8 @@ INTEGERS = {
 }  # fmt: skip
 
 
-def typed(groups: Mapping[str, str]) -> dict[str, Value]:
-    """Facts of raw groups. What does not parse stays as it stood, under its own name."""
+def typed_fields(groups: Mapping[str, str]) -> dict[str, Value]:
+    """The facts of raw groups. A value that does not parse stays as text, under its own name."""
     facts: dict[str, Value] = {}
     for name, text in groups.items():
         text = text.strip()
@@ -64,7 +64,7 @@ def size_bytes(text: str) -> int | None:
 
 
 def _number(text: str) -> float | None:
-    """None also for what is too large for a size or a time: `inf`, or four hundred digits."""
+    """The number in `text`; None where it is none, or too large for a size or a time (`inf`, 400 digits)."""
     try:
         number = float(text.replace(",", ""))
     except ValueError:

@@ -72,7 +72,7 @@ def _row(code: str) -> dict[str, str]:
 
 
 def _speaks_for(row: dict[str, str]) -> tuple[str, Weight]:
-    """What a row of the table says and how loudly; a code unknown to it is trouble of the driver's, no more."""
+    """Cause and weight of a row of the table; a code that the table lacks is trouble of the driver, as a hint."""
     if not row:
         return UNKNOWN_CODE, "hint"
     if row["cause"] == HEALTHY:

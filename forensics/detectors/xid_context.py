@@ -1,12 +1,12 @@
-"""What stands beside a record decides what it means: Xids of a program or of the GPU, and the sub-codes of NVLink 5.
+"""Xids whose meaning depends on other records near them: caused by a program or by the GPU; and the sub-codes of NVLink 5.
 
     NVRM: Xid (PCI:0000:3b:00): 48, ... DBE (double bit error) ...
     NVRM: Xid (PCI:0000:3b:00): 13, ... Graphics SM Warp Exception on (GPC 1, TPC 3, SM 0): Out Of Range Address
         -> the 13 is a consequence of the 48: reason "the GPU reported Xid 48 ... beside it"
 
-Xid 13, 31 and their like are printed for a program that touches memory it may not, and for a GPU that computes wrong addresses.
-NVIDIA's catalogue of Xids tells them apart by what repeats: the same unit (GPC, TPC) or the same GPU under different programs
-speaks for the hardware, many units of one program at once for the program.
+Xid 13, 31 and similar ones are printed for a program with an invalid memory access, and for a GPU that computes wrong addresses.
+NVIDIA's catalogue of Xids distinguishes them by what repeats: the same unit (GPC, TPC), or the same GPU with different programs,
+points to the hardware; many units at once in one program point to the program.
 """
 
 from bisect import bisect_left
@@ -24,12 +24,12 @@ from forensics.model import Value
 
 PROGRAM_OR_GPU = {13, 31, 32, 69, 137}
 GPC_TPC_PATTERN = lazy.regex(r"\(GPC (\d+), TPC (\d+)(?:, SM (\d+))?\)")
-MAX_XID_CONTEXT_LINES = 2000  # beside: what stands further away in a kernel log is another story
-NEAR_RECORDS = 32  # on either side; a flood says no more than its first lines
+MAX_XID_CONTEXT_LINES = 2000  # records further away in a kernel log are unrelated
+NEAR_RECORDS = 32  # on either side; in a flood, the nearest records are enough
 
 
-def settle(found: Mapping[str, list[Record]], knowledge: Database) -> dict[str, list[Record]]:
-    """`found`, by kind, with those records completed that others of the same source stand beside."""
+def resolve_xids(found: Mapping[str, list[Record]], knowledge: Database) -> dict[str, list[Record]]:
+    """`found`, by kind, with the records completed whose meaning depends on others of the same source."""
     xids = found.get("xid", [])
     if not xids:
         return dict(found)
@@ -37,7 +37,7 @@ def settle(found: Mapping[str, list[Record]], knowledge: Database) -> dict[str, 
     for record in sorted((*xids, *found.get("aer", ())), key=lambda r: r.first):
         if "pci" in record.fields:
             by_gpu[slot(str(record.fields["pci"]))].append(record)
-    judged = [_with_link(_judged(r, by_gpu[slot(str(r.fields["pci"]))], knowledge)) for r in xids]
+    judged = [_with_link(_classified(r, by_gpu[slot(str(r.fields["pci"]))], knowledge)) for r in xids]
     return {**found, "xid": judged}
 
 
@@ -49,8 +49,8 @@ def slot(pci: str) -> str:
     return ":".join([domain, *parts[-2:]] if domain else parts[-2:])
 
 
-def _judged(record: Record, same_gpu: Sequence[Record], knowledge: Database) -> Record:
-    """An Xid that can be either, with the reason why it is taken for one of them; any other as it is."""
+def _classified(record: Record, same_gpu: Sequence[Record], knowledge: Database) -> Record:
+    """An Xid that can be either, classified and with the reason; any other Xid as it is."""
     if record.fields.get("xid") not in PROGRAM_OR_GPU:
         return record
     at = bisect_left(same_gpu, record.first, key=lambda r: r.first)
@@ -74,12 +74,12 @@ def _judged(record: Record, same_gpu: Sequence[Record], knowledge: Database) -> 
 
 
 def _is_fault(record: Record, knowledge: Database) -> bool:
-    """Does the record tell of a broken GPU, more than as a hint?"""
+    """Does the record show a broken GPU, with more weight than a hint?"""
     return record.weight != "hint" and record.outcome != HOST_LINK and knowledge.has_trait(record.cause, "device_fault")
 
 
 def _pattern(alike: Sequence[Record]) -> tuple[str, bool]:
-    """What repeated Xids of one code on one GPU say, and whether it speaks against the GPU."""
+    """The pattern in repeated Xids of one code on one GPU, in words, and whether it points to the GPU."""
     programs = _programs(alike)
     units = {m.group(1, 2) for r in alike if (m := GPC_TPC_PATTERN.search(str(r.fields.get("detail", ""))))}
     if len(programs) > 1 and len(units) <= 1:
@@ -96,7 +96,7 @@ def _programs(alike: Iterable[Record]) -> set[str]:
 
 
 def _with_link(record: Record) -> Record:
-    """Xid 144 to 150 with what the table says of its two words; the first row where several say the same."""
+    """Xid 144 to 150 with the table's meaning of its two words; the first row where several have the same."""
     row = next(decode_line(record.quote[0].text), None) if record.quote else None
     if row is None:
         return record

@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from forensics import detectors
 from forensics.advice.case import SAID_FACT, case_fields
-from forensics.advice.findings import said
-from forensics.advice.remedies import advice
+from forensics.advice.findings import quoted_evidence
+from forensics.advice.remedies import fitting_remedies
 from forensics.advice.wording import summary
 from forensics.database import Cause, Database, Signature
-from forensics.database.codes import Code, asked, told
-from forensics.database.conditions import field_of
+from forensics.database.codes import Code, codes_asked_for, codes_in_line
+from forensics.database.conditions import condition_field
 from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
 from forensics.explain.likeness import likely_causes
@@ -40,7 +40,7 @@ class Match(Struct, frozen=True):
     silenced: bool
 
 
-class Told(Struct, frozen=True):
+class ExplainedCause(Struct, frozen=True):
     """A cause as it is explained: the remedies that fit, and what happened in the words of the given lines."""
 
     cause: Cause
@@ -49,9 +49,10 @@ class Told(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """What is known of `asked`; everything empty where nothing is. `near`: ids that look alike.
+    """What is known of `codes_asked_for`; everything empty where nothing is. `near`: ids that look alike.
 
-    `reading`: what `asked` was taken for, in words; empty where it is an id. `terms`: the words of it that people use for causes.
+    `reading`: what `codes_asked_for` was taken for, in words; empty where it is an id. `terms`: the words of it that people use
+    for causes.
     """
 
     asked: str
@@ -61,7 +62,7 @@ class Explanation(Struct, frozen=True):
     sub_codes: tuple[dict[str, str], ...] = ()
     matches: tuple[Match, ...] = ()
     signatures: tuple[Signature, ...] = ()
-    causes: tuple[Told, ...] = ()
+    causes: tuple[ExplainedCause, ...] = ()
     near: tuple[str, ...] = ()
 
     @property
@@ -88,13 +89,13 @@ def explain(text: str, database: Database) -> Explanation:
     family = tuple(_in_general(c) for i, c in database.causes.items() if i.split(".")[0] == name)
     if family:
         return Explanation(name, causes=family)
-    codes = asked(name)
+    codes = codes_asked_for(name)
     if codes is not None:
         reading = " or ".join(dict.fromkeys(f"{_article(c.kind)} {c.kind}" for c in codes))
         return Explanation(name, reading, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
     found = _lines(text, database)
     is_mistyped_id = bool(found.near) and " " not in name
-    is_told = any(_names_a_cause(m, database) for m in found.matches) or any(told(name))
+    is_told = any(_names_a_cause(m, database) for m in found.matches) or any(codes_in_line(name))
     is_question = "\n" not in name and not is_mistyped_id and not is_told
     return (_words(name, database) or found) if is_question else found
 
@@ -134,7 +135,7 @@ def _lines(text: str, database: Database) -> Explanation:
         if (hit.signature, hit.line) not in heard:
             matches.append(Match(hit.line, hit.text, hit.signature, hit.cause, hit.weight, dict(hit.fields), True))
     lines = text.splitlines() or [""]
-    codes = tuple(dict.fromkeys(c for line in lines for c in (*told(line), *codes_in(line))))
+    codes = tuple(dict.fromkeys(c for line in lines for c in (*codes_in_line(line), *codes_in(line))))
     spoken = {s.id: s for m in matches for s in _signature(m.id, database)}
     causes = _of_events(events, database) or tuple(_of_codes(codes, database))
     return Explanation(
@@ -159,30 +160,32 @@ def _of_event(event: Observation) -> Match:
     return Match(event.line, text, event.kind, event.cause, event.weight, event.fields, False)
 
 
-def _of_events(events: Iterable[Observation], database: Database) -> tuple[Told, ...]:
+def _of_events(events: Iterable[Observation], database: Database) -> tuple[ExplainedCause, ...]:
     """The causes that the events speak for, each with the facts of its surest event."""
     best: dict[str, Observation] = {}
     for event in sorted(events, key=lambda e: (e.cause == HEALTHY, ("proof", "strong", "hint").index(e.weight))):
         if event.cause in database.causes:
             best.setdefault(event.cause or "", event)
     causes = [(database.causes[name], event) for name, event in best.items()]
-    return tuple(Told(c, summary(c, e.fields), advice(c, {**e.fields, **said(e.proofs)})) for c, e in causes)
+    return tuple(
+        ExplainedCause(c, summary(c, e.fields), fitting_remedies(c, {**e.fields, **quoted_evidence(e.proofs)})) for c, e in causes
+    )
 
 
-def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[Told]:
+def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[ExplainedCause]:
     names = dict.fromkeys(name for code in codes for name in code.causes if name in database.causes)
     yield from (_in_general(database.causes[name]) for name in list(names)[:CAUSES_SHOWN])
 
 
-def _in_general(cause: Cause) -> Told:
+def _in_general(cause: Cause) -> ExplainedCause:
     """A cause without a case: its remedies, fields as `<name>`, but for those that a program's own lines or numbers call for."""
     own: set[str | None] = {*case_fields()}
     own.discard(SAID_FACT)
     remedies = (
         Advice(i, r.who, _open(r.do), _open(r.why), tuple(map(_open, r.commands)), r.source or None)
-        for i, r in enumerate((r for r in cause.remedies if own.isdisjoint(map(field_of, r.when))), 1)
+        for i, r in enumerate((r for r in cause.remedies if own.isdisjoint(map(condition_field, r.when))), 1)
     )
-    return Told(cause, "", tuple(remedies))
+    return ExplainedCause(cause, "", tuple(remedies))
 
 
 def _open(template: str) -> str:

@@ -45,11 +45,11 @@ def likely_causes(question: str, database: Database, most: int) -> tuple[str, ..
 
 
 def _of_terms(terms: Iterable[Term]) -> Iterator[tuple[str, float]]:
-    told: set[str] = set()
+    named: set[str] = set()
     for i, term in enumerate(terms):
         for j, cause in enumerate(term.causes):
-            if cause not in told:
-                told.add(cause)
+            if cause not in named:
+                named.add(cause)
                 yield cause, TERM_SCORE / (1 + i) / (1 + 0.6 * j)
 
 

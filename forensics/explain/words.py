@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from forensics.database import read_rows
-from forensics.database.codes import Code, cuda, ending, signal, xid
+from forensics.database.codes import Code, cuda, exit_status, signal, xid
 
 WORD_PATTERN = re.compile(r"[a-z0-9]+(?:'t)?")
 ERROR_WORD_PATTERN = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
@@ -45,16 +45,16 @@ WORD_SUFFIXES = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "s")
 LEAST_STEM_CHARS = 3
 WORDS_BETWEEN = 1  # other word that the words of a phrase may have among them
 TERMS_SHOWN = 3
-CLOSE = 0.7  # of the best term's score, from which another one is told as well
+CLOSE = 0.7  # of the best term's score, from which another term is shown as well
 CODE_NUMBER_PATTERN = r"(-?\d{1,5})\b"
 CODES = (
     (re.compile(rf"(?i)\bxid[ :#]*{CODE_NUMBER_PATTERN}"), xid),
     (re.compile(rf"(?i)\bcuda error[ :(]*{CODE_NUMBER_PATTERN}"), cuda),
     (
         re.compile(rf"(?i)\b(?:exit\w*|return\w*|status|rc)\b(?:[ :=(]|with|code|status|of|is){{0,24}}{CODE_NUMBER_PATTERN}"),
-        ending,
+        exit_status,
     ),
-    (re.compile(rf"(?i)\bcode[ :=(]{{1,3}}{CODE_NUMBER_PATTERN}"), ending),
+    (re.compile(rf"(?i)\bcode[ :=(]{{1,3}}{CODE_NUMBER_PATTERN}"), exit_status),
     (re.compile(r"(?i)\bsignal[ :#]*(\d{1,2})\b"), signal),
     (re.compile(r"\b(SIG(?:KILL|SEGV|ABRT|BUS|TERM|ILL|FPE|INT|HUP|PIPE|XCPU|XFSZ|SYS))\b"), signal),
 )

@@ -69,7 +69,7 @@ def _local(source: str, group: str, pattern: "re.Pattern[str] | None") -> list[C
 
 
 def _remote(source: str, group: str, pattern: "re.Pattern[str] | None") -> list[Case]:
-    fs, root = opened(source)
+    fs, root = open_url(source)
     try:
         files = sorted(fs.find(root))
     except Exception as error:  # each file system has errors of its own
@@ -88,7 +88,7 @@ def _remote(source: str, group: str, pattern: "re.Pattern[str] | None") -> list[
     return [Case(name, tuple(paths), source) for name, paths in folders.items()]
 
 
-def opened(url: str) -> tuple[Any, str]:
+def open_url(url: str) -> tuple[Any, str]:
     """The file system and the path in it; raises UsageError where fsspec, or its part for that scheme, is not installed."""
     try:
         from fsspec.core import url_to_fs

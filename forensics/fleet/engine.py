@@ -1,7 +1,7 @@
 """Cases to reports on Dask: a cluster of this machine, a scheduler that runs already, Slurm or Kubernetes.
 
 Few tasks are given at a time, so that a scheduler holds hundreds and not a million. A worker that is killed costs nothing but
-time: Dask gives its case to another one. A case that kills its worker again and again is told as such.
+time: Dask gives its case to another one. A case that kills its worker again and again gets a report that says so.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from typing import Any
 
 from forensics.core.errors import UsageError
 from forensics.fleet.cases import INSTALL_FLEET, Case
-from forensics.fleet.worker import Analysed, Limits, analysed, failed
+from forensics.fleet.worker import Analysed, Limits, analyse_case, failed_case
 
 QUIET = {  # of a cluster of this machine: its workers wait for a helper, and there is nothing to sample a hundred times a second
     "distributed.worker.profile.enabled": False,
@@ -77,7 +77,7 @@ def reports(client: Any, cases: Iterable[Case], limits: Limits) -> Iterator[Anal
 
     def give(most: int) -> None:
         for _, case in zip(range(most), waiting, strict=False):
-            future = client.submit(analysed, case, limits, pure=False, retries=2)
+            future = client.submit(analyse_case, case, limits, pure=False, retries=2)
             given[future] = case
             done.add(future)
 
@@ -88,6 +88,6 @@ def reports(client: Any, cases: Iterable[Case], limits: Limits) -> Iterator[Anal
             yield future.result()
         else:
             error = future.exception()
-            yield failed(case, f"its worker failed again and again ({type(error).__name__})", 0.0, limits)
+            yield failed_case(case, f"its worker failed again and again ({type(error).__name__})", 0.0, limits)
         future.release()
         give(1)

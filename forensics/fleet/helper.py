@@ -15,12 +15,12 @@ import msgspec
 from forensics import pipeline
 from forensics.core.errors import ForensicsError, SourceError
 from forensics.database import Database
-from forensics.fleet.cases import Case, opened
+from forensics.fleet.cases import Case, open_url
 from forensics.model import Report, Warning
 from forensics.report import render
 
 
-class Asked(msgspec.Struct, frozen=True):
+class HelperRequest(msgspec.Struct, frozen=True):
     """A case, or with `failure` what happened to it, which its report is to say. `signatures`: folders over the built-in ones."""
 
     case: Case
@@ -34,7 +34,7 @@ def main() -> None:
     os.dup2(2, 1)  # what anything else prints goes elsewhere
     knowledge: Database | None = None
     for line in sys.stdin.buffer:
-        asked = msgspec.json.decode(line, type=Asked)
+        asked = msgspec.json.decode(line, type=HelperRequest)
         knowledge = knowledge or pipeline.database(Path(f) for f in asked.signatures)
         text = render(_report(asked, knowledge), "jsonl").encode()
         try:
@@ -44,7 +44,7 @@ def main() -> None:
             os._exit(0)
 
 
-def _report(asked: Asked, knowledge: Database) -> Report:
+def _report(asked: HelperRequest, knowledge: Database) -> Report:
     case = asked.case
     if asked.failure:
         return pipeline.analyze([], case.name, knowledge, [Warning("limit", asked.failure, case.name)])
@@ -61,7 +61,7 @@ def _report(asked: Asked, knowledge: Database) -> Report:
 
 def _fetched(case: Case, knowledge: Database) -> Report:
     """The report on files of a URL, which are brought into a folder of this machine and leave it again."""
-    fs, root = opened(case.base)
+    fs, root = open_url(case.base)
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         os.chdir(folder)
         try:

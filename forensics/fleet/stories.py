@@ -19,7 +19,7 @@ from forensics.core.errors import UsageError
 from forensics.database import Cause
 from forensics.history.incident import Incident
 
-WINDOW_S = 300  # a timeout of ten minutes is told in steps; a fabric that is down is told by all within minutes
+WINDOW_S = 300  # a time-out of ten minutes is reported in steps; a broken fabric is reported by all nodes within minutes
 LEAST_NODES = 3
 MOST_EXPECTED = 0.01
 MIN_NODES_SHARE = 0.9  # of the nodes: one or two may be told by another log
@@ -92,16 +92,16 @@ def _of_family(family: str, incidents: list[Incident], topology: Mapping[str, Ma
     for node, labels in topology.items():
         for kind, value in labels.items():
             groups[f"{kind} {value}"].add(node)
-    told: list[Story] = []
+    stories: list[Story] = []
     used: set[str] = set()
     for label, members in [*sorted(groups.items(), key=lambda g: (len(g[1]), g[0])), ("all nodes", nodes)]:
         left = [i for i in incidents if i.node in members and i.key not in used]
         for run in _runs(left):
             story = _story(family, label, run, len(incidents), span, len(members) / max(len(nodes), 1), len(nodes) / len(members))
             if story and (label == "all nodes" or _most_of(run, incidents, used)):
-                told.append(story)
+                stories.append(story)
                 used |= {i.key for i in run}
-    return told
+    return stories
 
 
 def _runs(incidents: Sequence[Incident]) -> list[list[Incident]]:

@@ -17,7 +17,7 @@ from typing import IO
 import msgspec
 
 from forensics.fleet.cases import Case
-from forensics.fleet.helper import Asked
+from forensics.fleet.helper import HelperRequest
 
 HELPER_LOOK_S = 0.05  # between looks at the helper's memory
 LENGTH_CHARS = 16
@@ -52,7 +52,7 @@ class Helper:
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, asked: Asked, limits: Limits) -> bytes:
+    def ask(self, asked: HelperRequest, limits: Limits) -> bytes:
         """The report; raises OverLimitError, and has ended the process, where it took too much or died."""
         process = self.process or self._start()
         assert process.stdin and process.stdout
@@ -112,20 +112,20 @@ HELPER = Helper()
 atexit.register(HELPER.stop)
 
 
-def analysed(case: Case, limits: Limits) -> Analysed:
+def analyse_case(case: Case, limits: Limits) -> Analysed:
     """The report on `case`; one that took too much gets a report that says so."""
     start = time.monotonic()
     try:
-        report = HELPER.ask(Asked(case, "", limits.signatures), limits)
+        report = HELPER.ask(HelperRequest(case, "", limits.signatures), limits)
         HELPER.renew()
         return Analysed(case.name, report, "", time.monotonic() - start)
     except OverLimitError as error:
-        return failed(case, str(error), time.monotonic() - start, limits)
+        return failed_case(case, str(error), time.monotonic() - start, limits)
 
 
-def failed(case: Case, why: str, seconds: float, limits: Limits) -> Analysed:
+def failed_case(case: Case, why: str, seconds: float, limits: Limits) -> Analysed:
     """The report on a case that could not be analysed."""
-    report = HELPER.ask(Asked(case, why, limits.signatures), Limits())
+    report = HELPER.ask(HelperRequest(case, why, limits.signatures), Limits())
     return Analysed(case.name, report, why, seconds)
 
 

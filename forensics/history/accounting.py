@@ -45,7 +45,7 @@ def read_exposure(path: Path) -> dict[str, float]:
     return hours
 
 
-def expanded(nodes: str) -> list[str]:
+def expand_nodes(nodes: str) -> list[str]:
     """`gpu-[01-03,07]` as its names; raises ValueError for what is no such list."""
     names: list[str] = []
     for found in HOST_LIST.finditer(nodes):
@@ -61,12 +61,12 @@ def expanded(nodes: str) -> list[str]:
     return names
 
 
-def asked_for(each: Iterable[str]) -> str:
+def stored_request(each: Iterable[str]) -> str:
     """What a run was given, as it is stored: `--mem 32G;--time 1:00:00;`."""
     return "".join(f"{a.replace(';', ',')};" for a in each)
 
 
-def told_asked(stored: str) -> list[str]:
+def requested_options(stored: str) -> list[str]:
     """`--mem 32G;--time 1:00:00;` -> [`--mem 32G`, `--time 1:00:00`]; earlier versions stored it without semicolons."""
     if ";" in stored:
         return stored.rstrip(";").split(";")
@@ -78,7 +78,7 @@ def job_row(row: Mapping[str, str]) -> dict[str, Any] | None:
     """A row of sacct as one of `jobs`; None for a job that did not end."""
     try:
         start, end = _seconds(row["Start"]), _seconds(row["End"])
-        nodes = expanded(row["NodeList"]) if "None" not in row["NodeList"] else []
+        nodes = expand_nodes(row["NodeList"]) if "None" not in row["NodeList"] else []
     except ValueError:
         return None  # still running, never started
     gpus = GPU_COUNT_PATTERN.search(row.get("AllocTRES") or "")
@@ -91,7 +91,7 @@ def job_row(row: Mapping[str, str]) -> dict[str, Any] | None:
         "start": start,
         "end": max(end, start),
         "nodes": ",".join(nodes),
-        "asked": asked_for(f"{name} {value}" for name, value in asked if value),
+        "asked": stored_request(f"{name} {value}" for name, value in asked if value),
         "gpus": int(gpus["count"]) if gpus else 0,
     }
 

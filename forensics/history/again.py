@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from sqlalchemy import and_, func, select
 
-from forensics.history.accounting import told_asked
+from forensics.history.accounting import requested_options
 from forensics.history.fingerprint import in_front
 from forensics.history.incident import Incident
 from forensics.history.tables import INCIDENT_TABLE, JOBS, RESOLUTIONS
-from forensics.model import History, SeenOn
+from forensics.model import History, NodeCount
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -31,7 +31,7 @@ Level = Literal["exact", "similar"]
 C, J = INCIDENT_TABLE.c, JOBS.c
 
 
-class Next(Struct, frozen=True):
+class NextRun(Struct, frozen=True):
     """The next run of the same work. `asked`: what it asked for and the one before did not: `--mem 64G`."""
 
     ended: str  # well | same | other
@@ -44,19 +44,23 @@ def seen_before(store: "Store", incident: Incident) -> History:
         own = connection.execute(select(C.id).where(C.key == incident.key)).scalar()
         levels: tuple[Level, ...] = ("exact", "similar")
         for level in levels:
-            alike = and_(like(incident, level), C.id != (own or -1))
+            alike = and_(condition_alike(incident, level), C.id != (own or -1))
             asked = select(C.node, func.count(), func.min(C.time), func.max(C.time)).where(alike).group_by(C.node)
             if found := connection.execute(asked).all():
                 return _told(connection, incident, level, alike, found)
         return History(incident.exact, incident.similar, note=_note(connection, incident))
 
 
-def like(incident: Incident, level: str) -> Any:
+def condition_alike(incident: Incident, level: str) -> Any:
     """The condition for all that are like it, itself among them; `level`: exact, or else similar."""
-    return and_(C.similar == incident.similar, exactly(incident.exact)) if level == "exact" else C.similar == incident.similar
+    return (
+        and_(C.similar == incident.similar, condition_exact(incident.exact))
+        if level == "exact"
+        else C.similar == incident.similar
+    )
 
 
-def exactly(exact: str) -> Any:
+def condition_exact(exact: str) -> Any:
     """The condition for the same exact fingerprint; where one of the two has no dash, by the part in front of it."""
     start = in_front(exact)
     return C.exact.in_((exact, start)) if exact != start else C.exact.startswith(start)
@@ -64,7 +68,7 @@ def exactly(exact: str) -> Any:
 
 def _told(connection: "Connection", incident: Incident, level: Level, alike: Any, found: Sequence[Any]) -> History:
     """`found`: node, count, first and last time, a row a node."""
-    nodes = sorted((SeenOn(node, seen) for node, seen, _, _ in found if node), key=lambda n: (-n.seen, n.name))
+    nodes = sorted((NodeCount(node, seen) for node, seen, _, _ in found if node), key=lambda n: (-n.seen, n.name))
     latest = select(C.job).where(alike, C.job != "").order_by(C.time.desc()).limit(5 * MOST_JOBS)
     return History(
         fingerprint=incident.exact,
@@ -76,7 +80,7 @@ def _told(connection: "Connection", incident: Incident, level: Level, alike: Any
         node_count=len(nodes),
         nodes=tuple(nodes[:MAX_SEEN_NODES]),
         jobs=tuple(dict.fromkeys(connection.execute(latest).scalars()))[:MOST_JOBS],
-        outcome=what_helped(following(connection, incident, alike)),
+        outcome=what_helped(next_runs(connection, incident, alike)),
         note=_note(connection, incident),
     )
 
@@ -85,7 +89,7 @@ def _note(connection: "Connection", incident: Incident) -> str:
     return str(connection.execute(select(RESOLUTIONS.c.note).where(RESOLUTIONS.c.similar == incident.similar)).scalar() or "")
 
 
-def following(connection: "Connection", incident: Incident, alike: Any) -> list[Next]:
+def next_runs(connection: "Connection", incident: Incident, alike: Any) -> list[NextRun]:
     """The next run after each of the latest incidents, where another than that of `incident` is known: of the same job name, or
     else script."""
     asked = select(C.time, C.job, C.run, C.user).where(alike, C.run != "").order_by(C.time.desc()).limit(MOST_FOLLOWED)
@@ -93,7 +97,7 @@ def following(connection: "Connection", incident: Incident, alike: Any) -> list[
     return [following for following in each if following]
 
 
-def _next(connection: "Connection", incident: Incident, row: Any) -> Next | None:
+def _next(connection: "Connection", incident: Incident, row: Any) -> NextRun | None:
     before = connection.execute(select(JOBS).where(J.job == row.job)).first() if row.job else None
     if before is None:
         return _next_report(connection, incident, row)
@@ -101,8 +105,8 @@ def _next(connection: "Connection", incident: Incident, row: Any) -> Next | None
     after = connection.execute(later.order_by(J.start).limit(1)).first()
     if after is None or after.state in UNFINISHED or after.job == incident.job:
         return None
-    changed = [a for a in told_asked(after.asked) if a not in told_asked(before.asked)]
-    return Next(_ended(connection, incident, after), " and ".join(changed))
+    changed = [a for a in requested_options(after.asked) if a not in requested_options(before.asked)]
+    return NextRun(_ended(connection, incident, after), " and ".join(changed))
 
 
 def _ended(connection: "Connection", incident: Incident, after: Any) -> str:
@@ -112,7 +116,7 @@ def _ended(connection: "Connection", incident: Incident, after: Any) -> str:
     return "same" if incident.similar in found else "well" if not found and after.state == COMPLETED else "other"
 
 
-def _next_report(connection: "Connection", incident: Incident, row: Any) -> Next | None:
+def _next_report(connection: "Connection", incident: Incident, row: Any) -> NextRun | None:
     """Without accounting: the next report on the same work."""
     later = (
         select(C.verdict, C.similar, C.key)
@@ -123,10 +127,10 @@ def _next_report(connection: "Connection", incident: Incident, row: Any) -> Next
     after = connection.execute(later).first()
     if after is None or after.key == incident.key:
         return None
-    return Next("well" if after.verdict == "no_crash" else "same" if after.similar == incident.similar else "other", "")
+    return NextRun("well" if after.verdict == "no_crash" else "same" if after.similar == incident.similar else "other", "")
 
 
-def what_helped(each: list[Next]) -> str:
+def what_helped(each: list[NextRun]) -> str:
     """What the next runs tell in a clause; empty where none is known.
 
     A change is named where runs with it did not end the same way; else how many of the next runs ended so.

@@ -18,8 +18,8 @@ from typing import Any
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.history.accounting import asked_for
-from forensics.history.incident import Known
+from forensics.history.accounting import stored_request
+from forensics.history.incident import RunFacts
 
 MARK = "run.json"
 SCRIPT_ARGUMENT_PATTERN = lazy.regex(r"[^\s;'\"]+\.(?:py|sh|ipynb|jl|R|pl|lua)")
@@ -32,31 +32,36 @@ MIB = 1 << 20
 class CapturedRun(Struct, frozen=True):
     """`known`: what its incidents are stored with. `job`: its row in the table of jobs."""
 
-    known: Known
+    known: RunFacts
     job: dict[str, Any]
 
 
 def captured_run(folder: Path) -> CapturedRun | None:
     """The run that the bundle in `folder` is of; None where that is no bundle, or one of a run whose end it does not tell."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
-        told = json.loads((folder / MARK).read_bytes())
-        if not told["command"]["arguments"] or not told["end"]:
+        run_record = json.loads((folder / MARK).read_bytes())
+        if not run_record["command"]["arguments"] or not run_record["end"]:
             return None
-        known = _known(told)
-        start, end = (int(datetime.fromisoformat(told[name]).timestamp()) for name in ("start", "end"))
+        known = _known(run_record)
+        start, end = (int(datetime.fromisoformat(run_record[name]).timestamp()) for name in ("start", "end"))
         shared = {"job": known.job, "run": known.run, "user": "", "nodes": known.node}
-        ended = {"state": _state(told["status"]), "start": start, "end": max(start, end), "gpus": len(told.get("gpus") or ())}
-        return CapturedRun(known, shared | ended | {"asked": asked_for(_given(told))})
+        ended = {
+            "state": _state(run_record["status"]),
+            "start": start,
+            "end": max(start, end),
+            "gpus": len(run_record.get("gpus") or ()),
+        }
+        return CapturedRun(known, shared | ended | {"asked": stored_request(_given(run_record))})
     return None
 
 
-def _known(told: dict[str, Any]) -> Known:
-    slurm = told.get("identity", {}).get("slurm", {})
-    arguments = [str(a) for a in told["command"]["arguments"]]
-    node = str(told.get("host", {}).get("name", ""))
-    started = f"{datetime.fromisoformat(told['start']):%Y%m%dT%H%M%S}-{told['command'].get('pid', 0)}@{node}"
-    run = slurm.get("SLURM_JOB_NAME") or told["command"].get("name") or name_of(arguments)
-    return Known(node=node, job=slurm.get("SLURM_JOB_ID", "") or started, run=run)
+def _known(run_record: dict[str, Any]) -> RunFacts:
+    slurm = run_record.get("identity", {}).get("slurm", {})
+    arguments = [str(a) for a in run_record["command"]["arguments"]]
+    node = str(run_record.get("host", {}).get("name", ""))
+    started = f"{datetime.fromisoformat(run_record['start']):%Y%m%dT%H%M%S}-{run_record['command'].get('pid', 0)}@{node}"
+    run = slurm.get("SLURM_JOB_NAME") or run_record["command"].get("name") or name_of(arguments)
+    return RunFacts(node=node, job=slurm.get("SLURM_JOB_ID", "") or started, run=run)
 
 
 def name_of(arguments: list[str]) -> str:
@@ -71,11 +76,11 @@ def name_of(arguments: list[str]) -> str:
     return re.split(r"[/\\]", arguments[0])[-1]
 
 
-def _given(told: dict[str, Any]) -> list[str]:
+def _given(run_record: dict[str, Any]) -> list[str]:
     """The memory limit of its own group, and the plain options of its command."""
-    limits = [g["limit_bytes"] for g in told.get("groups", ()) if g.get("own") and g.get("limit_bytes")]
+    limits = [g["limit_bytes"] for g in run_record.get("groups", ()) if g.get("own") and g.get("limit_bytes")]
     given = [f"a memory limit of {limits[0] / MIB:.0f} MiB"] if limits else []
-    words = [str(a) for a in told["command"]["arguments"]]
+    words = [str(a) for a in run_record["command"]["arguments"]]
     for word, behind in zip(words, [*words[1:], ""], strict=False):
         name, equal, value = word.partition("=")
         value = value if equal else behind

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.history.fingerprint import masked
-from forensics.history.incident import Incident, Known, incident_of, pseudonym
+from forensics.history.incident import Incident, RunFacts, incident_of, pseudonym
 from forensics.history.opening import INSTALL_EXTRA
 from forensics.model import Report
-from forensics.report.reading import report_of
+from forensics.report.reading import read_report
 
 ROWS_PER_GROUP = 50_000  # of a group in a Parquet file, and of a piece in memory
 MAX_JSON_LINE_BYTES = 512 << 20
@@ -27,7 +27,7 @@ INCIDENT_FIELDS = Incident.__struct_fields__
 EXCHANGE_SUFFIXES = (".parquet", ".csv", ".jsonl")
 
 
-def incidents_in(path: Path, now: int, salt: bytes | None, known: Known) -> Iterator[Incident]:
+def incidents_in(path: Path, now: int, salt: bytes | None, known: RunFacts) -> Iterator[Incident]:
     """What `path` holds: reports in JSON or JSON lines, or the rows of a Parquet file or of a folder of them."""
     if path.is_dir() or path.suffix == ".parquet":
         for row in _parquet_rows(path):
@@ -68,7 +68,7 @@ def report_in(text: bytes, name: str) -> Report:
             found = msgspec.json.decode(text, type=Report)
             if found.causes:
                 return found
-        return report_of(msgspec.json.decode(text), name)
+        return read_report(msgspec.json.decode(text), name)
     except (ValueError, RecursionError) as error:
         raise UsageError("this is no report", name, "give what `forensics batch` or `analyze --format json` wrote") from error
 

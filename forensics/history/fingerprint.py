@@ -9,7 +9,7 @@ The function is in both because many lines are of the runtime alone: `RecursionE
 `Fatal Python error: Segmentation fault` are the same of every program that dies so, whatever its fault. Behind the dash stands
 the failing line of code, where the log quotes it; where the log names no code of the program, as the kernel's kills do, the name
 of the run, or, where that is not known, the causes that followed from it: a kill of a notebook's kernel and one of a data
-loader's worker are told by one and the same line. It is in the exact one alone: who changed the line and died of the same has
+loader's worker are template by one and the same line. It is in the exact one alone: who changed the line and died of the same has
 something similar.
 The part in front of the dash is what earlier versions made, and what they stored is known by it: `in_front`.
 
@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.model import Finding, Proof, Report
-from forensics.report import hidden
+from forensics.report import with_stand_ins
 from forensics.templates import template
 
 HEX_CHARS = 16  # 64 bits: a million incidents share one by accident with a probability of 3e-8
@@ -87,7 +87,7 @@ def reduced(report: Report) -> Report:
         missing=(),
         warnings=(),
     )
-    return hidden(less)[0]
+    return with_stand_ins(less)[0]
 
 
 def fingerprint(report: Report, run: str = "") -> Fingerprint:
@@ -99,13 +99,13 @@ def fingerprint_of(less: Report, run: str = "") -> Fingerprint:
     """The fingerprints of what `reduced` made."""
     first = less.causes[0]
     line = decisive(first)
-    told = masked(line.text) if line else ""
+    template = masked(line.text) if line else ""
     file, function = _own_function(first)
     where = f"{file}:{function}" if file else ""
-    similar = _hash(first.id, told, where if function.startswith("<") else function)
-    exact = _hash(_hash(first.id, told), *_signatures(first), where)
+    similar = _hash(first.id, template, where if function.startswith("<") else function)
+    exact = _hash(_hash(first.id, template), *_signatures(first), where)
     apart = _of_any_sweep(str(first.facts.get(CODE_FACT, ""))) if file else run or str(first.facts.get(FOLLOWED_FACT, ""))
-    return Fingerprint(f"{exact}-{_hash(apart)[:APART_HEX_CHARS]}" if apart else exact, similar, first.id, told)
+    return Fingerprint(f"{exact}-{_hash(apart)[:APART_HEX_CHARS]}" if apart else exact, similar, first.id, template)
 
 
 def in_front(exact: str) -> str:

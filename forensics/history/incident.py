@@ -25,7 +25,7 @@ SLURM_STEP = lazy.regex(r"(?:Slurm (?:step|job) )?(?P<job>\d+(?:_\d+)?)(?:\.\w+)
 
 
 class Incident(Struct, frozen=True, omit_defaults=True):
-    """One remembered report. Times are seconds since 1970, UTC; `dated`: the logs told `time`, else it is when it was added.
+    """One remembered report. Times are seconds since 1970, UTC; `dated`: `time` is from the logs, else it is when it was added.
 
     `key`: the same report added again has the same. `line`: the decisive line, names hidden unless the store keeps them.
     `run`: job name or script, by which the next run of the same work is found. `gpu_hours`: what the job had used, where known.
@@ -61,7 +61,7 @@ class Incident(Struct, frozen=True, omit_defaults=True):
         return then.year * 100 + then.month
 
 
-class Known(Struct, frozen=True):
+class RunFacts(Struct, frozen=True):
     """What is known of a run beside its logs; empty where nothing is."""
 
     node: str = ""
@@ -71,9 +71,9 @@ class Known(Struct, frozen=True):
     gpu_hours: float | None = None
 
 
-def incident_of(report: Report, now: int, salt: bytes | None, known: Known | None = None) -> Incident:
+def incident_of(report: Report, now: int, salt: bytes | None, known: RunFacts | None = None) -> Incident:
     """The row for `report`. `now`: seconds since 1970. `salt`: the key of pseudonyms; None keeps all names as they are."""
-    known = known or Known()
+    known = known or RunFacts()
     less = reduced(report)
     first = report.causes[0]
     run = known.run or _run(first)
@@ -124,7 +124,7 @@ def _shown(text: str, case: str) -> str:
 
 
 def _key(report: Report, exact: str, line: Proof | None, time: datetime | None, node: str, job: str) -> str:
-    """Of the same lines read again the same. Lines without a time are told apart by the case and the place they stand in."""
+    """Of the same lines read again the same. Lines without a time are distinguished by case and place."""
     place = (line.source, line.line, line.text) if line else ("", 0, "")
     name = place[0].rsplit("/", 1)[-1] if time else f"{report.case}/{place[0]}"
     parts = (in_front(exact), report.verdict, time.isoformat() if time else "", node, job, name, *map(str, place[1:]))
@@ -143,14 +143,14 @@ def _time(report: Report, line: Proof | None) -> datetime | None:
 
 def _node(report: Report, first: Finding) -> str:
     """The machine whose fault it was: as the evidence says, else the only one of the incident; empty where several are named."""
-    told = next((str(first.facts[n]) for n in HOSTS if n in first.facts and first.facts[n] not in LOCAL_NAMES), "")
+    stated = next((str(first.facts[n]) for n in HOSTS if n in first.facts and first.facts[n] not in LOCAL_NAMES), "")
     named = [h for i in report.incidents[:1] for h in i.hosts if h not in LOCAL_NAMES]
-    return told or (named[0] if len(named) == 1 else "")
+    return stated or (named[0] if len(named) == 1 else "")
 
 
 def _job(report: Report, first: Finding) -> str:
-    told = str(first.facts.get("job", first.facts.get("step", first.facts.get("owner", ""))))
-    if found := SLURM_STEP.fullmatch(told):
+    stated = str(first.facts.get("job", first.facts.get("step", first.facts.get("owner", ""))))
+    if found := SLURM_STEP.fullmatch(stated):
         return str(found["job"])
     subject = report.subject
     return subject.name if subject and subject.kind == "job" and subject.name.isdigit() else ""

@@ -5,9 +5,9 @@ whose peer was lost or timed out, never counts against its node.
 
 With exposure (hours of work by unit) each unit's count k is tested against the fleet's rate r with P(K >= k), K ~ Poisson(r *
 hours), one-sided; Benjamini-Hochberg over all units keeps the expected share of false ones at most FALSE_SHARE. The rate that is
-told is shrunken towards the fleet's: a gamma prior fitted to all units by moments, its posterior mean and 90 % interval.
+reported is shrunken towards the fleet's: a gamma prior fitted to all units by moments, its posterior mean and 90 % interval.
 
-Without exposure only counts can be told: a node that fails twice as often may have worked twice as much.
+Without exposure only counts can be given: a node that fails twice as often may have worked twice as much.
 
 Sources: Benjamini, Hochberg 1995; the fleet's rate is that of the units without the candidates, estimated again until it stands.
 """
@@ -31,7 +31,7 @@ LEAST_JOBS = 3  # two may be one story: a job and its restart
 CONFIDENCE_LEVEL = 0.90  # of the interval of a rate
 ROUNDS = 10  # the rate of the rest stands after two or three
 PER_HOURS = 1000
-MOST_TOLD = 500  # units whose causes are told
+MOST_TOLD = 500  # units whose causes are looked up
 C = INCIDENT_TABLE.c
 
 
@@ -81,7 +81,7 @@ def lemons(
         )
         made = Lemons(unit, tuple(sorted(found.values(), key=lambda u: (-u.jobs, u.name))), None, note)
     else:
-        made = tested(found, exposure, unit)
+        made = test_units(found, exposure, unit)
     return _with_causes(store, made, causes, since)
 
 
@@ -103,10 +103,10 @@ def _counted(store: "Store", machine_causes: Iterable[str], unit: str, since: in
 
 
 def _with_causes(store: "Store", found: Lemons, machine_causes: Iterable[str], since: int) -> Lemons:
-    """The causes of those that may be told: to look for all would take longer than everything else."""
-    told = {u.name for u in found.units[:MOST_TOLD]}
+    """The causes of the units that may be shown; looking up all would take longer than everything else."""
+    listed = {u.name for u in found.units[:MOST_TOLD]}
     name, count = C[found.unit], func.count()
-    asked = select(name, C.cause).where(name.in_(sorted(told)), C.cause.in_(sorted(machine_causes)), C.verdict == "crash")
+    asked = select(name, C.cause).where(name.in_(sorted(listed)), C.cause.in_(sorted(machine_causes)), C.verdict == "crash")
     asked = (asked.where(C.time >= since) if since else asked).group_by(name, C.cause).order_by(count.desc(), C.cause)
     causes: dict[str, list[str]] = {}
     with store.engine.connect() as connection:
@@ -115,8 +115,8 @@ def _with_causes(store: "Store", found: Lemons, machine_causes: Iterable[str], s
     return replace(found, units=tuple(replace(u, causes=tuple(causes.get(u.name, ()))) for u in found.units))
 
 
-def tested(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: str = "node") -> Lemons:
-    """Each unit against the fleet's rate. Units without hours are told and not tested."""
+def test_units(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: str = "node") -> Lemons:
+    """Each unit against the fleet's rate. Units without hours are listed and not tested."""
     import numpy as np
     from scipy.stats import poisson
 
@@ -129,19 +129,19 @@ def tested(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: str =
     for _ in range(ROUNDS):
         rate = counts[~called].sum() / hours[~called].sum()
         p = poisson.sf(counts - 1, rate * hours)
-        q = adjusted(p)
+        q = q_values(p)
         now = (q <= FALSE_SHARE) & (counts >= LEAST_JOBS)
         if (now == called).all():
             break
         called = now
-    means, lows, highs = shrunken(counts, hours)
+    means, lows, highs = shrunken_rates(counts, hours)
     made: list[Unit] = []
     for i, name in enumerate(names):
         if name in found:
             rates = (float(v[i]) * PER_HOURS for v in (means, lows, highs))
-            told = dict(zip(("rate", "low", "high"), rates, strict=True))
+            rate_fields = dict(zip(("rate", "low", "high"), rates, strict=True))
             sure = {"p": float(p[i]), "q": float(q[i]), "lemon": bool(called[i])}
-            made.append(replace(found[name], hours=float(hours[i]), **told, **sure))
+            made.append(replace(found[name], hours=float(hours[i]), **rate_fields, **sure))
     worked = set(names)
     untested = [u for n, u in found.items() if n not in worked]
     note = f"{len(untested)} of them have no hours in the exposure and were not tested" if untested else ""
@@ -149,7 +149,7 @@ def tested(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: str =
     return Lemons(unit, (*made, *untested), float(rate) * PER_HOURS, note)
 
 
-def adjusted(p: Any) -> Any:
+def q_values(p: Any) -> Any:
     """Benjamini and Hochberg's q values of an array of p values."""
     import numpy as np
 
@@ -160,7 +160,7 @@ def adjusted(p: Any) -> Any:
     return q
 
 
-def shrunken(counts: Any, hours: Any) -> tuple[Any, Any, Any]:
+def shrunken_rates(counts: Any, hours: Any) -> tuple[Any, Any, Any]:
     """Posterior mean, low and high end of each rate per hour, under a gamma prior with the fleet's own mean and variance.
 
     The variance between units is what is left of the counts' variance beyond a Poisson's; at least a thousandth of it, so that a

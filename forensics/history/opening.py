@@ -41,10 +41,10 @@ def open_store(place: str, create: bool = True, keep_names: bool = False) -> "St
     try:
         return _opened(_engine(place, create), place, keep_names)
     except SQLAlchemyError as error:
-        raise UsageError(f"this history cannot be opened ({_first_line(error)})", shown(place)) from error
+        raise UsageError(f"this history cannot be opened ({_first_line(error)})", without_password(place)) from error
 
 
-def shown(place: str) -> str:
+def without_password(place: str) -> str:
     """`place` without the password that a URL may hold."""
     if "://" not in place:
         return place
@@ -54,8 +54,8 @@ def shown(place: str) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    told = str(getattr(error, "orig", None) or error)
-    return (told.strip().splitlines() or [type(error).__name__])[0]
+    message = str(getattr(error, "orig", None) or error)
+    return (message.strip().splitlines() or [type(error).__name__])[0]
 
 
 def _engine(place: str, create: bool) -> "Engine":
@@ -64,11 +64,13 @@ def _engine(place: str, create: bool) -> "Engine":
     if "://" in place and not place.startswith("sqlite:"):
         url = make_url(place)
         if url.get_backend_name() != "postgresql":
-            raise UsageError("a history is a SQLite file or PostgreSQL", shown(place), "postgresql://user@host/database")
+            raise UsageError(
+                "a history is a SQLite file or PostgreSQL", without_password(place), "postgresql://user@host/database"
+            )
         try:
             return create_engine(url.set(drivername="postgresql+psycopg"))
         except ImportError as error:
-            raise UsageError("PostgreSQL needs psycopg", shown(place), INSTALL_EXTRA.format("postgres")) from error
+            raise UsageError("PostgreSQL needs psycopg", without_password(place), INSTALL_EXTRA.format("postgres")) from error
     return _sqlite(place.removeprefix("sqlite:///"), create)
 
 
@@ -117,7 +119,9 @@ def _opened(engine: "Engine", place: str, keep_names: bool) -> "Store":
             connection.execute(insert_new(connection, SETTINGS_TABLE), [made])
             found = connection.execute(select(SETTINGS_TABLE)).one()
     if found.version != STORE_VERSION:
-        raise UsageError(f"a later version wrote this history (tables {found.version})", shown(place), "update forensics")
+        raise UsageError(
+            f"a later version wrote this history (tables {found.version})", without_password(place), "update forensics"
+        )
     if keep_names and found.redacted:
-        raise UsageError("this history keeps no names", shown(place), "start another one with names kept")
+        raise UsageError("this history keeps no names", without_password(place), "start another one with names kept")
     return Store(engine, place, bytes(found.salt) if found.redacted else None)

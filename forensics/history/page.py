@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from forensics.core.text import shown
+from forensics.core.text import printable
 from forensics.history.lemons import Lemons
-from forensics.history.trend import Course, heat, top, trend
+from forensics.history.trend import TrendRow, most_frequent, node_cause_counts, trend
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -32,20 +32,20 @@ class Bar(Struct, frozen=True):
     width: float
     height: float
     colour: str
-    told: str
+    text: str
 
 
 class Story(Struct, frozen=True):
     """One line of the page's list of stories: several incidents with one origin."""
 
     title: str
-    told: str
+    text: str
 
 
 def page(store: "Store", title: str, units: Lemons | None = None, stories: tuple[Story, ...] = (), failures: str = "") -> str:
     """The whole page. `failures`: a sentence on what could not be analysed."""
     causes, nodes, users = (trend(store, by, most) for by, most in (("cause", 100), ("node", 50), ("user", 50)))
-    names, columns, cells = heat(store)
+    names, columns, cells = node_cause_counts(store)
     return _template().render(
         title=title,
         total=sum(c.total for c in causes),
@@ -63,14 +63,14 @@ def page(store: "Store", title: str, units: Lemons | None = None, stories: tuple
         heat_causes=columns,
         cells=cells,
         darkest=max(cells.values(), default=1),
-        top=top(store),
+        top=most_frequent(store),
         units=units,
         stories=stories,
         failures=failures,
     )
 
 
-def bars(causes: list[Course]) -> list[Bar]:
+def bars(causes: list[TrendRow]) -> list[Bar]:
     """Stacked bars, one a month, the most frequent causes in colours of their own."""
     months = _months(causes)
     counts = [dict(c.months) for c in causes]
@@ -89,11 +89,11 @@ def bars(causes: list[Course]) -> list[Bar]:
     return made
 
 
-def _months(causes: list[Course]) -> list[int]:
+def _months(causes: list[TrendRow]) -> list[int]:
     return sorted({m for c in causes for m, _ in c.months})[-MOST_MONTHS:]
 
 
-def _sum(causes: list[Course]) -> float | None:
+def _sum(causes: list[TrendRow]) -> float | None:
     known = [c.gpu_hours for c in causes if c.gpu_hours is not None]
     return sum(known) if known else None
 
@@ -104,7 +104,9 @@ def _template() -> "Template":
     from markupsafe import Markup
 
     def safe(value: Any) -> Any:
-        return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value  # what a macro made is done
+        return (
+            printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        )  # what a macro made is done
 
     made = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, finalize=safe)
     return made.get_template("page.html.j2")

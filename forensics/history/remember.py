@@ -55,14 +55,14 @@ def _remembered(report: R, place: str, bundle: Path | None, accounted: Sequence[
     from forensics.history.accounting import job_row
     from forensics.history.again import seen_before
     from forensics.history.captured import captured_run
-    from forensics.history.incident import Known, incident_of
+    from forensics.history.incident import RunFacts, incident_of
     from forensics.history.opening import open_store
 
     run = captured_run(bundle) if bundle else None
     jobs = [run.job] if run else [row for row in map(job_row, accounted) if row]
-    known = run.known if run else Known()
+    known = run.known if run else RunFacts()
     for row in accounted[:1]:
-        known = Known(job=row["JobID"], run=row.get("JobName", ""), user=row.get("User", ""))
+        known = RunFacts(job=row["JobID"], run=row.get("JobName", ""), user=row.get("User", ""))
     store = open_store(place)
     try:
         incident = incident_of(report, int(time.time()), store.salt, known)

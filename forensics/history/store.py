@@ -121,12 +121,12 @@ def _completed(job: Mapping[str, Any]) -> Any:
     values: dict[str, Any] = {"job": job["job"], **{name: job[name] for name in ("run", "user") if job[name]}}
     if job["gpus"]:
         values["gpu_hours"] = hours
-    told = update(INCIDENT_TABLE).where(C.job == job["job"])
+    statement = update(INCIDENT_TABLE).where(C.job == job["job"])
     if len(nodes) == 1 and nodes[0]:
         from sqlalchemy import case
 
         values["node"] = case((C.node == "", nodes[0]), else_=C.node)
-    return told.values(**values)
+    return statement.values(**values)
 
 
 def _pieces(rows: Iterator[dict[str, Any]], most: int) -> Iterator[list[dict[str, Any]]]:

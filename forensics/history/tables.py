@@ -5,7 +5,7 @@ Indexes hold every column that their question needs, so that a million incidents
     same     similar -> node, time; the latest of them, time first
     lemons   node, job -> cause: there is none on the cause, which SQLite would take instead, at fifty times the cost
     list     time
-    trend    month -> cause; node or user -> month, so that only the months of those that are told are looked at
+    trend    month -> cause; node or user -> month, so that only the months of the rows shown are read
 """
 
 from sqlalchemy import (

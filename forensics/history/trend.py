@@ -16,7 +16,7 @@ BY = ("cause", "node", "user")
 C = INCIDENT_TABLE.c
 
 
-class Course(Struct, frozen=True):
+class TrendRow(Struct, frozen=True):
     """One cause, node or user. `months`: (202611, incidents), in order. `gpu_hours`: of its jobs, where they are known."""
 
     name: str
@@ -25,7 +25,7 @@ class Course(Struct, frozen=True):
     months: tuple[tuple[int, int], ...]
 
 
-def trend(store: "Store", by: str = "cause", most: int = 20, first_month: int = 0) -> list[Course]:
+def trend(store: "Store", by: str = "cause", most: int = 20, first_month: int = 0) -> list[TrendRow]:
     """The most frequent first; raises UsageError for another `by`. Only what ended badly counts; where no cause is sure it is
     counted as `undetermined`."""
     if by not in BY:
@@ -34,28 +34,30 @@ def trend(store: "Store", by: str = "cause", most: int = 20, first_month: int = 
     counted = (C.verdict != "no_crash", C.month >= first_month)
     asked = select(C.month, C.verdict, name, count, func.sum(C.gpu_hours)).where(*counted)
     with store.engine.connect() as connection:
-        if by != "cause":  # there may be a hundred thousand of them: first which are told, then their months
+        if by != "cause":  # there may be a hundred thousand of them: first those to show, then their months
             often = select(name).where(*counted).group_by(name).order_by(count.desc(), name).limit(most)
             asked = asked.where(name.in_(connection.execute(often).scalars().all()))
         order = (C.month, C.verdict, name) if by == "cause" else (name, C.verdict, C.month)  # that of the index
-        return courses(connection.execute(asked.group_by(*order)).all(), by)[:most]
+        return trend_rows(connection.execute(asked.group_by(*order)).all(), by)[:most]
 
 
-def courses(rows: Iterable[Any], by: str) -> list[Course]:
+def trend_rows(rows: Iterable[Any], by: str) -> list[TrendRow]:
     """Rows of (month, verdict, name, count, GPU hours) by name, the most frequent first."""
     months: dict[str, dict[int, int]] = {}
     hours: dict[str, float] = {}
-    for month, verdict, told, count, cost in rows:
-        name = "undetermined" if by == "cause" and verdict == "undetermined" else told or f"{by} unknown"
+    for month, verdict, value, count, cost in rows:
+        name = "undetermined" if by == "cause" and verdict == "undetermined" else value or f"{by} unknown"
         of_name = months.setdefault(name, {})
         of_name[month] = of_name.get(month, 0) + count
         if cost is not None:
             hours[name] = hours.get(name, 0.0) + cost
-    made = [Course(n, sum(m.values()), hours.get(n), tuple(sorted(m.items()))) for n, m in months.items()]
+    made = [TrendRow(n, sum(m.values()), hours.get(n), tuple(sorted(m.items()))) for n, m in months.items()]
     return sorted(made, key=lambda c: (-c.total, c.name))
 
 
-def heat(store: "Store", nodes: int = 30, causes: int = 12) -> tuple[list[str], list[str], dict[tuple[str, str], int]]:
+def node_cause_counts(
+    store: "Store", nodes: int = 30, causes: int = 12
+) -> tuple[list[str], list[str], dict[tuple[str, str], int]]:
     """Nodes and causes with the most crashes, and how many each pair of them has."""
     asked = select(C.cause, C.node, func.count()).where(C.verdict == "crash", C.node != "").group_by(C.cause, C.node)
     with store.engine.connect() as connection:
@@ -70,7 +72,7 @@ def _most(cells: dict[tuple[str, str], int], side: int, most: int) -> list[str]:
     return sorted(totals, key=lambda n: (-totals[n], n))[:most]
 
 
-def top(store: "Store", most: int = 20) -> list[dict[str, Any]]:
+def most_frequent(store: "Store", most: int = 20) -> list[dict[str, Any]]:
     """The failures that came most often: fingerprint, cause, title, how often, on how many nodes, GPU hours, an example's id."""
     count = func.count().label("seen")
     asked = (

@@ -49,7 +49,7 @@ UNIT_IN_PATH_PATTERN = lazy.regex(r"(?:^|/)(?P<unit>[\w@.:\\-]+\.(?:service|scop
 
 
 class Group(Struct, frozen=True):
-    """Whose processes a cgroup holds; empty where that is not told. `container`: 64 hexadecimal digits."""
+    """The owner of a cgroup's processes; empty where unknown. `container`: 64 hexadecimal digits."""
 
     job: str = ""
     step: str = ""

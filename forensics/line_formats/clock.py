@@ -27,7 +27,7 @@ __all__ = [
     "stamp",
 ]
 
-NO_YEAR = 1904  # a leap year, so that 29 February without a year can be told
+NO_YEAR = 1904  # a leap year, so that 29 February without a year is valid
 DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 MONTH = r"(?P<mon>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 ANY_MONTH = r"(?P<mon>[^\W\d]{2,7}\.?|1?\d[月월])"

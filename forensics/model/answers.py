@@ -38,7 +38,7 @@ class Advice(Struct, frozen=True):
     reference: str | None
 
 
-class Unknown(Struct, frozen=True):
+class OpenQuestion(Struct, frozen=True):
     """Something the logs do not say, why it matters, and the command that would settle it."""
 
     what: str
@@ -167,7 +167,7 @@ class IncidentSummary(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
 
 
-class Moment(Struct, frozen=True):
+class TimelineEntry(Struct, frozen=True):
     """One entry of the timeline."""
 
     time: Time | None
@@ -213,7 +213,7 @@ class ProcessMemory(Struct, frozen=True):
     killed: bool
 
 
-class Message(Struct, frozen=True):
+class MessageGroup(Struct, frozen=True):
     """Lines that say the same but for numbers and the like. `text`: the first of them, which stands on `line` of `source`.
 
     `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word that failures use. `context`: it is shown
@@ -241,12 +241,12 @@ class Difference(Struct, frozen=True):
     bad: tuple[str, ...]
     lines: int
     known: int
-    messages: tuple[Message, ...]
+    messages: tuple[MessageGroup, ...]
     left_out: int
     warnings: tuple[Warning, ...]
 
 
-class SeenOn(Struct, frozen=True):
+class NodeCount(Struct, frozen=True):
     """A node, and how many earlier incidents were its."""
 
     name: str
@@ -268,7 +268,7 @@ class History(Struct, frozen=True):
     first: Time | None = None
     last: Time | None = None
     node_count: int = 0
-    nodes: tuple[SeenOn, ...] = ()
+    nodes: tuple[NodeCount, ...] = ()
     jobs: tuple[str, ...] = ()
     outcome: str = ""
     note: str = ""
@@ -283,14 +283,14 @@ class Report(Struct, frozen=True):
     verdict: Verdict
     causes: tuple[Finding, ...]
     incidents: tuple[IncidentSummary, ...]
-    timeline: tuple[Moment, ...]
+    timeline: tuple[TimelineEntry, ...]
     sources: tuple[SourceSummary, ...]
-    missing: tuple[Unknown, ...]
+    missing: tuple[OpenQuestion, ...]
     warnings: tuple[Warning, ...]
     environment: tuple[Setting, ...] = ()
     curves: tuple[Curve, ...] = ()
     processes: tuple[ProcessMemory, ...] = ()
-    unusual: tuple[Message, ...] = ()
+    unusual: tuple[MessageGroup, ...] = ()
     subject: SubjectSummary | None = None
     notices: tuple[Notice, ...] = ()
     earlier_attempts: tuple[EarlierAttempt, ...] = ()

@@ -47,7 +47,7 @@ class Source(Struct, frozen=True):
 
     `modified`: when the file was last written, as an anchor for stamps without a year; None where unknown. `origin`: from the
     number of a line in what `blocks` yields to its number in the original, for records that were decoded; complete once `blocks`
-    has been read; None where the two are the same. `format`: the container its records were decoded from, as told in the report
+    has been read; None where the two are the same. `format`: the container its records were decoded from, as named in the report
     (`docker json-file`); None where it is plain text. `size`: bytes of a file that can be opened by its name and is read as it
     lies; None for everything else. `coded`: bytes of a file whose records are decoded; 0 for others. `code`: the program in it,
     for a script, a notebook or a configuration; None for others.
@@ -182,7 +182,7 @@ class Stamp(Struct, frozen=True):
 
 
 class Prefix(Struct, frozen=True):
-    """What the wrappers of one line told, outermost first, and the message that is left."""
+    """The fields of the prefixes of one line, outermost first, and the message behind them."""
 
     message: str
     formats: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ HABITS = {
 }
 
 
-class Remark(Struct, frozen=True):
+class Habit(Struct, frozen=True):
     """A habit of a program that matters where something ended badly: `kept_loss`, `open_figures`, ... (HABITS).
 
     `line` of the file, `text`: the line as it stands. `value`: a number that belongs to it, as the size of a shuffle buffer.
@@ -64,8 +64,8 @@ class Program(Struct, frozen=True):
     that it imports with the line of the import, and the lines of it that hold a lock."""
 
     name: str
-    settings: tuple[Remark, ...] = ()
-    habits: tuple[Remark, ...] = ()
+    settings: tuple[Habit, ...] = ()
+    habits: tuple[Habit, ...] = ()
     frameworks: tuple[tuple[str, int], ...] = ()
     guarded: tuple[Guarded, ...] = ()
 
@@ -82,7 +82,7 @@ class LockHolder(Struct, frozen=True):
 
 
 class Layer(Struct, frozen=True):
-    """One row of a model's summary: its class (`Conv2D`), parameters, and numbers in the output of one sample (0: not told).
+    """One row of a model's summary: its class (`Conv2D`), parameters, and numbers in the output of one sample (0: unknown).
 
     `width`: of an output that is a sequence (samples, sequence, width), its last size; else 0.
     """
@@ -98,7 +98,7 @@ class Architecture(Struct, frozen=True):
     """A model as a summary of Keras or torchinfo prints it. `batch`: that of the shapes, None where they are of any batch.
 
     `weighted_outputs`: numbers that all layers with parameters make of one sample, those that no row shows included (torchinfo's
-    `Forward/backward pass size`); 0 where it is not told. `input_bytes`: one sample as the model reads it; 0 where not told.
+    `Forward/backward pass size`); 0 where unknown. `input_bytes`: of one input sample; 0 where unknown.
     """
 
     source: str
@@ -111,7 +111,7 @@ class Architecture(Struct, frozen=True):
     input_bytes: int = 0
 
 
-class Surroundings(Struct, frozen=True):
+class JobContext(Struct, frozen=True):
     """Where and how the job ran, as far as the logs and the files beside them tell.
 
     `signs`: framework, scheduler, container and so on; `settings`: versions and devices; `run`: batch size and the like that the
@@ -122,11 +122,11 @@ class Surroundings(Struct, frozen=True):
 
     signs: tuple[Setting, ...] = ()
     settings: tuple[Setting, ...] = ()
-    run: tuple[Remark, ...] = ()
+    run: tuple[Habit, ...] = ()
     programs: tuple[Program, ...] = ()
     architecture: Architecture | None = None
-    last_reading: Remark | None = None
-    profiled: Remark | None = None
+    last_reading: Habit | None = None
+    profiled: Habit | None = None
     lock_holder: LockHolder | None = None
 
     @property

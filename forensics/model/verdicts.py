@@ -4,7 +4,7 @@
     Observation -> Ownership                                      whose is it?
     Candidate -> Adjustment, ... -> Diagnosis                     which cause is the root?
 
-Facts are only ever added: what was observed stays, and so does what is not believed, with the reason.
+Facts are only ever added. What was observed stays; so does evidence that is not believed, with the reason.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ Owner = Literal["mine", "others", "unknown"]
 
 
 class Entity(Struct, frozen=True):
-    """Who writes lines, or is spoken of: `Entity("unit", "sshd")`, `Entity("rank", "3")`, `Entity("job", "4711")`."""
+    """What writes lines, or what lines are about: `Entity("unit", "sshd")`, `Entity("rank", "3")`, `Entity("job", "4711")`."""
 
     kind: EntityKind
     name: str
@@ -33,7 +33,7 @@ class Entity(Struct, frozen=True):
 
 
 class Attempt(Struct, frozen=True):
-    """One start to end in a lane: its number from 1, its first line, and the last one as far as the lane was looked at."""
+    """One run from start to end in a lane: its number from 1, its first line, and its last line as far as the lane was read."""
 
     number: int
     first_line: int
@@ -41,14 +41,14 @@ class Attempt(Struct, frozen=True):
 
 
 class LaneDigest(Struct, frozen=True):
-    """How a lane goes to its end, in numbers of lines; distances count from the end, -1 for what does not occur.
+    """How a lane ends, in numbers of lines. Distances count from the end; -1 stands for what does not occur.
 
-    `trouble`, `traceback`, `good`, `bad_end`, `run_failed`, `progress`, `start`: the last line of that class. `*_count`: how many
-    lines of the class were looked at. `again_after_*`: lines behind it of a form that stood in front of it, too. `frame`: the
-    last line of a stack trace. `*_repeats`: lines of the same form as the last of the class. `attempts_behind_*`: how many
-    attempts began behind it. `traceback_in_record`, `trouble_in_record`: does the last one belong to a record of a logger, with a
-    time or level of its own (1), or not (0)? `records_at_end`: share of such lines among the last ten. `ends_with`: for the last
-    1, 3, 10, 50 lines, the shares of trouble, good ends, progress, bad ends.
+    `trouble`, `traceback`, `good`, `bad_end`, `run_failed`, `progress`, `start`, `frame`: distance of the last line of that class
+    (outcome/line_classes.py). `*_count`: lines of the class. `again_after_*`: lines behind the last one whose form occurred
+    before it, too. `*_repeats`: lines of the same form as the last one. `attempts_behind_*`: attempts that began behind it.
+    `traceback_in_record`, `trouble_in_record`: 1 where the last one belongs to a logger's record, with a time or level, else 0.
+    `records_at_end`: share of such records among the last ten lines. `ends_with`: for the last 1, 3, 10 and 50 lines, the shares
+    of trouble, good ends, progress and bad ends. `looked_at`: lines of the sample that these numbers were counted on.
     """
 
     lines: int
@@ -82,12 +82,12 @@ class LaneDigest(Struct, frozen=True):
 
 
 class Aftermath(Struct, frozen=True):
-    """What stands behind one observation in its own lane, and around it; numbers of lines.
+    """What follows one observation in its own lane, in numbers of lines, and what stands next to it.
 
-    `behind`: how many lines. `again`: of a form that stood in front of it, too, without a word of trouble. `progress`, `good`,
-    `trouble`: of that class. `starts`: attempts that began behind it. `handled`: it says that the program goes on, or a line next
-    to it does. `mild`: its record's own level is a warning or lower. `again_line`, `good_line`, `handled_line`: the line that
-    shows it, 0 for none.
+    `behind`: lines behind it. `again`: those of a form that occurred before it, too, and without an error word. `progress`,
+    `good`, `trouble`: those of that class. `starts`: attempts that began behind it. `handled`: its line, or a line next to it,
+    says that the program continues. `mild`: the level of its own record is a warning or lower. `again_line`, `good_line`,
+    `handled_line`: the line that shows it, 0 for none.
     """
 
     behind: int
@@ -106,10 +106,10 @@ class Aftermath(Struct, frozen=True):
 class Lane(Struct, frozen=True):
     """The ordered lines of one entity in one source.
 
-    `attempts`: in order, one at least. `digest`: how it ends. `trouble_lines`: its last lines with a word of trouble that nothing
-    takes back. `last_lines`: its last lines that are not blank. `good_lines`: its last lines that
-    tell of a good end. `aftermath`: by line and kind of an observation in it. `superseded`: its launcher began a further attempt
-    behind its last line, and it has not spoken since.
+    `attempts`: in order, one at least. `digest`: how it ends. `trouble_lines`: its last lines of trouble, without those that say
+    that the program continues. `last_lines`: its last lines that are not blank. `good_lines`: its last lines of a good end.
+    `aftermath`: of each observation in it, by line and kind. `superseded`: its launcher began a further attempt behind the last
+    line of this lane.
     """
 
     source: str
@@ -125,7 +125,7 @@ class Lane(Struct, frozen=True):
 
 
 class Fact(Struct, frozen=True):
-    """What is known about an observation, three-valued: None where nothing tells it. `line` of `source` shows it, 0 for none."""
+    """A fact about an observation; None where it is not known. `line` of `source` shows it, 0 for none."""
 
     name: str
     value: bool | None
@@ -134,9 +134,9 @@ class Fact(Struct, frozen=True):
 
 
 class OwnedObservation(Struct, frozen=True):
-    """One observation with whose it is, and by which link that is known: `pid 4711`, `the same log`, `time, 2.4 s earlier`.
+    """One observation with its owner and the link that shows it: `pid 4711`, `the same log`, `time, 2.4 s earlier`.
 
-    `seconds_before`: how long it stands in front of the end that it would explain, None where no clock tells; negative: behind.
+    `seconds_before`: from it to the end that it would explain; None where a time is unknown, negative where it is later.
     """
 
     observation: Observation
@@ -158,7 +158,7 @@ class Outcome(Struct, frozen=True):
 
 
 class Candidate(Struct, frozen=True):
-    """A cause with what speaks for it. `features`: by name. `probability`: that it is the root, if something ended badly."""
+    """A cause with its evidence. `features`: by name. `probability`: that it is the root cause, given that it ended badly."""
 
     cause: str
     owned: tuple[OwnedObservation, ...]
@@ -169,7 +169,7 @@ class Candidate(Struct, frozen=True):
 
 
 class Diagnosis(Struct, frozen=True):
-    """The decision about one incident: candidates most probable first, never empty."""
+    """The decision about one incident. `candidates`: the most probable first, never empty."""
 
     verdict: Verdict
     outcome: Outcome

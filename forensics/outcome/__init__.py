@@ -1,6 +1,7 @@
-"""What ended: lanes, their attempts, and how the last one of the subject ended, by the structure of the log, whatever the words.
+"""What ended: the lanes of the logs, their attempts, and how the subject's last attempt ended, judged by the structure of the
+log.
 
-This room alone asks whether a program went on behind its trouble.
+Whether a program continued after an error is decided in this room and nowhere else.
 """
 
 from forensics.outcome.deciding_lines import deciding_lines

@@ -1,13 +1,12 @@
 """The lines that most likely say why a log ended badly, for logs whose reason no signature knows.
 
-    Error: Ref "/docs/4.3" not found      ->  1.3     3 lines in front of `npm ERR! Test failed`, with a word of trouble
-    Executed Test_timer_catch_error()     -> -4.7     a word of trouble, too, but 500 lines in front of it
+    Error: Ref "/docs/4.3" not found      ->  1.3     an error word, 3 lines before `npm ERR! Test failed`
+    Executed Test_timer_catch_error()     -> -4.7     an error word, too, but 500 lines before it
     step 12 loss 0.4                      -> -1.7     one of 600 such lines
 
-What such a line looks like is learned from the lines that people marked in failed logs: a linear model of its words (as of the
-words of an ending) and of its place, STRUCTURE. The figures are the shipped weights' for such a log: log odds but for a constant,
-of which only the order and the differences are used. The logs are read once more, and of a long one only an even sample and its
-end.
+A linear model scores each line by its words (hashed as in ending_words.py) and by its place (STRUCTURE). It was learned from
+lines that people marked in failed logs. The scores above are those of the shipped weights: log odds without their constant term,
+so only their order and differences have a meaning. The logs are read a second time; of a long log, an even sample and its end.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,24 +17,24 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.core.text import last_frame
-from forensics.model import Message, Scan, Source
+from forensics.model import MessageGroup, Scan, Source
 from forensics.outcome.ending_words import first_word, hashed_row, words_at
 from forensics.outcome.line_classes import BAD_END, CLASS_NAMES, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
-from forensics.templates import Templates, known_in
-from forensics.templates.sample import ignore, sampled
-from forensics.templates.tally import Group, rows
+from forensics.templates import Templates, known_templates
+from forensics.templates.sample import ignore_warning, sample_blocks
+from forensics.templates.tally import TemplateGroup, split_rows
 
 SHOWN_LINES = 10
 MAX_BEHIND_BEST = 6.0  # log odds; what is less likely by more than this is not shown
 MAX_SOURCES = 200
-MAX_DECIDING_FORMS = 3000  # of all sources together, of each those that it says last
-MIN_FORMS = 20  # of a source, where there are many
+MAX_DECIDING_FORMS = 3000  # of all sources together; of each source its last ones
+MIN_FORMS = 20  # of a source, where there are many sources
 MAX_COUNTED_FORMS = 50_000
 WORD_ROWS = 1 << 14
-NEAR_LINES = 5  # around a line: how much trouble stands there
+NEAR_LINES = 5  # before and behind a line, in which lines of trouble are counted
 MAX_NEAR_LINES = 8
 MAX_INDENT = 20
-CLOSE_LINES = 3  # lines that stand so close tell one thing: they are seen around the first of them
+CLOSE_LINES = 3  # lines that are this close mostly belong to one message: only the first is shown, with its neighbours
 LINES_BEFORE = 1  # shown around each with a word of trouble, blank ones not counted
 LINES_AFTER = 2
 MAX_CONTEXT_CHARS = 300  # of a line that is only shown because it stands next to another
@@ -49,13 +48,13 @@ STRUCTURE = (
 
 
 class LineWeights(Struct, frozen=True):
-    """`words` [WORD_ROWS] and `structure` [STRUCTURE]: what each tells for a line that decides."""
+    """The weights of hashed words (`words`, WORD_ROWS numbers) and of the place (`structure`, one for each of STRUCTURE)."""
 
     words: Sequence[float]
     structure: Sequence[float]
 
     def score(self, line: "CandidateLine") -> float:
-        """Log odds but for a constant: more is more likely."""
+        """Log odds without their constant term: a greater score is more likely to decide."""
         by_place = sum(w * x for w, x in zip(self.structure, line.structure, strict=True))
         return by_place + sum(self.words[r] for r in line.words) / (len(line.words) ** 0.5 or 1.0)
 
@@ -64,7 +63,7 @@ UNTRAINED_LINE_WEIGHTS = LineWeights((0.0,) * WORD_ROWS, (0.0,) * len(STRUCTURE)
 
 
 class CandidateLine(Struct):
-    """The lines of one form in one source. `line`, `last_line`: in the source as it was read. `words`: rows of WORD_ROWS."""
+    """The lines of one form in one source. `line`, `last_line`: in the source as it was read. `words`: hashed, see WORD_ROWS."""
 
     source: Source
     text: str
@@ -82,10 +81,10 @@ def deciding_lines(
     weights: LineWeights,
     baseline: Sequence[Source] = (),
     evidence: Collection[tuple[str, int]] = (),
-) -> tuple[Message, ...]:
-    """The SHOWN_LINES most likely ones of all sources, by source and line; around those with words of trouble a few others.
+) -> tuple[MessageGroup, ...]:
+    """The SHOWN_LINES most likely lines, by source and line; next to those with an error word a few lines of context.
 
-    `baseline`: a good run; what it says is left out, and so is `evidence` (source, line), which is shown elsewhere.
+    `baseline`: a good run, whose messages are left out. `evidence`: (source, line) of lines that are shown elsewhere.
     """
     every = candidate_lines(scans, classes, baseline)
     found = [line for line in every if (line.source.name, _number(line.source, line.line)) not in evidence]
@@ -93,7 +92,7 @@ def deciding_lines(
     found.sort(key=lambda line: (-scores[id(line)], line.source.name, line.line))
     found = [line for line in found if scores[id(line)] >= scores[id(found[0])] - MAX_BEHIND_BEST]
     shown = list(_spread_out(found))
-    made: list[Message] = []
+    made: list[MessageGroup] = []
     for scan in scans:
         own = {line.line: line for line in shown if line.source is scan.source}
         troubled = [number for number, line in own.items() if line.classes & TROUBLE]
@@ -106,10 +105,10 @@ def deciding_lines(
 def _lines_around(scan: Scan, numbers: Collection[int]) -> dict[int, str]:
     """Number -> text of the lines around those of `numbers`, blank ones left out."""
     found: dict[int, str] = {}
-    for start, block in sampled(scan):
+    for start, block in sample_blocks(scan):
         last = start + block.count(b"\n")
         inside = [n for n in numbers if start <= n <= last]
-        lines = rows(block) if inside else []
+        lines = split_rows(block) if inside else []
         for number in inside:
             at = number - start
             for way, most in ((-1, LINES_BEFORE), (1, LINES_AFTER)):
@@ -120,15 +119,15 @@ def _lines_around(scan: Scan, numbers: Collection[int]) -> dict[int, str]:
 
 
 def candidate_lines(scans: Sequence[Scan], classes: LineClasses, baseline: Sequence[Source] = ()) -> list[CandidateLine]:
-    """One for each form of line that a source says, in order; what several sources say is counted with the first of them."""
+    """One for each form of line, in order. A form that occurs in several sources is counted with the first of them."""
     templates = Templates()
-    baseline_templates, _ = known_in(baseline, templates, ignore)
+    baseline_templates, _ = known_templates(baseline, templates, ignore_warning)
     by_template: dict[str, CandidateLine] = {}
     max_forms = max(MIN_FORMS, MAX_DECIDING_FORMS // max(1, len(scans)))
     for scan in scans[:MAX_SOURCES]:
         by_form: dict[str, CandidateLine] = {}
-        for start, block in sampled(scan):
-            for group in templates.groups(rows(block)):
+        for start, block in sample_blocks(scan):
+            for group in templates.groups(split_rows(block)):
                 if hash(group.template) not in baseline_templates:
                     _count(by_form, group, scan.source, start)
         late = sorted(by_form, key=lambda template: by_form[template].last_line)[-max_forms:]
@@ -141,7 +140,7 @@ def candidate_lines(scans: Sequence[Scan], classes: LineClasses, baseline: Seque
     return list(by_template.values())
 
 
-def _count(by_form: dict[str, CandidateLine], group: Group, source: Source, start: int) -> None:
+def _count(by_form: dict[str, CandidateLine], group: TemplateGroup, source: Source, start: int) -> None:
     found = by_form.get(group.template)
     if found is None:
         if len(by_form) >= MAX_COUNTED_FORMS:
@@ -190,7 +189,7 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses) -> N
 
 
 def _spread_out(found: Sequence[CandidateLine]) -> Iterator[CandidateLine]:
-    """The first SHOWN_LINES of `found`, in order of their likeliness, one of those that stand together."""
+    """The first SHOWN_LINES of `found`, which is in order of score; of lines that are close together only the first."""
     shown: list[CandidateLine] = []
     for line in found:
         if not any(c.source is line.source and abs(c.line - line.line) <= CLOSE_LINES for c in shown):
@@ -200,16 +199,16 @@ def _spread_out(found: Sequence[CandidateLine]) -> Iterator[CandidateLine]:
             return
 
 
-def _message(line: CandidateLine) -> Message:
+def _message(line: CandidateLine) -> MessageGroup:
     name, first, last = line.source.name, _number(line.source, line.line), _number(line.source, line.last_line)
-    return Message(name, first, name, last, line.count, line.text, bool(line.classes & TROUBLE))
+    return MessageGroup(name, first, name, last, line.count, line.text, bool(line.classes & TROUBLE))
 
 
-def _context(source: Source, line: int, text: str, classes: LineClasses) -> Message:
+def _context(source: Source, line: int, text: str, classes: LineClasses) -> MessageGroup:
     number = _number(source, line)
-    return Message(source.name, number, source.name, number, 1, text, bool(classes.classify(text) & TROUBLE), context=True)
+    return MessageGroup(source.name, number, source.name, number, 1, text, bool(classes.classify(text) & TROUBLE), context=True)
 
 
 def _number(source: Source, line: int) -> int:
-    """The number of a line in the original of its source."""
+    """The number of a line in the original file of its source."""
     return (source.origin or int)(line)

@@ -1,4 +1,4 @@
-"""The classes of a lane's lines, in order, to how it goes to its end: distances, counts and shares.
+"""The classes of a lane's lines, in order, to a digest of how the lane ends: distances from the end, counts and shares.
 
 step 1 / step 2 / ERROR x / make: *** [all] Error 2
 -> trouble 0 lines before the end, 2 of them; run_failed 0; progress 2; nothing of an earlier form behind the trouble
@@ -26,7 +26,7 @@ from forensics.outcome.line_classes import (
 
 TAILS = (1, 3, 10, 50)
 END_LINES = 10
-ABOVE_TRACEBACK = 3  # lines: a logger's record of an error, and what it says of the request
+ABOVE_TRACEBACK = 3  # lines: a logger prints its record, and sometimes the request, above the traceback
 MIN_FORM_CHARS = 3  # a shorter form is that of any line
 NOT_WORK_CLASSES = TROUBLE | FRAME | SHUT_DOWN  # such a line shows no program that goes on
 # The classes of a digest: their bit, and what takes a line out of them.
@@ -49,9 +49,12 @@ IN_TAILS = ("trouble", "good", "progress", "bad_end")
 def lane_digest(
     forms: Sequence[bytes], bits: Sequence[int], total: int, starts: Sequence[int], is_record: Callable[[int], bool]
 ) -> LaneDigest:
-    """How a lane with these lines ends. `forms`, `bits`: of each line its form and classes. `total`: lines where not all were
-    looked at, else 0. `starts`: places of the lines with which a further attempt begins. `is_record`: does the
-    line at a place begin with a time or level of its own?"""
+    """How a lane with these lines ends.
+
+    `forms`, `bits`: the form and the classes of each line. `total`: number of lines in the source where `forms` is a sample of
+    them, else 0. `starts`: indices of the lines at which a further attempt begins. `is_record`: whether the line at an index
+    begins with a time or a level of its own.
+    """
     lines = len(bits)
     found = functools.reduce(operator.or_, bits, 0)
     places = {
@@ -80,7 +83,7 @@ def lane_digest(
 
 
 def _first_places(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:
-    """For each line the place of the first one of its form; its own place where it says trouble or its form is too short."""
+    """For each line the index of the first line of its form; its own index where it is trouble or its form is too short."""
     first: dict[bytes, int] = {}
     for i, form in enumerate(forms):
         first.setdefault(form, i)
@@ -91,7 +94,7 @@ def _first_places(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:
 
 
 def _repeated_after(first_places: Sequence[int], distance: int) -> int:
-    """How many lines behind the one at `distance` from the end have a form that stood in front of it."""
+    """How many lines behind the one at `distance` from the end have a form that occurred before it, too."""
     if distance <= 0:
         return 0
     at = len(first_places) - 1 - distance
@@ -99,16 +102,17 @@ def _repeated_after(first_places: Sequence[int], distance: int) -> int:
 
 
 def _starts_behind(starts: Sequence[int], lines: int, distance: int) -> int:
-    """How many attempts began behind the line at `distance` from the end; -1 for none such line."""
+    """How many attempts began behind the line at `distance` from the end; -1 where there is no such line."""
     return sum(start > lines - 1 - distance for start in starts) if distance >= 0 else -1
 
 
 def _in_record(lines: int, distance: int, above: int, is_record: Callable[[int], bool]) -> int:
-    """Is the line at `distance` from the end, or one of the `above` lines in front of it, a record of a logger? -1 for none."""
+    """1 where the line at `distance` from the end, or one of the `above` lines before it, is a logger's record; -1 for no
+    line."""
     at = lines - 1 - distance
     return int(any(is_record(i) for i in range(max(0, at - above), at + 1))) if distance >= 0 else -1
 
 
 def _count_of_form(forms: Sequence[bytes], distance: int) -> int:
-    """How many lines have the form of the one at `distance` from the end, itself among them; -1 for none."""
+    """How many lines have the form of the one at `distance` from the end, itself included; -1 where there is no such line."""
     return forms.count(forms[-1 - distance]) if distance >= 0 else -1

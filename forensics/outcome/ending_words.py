@@ -1,13 +1,13 @@
-"""The words a log ends with, and what they say of its end: learned, for the endings that no phrase names.
+"""The last words of a log to the probability that it ended badly: learned, for endings that no phrase of the database matches.
 
     error: aborting due to 2 previous errors  ->  last:error, last:aborting, last:N, last:previous errors ...  ->  1.75
     All done in 12.4 s                        ->  last:all, last:done, last:all done ...                       -> -8.16
 
 The log odds are those of the shipped weights for a log of that one line.
 
-Read are the last lines of the lane that ends with most trouble, and its last lines of trouble. Paths, addresses, dates and times
-are left out; of a number only whether it is 0, 1 or more. The words fall into ROWS rows by a checksum, so that the model keeps
-numbers only. What they say is one feature of the model of the outcome, beside what is known of the structure.
+The words come from the last lines of the lane that ends worst, and from its last lines of trouble. Paths, addresses, dates and
+times are left out; a number counts as 0, 1 or N. Each word is hashed to one of ENDING_ROWS rows, so the model file holds numbers
+and no text. The log odds are one feature of the model of the outcome (features.py).
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,13 +30,13 @@ ENDING_TOKEN_PATTERN = lazy.regex(r"[A-Za-z_]{2,30}|\d+(?:\.\d+)?|[✓✗✔✘�
 
 
 class EndingModel(Struct, frozen=True):
-    """`weights` [ROWS] and `intercept`: log odds that what ends with such words ended badly; a logistic regression."""
+    """A logistic regression: `weights` [ENDING_ROWS] and `intercept` give log odds that the log ended badly."""
 
     weights: Sequence[float]
     intercept: float
 
     def log_odds(self, rows: Sequence[int]) -> float:
-        """What `rows` say, see rows_of."""
+        """Log odds for hashed words, see ending_rows."""
         return self.intercept + sum(self.weights[r] for r in rows) / (sqrt(len(rows)) or 1.0)
 
 
@@ -49,7 +49,7 @@ def ending_rows(lane: Lane | None) -> tuple[int, ...]:
 
 
 def ending_words(lane: Lane) -> set[str]:
-    """The words and pairs of words with which `lane` ends, each with the place where it stands: `last:`, `end:`, `trouble:`."""
+    """The words and pairs of words with which `lane` ends, each prefixed with its place: `last:`, `end:`, `trouble:`."""
     last = [line.text for line in lane.last_lines if line.text.strip()]
     trouble = (line.text for line in lane.trouble_lines[-LAST_TROUBLE_LINES:])
     return words_at("last", last[-1:]) | words_at("end", last) | words_at("trouble", trouble)

@@ -3,9 +3,10 @@
     train.log: 4,000 lines, a traceback 3 lines before the end, nothing repeats behind it
     -> strong.count 0.69, strong.behind 1.1, strong.again 0, lane.traceback 1.4, lane.good -1, ...
 
-Counts and distances are logarithms, ln(1 + n), in lines; -1 stands for what does not occur. Groups: `proof`, `strong`,
-`hint`, `notice` (the subject's observations by what they say about an end, see tiers), `trait` (of the causes they name), `lane`
-(how its lines go to the end, whatever they say), `setting` (what kind of logs these are); and `ending`, what the last words say.
+Counts and distances are in lines, as ln(1 + n); -1 stands for what does not occur. Groups of features: `proof`, `strong`, `hint`,
+`notice` (the subject's observations, by what they prove about an end, see tiers.py), `trait` (of the causes that they name),
+`lane` (how the lines of the lane that ends worst go to their end), `setting` (what kind of logs these are), `ending` (see
+ending_words.py). The names are part of the model file and stay.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,26 +15,26 @@ from math import log1p
 from msgspec.structs import astuple
 
 from forensics.database import HEALTHY, Database
-from forensics.database.rates import prior
+from forensics.database.rates import prior_rate
 from forensics.model.verdicts import Lane, LaneDigest, OwnedObservation
 from forensics.outcome.ending_words import EndingModel, ending_rows
 from forensics.outcome.tiers import NOTICE, TIER_NAMES, evidence_tier, what_ended
 
 ABSENT = -1.0
-MAX_LINES_BEHIND_GOOD_END = 10  # lines: behind a good end a program tells little more
+MAX_LINES_BEHIND_GOOD_END = 10  # a program that has finished prints only a few lines more
 Rates = Mapping[str, tuple[float, float]]
 OF_TIER = {
     "count": "how many different observations",
     "behind": "lines behind the last of them, in its lane",
-    "again": "of the last of them: lines behind it of a form that stood in front of it",
-    "least again": "the least such number of any of them: 0 where nothing shows that it was survived",
-    "progress": "of the last of them: lines of a program at work behind it",
+    "again": "of the last of them: lines behind it of a form that occurred before it, too",
+    "least again": "the least such number of any of them: 0 where nothing shows that the program continued",
+    "progress": "of the last of them: lines of progress behind it",
     "good": "of the last of them: lines of a good end behind it",
     "trouble": "of the last of them: further lines of trouble behind it",
-    "handled": "share of them that say, or stand next to a line that says, that the program goes on",
+    "handled": "share of them whose own line, or a line next to it, says that the program continues",
     "mild": "share of them whose own record is a warning or less",
     "starts": "of the last of them: attempts that began behind it",
-    "repeats": "how often the most frequent one stands there",
+    "repeats": "how often the most frequent one occurs",
     "rate": "greatest log odds that a log in which one of them fires ended badly (signatures/rates.csv)",
 }
 TRAITS: tuple[str, ...] = ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer")
@@ -63,7 +64,7 @@ HEALTHY_FEATURES = ("healthy.told", "healthy.behind", "healthy.trouble behind")
 UNKNOWN_FEATURES = ("unknown.count", "unknown.least seconds before", "unknown.most severe")
 SETTING = ("setting.machine", "setting.host log beside", "setting.own lanes", "setting.attempts", "setting.lines per lane")
 
-ENDING = "ending.words"  # log odds by the words that it ends with
+ENDING = "ending.words"  # log odds by the last words, see EndingModel
 OTHER_LANES_FEATURES = ("lanes.best good", "lanes.best progress", "lanes.with traceback", "lanes.own end good")
 
 OUTCOME_FEATURES: tuple[str, ...] = (
@@ -92,9 +93,10 @@ def features(
     ending: EndingModel,
     rates: Rates | None = None,
 ) -> list[float]:
-    """The numbers, as OUTCOME_FEATURES. `lanes`: the subject's own; `machine`: it is one; `host_log`: one lies beside its own.
+    """The values of OUTCOME_FEATURES, in their order.
 
-    `ending`: what was learned of last words. `rates`: see Database.rates, which is the default.
+    `lanes`: the subject's own. `machine`: the subject is a machine. `host_log`: a log of its host was given, too. `ending`: the
+    learned model of last words. `rates`: of signatures, by default those of the database.
     """
     rates = database.rates if rates is None else rates
     own = [o for o in owned if o.owner == "mine" and o.observation.cause != HEALTHY]
@@ -126,19 +128,19 @@ def features(
 
 
 def decisive_lane(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], database: Database) -> Lane | None:
-    """The lane by which it is told how the subject ended."""
+    """The lane that shows how the subject ended: the worst one of the sources with evidence of an end."""
     own = (o for o in owned if o.owner == "mine" and o.observation.cause != HEALTHY)
     return worst_lane(_of_decisive_sources(lanes, [o for o in own if evidence_tier(o, database) < TIER_NAMES.index("hint")]))
 
 
 def _of_decisive_sources(lanes: Sequence[Lane], ending: Sequence[OwnedObservation]) -> Sequence[Lane]:
-    """The lanes of the sources that tell of an end; all where none does. Another job's log beside them says nothing of it."""
+    """The lanes of the sources with evidence of an end; all lanes where no source has any. Other logs do not show this end."""
     decisive = {o.observation.source for o in ending}
     return [lane for lane in lanes if lane.source in decisive] or lanes
 
 
 def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
-    """The lane that ends with most trouble: of several ranks or processes the one to look at."""
+    """The lane whose end looks worst: of several ranks or processes the one to look at."""
 
     def badness(lane: Lane) -> tuple[bool, bool, float, int]:
         d = lane.digest
@@ -175,9 +177,9 @@ def _of_tier(found: Sequence[OwnedObservation], rates: Rates) -> Mapping[str, fl
 
 
 def is_terminal_by_nature(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], machine: bool, database: Database) -> bool:
-    """Did the kernel itself fail, or kill for memory what was asked about? That ended it, whatever stands in other lanes.
+    """Did the kernel itself fail, or did it kill the subject for memory? Either ended it, whatever other lanes show.
 
-    Of a job only a kill that a number or a name ties to it counts, and only where its own log does not tell of a good end.
+    For a job, only a kill counts that a number or a name links to it, and only where its own log does not show a good end.
     """
     traits = ("kernel_fault", "memory_kill") if machine else ("memory_kill",)
     ending = [o for o in owned if o.owner == "mine" and evidence_tier(o, database) < TIER_NAMES.index("hint")]
@@ -187,15 +189,15 @@ def is_terminal_by_nature(owned: Sequence[OwnedObservation], lanes: Sequence[Lan
 
 
 def is_silent(owned: Iterable[OwnedObservation], lanes: Iterable[Lane]) -> bool:
-    """Does nothing speak of trouble: no observation, not even a notice, and no line with a word of it?"""
+    """Is there no sign of trouble: no observation, not even a notice, and no line with an error word?"""
     observed = any(o.owner != "others" and o.observation.cause != HEALTHY for o in owned)
     return not observed and not any(lane.digest.trouble_count or lane.digest.traceback_count for lane in lanes)
 
 
 def signature_rates(o: OwnedObservation, rates: Rates) -> tuple[float, float]:
-    """Log odds that a log in which its signature fires ended badly, and that it did so by its cause."""
+    """Two log odds of a log in which this signature fires: that it ended badly, and that it ended by the signature's cause."""
     measured = rates.get(o.observation.kind)
-    return measured or astuple(prior(o.observation.weight))
+    return measured or astuple(prior_rate(o.observation.weight))
 
 
 def _healthy(observed: Sequence[OwnedObservation]) -> Mapping[str, float]:
@@ -208,7 +210,7 @@ def _healthy(observed: Sequence[OwnedObservation]) -> Mapping[str, float]:
 
 
 def ended_well(lanes: Iterable[Lane], ending: Sequence[OwnedObservation], owned: Sequence[OwnedObservation]) -> bool:
-    """Do the subject's own lanes tell that it ended well? Then what nothing but time ties to it did not end it."""
+    """Do the subject's own lanes show a good end? Then an event that only time links to the subject did not end it."""
     good_ends = [o for o in owned if o.observation.cause == HEALTHY and o.owner == "mine" and o.observation.weight != "hint"]
     good = [lane for lane in lanes if 0 <= lane.digest.good <= MAX_LINES_BEHIND_GOOD_END]
     later = [o for o in ending if o.aftermath.good == 0 and o.aftermath.starts == 0]

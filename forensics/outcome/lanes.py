@@ -1,11 +1,11 @@
-"""The sample of one source to its lanes: whose line each one is, by what stands in front of it.
+"""The sampled lines of one source to its lanes: the prefix of a line says which program, rank or job wrote it.
 
     Aug 22 03:00:07 node-7 sshd[771]: error: ...        -> unit sshd        (kind service)
     [11686.888109] Out of memory: Killed process 4242   -> kernel           (kind kernel)
     [rank3]: RuntimeError: ...                          -> rank 3           (kind job)
     Epoch 3/10 loss 0.41                                -> the source's own program
 
-"Stands in the same file" links nothing in the log of a host: a line of another program proves nothing about this one.
+In the log of a host, standing in the same file links nothing: a line of another program proves nothing about this one.
 """
 
 import re
@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.core.text import clean
+from forensics.core.text import decode_line
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
 from forensics.outcome.supervisors import SUPERVISORS, supervised_entity
 
-LaneKey = tuple[str, str]  # kind of entity or the keeper of its records, name
+LaneKey = tuple[str, str]  # kind of entity or supervisor of its records, name
 SYSLOG_PREFIX = re.compile(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
     rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
@@ -53,7 +53,7 @@ class Row(Struct):
 
 
 def is_host_log(scan: Scan, layout: str) -> bool:
-    """Is it the log of a machine, not of one program?"""
+    """Is it the log of a machine with many programs, rather than of one program?"""
     return (scan.source.format or layout).startswith(HOST_FORMATS) or layout.startswith(HOST_FORMATS)
 
 
@@ -63,7 +63,7 @@ def is_kernel_log(scan: Scan, layout: str) -> bool:
 
 
 def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
-    """Whose line it is, by what stands in front of it; None where nothing does. `ranks`: `3: text` names a rank."""
+    """The lane of a line, by its prefix; None where it has none. `ranks`: `3: text` names a rank."""
     first = raw[:1]
     if first in b"[<k" or first.isdigit():  # `kern  :warn  : [` is how dmesg -x begins
         if KERNEL_PREFIX.match(raw):
@@ -83,9 +83,9 @@ def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
 
 
 def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
-    """What may be said in the lane, see DECISION: the signatures' `scope`."""
+    """The kind of the lane, which a signature's `scope` must name for the signature to count in it."""
     kind, name = key
-    if kind in SUPERVISORS:  # in its own log the keeper's word stands for all lines; in a host's it is one voice of many
+    if kind in SUPERVISORS:  # in the supervisor's own log all lanes are of the log's kind; in a host's log they are of its own
         return SUPERVISORS[kind].lane if is_host_log(scan, layout) else lane_kind(MAIN_PROGRAM, scan, layout)
     if kind == "kernel":
         return "kernel"
@@ -111,7 +111,7 @@ def entity_of(key: LaneKey, source: str) -> Entity:
 
 
 def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
-    """Every line of the sample that is not blank, in order, with the key of its lane."""
+    """Every line of the sample that is not blank, in order, with its lane."""
     host = is_host_log(scan, layout)
     ends = [line.text.encode("utf-8", "replace") for line in (*scan.head, *scan.tail)]
     ranks = sum(1 for raw in ends if SRUN_PREFIX.match(raw)) > MIN_RANK_LINE_SHARE * max(1, len(ends))
@@ -125,27 +125,27 @@ def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
             if not words and not raw.strip():
                 continue
             key = lane_key(raw, ranks) if several else MAIN_PROGRAM
-            if key is None:  # a line without a head of its own goes on with the one before it, in a host's log
+            if key is None:  # in a host's log, a line without a prefix continues the record before it
                 key = last if host or raw[:1] in b" \t" else MAIN_PROGRAM
             last = key
             yield key, Row(first + at, b" ".join(words[:8]), raw)
 
 
 def _has_several_programs(scan: Scan) -> bool:
-    """Do the pieces between its ends hold lines of other programs?"""
+    """Do the sampled blocks behind the first hold lines of several programs?"""
     return any(lane_key(raw) for _, block in scan.sample[1:] for raw in block[:2000].split(b"\n"))
 
 
 def _frame_words(raw: bytes) -> list[bytes]:
-    """The words of the last frame of a bar that was redrawn."""
+    """The words of the last frame of a redrawn progress bar."""
     frame = raw.rstrip(b"\r").rpartition(b"\r")[2]
     return [w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2]
 
 
 def row_text(raw: bytes) -> str:
-    """The text of a row, its last frame, without colours."""
+    """The text of a line: its last frame, without terminal escapes."""
     raw = raw.rstrip(b"\r")
-    return clean(raw.rpartition(b"\r")[2][:2000] if b"\r" in raw else raw[:2000])
+    return decode_line(raw.rpartition(b"\r")[2][:2000] if b"\r" in raw else raw[:2000])
 
 
 WORDS_ONLY = bytes(i if i == 10 or 65 <= i <= 90 or 97 <= i <= 122 or i >= 128 else 32 for i in range(256))

@@ -1,4 +1,4 @@
-"""What a line does, whatever its cause: a set of classes, from the phrases of the database.
+"""A line to its classes: trouble, progress, a good end, and so on. The wordings are the phrases of the database.
 
 "corrupt image 17.jpg, skipping"  ->  TROUBLE | GOES_ON          "504 steps, 0 failed"  ->  0
 "Epoch 3/10 loss 0.41"            ->  PROGRESS                   "Traceback (most recent call last):"  ->  TROUBLE | TRACEBACK
@@ -13,8 +13,8 @@ from forensics.database.phrase_filter import phrase_filter
 TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, SAVED, BAD_END, RUN_FAILED = (
     1 << i for i in range(12)
 )
-TAKES_BACK = GOES_ON | SERVICE  # what makes a word of trouble no sign of an end
-MAX_CLASSIFIED_CHARS = 240  # of a line that are looked at; what a line does, it says in front
+TAKES_BACK = GOES_ON | SERVICE  # a line of these classes is no sign of an end, even with an error word
+MAX_CLASSIFIED_CHARS = 240  # of a line; what it reports is at its beginning
 CLASSES = {
     "goes_on": GOES_ON,
     "good_end": GOOD,
@@ -53,7 +53,7 @@ class LineClasses:
         self.others = [(place[name], bit, words, lazy.regex("|".join(patterns))) for name, bit, words, patterns in classes]
 
     def classify(self, text: str) -> int:
-        """The classes of one line, its terminal colours removed."""
+        """The classes of one line, as bits. `text`: without terminal escapes."""
         text = text[:MAX_CLASSIFIED_CHARS]
         possible = self.possible(text)
         low = text.lower() if possible else ""
@@ -90,5 +90,5 @@ def line_classes(database: Database) -> LineClasses:
 
 
 def trouble_test(database: Database) -> Callable[[str], bool]:
-    """Does a line hold a word of failure? For those who only want to know that."""
+    """The test whether a line holds an error word, for callers that need no other class."""
     return line_classes(database).is_trouble

@@ -1,10 +1,10 @@
-"""The end of the subject's command as whoever held it tells it: the kernel's own status of it, and no word of its output.
+"""The exit status of the subject's command, as the process that started it recorded it, independent of the command's output.
 
     ... forensics run: the command, pid 4711 (python3), ended with exit status 7 after 14.2 s      -> ToldEnd(status=7, ...)
     ... forensics run: the command, pid 4712 (grep), ended with exit status 1 after 0.1 s          -> None: grep's answer is no
     run.json of a capture that was killed with its job                                             -> ToldEnd(status=None, ...)
 
-Where the output shows nothing bad, the command failed all the same; what it shows is then less likely the reason.
+Even where the output shows nothing bad, such a command failed; what the output does show is then less likely to be the reason.
 """
 
 from collections.abc import Iterable
@@ -15,17 +15,21 @@ from forensics.database import HEALTHY
 from forensics.model import Observation
 from forensics.model.verdicts import OwnedObservation
 
-COMMAND_STATUS_FIELD = "command_status"  # of an observation: the status as a shell tells it, 128 + n for signal n, or UNKNOWN
+COMMAND_STATUS_FIELD = (
+    "command_status"  # a field of an observation: the status as in a shell, 128 + n for signal n, or UNKNOWN_STATUS
+)
 UNKNOWN_STATUS = "unknown"
-FAILED_STATUS_PROBABILITY = 0.98  # the status is the kernel's; what is left is a program that says with it what no table knows
-# Of the runs whose output shows no bad end, how many have one. Of jobs whose scheduler told the outcome 3 in 100 fail without a
-# word; programs that end with a status of their own on purpose, and whose output looks well, add to them: a prior, not a count.
+FAILED_STATUS_PROBABILITY = (
+    0.98  # the status is the kernel's; the rest is for programs that use a status other than 0 as an answer
+)
+# The share of bad ends among runs whose output shows none. Of jobs with an outcome from the scheduler, 3 in 100 fail silently;
+# programs that choose a status on purpose add to them. It is a prior, not a measured count.
 SILENT_FAILURE_SHARE = 0.1
-UNKNOWN_STATUS_PROBABILITY = 0.5  # nothing was written at its end: it runs still, or something ended it and whoever watched it
+UNKNOWN_STATUS_PROBABILITY = 0.5  # no end was recorded: it still runs, or the process that watched it was ended with it
 
 
 class RecordedStatus(Struct, frozen=True):
-    """How the subject's command ended: its status, 1 to 255 or None where it is not known, and the line that tells it."""
+    """How the subject's command ended: its status, 1 to 255 or None where it is not known, and the line that records it."""
 
     status: int | None
     source: str
@@ -38,7 +42,7 @@ class RecordedStatus(Struct, frozen=True):
 
     @property
     def why(self) -> str:
-        """What is told of an end of which nothing else is known."""
+        """The sentence of the report where nothing else is known about the end."""
         if self.status is None:
             return "nothing tells how it ended: it runs still, or what ended it ended the capture as well"
         signal = f" (signal {self.status - 128})" if self.status > 128 else ""
@@ -48,9 +52,9 @@ class RecordedStatus(Struct, frozen=True):
 def recorded_status(
     observations: Iterable[Observation], own: Iterable[str], owned: Iterable[OwnedObservation]
 ) -> RecordedStatus | None:
-    """The last bad end that a record in one of the sources `own` tells.
+    """The last bad end that is recorded in one of the sources `own`.
 
-    None where none does, or where a line of its own says that the status is an answer and no failure.
+    None where none is, or where a line of the source says that the status is an answer and no failure.
     """
     sources = set(own)
     found = [o for o in observations if COMMAND_STATUS_FIELD in o.fields and o.source in sources and o.proofs]
@@ -67,7 +71,7 @@ def recorded_status(
 
 
 def share_shown_by_output(by_output: float) -> float:
-    """Of a bad end that is told, how likely it is the one that the output shows. `by_output`: P(bad end) by the output alone.
+    """How likely a recorded bad end is the one that the output shows. `by_output`: P(bad end) by the output alone.
 
     Either the output shows the end, or it shows none and the end was silent: Bayes with SILENT_SHARE.
     """

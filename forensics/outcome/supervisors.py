@@ -1,4 +1,4 @@
-"""A record of a program that looks after others to the one that it is about: each of these has a lane of its own.
+"""A record of a supervising program (Slurm, supervisord, Jupyter, containerd) to the job or process that it is about.
 
     [2026-05-01T10:00:07.123] _job_complete: JobId=4711 WEXITSTATUS 1                -> job 4711        (slurmctld)
     [2026-05-01T10:00:07.123] [4711.batch] done with job                             -> job 4711        (slurmd, slurmstepd)
@@ -6,7 +6,7 @@
     [I 2026-05-01 13:03:00.911 ServerApp] Kernel started: 5b2d5693-c320-4f13-...     -> notebook 5b2d5693-...
     time="2026-05-01T10:00:07Z" level=info msg="shim disconnected" id=4c01db0b339c   -> container 4c01db0b339c
 
-That job 4712 ran on behind the end of job 4711 says nothing about job 4711.
+Each of these has a lane of its own: that job 4712 continued says nothing about job 4711.
 """
 
 import re
@@ -18,10 +18,10 @@ from forensics.model.verdicts import EntityKind, LaneKind
 
 
 class Supervisor(Struct, frozen=True):
-    """A program that writes records about others.
+    """A program that writes records about other programs.
 
-    `record`: how such a record begins; its first group that took part is the name of whom it is about. `mark`: bytes that stand
-    in each of them. `about`: what that is. `lane`: who writes it, in the log of a host.
+    `record`: matches the beginning of such a record; its first group that matched is the name of the job or process. `mark`:
+    bytes that occur in each record, for a quick test. `about`: what the name denotes. `lane`: the kind of lane in a host's log.
     """
 
     record: re.Pattern[bytes]
@@ -32,7 +32,7 @@ class Supervisor(Struct, frozen=True):
 
 SLURM_STAMP = rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\] "
 UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-# The name of a lane's key -> who writes its records. Wordings: Slurm 20.11 to 24.05 (src/slurmctld, src/slurmd/slurmstepd),
+# By name. Wordings: Slurm 20.11 to 24.05 (src/slurmctld, src/slurmd/slurmstepd),
 # supervisor 4 (process.py), jupyter_server 1 and 2 (services/kernels/kernelmanager.py), containerd 1.2 to 1.7 (runtime/v2).
 SUPERVISORS: Mapping[str, Supervisor] = {
     "slurm": Supervisor(
@@ -67,8 +67,8 @@ SUPERVISORS: Mapping[str, Supervisor] = {
 
 
 def supervised_entity(raw: bytes) -> tuple[str, str] | None:
-    """(the keeper's name, the name of whom the record is about); None for any other line."""
-    for name, keeper in SUPERVISORS.items():
-        if keeper.mark in raw and (found := keeper.record.match(raw)):
+    """(the supervisor's name, the name of the job or process in its record); None for any other line."""
+    for name, supervisor in SUPERVISORS.items():
+        if supervisor.mark in raw and (found := supervisor.record.match(raw)):
             return name, found[found.lastindex or 1].decode("ascii", "replace")
     return None

@@ -1,9 +1,9 @@
-"""One source to its lanes, each with its attempts, how it ends, and what stands behind each observation in it.
+"""One source to its lanes: the attempts of each, how it ends, and what follows each observation in it.
 
     step 0 loss 0.9 / WARNING shard 7: Connection reset, retrying / step 1 loss 0.8 / step 2 loss 0.7
-    -> one lane, one attempt; behind the observation: 2 lines, both of a form seen before it, both progress; handled
+    -> one lane, one attempt; behind the observation: 2 lines, both of a form that occurred before it, both progress; handled
 
-The whole lane is looked at, as far as the scanner's sample holds it: all lines of a short log, an even sample of a long one.
+The scanner's sample is read: all lines of a short log, an even sample of a long one.
 """
 
 import functools
@@ -30,13 +30,13 @@ from forensics.outcome.line_classes import (
     LineClasses,
 )
 
-MAX_LAST_ROWS = 60  # classified one by one; of the others one for each form
+MAX_LAST_ROWS = 60  # of a lane, each of which is classified; of earlier rows, one of each form is
 MAX_LANES_READ_LONG = 8
 MAX_LAST_ROWS_OF_MANY_LANES = 5  # where a source has more lanes: a host has hundreds of services
 NEVER_SEEN = 1 << 62
 SHOWN_TROUBLE = 20
 SHOWN_LAST = 5
-NEAR_ROWS = 3  # behind an observation: where a program says that it goes on
+NEAR_ROWS = 3  # behind an observation, where a program says that it continues
 IN_FRONT_ROWS = 2
 CELL_HEADING = re.compile(
     rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$"
@@ -96,10 +96,10 @@ def _lane_of(observation: Observation, lanes: Mapping[LaneKey, object]) -> LaneK
 
 
 class _LaneRows:
-    """The rows of one lane with their classes, and what can be asked of them.
+    """The rows of one lane with their classes, and the questions to them.
 
-    `total`: lines of the source where it has one lane only and was not looked at whole, else 0. `last`: rows at its end that are
-    classified one by one. `cells`: it is a notebook, whose cells are attempts.
+    `total`: number of lines of the source where it has one lane and only a sample of it is here, else 0. `last`: how many rows
+    at the end are classified each. `cells`: the source is a notebook, whose cells are the attempts.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class _LaneRows:
         return _counts_behind([bool(b & TROUBLE) and not b & TAKES_BACK for b in self.bits])
 
     def aftermath(self, observation: Observation) -> Aftermath:
-        """What stands behind and next to `observation`."""
+        """What follows `observation`, and what stands next to it."""
         first, last = observation.line, _end_of(observation)
         at = bisect_right(self.numbers, last)
         behind = len(self.rows) - at
@@ -173,19 +173,19 @@ class _LaneRows:
         )
 
     def _again_behind(self, at: int, before: int) -> int:
-        """How many rows from `at` on have a form that stood in front of line `before`, and no word of trouble."""
+        """How many rows from index `at` on have a form that occurred before line `before`, and no error word."""
         return sum(map(before.__gt__, self.form_since[at:]))
 
     def _last(self, holds: Callable[[int], bool], at: int) -> int:
         return next((self.numbers[i] for i in range(len(self.rows) - 1, at - 1, -1) if holds(i)), 0)
 
     def started_by(self, launcher: "_LaneRows") -> None:
-        """Take the attempts that `launcher` tells of for its own: it starts a rank anew, which says nothing of that itself."""
+        """Take over the starts that `launcher` reports: the launcher restarts a rank, and the rank's own lines do not say so."""
         starts = launcher.explicit_starts()
         self._starts = sorted({*self.starts(), *(s for s in starts if self.numbers and s > self.numbers[0])})
 
     def explicit_starts(self) -> list[int]:
-        """Those of starts() that a phrase tells, or steps that count from the beginning again: no banner that is seen twice."""
+        """Those of starts() that a phrase or a step counter back at its beginning shows, without repeated banners."""
         self.starts()
         return self._explicit_starts
 
@@ -202,12 +202,12 @@ class _LaneRows:
         return found
 
     def is_record(self, place: int) -> bool:
-        """Does the row at `place` begin with a time or a level, as a logger writes it?"""
+        """Does the row at index `place` begin with a time or a level, as a logger writes it?"""
         prefix = parse_prefix(row_text(self.rows[place].raw))
         return prefix.stamp is not None or bool(prefix.level)
 
     def start_rows(self) -> list[int]:
-        """The places of starts() among the rows."""
+        """The indices of starts() among the rows."""
         return [bisect_left(self.numbers, number) for number in self.starts()]
 
     def attempts(self) -> tuple[Attempt, ...]:
@@ -219,7 +219,7 @@ class _LaneRows:
         return tuple(Attempt(i, a, b) for i, (a, b) in enumerate(zip(first, last, strict=True), 1))
 
     def trouble_lines(self) -> tuple[Line, ...]:
-        """The last lines with a word of trouble that nothing takes back."""
+        """The last lines of trouble, without those of the classes TAKES_BACK."""
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
         found = [Line(r.number, row_text(r.raw)) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][
             :SHOWN_TROUBLE
@@ -227,7 +227,7 @@ class _LaneRows:
         return tuple(reversed(found))
 
     def good_lines(self) -> tuple[Line, ...]:
-        """The last lines that tell of a good end."""
+        """The last lines of a good end."""
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
         found = (Line(r.number, row_text(r.raw)) for r, b in both if b & GOOD and not b & TROUBLE)
         return tuple(reversed([*islice(found, SHOWN_LAST)]))
@@ -238,14 +238,14 @@ class _LaneRows:
 
 
 def _counts_behind(holds: Sequence[bool]) -> list[int]:
-    """For each row, how many from it on hold; 0 behind the last."""
+    """For each row, how many are true from it on; 0 behind the last."""
     return [*accumulate(reversed(holds), initial=0)][::-1]
 
 
 def _end_of(observation: Observation) -> int:
-    """The last line of an observation; of one that was folded from many places, that of the last of them.
+    """The last line of an observation. Of one folded from many places, the last line of the last place.
 
-    Of one traceback it is that of its exception: what follows may or may not be its message.
+    Of a single traceback, the line of its exception: the lines behind that may or may not belong to its message.
     """
     if observation.kind == TRACEBACK_RECORD and observation.count == 1 and observation.proofs:
         return max(observation.proofs[0].line, observation.line)

@@ -1,4 +1,4 @@
-"""How much an observation says about an end: by what its signature states, its weight, and whether it may speak in its lane.
+"""How much an observation proves about an end: by the `ends` and weight of its signature, and by whether it is in scope.
 
 "Killed process 4711" (ends: process, proof) in a kernel's lane     -> ENDING_PROOF
 "hint: set CUDA_LAUNCH_BLOCKING=1" (ends: nothing)                  -> NOTICE
@@ -15,7 +15,7 @@ TIER_OF_WEIGHT = {"proof": ENDING_PROOF, "strong": ENDING_STRONG, "hint": ENDING
 
 
 def what_ended(o: Observation, database: Database) -> str:
-    """What `o` shows to have ended: as its signature states; of a record as its cause does, and nothing where it is a hint."""
+    """What `o` shows to have ended: the `ends` of its signature, or of its cause for a record; nothing where it is a hint."""
     if o.ends:
         return o.ends
     cause = database.causes.get(str(o.cause))
@@ -23,7 +23,7 @@ def what_ended(o: Observation, database: Database) -> str:
 
 
 def in_scope(owned: OwnedObservation, database: Database) -> bool:
-    """Is the lane of the observation one that its signature may speak for?"""
+    """Is the lane of the observation of a kind that the `scope` of its signature names?"""
     o = owned.observation
     cause = database.causes.get(str(o.cause))
     scope = o.scope or (cause.scope if cause else ("any",))

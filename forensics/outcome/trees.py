@@ -1,8 +1,8 @@
 """Decision trees as plain numbers: features -> log odds that the subject ended badly. No numpy: 10,000 comparisons take 1 ms.
 
-Two kinds of trees answer, and the mean of both counts: boosted ones, whose values add up to log odds, and random ones, whose
-leaves hold the share of bad ends. The first are sharp where cases are many, the second careful where they are few. The learners
-are scikit-learn's HistGradientBoostingClassifier and ExtraTreesClassifier (see train/).
+The answer is the mean of two forests: boosted trees, whose values add up to log odds, and random trees, whose leaves hold the
+share of bad ends. Boosted trees are sharp where cases are many, random trees are careful where cases are few. The learners are
+scikit-learn's HistGradientBoostingClassifier and ExtraTreesClassifier (see train/outcome_fit.py).
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from math import exp, log
 
 from msgspec import Struct
 
-MAX_SILENT_LOG_ODDS = -0.2  # log odds, 0.45: where nothing speaks of trouble no alarm is raised, however the log breaks off
-MIN_LEAF_SHARE = 1e-3  # of the random trees: a few hundred cases in their leaves cannot tell more
+MAX_SILENT_LOG_ODDS = -0.2  # P = 0.45: without any sign of trouble there is no alarm, even where the log breaks off
+MIN_LEAF_SHARE = 1e-3  # of the random trees: with a few hundred cases in a leaf, a smaller share cannot be measured
 LEAF = -1
 
 
@@ -19,7 +19,7 @@ class Forest(Struct, frozen=True):
     """The nodes of several trees, each depth-first: the left child of a node follows it.
 
     `roots`: where each tree begins. Of each node: `feature`, LEAF for a leaf; `number`, the greatest value of the feature that
-    goes left, or what a leaf says; `right`, the node for greater ones.
+    goes left, or the value of a leaf; `right`, the index of the node for greater values.
     """
 
     roots: Sequence[int] = ()
@@ -28,7 +28,7 @@ class Forest(Struct, frozen=True):
     number: Sequence[float] = ()
 
     def total(self, features: Sequence[float]) -> float:
-        """The sum of what all trees say."""
+        """The sum of the values of all trees."""
         return sum(self._leaf(at, features) for at in self.roots)
 
     def _leaf(self, at: int, features: Sequence[float]) -> float:
@@ -39,9 +39,11 @@ class Forest(Struct, frozen=True):
 
 
 class Trees(Struct, frozen=True):
-    """`boosted`: log odds but for `base`. `random`: shares of bad ends; there may be none. `slope`, `shift`: the calibration, by
-    which the sum becomes log odds that are true on logs that were not learned from. `terminal`: log odds of what is terminal by
-    nature, measured: the least that is said of it."""
+    """The model of the outcome.
+
+    `names`: the features. `boosted`: log odds without `base`. `random`: shares of bad ends; may be empty. `slope`, `shift`: the
+    calibration on logs that were not learned from. `terminal`: measured log odds of what is terminal by nature, a lower bound.
+    """
 
     names: tuple[str, ...]
     base: float
@@ -56,7 +58,7 @@ class Trees(Struct, frozen=True):
         return self.slope * self.raw(features) + self.shift
 
     def raw(self, features: Sequence[float]) -> float:
-        """What the trees say, before calibration."""
+        """Log odds before calibration."""
         boosted = self.base + self.boosted.total(features)
         if not self.random.roots:
             return boosted
@@ -67,7 +69,7 @@ class Trees(Struct, frozen=True):
     def probability(self, features: Sequence[float], terminal: bool = False, silent: bool = False) -> float:
         """The probability that the subject ended badly.
 
-        `terminal`: something in it is terminal by nature. `silent`: nothing in it speaks of an end.
+        `terminal`: see features.is_terminal_by_nature. `silent`: see features.is_silent.
         """
         least, most = self.terminal if terminal else -30.0, MAX_SILENT_LOG_ODDS if silent else 30.0
         return 1.0 / (1.0 + exp(-max(least, min(most, self.log_odds(features)))))

@@ -1,6 +1,6 @@
-"""Whose evidence is this: mine (the subject's), somebody else's, or unknown - and by which link that is known.
+"""Whose evidence is this: the subject's own (`mine`), another entity's (`others`) or `unknown`; and which link shows it.
 
-Somebody else's never becomes the subject's cause, whatever its severity. What nothing but time links counts by time.
+Evidence of others never becomes the subject's cause, whatever its severity. Evidence that only time links counts by its distance.
 """
 
 from forensics.ownership.owners import assign_owners

@@ -1,4 +1,4 @@
-"""Observations of an incident to Owned ones: each with whose it is, the link that tells it, and what stands behind it.
+"""The observations of an incident to OwnedObservations: each with its owner, the link that shows it, and what follows it.
 
 dmesg:   Killed process 15372 (python)      train.log: ... (pid: 15372) Killed       -> mine, "pid 15372"
 dmesg:   Killed process 900 (chrome)        train.log: pids of its own, none near    -> others, "pid 900 is none of the job's"
@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from forensics.correlation.normalise import host, same_host
+from forensics.correlation.normalise import normalise_host, same_host
 from forensics.database import HEALTHY, Database
 from forensics.line_formats.cgroup_paths import Group, group
 from forensics.model import Incident, Link, Observation
@@ -19,11 +19,9 @@ from forensics.outcome.tiers import what_ended
 from forensics.ownership.subject import OWN_KINDS, Subject
 
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
-MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1: only numbers of one size can be told apart
-MAX_THREAD_ID_DISTANCE = (
-    500  # how much later the number of a thread, which the kernel tells of a crash, may be than its process's
-)
-STAMP_SLACK_S = 2.0  # a line is stamped a little before or after what it tells
+MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number
+MAX_THREAD_ID_DISTANCE = 500  # the kernel reports a crash by the thread's id, which is a little greater than the pid
+STAMP_SLACK_S = 2.0  # between an event and the time stamp of its line
 GROUP_FIELDS = ("cgroup", "limit_path", "container", "step", "container_id")
 Place = tuple[str, int]
 
@@ -45,7 +43,7 @@ def assign_owners(incident: Incident, subject: Subject, database: Database) -> t
 def _owned(
     o: Observation, linked: Mapping[Place, str], subject: Subject, database: Database, ends_in_own_logs: bool
 ) -> OwnedObservation:
-    """`ends_in_own_logs`: do the subject's own logs tell how they ended?"""
+    """`ends_in_own_logs`: do the subject's own logs show how they ended?"""
     lane = _lane_of(o, subject)
     aftermath = lane.aftermath[(o.line, o.kind)] if lane else Aftermath(behind=0)
     before = _seconds_before(o, subject)
@@ -91,8 +89,8 @@ def _owner(
 def _with_own_aftermath(
     o: OwnedObservation, every: Sequence[OwnedObservation], subject: Subject, database: Database
 ) -> OwnedObservation:
-    """A host's observation with the aftermath of what the subject's own log felt of it: nothing in a host's log says how the
-    subject went on."""
+    """A host's observation with the aftermath of its effect in the subject's own log: the host's log does not show whether the
+    subject continued."""
     if subject.machine or o.observation.source in subject.own or o.owner == "others":
         return o
     own_effects = [
@@ -110,12 +108,12 @@ def _with_own_aftermath(
 
 def _hosts(observations: Iterable[Observation], subject: Subject) -> frozenset[str]:
     names = (o.fields.get(name, "") for o in observations if o.source in subject.own for name in ("host", "node"))
-    return frozenset(host(str(name)) for name in names) - {""}
+    return frozenset(normalise_host(str(name)) for name in names) - {""}
 
 
 def _on_another_host(o: Observation, subject: Subject) -> bool:
-    """Do both name their hosts, and two different ones? Numbers of processes mean something on one host only."""
-    named = host(str(o.fields.get("host", "")))
+    """Do both name a host, and different ones? A pid is valid on one host only."""
+    named = normalise_host(str(o.fields.get("host", "")))
     return bool(named) and bool(subject.hosts) and not any(same_host(named, h) for h in subject.hosts)
 
 
@@ -134,13 +132,13 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
 
 
 def _seconds_before(o: Observation, subject: Subject) -> float | None:
-    """How long `o` stands in front of the end of the subject's logs; None where a clock lacks."""
+    """Seconds from `o` to the end of the subject's logs; None where a time is unknown."""
     end = subject.end()
     return (end - o.time).total_seconds() if o.time and end else None
 
 
 def _named_links(links: Iterable[Link], observations: Sequence[Observation], subject: Subject) -> dict[Place, str]:
-    """Each place of a host's log that a number or a name ties to a line of the subject's own, with that name."""
+    """Each place in a host's log that a number or a name links to a line of the subject's own, with that link."""
     above: dict[Place, Place] = {}
 
     def top(place: Place) -> Place:
@@ -157,7 +155,7 @@ def _named_links(links: Iterable[Link], observations: Sequence[Observation], sub
 
 
 def _excluded_by_pid(o: OwnedObservation, mine: set[int], database: Database) -> OwnedObservation:
-    """A death that nothing ties to the subject is somebody else's where that of another process is tied to it by its pid."""
+    """A death without a link to the subject is another's where a pid links a different death to the subject."""
     pid = _pid(o.observation)
     if o.owner != "unknown" or not mine or not pid or pid in mine or not database.has_trait(o.observation.cause, "process_death"):
         return o
@@ -179,7 +177,7 @@ def _pid(o: Observation) -> int:
 
 
 def _is_none_of(victim: int, pids: Iterable[int], threads: int) -> bool:
-    """Is `victim` known to be none of `pids`, of which some are of its size, nor one of the `threads` numbers behind each?"""
+    """Is `victim` none of `pids` and none of the `threads` numbers above each? Known only where some are of a similar size."""
     near = [p for p in pids if victim / 2 < p < victim * 2]
     return victim >= MIN_COMPARABLE_PID and bool(near) and not any(p <= victim <= p + threads for p in near)
 

@@ -1,6 +1,6 @@
-"""What the user asks about: the job, the notebook, or, where only a host's log was given, the machine.
+"""The subject, which is what the user asks about: the job, the notebook, or the machine where only logs of hosts were given.
 
-train.log, dmesg.txt    -> the job that wrote train.log; dmesg.txt tells of its host
+train.log, dmesg.txt    -> the job that wrote train.log; dmesg.txt is the log of its host
 dmesg.txt               -> the machine
 """
 
@@ -9,7 +9,7 @@ from datetime import datetime
 
 from msgspec import Struct, field
 
-from forensics.correlation.file_names import Named, of_file
+from forensics.correlation.file_names import FileNameIds, ids_of_file_name
 from forensics.model import SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
 from forensics.outcome.lanes import HOST_FORMATS, SLURM_DAEMON_LOG
@@ -18,10 +18,11 @@ OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
 
 
 class Subject(Struct, frozen=True):
-    """The subject. `own`: the sources that it wrote, all where there is no log of a host among them or nothing else.
+    """The job, notebook or machine that the verdict is about.
 
-    `starts`, `ends`: first and last known time of each of these. `pids`: by which its logs call its processes. `machine`: only
-    logs of hosts were given. `lanes`: by source. `hosts`: that its own lines name.
+    `own`: names of the sources that it wrote; all sources where they are all of one kind. `starts`, `ends`: first and last known
+    time of each of these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given.
+    `lanes`: of all sources, by name. `hosts`: those that its own lines name.
     """
 
     own: frozenset[str]
@@ -33,19 +34,19 @@ class Subject(Struct, frozen=True):
     hosts: frozenset[str] = frozenset()
 
     @property
-    def named(self) -> list[Named]:
-        """What the names of its own files tell."""
-        return [of_file(name) for name in self.own]
+    def named(self) -> list[FileNameIds]:
+        """The ids in the names of its own files."""
+        return [ids_of_file_name(name) for name in self.own]
 
     @property
     def has_host_log(self) -> bool:
-        """Is there a log of a host beside its own?"""
+        """Was a log of a host given in addition to its own?"""
         return len(self.lanes) > len(self.own)
 
     def own_lanes(self) -> list[Lane]:
-        """The lanes that the subject wrote: of its sources those of programs; for a machine its kernel's, else the largest.
+        """The lanes that the subject wrote: those of programs in its own sources. For a machine its kernel's, else the largest.
 
-        A host has a hundred services, one of which always ends with a complaint.
+        A host has a hundred services, and one of them always ends with an error.
         """
         found = [lane for name in sorted(self.own) for lane in self.lanes.get(name, ())]
         if self.machine:

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from msgspec.structs import replace
 
 from forensics.model import Source, Warn, Warning
-from forensics.sources.origin import Origin
+from forensics.sources.origin import LineOrigin
 
 MIN_PREFETCHED_BYTES = 16 << 20  # less is decoded before a process has started
 SLOT_BYTES = 2 << 20  # of the shared memory; a block is hardly ever longer
@@ -25,12 +25,12 @@ SLOTS = 4  # blocks that are decoded ahead
 
 def read_ahead(source: Source) -> Source:
     """`source`, its blocks decoded by another process where that is worth it."""
-    if source.coded < MIN_PREFETCHED_BYTES or not isinstance(source.origin, Origin) or sys.platform != "linux":
+    if source.coded < MIN_PREFETCHED_BYTES or not isinstance(source.origin, LineOrigin) or sys.platform != "linux":
         return source
     return replace(source, blocks=partial(_blocks, source, source.origin))
 
 
-def _blocks(source: Source, origin: Origin, warn: Warn) -> Iterator[bytes]:
+def _blocks(source: Source, origin: LineOrigin, warn: Warn) -> Iterator[bytes]:
     from multiprocessing import get_context
 
     context = get_context("fork")
@@ -48,7 +48,7 @@ def _blocks(source: Source, origin: Origin, warn: Warn) -> Iterator[bytes]:
         for message in iter(ours.recv, None):
             if isinstance(message, Warning):
                 warn(message)
-            elif isinstance(message, Origin):
+            elif isinstance(message, LineOrigin):
                 origin.learn(message)
             else:
                 block = message if isinstance(message, bytes) else shared[slice(*message)]
@@ -73,7 +73,7 @@ def _skip_bytes(passed: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
         passed = max(0, passed - len(block))
 
 
-def _decode(source: Source, origin: Origin, shared: mmap, ours: Connection, theirs: Connection) -> None:
+def _decode(source: Source, origin: LineOrigin, shared: mmap, ours: Connection, theirs: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one ends the others
     ours.close()
     with contextlib.suppress(Exception):  # the reader is gone; or an error, which is clearer when the first process raises it

@@ -1,7 +1,7 @@
 """Tell: a finished Report as text, Markdown, HTML or JSON. A reporter writes; it decides nothing.
 
-Each format is a module of `formats/` with `render(report, style) -> str`. Being there is being registered. Secrets are taken
-out before any of them sees the Report.
+Each format is a module of `formats/` with `render(report, style) -> str`; a module in the folder is registered. Secrets are
+masked before a format gets the Report.
 """
 
 import importlib
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from forensics.model import Report
 
-__all__ = ["Style", "formats", "hidden", "in_one_document", "render", "render_many"]
+__all__ = ["Style", "formats", "in_one_document", "render", "render_many", "with_stand_ins"]
 
 
 def formats() -> list[str]:
@@ -41,7 +41,7 @@ def in_one_document(form: str) -> bool:
 
 
 def render_many(reports: "Iterable[Report]", form: str, style: Style | None = None) -> str:
-    """Several reports as one document, of a format that is made so."""
+    """Several reports as one document, for a format with in_one_document()."""
     from forensics.report.redaction import without_secrets
 
     module = importlib.import_module(f"{package.__name__}.{form}")
@@ -49,7 +49,7 @@ def render_many(reports: "Iterable[Report]", form: str, style: Style | None = No
     return text
 
 
-def hidden(report: "Report") -> "tuple[Report, dict[str, str]]":
+def with_stand_ins(report: "Report") -> "tuple[Report, dict[str, str]]":
     """`report` without secrets, and with stand-ins for hosts, users, addresses and jobs; the key is stand-in -> name."""
     from forensics.report.redaction import without_names, without_secrets
 

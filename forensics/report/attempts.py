@@ -1,57 +1,57 @@
-"""Attempts before the last one in words: what each ended by, and what changed until the last one.
+"""Earlier attempts in words: how each ended, and what changed between it and the last one.
 
 Change("batch size", "64", "32", ...), Change("reached", "epoch 2", "epoch 5", ...)
 -> "it reached epoch 2, the last one epoch 5; batch size 64 -> 32"
 """
 
-from forensics.core.text import counted
+from forensics.core.text import with_noun
 from forensics.model import EarlierAttempt, Report
 
 SHOWN = 5  # of the attempts, the last ones
-CHANGES = 6  # told of one attempt; all of them are in the JSON document
+CHANGES = 6  # shown of one attempt; all of them are in the JSON document
 VALUE_CHARS = 60
 
 
-def head(report: Report) -> str:
-    """What the list is called."""
+def heading(report: Report) -> str:
+    """The heading of the list."""
     return "Earlier cells that failed" if _cells(report) else "Earlier attempts"
 
 
-def lead(report: Report) -> str:
-    """Where they stand, and what is told of them."""
+def introduction(report: Report) -> str:
+    """The sentence above the list: where the attempts are, and what is shown of them."""
     if _cells(report):
         return "in the same notebook"
     changed = any(a.changes for a in report.earlier_attempts)
     return "in the same log, and what changed until the last one" if changed else "in the same log"
 
 
-def shown(report: Report) -> tuple[EarlierAttempt, ...]:
-    """Those that are told, in order."""
+def attempts_shown(report: Report) -> tuple[EarlierAttempt, ...]:
+    """The attempts to show, in order."""
     return report.earlier_attempts[-SHOWN:]
 
 
-def left_out(report: Report) -> str:
-    """How many more there are; empty for none."""
+def left_out_note(report: Report) -> str:
+    """How many more attempts there are; empty for none."""
     more = len(report.earlier_attempts) - SHOWN
     noun = "more cell" if _cells(report) else "more attempt"
-    return f"and {counted(more, noun)} before them, all in --format json" if more > 0 else ""
+    return f"and {with_noun(more, noun)} before them, all in --format json" if more > 0 else ""
 
 
-def remark(attempt: EarlierAttempt) -> str:
-    """Beside its title."""
+def title_remark(attempt: EarlierAttempt) -> str:
+    """The remark behind an attempt's title."""
     return "as the last one" if attempt.same_cause else ""
 
 
-def changes(attempt: EarlierAttempt) -> str:
-    """What the last attempt says otherwise, a clause; empty where the log names nothing that both of them say."""
-    told = [
+def changes_clause(attempt: EarlierAttempt) -> str:
+    """What changed until the last attempt, as a clause; empty where the log gives no value for both of them."""
+    clauses = [
         f"it reached {c.then}, the last one {c.last}" if c.what == "reached" else f"{c.what} {_cut(c.then)} -> {_cut(c.last)}"
         for c in attempt.changes[:CHANGES]
     ]
     more = len(attempt.changes) - CHANGES
-    told += [f"and {counted(more, 'more change')}"] if more > 0 else []
-    if told:
-        return "; ".join(told)
+    clauses += [f"and {with_noun(more, 'more change')}"] if more > 0 else []
+    if clauses:
+        return "; ".join(clauses)
     return f"nothing of this changed: {', '.join(map(_cut, attempt.unchanged[:CHANGES]))}" if attempt.unchanged else ""
 
 

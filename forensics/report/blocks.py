@@ -1,4 +1,5 @@
-"""A document made of blocks, each with its worth: what does not fit is left out from the least worthy on, and that is told.
+"""A document made of blocks, each with its worth: what does not fit is left out, the least important first, and the document
+says so.
 
 summary (0), evidence (1), what was read (11) in 2,000 characters -> summary, evidence, "Left out to fit: what was read."
 """
@@ -11,7 +12,7 @@ LEFT_OUT = "*Left out to fit: {}. `forensics analyze --format json` has all of i
 
 
 class Block(Struct, frozen=True):
-    """Some lines of the document. `worth`: 0 stays whatever the limit is; the higher, the earlier it goes."""
+    """Some lines of the document. `worth`: 0 always stays; a block with a greater number is left out earlier."""
 
     name: str
     worth: int
@@ -21,7 +22,7 @@ class Block(Struct, frozen=True):
         return sum(len(line) + 1 for line in self.lines)
 
 
-def fitted(blocks: Iterable[Block], room: int) -> str:
+def fit_blocks(blocks: Iterable[Block], room: int) -> str:
     """The lines of `blocks` in at most `room` characters, ending with a line end."""
     kept, gone = list(blocks), list[str]()
     while sum(map(len, kept)) + (len(LEFT_OUT) + sum(len(g) + 2 for g in gone) + 2 if gone else 0) > room:

@@ -1,29 +1,29 @@
-"""What followed from the first cause, and what would follow from it but stands before it.
+"""The consequences of the first cause, and symptoms that it would explain but that come before it.
 
-A consequence is never told as earlier than its cause: by the times where one clock tells both, by the lines inside one source.
+A consequence is never shown before its cause: by the times where one clock has both, by the lines inside one source.
 
     12:00:00 Killed process 4711    12:00:02 kernel died, restarting     what followed from it, 2.0 s later
     12:00:00 Killed process 4711    11:58:00 kernel died, restarting     told beside it
 
-That the latter came first is not claimed, either: a line without a stamp of its own has that of a line above it.
+The report does not claim that the latter came first, either: a line without a stamp has the time of a line above it.
 """
 
 from datetime import datetime
 
 from forensics.model import Finding, Proof, Report
-from forensics.report.phrases import apart, symptoms
+from forensics.report.phrases import symptoms, time_between
 
-FOLLOWS_WITHIN_S = 7200.0  # collectives and mounts give up within an hour; two hours of silence part incidents, too
+FOLLOWS_WITHIN_S = 7200.0  # collectives and mounts give up within an hour; two hours of silence also separate incidents
 FOLLOWED = "What followed from it"
 BESIDE = "Told beside it"
 
 
 def consequences(report: Report) -> list[Finding]:
-    """The symptoms of the first cause that stand neither before it nor hours behind it."""
+    """The symptoms of the first cause that are neither before it nor hours behind it."""
     return [f for f in symptoms(report) if not _apart(f, report.causes[0])]
 
 
-def told_beside(report: Report) -> list[Finding]:
+def unconfirmed_consequences(report: Report) -> list[Finding]:
     """The other symptoms: nothing shows that they followed from the first cause."""
     return [f for f in symptoms(report) if _apart(f, report.causes[0])]
 
@@ -33,14 +33,14 @@ def _apart(finding: Finding, cause: Finding) -> bool:
 
 
 def _comes_too_late(finding: Finding, cause: Finding) -> bool:
-    """Is `finding` shown so long behind the last line that shows `cause` that something else may have come between?"""
+    """Is `finding` so long behind the last line of `cause` that something else may be its reason?"""
     last = max((p.time.timestamp() for p in cause.evidence if p.time), default=None)
     shown = finding.evidence[0].time if finding.evidence else None
     return last is not None and shown is not None and shown.timestamp() - last > FOLLOWS_WITHIN_S
 
 
 def stands_before(finding: Finding, cause: Finding) -> bool:
-    """Is the line that `finding` is shown by before all that shows `cause`, further than their clocks may differ?"""
+    """Is the line of `finding` before all lines of `cause`, by more than their clocks may differ?"""
     if not finding.evidence or not cause.evidence:
         return False
     shown = finding.evidence[0]
@@ -51,8 +51,8 @@ def stands_before(finding: Finding, cause: Finding) -> bool:
     return bool(lines) and shown.line < min(lines)
 
 
-def later(finding: Finding, cause: Finding) -> str:
-    """How long `finding` is shown behind `cause`, in words, where one clock tells; empty where it would not be behind."""
+def delay_text(finding: Finding, cause: Finding) -> str:
+    """The time from `cause` to `finding`, in words; empty where no common clock has it, or where it would be negative."""
     a, b = (f.evidence[0] if f.evidence else None for f in (cause, finding))
     if not a or not b or not a.time or not b.time:
         return ""
@@ -62,7 +62,7 @@ def later(finding: Finding, cause: Finding) -> str:
         return "at the same time"
     if gap < 0:
         return f"at about the same time{doubt}" if doubt else ""
-    return f"{apart(a.time, b.time)} later{doubt}"
+    return f"{time_between(a.time, b.time)} later{doubt}"
 
 
 def _doubt_s(a: Proof, b: Proof) -> float:

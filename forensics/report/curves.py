@@ -1,4 +1,4 @@
-"""Curves in a few characters, and those of them that bear on the cause.
+"""Curves as sparklines of a few characters, and the choice of curves that are relevant to the cause.
 
 rss 665 MiB, 695 MiB, ... 1.9 GiB -> `▁▁▂▃▄▅▆▇█  665 MiB to 1.9 GiB`
 """
@@ -6,7 +6,7 @@ rss 665 MiB, 695 MiB, ... 1.9 GiB -> `▁▁▂▃▄▅▆▇█  665 MiB to 1.
 import math
 from statistics import median
 
-from forensics.core.text import size
+from forensics.core.text import format_size
 from forensics.model import Curve, Report
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -14,27 +14,27 @@ LOST_MARK = "×"  # a reading that was NaN or infinite
 SPARKLINE_CHARS = 32
 MIN_LOG_SCALE_RATIO = 1000.0
 LEAST_POINTS = 3
-GREW = 1.1  # what varies by less is how any program's memory varies
+GREW = 1.1  # the memory of any program varies by less
 LEFT_ITS_RANGE = 3.0  # a loss that only falls ends below its median; one that is lost rises far above it
 FELL = 2.0  # rates vary by some ten percent from step to step
 BEARS = {"host_memory": "memory", "gpu_memory": "memory", "numerics": "loss", "process": "throughput"}
 
 
-def bearing(report: Report) -> list[Curve]:
-    """The curves of the kind that the first cause is about, memory for a memory limit, the loss for NaN, that tell something.
+def relevant_curves(report: Report) -> list[Curve]:
+    """The informative curves of the kind that the first cause is about: memory for a memory limit, the loss for NaN.
 
-    Of curves that run alike, as those of equal ranks do, only the first.
+    Of curves with the same course, as those of equal ranks, only the first.
     """
     kind = BEARS.get(report.causes[0].id.split(".")[0])
-    told: dict[str, Curve] = {}
+    relevant: dict[str, Curve] = {}
     for curve in report.curves:
-        if curve.kind == kind and tells(curve):
-            told.setdefault(sparkline(curve) if kind != "throughput" else curve.name, curve)
-    return list(told.values())
+        if curve.kind == kind and is_informative(curve):
+            relevant.setdefault(sparkline(curve) if kind != "throughput" else curve.name, curve)
+    return list(relevant.values())
 
 
-def tells(curve: Curve) -> bool:
-    """Does a curve show more than that nothing changed? Memory that grew, a loss that left its range, a rate that fell."""
+def is_informative(curve: Curve) -> bool:
+    """Does the curve show a change: memory that grew, a loss that left its range, a rate that fell?"""
     known = [v for _, v in curve.points if v is not None]
     if len(known) < len(curve.points):
         return True
@@ -51,14 +51,14 @@ def tells(curve: Curve) -> bool:
 def sparkline(curve: Curve, chars: int = SPARKLINE_CHARS) -> str:
     """At most `chars` characters, low to high, the last of them for the last reading."""
     step = -(-len(curve.points) // chars)
-    values = scaled(curve)[::-1][::step][::-1]
+    values = scaled_values(curve)[::-1][::step][::-1]
     known = [v for v in values if v is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
     return "".join(LOST_MARK if v is None else BARS[level(v, low, high, len(BARS) - 1)] for v in values)
 
 
-def scaled(curve: Curve) -> list[float | None]:
-    """The values as they are drawn: of a loss that runs over many powers of ten its logarithm."""
+def scaled_values(curve: Curve) -> list[float | None]:
+    """The values to draw; the logarithm for a loss over many powers of ten."""
     values = [v for _, v in curve.points]
     return [None if v is None else math.log10(v) for v in values] if is_wide(curve) else values
 
@@ -74,16 +74,16 @@ def level(value: float, low: float, high: float, steps: int) -> int:
     return round((value - low) / (high - low) * steps) if high > low else 0
 
 
-def course_of(curve: Curve) -> str:
+def first_to_last(curve: Curve) -> str:
     """First and last value with their unit."""
-    first, last = (amount(curve.points[i][1], curve.unit) for i in (0, -1))
+    first, last = (value_text(curve.points[i][1], curve.unit) for i in (0, -1))
     return f"{first} to {last}"
 
 
-def amount(value: float | None, unit: str) -> str:
+def value_text(value: float | None, unit: str) -> str:
     """A value for people: `434 MiB`, `2.31`, `6.9 1/s`; `NaN` for what was none."""
     if value is None:
         return "NaN"
     if unit == "B":
-        return size(value)
+        return format_size(value)
     return f"{value:.4g}{'/s' if unit == '1/s' else ''}"

@@ -1,28 +1,28 @@
-"""A Difference as text, Markdown or JSON: what a bad run says that a good one never did, lines that stand together as a passage.
+"""A Difference as text, Markdown or JSON: messages of a bad run that a good one never printed; adjacent lines form a passage.
 
 train.log
       14 >  Traceback (most recent call last):
             ... 8 more lines
       23 >  KeyError: 'label'
 
-`>` marks lines with a word that failures use. Secrets are masked as in a report.
+`>` marks lines with an error word. Secrets are masked as in a report.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from forensics.core.text import counted, shown
-from forensics.model import Difference, Message
-from forensics.report.escape import cell, code, fenced, plain, visible
+from forensics.core.text import printable, with_noun
+from forensics.model import Difference, MessageGroup
+from forensics.report.escape import code, code_cell, escape, escape_controls, fenced_block
 from forensics.report.paths import Paths
-from forensics.report.redaction import cleared
-from forensics.report.rows import Row, coloured, cut, joined, wrapped
+from forensics.report.redaction import mask_secrets
+from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
 
 COMPARE_SCHEMA = "forensics-compare/1"
 DIFFERENCE_FORMATS = ("text", "markdown", "json")
-MAX_PASSAGE_GAP_LINES = 3  # new lines no further apart stand together
+MAX_PASSAGE_GAP_LINES = 3  # new lines that are no further apart form one passage
 MAX_WHOLE_PASSAGE_LINES = 4  # lines of a passage that is shown whole; of a longer one its first and last and the alarming ones
 MAX_DIFFERENCE_LINE_CHARS = 400
 
@@ -30,18 +30,18 @@ MAX_DIFFERENCE_LINE_CHARS = 400
 def render_difference(found: Difference, form: str, most: int, style: Style) -> str:
     """`found` in one of DIFFERENCE_FORMATS, ending with a line end. `most`: passages that people are shown; JSON has
     everything."""
-    found = cleared(found)
+    found = mask_secrets(found)
     if form == "json":
-        return visible(json.dumps(_document(found), indent=2, ensure_ascii=False)) + "\n"
+        return escape_controls(json.dumps(_document(found), indent=2, ensure_ascii=False)) + "\n"
     if form == "markdown":
         return "\n".join(_markdown(found, most)) + "\n"
     rows = _text(found, most, style.width)
-    return coloured(rows, style.width) if style.colour else joined(rows)
+    return coloured_text(rows, style.width) if style.colour else plain_text(rows)
 
 
-def passages(messages: Sequence[Message]) -> list[list[Message]]:
-    """Messages whose first lines stand beside each other, together."""
-    made: list[list[Message]] = []
+def passages(messages: Sequence[MessageGroup]) -> list[list[MessageGroup]]:
+    """The messages in passages: those whose first lines are close to each other."""
+    made: list[list[MessageGroup]] = []
     for message in messages:
         last = made[-1][-1] if made else None
         if last and last.source == message.source and 0 <= message.line - last.line <= MAX_PASSAGE_GAP_LINES:
@@ -51,38 +51,38 @@ def passages(messages: Sequence[Message]) -> list[list[Message]]:
     return made
 
 
-def shortened(passage: Sequence[Message]) -> list[Message | int]:
-    """What is shown of a passage, and between it how many messages are not."""
+def shorten_passage(passage: Sequence[MessageGroup]) -> list[MessageGroup | int]:
+    """The messages to show of a passage, and between them the numbers of messages left out."""
     last = len(passage) - 1
     kept = [m if last < MAX_WHOLE_PASSAGE_LINES or i in (0, last) or m.alarming else None for i, m in enumerate(passage)]
-    told: list[Message | int] = []
+    shown: list[MessageGroup | int] = []
     for message in kept:
         if message is not None:
-            told.append(message)
-        elif told and isinstance(told[-1], int):
-            told[-1] += 1
+            shown.append(message)
+        elif shown and isinstance(shown[-1], int):
+            shown[-1] += 1
         else:
-            told.append(1)
-    return told
+            shown.append(1)
+    return shown
 
 
 def _head(found: Difference) -> str:
     new, all_ = len(found.messages) + found.left_out, len(found.messages) + found.left_out + found.known
-    every = counted(all_, "different message")
+    every = with_noun(all_, "different message")
     if not new:
-        return f"Everything that the bad run says, {every} in {counted(found.lines, 'line')}, the good one says too."
+        return f"Everything that the bad run says, {every} in {with_noun(found.lines, 'line')}, the good one says too."
     are = "is" if new == 1 else "are"
-    return f"{new} of the {every} of the bad run ({counted(found.lines, 'line')}) {are} never in the good one."
+    return f"{new} of the {every} of the bad run ({with_noun(found.lines, 'line')}) {are} never in the good one."
 
 
 def _ends(found: Difference, left: int) -> Iterator[str]:
     if left > 0:
-        yield f"and {counted(left, 'more passage')}: --most shows more, --format json all"
+        yield f"and {with_noun(left, 'more passage')}: --most shows more, --format json all"
     if found.left_out:
-        yield f"{counted(found.left_out, 'further different message')} {'was' if found.left_out == 1 else 'were'} counted only"
+        yield f"{with_noun(found.left_out, 'further different message')} {'was' if found.left_out == 1 else 'were'} counted only"
 
 
-def _again(message: Message, paths: Paths) -> str:
+def _again(message: MessageGroup, paths: Paths) -> str:
     """How often, and where last."""
     if message.count < 2:
         return ""
@@ -92,7 +92,7 @@ def _again(message: Message, paths: Paths) -> str:
 
 
 def _text(found: Difference, most: int, width: int) -> Iterator[Row]:
-    yield from wrapped(_head(found), width, style="title")
+    yield from wrap_rows(_head(found), width, style="title")
     parts = passages(found.messages)
     paths = Paths.among(found.bad)
     source = None
@@ -101,7 +101,7 @@ def _text(found: Difference, most: int, width: int) -> Iterator[Row]:
             source = passage[0].source
             yield Row()
             yield Row((source, "place"), link=source)
-        for item in shortened(passage):
+        for item in shorten_passage(passage):
             if isinstance(item, int):
                 yield Row((f"{'':12}... {item} more line{'s' if item > 1 else ''}", "dim"))
             else:
@@ -112,11 +112,11 @@ def _text(found: Difference, most: int, width: int) -> Iterator[Row]:
     yield Row((f"good: {_names(found.good)}", "dim"))
     yield Row((f"bad:  {_names(found.bad)}", "dim"))
     for warning in found.warnings:
-        yield from wrapped(f"note: {warning.source + ': ' if warning.source else ''}{warning.message}", width, style="dim")
+        yield from wrap_rows(f"note: {warning.source + ': ' if warning.source else ''}{warning.message}", width, style="dim")
 
 
-def _message(message: Message, again: str, width: int) -> Iterator[Row]:
-    pieces = cut(message.text, width - 12 - len(again), 2 if message.alarming else 1)
+def _message(message: MessageGroup, again: str, width: int) -> Iterator[Row]:
+    pieces = cut_text(message.text, width - 12 - len(again), 2 if message.alarming else 1)
     mark, style = (" >  ", "main") if message.alarming else ("    ", "")
     yield Row((f"{message.line:>8}", "dim"), (mark, "cause"), (pieces[0], style), (again, "dim"))
     yield from (Row((" " * 12 + piece, style)) for piece in pieces[1:])
@@ -127,23 +127,23 @@ def _names(names: Sequence[str], most: int = 4) -> str:
 
 
 def _markdown(found: Difference, most: int) -> Iterator[str]:
-    yield from ("## What only the bad run says", "", plain(_head(found)))
+    yield from ("## What only the bad run says", "", escape(_head(found)))
     parts, paths = passages(found.messages), Paths.among(found.bad)
     for passage in parts[:most]:
         lines: list[str] = []
-        for item in shortened(passage):
+        for item in shorten_passage(passage):
             if isinstance(item, int):
                 lines.append(f"    ... {item} more line{'s' if item > 1 else ''}")
             else:
                 lines.append(
                     f"{item.line}:{'>' if item.alarming else ' '} {item.text[:MAX_DIFFERENCE_LINE_CHARS]}{_again(item, paths)}"
                 )
-        yield from ("", code(passage[0].source), "", *fenced(lines))
+        yield from ("", code(passage[0].source), "", *fenced_block(lines))
     yield ""
-    yield from (f"- {plain(line)}" for line in _ends(found, len(parts) - most))
-    yield f"- good: {cell(_names(found.good))}"
-    yield f"- bad: {cell(_names(found.bad))}"
-    yield from (f"- {plain(w.source + ': ' if w.source else '')}{plain(w.message)}" for w in found.warnings)
+    yield from (f"- {escape(line)}" for line in _ends(found, len(parts) - most))
+    yield f"- good: {code_cell(_names(found.good))}"
+    yield f"- bad: {code_cell(_names(found.bad))}"
+    yield from (f"- {escape(w.source + ': ' if w.source else '')}{escape(w.message)}" for w in found.warnings)
 
 
 def _document(found: Difference) -> dict[str, Any]:
@@ -155,17 +155,19 @@ def _document(found: Difference) -> dict[str, Any]:
         "known": found.known,
         "left_out": found.left_out,
         "messages": [_message_document(m) for m in found.messages],
-        "warnings": [{"source": w.source, "line": w.line, "kind": w.kind, "message": shown(w.message)} for w in found.warnings],
+        "warnings": [
+            {"source": w.source, "line": w.line, "kind": w.kind, "message": printable(w.message)} for w in found.warnings
+        ],
     }
 
 
-def _message_document(message: Message) -> dict[str, Any]:
+def _message_document(message: MessageGroup) -> dict[str, Any]:
     return {
         "source": message.source,
         "line": message.line,
         "last_source": message.last_source,
         "last_line": message.last_line,
         "count": message.count,
-        "text": shown(message.text),
+        "text": printable(message.text),
         "alarming": message.alarming,
     }

@@ -4,16 +4,16 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from forensics.core.text import shown
+from forensics.core.text import printable
 from forensics.model import EarlierAttempt, Finding, IncidentSummary, Line, Proof, Report
 from forensics.model.logs import Fields
-from forensics.report.incidents import groups
+from forensics.report.incidents import incident_groups
 
 REPORT_SCHEMA = "forensics-report/1"
 CONTEXT_CHARS = 500
 
 
-def when(time: datetime | None) -> str | None:
+def time_text(time: datetime | None) -> str | None:
     """RFC 3339 with offset, as fine as the time is; None for an unknown time."""
     if time is None:
         return None
@@ -22,15 +22,15 @@ def when(time: datetime | None) -> str | None:
 
 
 def document(report: Report) -> dict[str, Any]:
-    """The contract's document, keys in its order."""
+    """The document of schema `forensics-report/1`, keys in the schema's order."""
     return {
         "schema": REPORT_SCHEMA,
         "tool": dict(report.tool),
-        "case": shown(report.case),
+        "case": printable(report.case),
         "verdict": report.verdict,
         "causes": [_cause(f) for f in report.causes],
         "incidents": [_incident(i) for i in report.incidents],
-        "incident_groups": [_plain(g) for g in groups(report)],
+        "incident_groups": [_plain(g) for g in incident_groups(report)],
         "timeline": [_plain(m) for m in report.timeline],
         "sources": [_plain(s) for s in report.sources],
         "missing": [_plain(m) for m in report.missing],
@@ -53,10 +53,10 @@ def _plain(value: Any) -> dict[str, Any]:
 
 def _safe(value: Any, is_name: bool = False) -> Any:
     if isinstance(value, datetime):
-        return when(value)
+        return time_text(value)
     if isinstance(value, tuple):
         return [_safe(v) for v in value]
-    return shown(value) if isinstance(value, str) and not is_name else value
+    return printable(value) if isinstance(value, str) and not is_name else value
 
 
 def _incident(incident: IncidentSummary) -> dict[str, Any]:
@@ -72,12 +72,12 @@ def _cause(finding: Finding) -> dict[str, Any]:
         "title": finding.title,
         "role": finding.role,
         "probability": finding.probability,
-        "summary": shown(finding.summary),
+        "summary": printable(finding.summary),
         "evidence": [_proof(p) for p in finding.evidence],
         "facts": _facts(finding.facts),
         "remediations": [_plain(a) for a in finding.remediations],
         "ledger": [_plain(a) for a in finding.ledger],
-        "where": shown(finding.where),
+        "where": printable(finding.where),
         "ranks": list(finding.ranks),
     }
 
@@ -87,24 +87,24 @@ def _attempt(attempt: EarlierAttempt) -> dict[str, Any]:
 
 
 def _facts(facts: Fields) -> dict[str, Any]:
-    return {k: shown(v) if isinstance(v, str) else v for k, v in facts.items()}
+    return {k: printable(v) if isinstance(v, str) else v for k, v in facts.items()}
 
 
 def _proof(proof: Proof) -> dict[str, Any]:
     return {
         "source": proof.source,
         "line": proof.line,
-        "text": shown(proof.text),
-        "time": when(proof.time),
+        "text": printable(proof.text),
+        "time": time_text(proof.time),
         "time_uncertainty_s": proof.time_uncertainty_s,
         "signature": proof.signature,
         "weight": proof.weight,
-        "linked_by": shown(proof.linked_by) if proof.linked_by else None,
-        "matched": shown(proof.matched),
+        "linked_by": printable(proof.linked_by) if proof.linked_by else None,
+        "matched": printable(proof.matched),
         "before": _lines(proof.before),
         "after": _lines(proof.after),
     }
 
 
 def _lines(lines: Iterable[Line]) -> list[dict[str, Any]]:
-    return [{"line": line.number, "text": shown(line.text, CONTEXT_CHARS)} for line in lines]
+    return [{"line": line.number, "text": printable(line.text, CONTEXT_CHARS)} for line in lines]

@@ -10,15 +10,15 @@ incidents 200 in these logs, number 1 is told here; --incident N tells another
 
 from collections.abc import Iterator
 
-from forensics.core.text import counted
+from forensics.core.text import with_noun
 from forensics.model import Report
 from forensics.report import overview
 from forensics.report.history import seen_before
 from forensics.report.incidents import Group
-from forensics.report.phrases import guessed, headline, percent, verdict, what_happened
-from forensics.report.rows import Row, cut, wrapped
-from forensics.report.steps import steps
-from forensics.report.subject import ending
+from forensics.report.phrases import headline, is_guess, percent_text, verdict, what_happened
+from forensics.report.rows import Row, cut_text, wrap_rows
+from forensics.report.steps import course_steps
+from forensics.report.subject import ending_sentence
 
 SUMMARY_ROWS = 6  # of the screen, which has 24
 LABELLED_ROWS = 2
@@ -27,12 +27,12 @@ LABEL_COLUMNS = 10  # columns of `where`, `when`, `do first`
 
 def labelled(width: int, label: str, text: str) -> Iterator[Row]:
     """`text` behind its label; nothing where it is empty."""
-    for i, row in enumerate(cut(text, width - LABEL_COLUMNS, LABELLED_ROWS) if text else ()):
+    for i, row in enumerate(cut_text(text, width - LABEL_COLUMNS, LABELLED_ROWS) if text else ()):
         yield Row((("" if i else label).ljust(LABEL_COLUMNS), "head"), (row, ""))
 
 
 class FirstScreen:
-    """The rows that answer the questions of somebody whose job just died, in `width` columns."""
+    """The rows of the first screen, in `width` columns."""
 
     def __init__(self, report: Report, width: int) -> None:
         self.report, self.width, self.first = report, width, report.causes[0]
@@ -44,7 +44,7 @@ class FirstScreen:
         yield from self._incidents()
 
     def _head(self) -> Iterator[Row]:
-        share = "" if guessed(self.report) else percent(self.first.probability)
+        share = "" if is_guess(self.report) else percent_text(self.first.probability)
         title = headline(self.report)
         style = "fine" if self.report.verdict == "no_crash" else "sure"
         room = self.width - len(share) - 2
@@ -53,22 +53,22 @@ class FirstScreen:
             name = ""
         gap = " " * (self.width - len(title) - len(name) - len(share))
         if len(title) > room:
-            yield from wrapped(f"{title}  {share}", self.width, style=style)
+            yield from wrap_rows(f"{title}  {share}", self.width, style=style)
         else:
             yield Row((title, style), (name, "dim"), (gap + share, style))
         if share and not name:
             yield Row((self.first.id, "dim"))
-        yield from wrapped(str(ending(self.report) or ""), self.width)
-        yield from wrapped(verdict(self.report), self.width, style="title")
-        told = what_happened(self.report)
-        if told:
+        yield from wrap_rows(str(ending_sentence(self.report) or ""), self.width)
+        yield from wrap_rows(verdict(self.report), self.width, style="title")
+        happened = what_happened(self.report)
+        if happened:
             yield Row()
-            yield from (Row((row, "")) for row in cut(told, self.width, SUMMARY_ROWS))
-        yield from wrapped(seen_before(self.report), self.width, style="main")
+            yield from (Row((row, "")) for row in cut_text(happened, self.width, SUMMARY_ROWS))
+        yield from wrap_rows(seen_before(self.report), self.width, style="main")
 
     def _overview(self) -> Iterator[Row]:
         """Where, since when, and what to do first."""
-        rows = [*labelled(self.width, "where", overview.where(self.report)), *self._when()]
+        rows = [*labelled(self.width, "where", overview.location(self.report)), *self._when()]
         rows += labelled(self.width, "do first", overview.do_first(self.report))
         if rows:
             yield Row()
@@ -76,38 +76,38 @@ class FirstScreen:
 
     def _when(self) -> Iterator[Row]:
         strip = list(self._strip())
-        since = overview.since(self.report)
+        since = overview.first_shown(self.report)
         yield from strip or labelled(self.width, "when", since)
 
     def _incidents(self) -> Iterator[Row]:
-        """The other incidents, alike ones in one row."""
-        told, quiet = overview.other_incidents(self.report), overview.quiet_incidents(self.report)
-        if not told:
+        """The other incidents, similar ones in one row."""
+        others, quiet = overview.other_incidents(self.report), overview.quiet_incidents(self.report)
+        if not others:
             return
         yield Row()
         number = f"{len(self.report.incidents):,} in these logs, number {self.report.incidents[0].id} is told here"
-        yield from wrapped(f"{number}; --incident N tells another", self.width, LABEL_COLUMNS, "incidents".ljust(LABEL_COLUMNS))
-        for group in told[: overview.MAX_LISTED_INCIDENTS]:
+        yield from wrap_rows(f"{number}; --incident N tells another", self.width, LABEL_COLUMNS, "incidents".ljust(LABEL_COLUMNS))
+        for group in others[: overview.MAX_LISTED_INCIDENTS]:
             yield from self._group(group)
-        more = sum(len(g.ids) for g in told[overview.MAX_LISTED_INCIDENTS :])
+        more = sum(len(g.ids) for g in others[overview.MAX_LISTED_INCIDENTS :])
         rest = [f"{more:,} more that ended badly, --all shows them" if more else ""]
-        rest += [f"{counted(quiet, 'stretch', 'stretches')} of time in which nothing ended badly" if quiet else ""]
+        rest += [f"{with_noun(quiet, 'stretch', 'stretches')} of time in which nothing ended badly" if quiet else ""]
         if any(rest):
             yield Row(("  and " + ", and ".join(filter(None, rest)), "dim"))
 
     def _group(self, group: Group) -> Iterator[Row]:
-        share = percent(group.probability) if group.probability is not None else ""
+        share = percent_text(group.probability) if group.probability is not None else ""
         alone = group.start if len(group.ids) == 1 else None
-        lead = f"  {overview.numbers(group):<6}" + (alone.strftime("%Y-%m-%d %H:%M:%S  ") if alone else "")
+        lead = f"  {overview.incident_numbers(group):<6}" + (alone.strftime("%Y-%m-%d %H:%M:%S  ") if alone else "")
         room = self.width - len(lead) - len(share) - 2
-        for i, told in enumerate(cut(overview.told_group(group), room, 2)):
+        for i, piece in enumerate(cut_text(overview.group_text(group), room, 2)):
             if i == 0:
-                yield Row((lead, "dim"), (told.ljust(room), "cause"), (f"  {share}", ""))
+                yield Row((lead, "dim"), (piece.ljust(room), "cause"), (f"  {share}", ""))
             else:
-                yield Row((" " * len(lead), ""), (told, "cause"))
+                yield Row((" " * len(lead), ""), (piece, "cause"))
 
     def _strip(self) -> Iterator[Row]:
-        course = steps(self.report)
+        course = course_steps(self.report)
         if not any(s.gap for s in course) and len({s.source for s in course}) < 2:
             return
         time = course[0].time
@@ -117,7 +117,7 @@ class FirstScreen:
         for i, step in enumerate(course):
             arrow = "" if not i else f" --{step.gap}--> " if step.gap else " --> "
             name = step.source.rsplit("/", 1)[-1]
-            text = cut(f"{name}: {step.title}", self.width - (len(arrow) + LABEL_COLUMNS if i else used), 1)[0]
+            text = cut_text(f"{name}: {step.title}", self.width - (len(arrow) + LABEL_COLUMNS if i else used), 1)[0]
             if i and used + len(arrow) + len(text) > self.width:
                 yield Row(*spans)
                 spans, used = [(" " * (LABEL_COLUMNS - 1), "")], LABEL_COLUMNS - 1

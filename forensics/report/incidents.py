@@ -1,4 +1,4 @@
-"""The incidents of a report: alike ones folded into one row, and any of them told as if it were the first.
+"""The incidents of a report: alike ones folded into one row, and any of them shown as if it were the first.
 
 1 job 4001, A memory limit was hit    2 job 4002, A memory limit was hit ... 199 job 4199, A memory limit was hit
 -> 1 alone, then one group: 198 times, "jobs 4002 to 4199", a median of 420 s from one to the next
@@ -14,10 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
-from forensics.model import Finding, IncidentSummary, Moment, Report
+from forensics.model import Finding, IncidentSummary, Report, TimelineEntry
 
-FOLDED_MIN = 3  # incidents that are alike stand in one row from this number on
-REGULAR = 0.5  # of the median: half of the gaps lie as close to it where it makes sense to say "every 7 min"
+FOLDED_MIN = 3  # similar incidents share one row from this number on
+REGULAR = 0.5  # of the median: "every 7 min" is written where half of the gaps are this close to it
 NUMBERED_NAME_PATTERN = re.compile(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
 PROCESS_NAME_PATTERN = re.compile(r"(?P<name>.+) \(pid \d+\)")
 SHORT_PROOFS = 5
@@ -43,7 +43,7 @@ class Group(Struct, frozen=True):
     every_s: float | None
 
 
-def groups(report: Report) -> list[Group]:
+def incident_groups(report: Report) -> list[Group]:
     """The first incident alone, then all others, three or more that are alike in one group; nothing where none was found."""
     if not report.incidents:
         return []
@@ -60,8 +60,8 @@ def groups(report: Report) -> list[Group]:
     return made
 
 
-def focused(report: Report, number: int) -> Report:
-    """`report` with incident `number` as the one that it speaks of; raises UsageError where there is no such incident."""
+def focus_on(report: Report, number: int) -> Report:
+    """`report` about incident `number`; raises UsageError where there is no such incident."""
     numbers = [i.id for i in report.incidents]
     if number not in numbers:
         known = f"there are {len(numbers)}, 1 to {max(numbers)}" if len(numbers) > 1 else f"there is {_one_or_none(numbers)}"
@@ -95,7 +95,7 @@ def _causes(incident: IncidentSummary) -> tuple[Finding, ...]:
     return tuple(Finding(c.id, c.title, c.role, c.probability, "", (), {}, ()) for c in incident.candidates)
 
 
-def _moved(report: Report, at: int) -> tuple[Moment, ...]:
+def _moved(report: Report, at: int) -> tuple[TimelineEntry, ...]:
     """The timeline, which is in order of incidents, with those of the incident at `at` in front."""
     start = sum(i.events for i in report.incidents[:at])
     own = report.timeline[start : start + report.incidents[at].events]
@@ -121,14 +121,14 @@ def _group(report: Report, same: Sequence[IncidentSummary]) -> Group:
         cause=main.id if main else first.causes[0] if first.causes else "",
         title=main.title if main else candidate.title if candidate else first.causes[0] if first.causes else "",
         probability=main.probability if main else candidate.probability if candidate else None,
-        subject=subjects([i.subject for i in same]),
+        subject=subjects_text([i.subject for i in same]),
         start=min(starts, default=None),
         end=max((t for i in same for t in (i.time or i.end,) if t), default=None),
         every_s=_every_s(sorted(starts)),
     )
 
 
-def subjects(names: Sequence[str]) -> str:
+def subjects_text(names: Sequence[str]) -> str:
     """`jobs 4001 to 4199`, `python, 12 processes`, `unit a.service, unit b.service and 3 more`."""
     different = list(dict.fromkeys(n for n in names if n))
     if len(different) < FOLDED_MIN:
@@ -154,8 +154,8 @@ def _every_s(times: Sequence[datetime]) -> float | None:
     return round(middle, 1) if middle > 0 and high - low <= 2 * REGULAR * middle else None
 
 
-class Told(Struct, frozen=True):
-    """An incident with what is said of it first, for formats that make an entry of each. `id`: 0 where none was found."""
+class IncidentEntry(Struct, frozen=True):
+    """An incident with its first finding, for formats with one entry for each. `id`: 0 where no incident was found."""
 
     id: int
     verdict: str
@@ -164,10 +164,10 @@ class Told(Struct, frozen=True):
     finding: Finding
 
 
-def told_incidents(report: Report) -> list[Told]:
+def incident_entries(report: Report) -> list[IncidentEntry]:
     """Each incident with its first cause, the report's own one first; the report's verdict alone where it has no incident."""
     first = report.incidents[0] if report.incidents else None
-    main = Told(
+    main = IncidentEntry(
         id=first.id if first else 0,
         verdict=report.verdict,
         time=(first.time or first.start) if first else None,
@@ -178,6 +178,8 @@ def told_incidents(report: Report) -> list[Told]:
     return [main, *(_told(i) for i in rest if i.findings or i.candidates)]
 
 
-def _told(incident: IncidentSummary) -> Told:
+def _told(incident: IncidentSummary) -> IncidentEntry:
     found = (*incident.findings, *_causes(incident))
-    return Told(incident.id, incident.verdict or "undetermined", incident.time or incident.start, incident.subject, found[0])
+    return IncidentEntry(
+        incident.id, incident.verdict or "undetermined", incident.time or incident.start, incident.subject, found[0]
+    )

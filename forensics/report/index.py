@@ -14,8 +14,8 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from forensics.model import Report
-from forensics.report.escape import cell
-from forensics.report.phrases import guessed, headline, percent, what_happened
+from forensics.report.escape import code_cell
+from forensics.report.phrases import headline, is_guess, percent_text, what_happened
 from forensics.report.redaction import without_secrets
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
@@ -49,7 +49,7 @@ class Count(Struct, frozen=True):
     share: float
 
 
-def row_of(report: Report, page: str) -> Row:
+def index_row(report: Report, page: str) -> Row:
     """The row of a report whose page lies at `page`; secrets taken out."""
     report = without_secrets(report)
     first = report.causes[0]
@@ -61,9 +61,9 @@ def row_of(report: Report, page: str) -> Row:
         case=report.case,
         page=page,
         verdict=report.verdict,
-        cause="" if guessed(report) else first.id,
+        cause="" if is_guess(report) else first.id,
         title=headline(report),
-        odds="" if guessed(report) else percent(first.probability),
+        odds="" if is_guess(report) else percent_text(first.probability),
         time=time,
         subject=incident.subject if incident else "",
         where=first.where,
@@ -73,7 +73,7 @@ def row_of(report: Report, page: str) -> Row:
     )
 
 
-def counts(rows: Sequence[Row]) -> list[Count]:
+def cause_counts(rows: Sequence[Row]) -> list[Count]:
     """How many cases each cause has, the commonest first; those in which nothing ended badly last."""
     found = Counter((r.verdict == NO_CRASH, r.cause, r.title) for r in rows)
     most = max(found.values(), default=1)
@@ -100,7 +100,7 @@ def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
-def as_html(rows: Sequence[Row], title: str) -> str:
+def index_html(rows: Sequence[Row], title: str) -> str:
     """The index as a page that needs nothing but the pages that it links to."""
     from forensics.report.page.templates import policy, template, text_of
 
@@ -108,7 +108,7 @@ def as_html(rows: Sequence[Row], title: str) -> str:
     return template("index.html.j2").render(
         rows=rows,
         title=title,
-        counts=counts(rows),
+        counts=cause_counts(rows),
         crashed=sum(r.verdict != NO_CRASH for r in rows),
         hosts=_names(h for r in rows for h in r.hosts),
         jobs=_names(j for r in rows for j in r.jobs),
@@ -123,15 +123,15 @@ def _names(found: Iterable[str]) -> list[tuple[str, int]]:
     return sorted(Counter(found).items())
 
 
-def as_markdown(rows: Sequence[Row], title: str) -> str:
+def index_markdown(rows: Sequence[Row], title: str) -> str:
     """The index as one table of GitHub's Markdown; a row without a page has no link."""
     crashed = sum(r.verdict != NO_CRASH for r in rows)
-    lines = [f"# {cell(title)}: {len(rows)} case{'' if len(rows) == 1 else 's'}, {crashed} ended badly or may have", ""]
-    lines += [f"- {c.cases} × {c.title}{f' ({cell(c.cause)})' if c.cause else ''}" for c in counts(rows)]
+    lines = [f"# {code_cell(title)}: {len(rows)} case{'' if len(rows) == 1 else 's'}, {crashed} ended badly or may have", ""]
+    lines += [f"- {c.cases} × {c.title}{f' ({code_cell(c.cause)})' if c.cause else ''}" for c in cause_counts(rows)]
     lines += ["", "| case | when | cause | sure | who |", "|---|---|---|---:|---|"]
     for r in rows:
-        name = f"[{cell(r.case)}]({quote(r.page)})" if r.page else cell(r.case)
+        name = f"[{code_cell(r.case)}]({quote(r.page)})" if r.page else code_cell(r.case)
         when = r.time.strftime("%Y-%m-%d %H:%M:%S") if r.time else ""
         who = r.where or r.subject
-        lines.append(f"| {name} | {when} | {r.title} | {r.odds} | {cell(who) if who else ''} |".replace("\n", " "))
+        lines.append(f"| {name} | {when} | {r.title} | {r.odds} | {code_cell(who) if who else ''} |".replace("\n", " "))
     return "\n".join(lines) + "\n"

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 
 from forensics.model import Adjustment, Finding, Report
 from forensics.report.paths import Paths
-from forensics.report.phrases import percent
+from forensics.report.phrases import percent_text
 from forensics.report.redaction import without_secrets
-from forensics.report.rows import Row, coloured, cut, joined, wrapped
+from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
 
 LEDGER_PLACE_CHARS = 32
@@ -29,10 +29,10 @@ NUMBERS_CHARS = 26  # two numbers and the space around them and around the place
 def render_ledger(report: Report, meanings: Mapping[str, str], style: Style) -> str:
     """The table as text, ending with a line end. `meanings`: feature -> what it is."""
     rows = list(_rows(without_secrets(report), meanings, max(LEAST_WIDTH, style.width)))
-    return coloured(rows, style.width) if style.colour else joined(rows)
+    return coloured_text(rows, style.width) if style.colour else plain_text(rows)
 
 
-def compared(report: Report) -> list[Finding]:
+def compared_findings(report: Report) -> list[Finding]:
     """The first cause and its best rival: the most probable other one that features speak for or against."""
     rivals = sorted((f for f in report.causes[1:] if f.ledger), key=lambda f: -f.probability)
     return [report.causes[0], *rivals[:1]]
@@ -43,19 +43,19 @@ def _rows(report: Report, meanings: Mapping[str, str], width: int) -> Iterator[R
     yield Row(("why", "head"))
     bad = report.subject.ended_badly if report.subject else None
     if bad is not None:
-        yield Row((f"  ended badly: {percent(bad)}, the first factor of each probability", ""))
+        yield Row((f"  ended badly: {percent_text(bad)}, the first factor of each probability", ""))
     paths = Paths.of(report)
-    for i, finding in enumerate(compared(report)):
+    for i, finding in enumerate(compared_findings(report)):
         yield Row()
         yield Row((f"  {'its best rival: ' if i else ''}{finding.id}", "title"), (f"  {finding.title}", ""), _odds(finding))
         if finding.ledger:
             yield from _table(finding, meanings, paths, width)
         else:
-            yield from wrapped(_unweighed(report), width, 4, style="dim")
+            yield from wrap_rows(_unweighed(report), width, 4, style="dim")
 
 
 def _odds(finding: Finding) -> tuple[str, str]:
-    return f"  {percent(finding.probability)}", "title"
+    return f"  {percent_text(finding.probability)}", "title"
 
 
 def _unweighed(report: Report) -> str:
@@ -72,17 +72,17 @@ def _table(finding: Finding, meanings: Mapping[str, str], paths: Paths, width: i
     yield Row((f"    log odds     value  {'line':<{column}}  feature", "dim"))
     for adjustment, place in zip(finding.ledger, places, strict=True):
         meaning = meanings.get(adjustment.feature, "")
-        told = f"{adjustment.feature}: {meaning}" if meaning else adjustment.feature
+        label = f"{adjustment.feature}: {meaning}" if meaning else adjustment.feature
         lead = f"    {adjustment.log_odds:>+8.2f}  {adjustment.value:>8.2f}  {place:<{column}}  "
         if width - indent >= MIN_MEANING_CHARS:
-            yield from wrapped(told, width, indent, lead)
+            yield from wrap_rows(label, width, indent, lead)
         else:
             yield Row((lead, "title"))
-            yield from wrapped(told, width, NARROW_INDENT)
+            yield from wrap_rows(label, width, NARROW_INDENT)
     yield Row((f"    {sum(a.log_odds for a in finding.ledger):>+8.2f}", "title"), (f"{'':<{column + 14}}in sum", "dim"))
 
 
 def _place(adjustment: Adjustment, paths: Paths) -> str:
     if adjustment.source is None or adjustment.line is None:
         return ""
-    return cut(paths.place(adjustment.source, adjustment.line), LEDGER_PLACE_CHARS, 1)[0]
+    return cut_text(paths.place(adjustment.source, adjustment.line), LEDGER_PLACE_CHARS, 1)[0]

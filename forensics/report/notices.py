@@ -1,4 +1,4 @@
-"""True things that ended nothing, a few of them for people: what belongs to others, and what is worth knowing.
+"""The notices to show: observations that ended nothing, of others or worth knowing; a few of each group.
 
 also on this host
   dmesg.log:3  INFO: task python:8055 blocked for more than 120 seconds.
@@ -16,7 +16,7 @@ OTHERS_TITLE = "Also on this host"
 OWN_TITLE = "Worth knowing"
 
 
-class Notices(Struct, frozen=True):
+class NoticeGroup(Struct, frozen=True):
     """Some of the notices of one group, in their order, each with its reason or nothing where the next one's is the same.
 
     `more`: how many are not shown.
@@ -27,15 +27,15 @@ class Notices(Struct, frozen=True):
     more: int
 
 
-def groups(report: Report) -> list[Notices]:
-    """What belongs to others, then the rest; without a group that is empty."""
+def notice_groups(report: Report) -> list[NoticeGroup]:
+    """The notices of others, then the rest; a group without notices is left out."""
     others = [n for n in report.notices if n.owner == "others"]
     rest = [n for n in report.notices if n.owner != "others"]
     return [_group(head, found) for head, found in ((OTHERS_TITLE, others), (OWN_TITLE, rest)) if found]
 
 
-def _group(head: str, found: Sequence[Notice]) -> Notices:
-    """One of each cause before a second one of any."""
+def _group(head: str, found: Sequence[Notice]) -> NoticeGroup:
+    """A group with one notice of each cause before a second one of any."""
     seen: set[str | None] = set()
     again: list[bool] = []
     for notice in found:
@@ -44,5 +44,5 @@ def _group(head: str, found: Sequence[Notice]) -> Notices:
     chosen = sorted(sorted(range(len(found)), key=lambda i: (again[i], i))[:MAX_GROUP_NOTICES])
     shown = [found[i] for i in chosen]
     following = [*(n.why for n in shown[1:]), ""]
-    told = tuple((n, "" if n.why == after else n.why) for n, after in zip(shown, following, strict=True))
-    return Notices(head, told, len(found) - len(shown))
+    with_reasons = tuple((n, "" if n.why == after else n.why) for n, after in zip(shown, following, strict=True))
+    return NoticeGroup(head, with_reasons, len(found) - len(shown))

@@ -1,4 +1,4 @@
-"""Names of sources, short: the folder they share is told once.
+"""Names of sources, short: the folder that they share is named once.
 
 data/jobs/4711/node1/dmesg.log, data/jobs/4711/node2/dmesg.log -> in data/jobs/4711/: node1/dmesg.log, node2/dmesg.log
 """

@@ -1,4 +1,4 @@
-"""Words and choices that the reports for people share."""
+"""Sentences, labels and choices that the formats for people share."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,8 +6,8 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.core.text import counted
-from forensics.model import Advice, Finding, Message, Proof, Report, Warning
+from forensics.core.text import with_noun
+from forensics.model import Advice, Finding, MessageGroup, Proof, Report, Warning
 from forensics.model.answers import OUTCOME_LINE
 
 VERDICTS = {
@@ -36,33 +36,33 @@ TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
 
-def percent(probability: float) -> str:
-    """`97 %`; never 100 or 0, which nobody can know."""
+def percent_text(probability: float) -> str:
+    """`97 %`; never 100 or 0, because no answer is certain."""
     return f"{min(99, max(1, round(probability * 100)))} %"
 
 
-def guessed(report: Report) -> bool:
-    """Does nothing but the likeness of words speak for the causes? Lines that show how it ended name no cause."""
+def is_guess(report: Report) -> bool:
+    """Are the causes supported by similar words only? Lines that show the end do not name a cause."""
     return report.verdict == "undetermined" and all(p.signature == OUTCOME_LINE for p in report.causes[0].evidence)
 
 
 def evidence_head(report: Report) -> str:
-    """What the first cause's lines are: they prove it, or show no more than how it ended."""
+    """The heading of the first cause's lines: they prove it, or only show how it ended."""
     if report.verdict == "no_crash":
         return "What was looked at"
-    return "How it ended" if guessed(report) else "Evidence"
+    return "How it ended" if is_guess(report) else "Evidence"
 
 
 def evidence_worth(report: Report) -> str:
-    """What the first cause's lines are worth; nothing where they only show how it ended."""
+    """The weight of the first cause's lines in words; empty where they only show how it ended."""
     if report.verdict == "no_crash":
         return "lines that tell of a good end, or look alarming and ended nothing"
-    return "" if guessed(report) or not report.causes[0].evidence else SURENESS[report.causes[0].evidence[0].weight]
+    return "" if is_guess(report) or not report.causes[0].evidence else SURENESS[report.causes[0].evidence[0].weight]
 
 
 def headline(report: Report) -> str:
     """What the report says in a few words: the first cause, where there is more than a guess."""
-    if guessed(report):
+    if is_guess(report):
         return "No cause is proven"
     return titled(report.verdict, report.causes[0])
 
@@ -81,35 +81,35 @@ def is_likely(finding: Finding) -> bool:
 
 def verdict(report: Report) -> str:
     """What is to be said of the first cause before anything else."""
-    if guessed(report):
+    if is_guess(report):
         return ""
     return VERDICTS["likely" if report.verdict == "undetermined" and is_likely(report.causes[0]) else report.verdict]
 
 
 def what_happened(report: Report) -> str:
     """The summary of the first cause, cut behind its fourth sentence; of a guess only that it is one."""
-    if guessed(report):
+    if is_guess(report):
         return GUESSED
     return " ".join(SENTENCE_END.split(report.causes[0].summary)[:SENTENCES])
 
 
 def remedies(report: Report) -> tuple[Advice, ...]:
     """What to do; nothing where the cause is a guess."""
-    return () if guessed(report) else report.causes[0].remediations
+    return () if is_guess(report) else report.causes[0].remediations
 
 
 def symptoms(report: Report) -> list[Finding]:
-    """What the first cause explains; without those that only read its own lines once more, or, as a hint, another one's.
+    """The symptoms that the first cause explains, without those on the same lines, and without hints on the lines of another.
 
-    Nothing followed from it where nothing ended badly.
+    None where nothing ended badly.
     """
     if report.verdict == "no_crash":
         return []
-    told = [f for f in report.causes[1:] if f.role == "symptom"]
+    found = [f for f in report.causes[1:] if f.role == "symptom"]
     kept: list[Finding] = []
     own = set(_places(report.causes[0].evidence))
     lines = set(own)
-    for finding in told:
+    for finding in found:
         places = set(_places(finding.evidence))
         if places and places <= own:
             continue
@@ -120,13 +120,13 @@ def symptoms(report: Report) -> list[Finding]:
 
 
 def as_consequence(title: str) -> str:
-    """The title of a cause where it is a consequence: that its reason is not shown is no longer so, nor that it was first."""
+    """The title of a cause that is a consequence here: without the words that its reason is not shown or that it was first."""
     return title.split(", and the logs do not")[0].removesuffix(" first")
 
 
 def also_possible(report: Report) -> list[Finding]:
     """Other causes that may have a part in it; all of them where they are guesses, without the lines that name none."""
-    if guessed(report):
+    if is_guess(report):
         found = (f for f in report.causes if not f.id.startswith(NO_CAUSE))
         others = [replace(f, evidence=tuple(p for p in f.evidence if p.signature != OUTCOME_LINE)) for f in found]
     else:
@@ -136,14 +136,14 @@ def also_possible(report: Report) -> list[Finding]:
 
 def others_head(report: Report) -> str:
     """What `also_possible` is called."""
-    return "Nearest known causes, by their words" if guessed(report) else "Also possible"
+    return "Nearest known causes, by their words" if is_guess(report) else "Also possible"
 
 
 def _places(proofs: Sequence[Proof]) -> list[tuple[str, int]]:
     return [(p.source, p.line) for p in proofs]
 
 
-def quoted(finding: Finding, most: int) -> list[Proof]:
+def quoted_evidence(finding: Finding, most: int) -> list[Proof]:
     """The `most` best evidence lines as a reader wants them: by source in order of worth, inside a source by line."""
     best: dict[tuple[str, int], Proof] = {}
     for proof in finding.evidence:
@@ -153,38 +153,38 @@ def quoted(finding: Finding, most: int) -> list[Proof]:
     return sorted(chosen, key=lambda p: (sources.index(p.source), p.line))
 
 
-def telling(proof: Proof, room: int) -> str:
-    """Its line, of which `room` characters are shown; from what matched on, where that would not be seen otherwise.
+def line_excerpt(proof: Proof, room: int) -> str:
+    """The evidence line in at most `room` characters; from the match on, where that would not be visible otherwise.
 
-    What a terminal does not draw at its end (the backspaces of a progress bar) is left out.
+    Characters at the end that a terminal does not draw (backspaces of a progress bar) are left out.
     """
     text = proof.text.rstrip(UNDRAWN)
     at = text.find(proof.matched) if proof.matched else 0
     return text if at < room // 4 or at + len(proof.matched) <= room else f"… {text[at:]}"
 
 
-def shares_context(finding: Finding) -> bool:
+def context_helps(finding: Finding) -> bool:
     """Do the lines around the evidence help? They do where it is a single line."""
     return len({(p.source, p.line) for p in finding.evidence}) == 1
 
 
-def linked(link: str) -> str:
-    """What ties a line to the first evidence line, for a reader who is told how far apart they are."""
+def link_text(link: str) -> str:
+    """The link of a line to the first evidence line, in words, with the time between them."""
     found = TIME_LINK_PATTERN.match(link)
     return f"linked by time alone{link[found.end() :]}" if found else f"linked by {link}"
 
 
-def times(message: Message) -> str:
+def repetition_text(message: MessageGroup) -> str:
     """`  3 times, last on 120`; nothing for a message that stands there once."""
     return f"  {message.count:,} times, last on {message.last_line}" if message.count > 1 else ""
 
 
-def apart(earlier: datetime, later: datetime) -> str:
+def time_between(earlier: datetime, later: datetime) -> str:
     """How long between two moments, in words: `0.7 s`, `12 min`, `3 h`."""
-    return span(abs((later - earlier).total_seconds()))
+    return duration_text(abs((later - earlier).total_seconds()))
 
 
-def span(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """A length of time in words: `0.7 s`, `12 min`, `3 h`."""
     for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
@@ -197,11 +197,11 @@ def exactly(seconds: float) -> str:
     for size, unit, part, small in ((86400, "day", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
         if seconds >= size:
             whole, rest = int(seconds // size), int(seconds % size // part)
-            return f"{counted(whole, unit) if unit == 'day' else f'{whole} {unit}'}" + (f" {rest} {small}" if rest else "")
+            return f"{with_noun(whole, unit) if unit == 'day' else f'{whole} {unit}'}" + (f" {rest} {small}" if rest else "")
     return f"{seconds:.1f} s"
 
 
-def notes(report: Report) -> list[tuple[str, str]]:
+def warning_notes(report: Report) -> list[tuple[str, str]]:
     """(where, message) of the warnings, the same message once: `all sources`, `a.log:7`, `a.log and 3 more`."""
     grouped: dict[str, list[Warning]] = {}
     for warning in report.warnings:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from forensics.core.errors import UsageError
-from forensics.core.text import shown
-from forensics.model import Moment, Report
-from forensics.report.curves import bearing
+from forensics.core.text import printable
+from forensics.model import Report, TimelineEntry
+from forensics.report.curves import relevant_curves
 from forensics.report.paths import Paths
-from forensics.report.phrases import percent
+from forensics.report.phrases import percent_text
 from forensics.report.redaction import without_secrets
 
 ROLES = {  # colours that differ in lightness, too, and shapes that differ in print
@@ -56,7 +56,7 @@ def plot(report: Report, path: Path) -> None:
 
 
 def _figure(report: Report, plt: Any) -> Any:
-    curves = bearing(report)[:2]
+    curves = relevant_curves(report)[:2]
     moments = _moments(report)
     names = list(dict.fromkeys(m.source for m in moments))[:MAX_PLOT_SOURCES]
     height = 0.7 + 0.32 * max(1, len(names))
@@ -67,27 +67,27 @@ def _figure(report: Report, plt: Any) -> Any:
     for axis, curve in zip(axes[1:, 0], curves, strict=True):
         values = [float("nan") if v is None else v / (2**30 if curve.unit == "B" else 1) for _, v in curve.points]
         axis.plot([line for line, _ in curve.points], values, color="#0b57a8", linewidth=1.2)
-        axis.set_ylabel(shown(curve.name, 30) + (" (GiB)" if curve.unit == "B" else ""))
-        axis.set_xlabel(f"line of {shown(Paths.of(report).short(curve.source), 60)}")
+        axis.set_ylabel(printable(curve.name, 30) + (" (GiB)" if curve.unit == "B" else ""))
+        axis.set_xlabel(f"line of {printable(Paths.of(report).short(curve.source), 60)}")
     figure.tight_layout()
     return figure
 
 
-def _moments(report: Report) -> list[Moment]:
+def _moments(report: Report) -> list[TimelineEntry]:
     """The moments of the first incident that share its clock."""
     first = report.timeline[: report.incidents[0].events] if report.incidents else ()
-    timed: dict[str, list[Moment]] = defaultdict(list)
+    timed: dict[str, list[TimelineEntry]] = defaultdict(list)
     for moment in first:
         if moment.time:
             timed[moment.lane].append(moment)
     return max(timed.values(), key=len, default=[])
 
 
-def _timeline(axis: Any, report: Report, moments: list[Moment], names: list[str]) -> None:
+def _timeline(axis: Any, report: Report, moments: list[TimelineEntry], names: list[str]) -> None:
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     cause = report.causes[0]
-    axis.set_title(f"{shown(cause.title, 90)} ({percent(cause.probability)})", loc="left", fontsize=9)
+    axis.set_title(f"{printable(cause.title, 90)} ({percent_text(cause.probability)})", loc="left", fontsize=9)
     if not names:
         axis.text(0.5, 0.5, "no line of these logs tells a time", ha="center", transform=axis.transAxes)
         axis.set_axis_off()
@@ -100,7 +100,7 @@ def _timeline(axis: Any, report: Report, moments: list[Moment], names: list[str]
             axis.scatter(
                 [m.time for m in those], [rows[m.source] for m in those], marker=shape, color=colour, label=label, s=36, zorder=3
             )
-    axis.set_yticks(list(rows.values()), [shown(Paths.of(report).short(n), 40) for n in names])
+    axis.set_yticks(list(rows.values()), [printable(Paths.of(report).short(n), 40) for n in names])
     axis.set_ylim(-len(names) + 0.4, 0.6)
     axis.grid(axis="y", color="#dddddd", zorder=0)
     zone = next(m.time.tzinfo for m in moments if m.time)

@@ -15,7 +15,7 @@ from forensics.model import Report
 from forensics.report.document import REPORT_SCHEMA
 
 
-def report_of(document: object, name: str) -> Report:
+def read_report(document: object, name: str) -> Report:
     """The Report that `document`, read from `name`, was written from; raises UsageError when it is no such document."""
     try:
         if not isinstance(document, dict) or document.get("schema") != REPORT_SCHEMA:

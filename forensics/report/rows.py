@@ -1,4 +1,4 @@
-"""Rows of styled text: what the text report is made of before it goes to a terminal or a pipe.
+"""Rows of styled text, from which the text report for a terminal or a pipe is made.
 
     Row(("train.log:7", "place"), ("  RuntimeError: ...", "")) -> `train.log:7  RuntimeError: ...`, the place in colour
 
@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from forensics.core.text import shown
+from forensics.core.text import printable
 
 STYLE_COLOURS = {
     "title": "bold",
@@ -30,7 +30,7 @@ class Row:
     """Texts with the names of their styles, side by side. Everything in them is made safe to print."""
 
     def __init__(self, *spans: Span, link: str = "") -> None:
-        self.spans = [(shown(text, 4000), style) for text, style in spans]
+        self.spans = [(printable(text, 4000), style) for text, style in spans]
         self.link = link
 
     def plain(self) -> str:
@@ -38,22 +38,22 @@ class Row:
         return "".join(text for text, _ in self.spans).rstrip()
 
 
-def wrapped(text: str, width: int, indent: int = 0, first: str | None = None, style: str = "") -> Iterator[Row]:
+def wrap_rows(text: str, width: int, indent: int = 0, first: str | None = None, style: str = "") -> Iterator[Row]:
     """`text` in rows of at most `width`, behind `indent` spaces; the first behind `first` where it is given."""
     lead = " " * indent
     lines = textwrap.wrap(
-        shown(text, 20_000), max(width, indent + 20), initial_indent=lead, subsequent_indent=lead, break_on_hyphens=False
+        printable(text, 20_000), max(width, indent + 20), initial_indent=lead, subsequent_indent=lead, break_on_hyphens=False
     )
     for i, line in enumerate(lines):
         yield Row((first, "title"), (line[indent:], style)) if i == 0 and first is not None else Row((line, style))
 
 
-def cut(text: str, width: int, most: int) -> list[str]:
-    """`text` in at most `most` pieces of `width`; what is left out is told by an ellipsis. Breaks at spaces where it can.
+def cut_text(text: str, width: int, most: int) -> list[str]:
+    """`text` in at most `most` pieces of `width`; an ellipsis stands for what is left out. Breaks at spaces where it can.
 
     Each piece stands in the text as it is, tabs too: `grep -F` finds it.
     """
-    text = shown(text, 4000).rstrip()
+    text = printable(text, 4000).rstrip()
     if most == 1:
         return [text if len(text) <= width else text[: max(width, 20) - 2].rstrip() + " …"]
     lines = textwrap.wrap(text, max(width, 20), break_on_hyphens=False, expand_tabs=False, replace_whitespace=False) or [""]
@@ -63,12 +63,12 @@ def cut(text: str, width: int, most: int) -> list[str]:
     return [lead[: width // 3] + lines[0].lstrip(), *lines[1:]]
 
 
-def joined(rows: Iterable[Row]) -> str:
+def plain_text(rows: Iterable[Row]) -> str:
     """The rows as plain text, ending with a line end."""
     return "\n".join(row.plain() for row in rows) + "\n"
 
 
-def coloured(rows: Iterable[Row], width: int) -> str:
+def coloured_text(rows: Iterable[Row], width: int) -> str:
     """The rows for a terminal: colours by rich, places as links to the files where these exist."""
     import io
 

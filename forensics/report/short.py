@@ -1,4 +1,4 @@
-"""The text report cut to so many bytes at the end of a line: the most important stands first in it.
+"""The text report cut to a number of bytes at the end of a line; its most important part comes first.
 
 For places that take little: a container's termination message, the last lines of a job's output, an agent's answer.
 """

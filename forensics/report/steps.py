@@ -1,4 +1,4 @@
-"""The course of the incident in a few steps: when what was first seen in which source.
+"""The course of the incident in a few steps: when each cause first occurred, and in which source.
 
 08:23:04 dmesg.log: A memory limit was hit | 2.5 s later jupyter.log: The notebook kernel died
 """
@@ -7,16 +7,16 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from forensics.model import Finding, Moment, Report
+from forensics.model import Finding, Report, TimelineEntry
 from forensics.report.consequences import consequences
-from forensics.report.phrases import apart, as_consequence
+from forensics.report.phrases import as_consequence, time_between
 
 MAX_STEPS = 5
-MOMENT_S = 0.05  # less is told as no time at all
+MOMENT_S = 0.05  # less counts as the same moment
 
 
-class Step(Struct, frozen=True):
-    """The first sight of a cause. `gap`: how long after the step before it; empty where no clock tells."""
+class CourseStep(Struct, frozen=True):
+    """The first line of a cause. `gap`: the time since the step before it, in words; empty where unknown."""
 
     source: str
     line: int
@@ -26,20 +26,19 @@ class Step(Struct, frozen=True):
     gap: str
 
 
-def steps(report: Report) -> list[Step]:
+def course_steps(report: Report) -> list[CourseStep]:
     """The first cause and what followed from it, in order of time on one clock; in order of line inside one source.
 
-    Nothing where the order cannot be known, where there is only one, or where nothing ended badly. What was seen before the
-    cause is no step from it.
+    None where the order is unknown, where there is only one, or where nothing ended badly. Events before the cause are no steps.
     """
     if report.verdict == "no_crash":
         return []
-    told = {f.id: f for f in (report.causes[0], *consequences(report))}
-    first: dict[str, Moment] = {}
+    findings = {f.id: f for f in (report.causes[0], *consequences(report))}
+    first: dict[str, TimelineEntry] = {}
     begin = min((p.time for p in report.causes[0].evidence if p.time), default=None)
     for moment in _first_incident(report):
         too_early = moment.cause == report.causes[0].id and begin and moment.time and moment.time < begin
-        if moment.cause in told and not too_early:  # the same happened to somebody else before
+        if moment.cause in findings and not too_early:  # the same happened to somebody else before
             first.setdefault(moment.cause or "", moment)
     moments = list(first.values())
     if len(moments) < 2 or report.causes[0].id not in first:
@@ -54,21 +53,21 @@ def steps(report: Report) -> list[Step]:
     moments = moments[next(i for i, m in enumerate(moments) if m.cause == report.causes[0].id) :]
     if len(moments) < 2:
         return []
-    return [_step(m, moments[i - 1] if i else None, _title(told[m.cause or ""])) for i, m in enumerate(moments[:MAX_STEPS])]
+    return [_step(m, moments[i - 1] if i else None, _title(findings[m.cause or ""])) for i, m in enumerate(moments[:MAX_STEPS])]
 
 
 def _title(finding: Finding) -> str:
     return as_consequence(finding.title) if finding.role == "symptom" else finding.title
 
 
-def _first_incident(report: Report) -> list[Moment]:
+def _first_incident(report: Report) -> list[TimelineEntry]:
     """The moments that belong to the incident the causes speak of."""
     incident = report.incidents[0] if report.incidents else None
     return list(report.timeline[: incident.events]) if incident else []
 
 
-def _step(moment: Moment, before: Moment | None, title: str) -> Step:
+def _step(moment: TimelineEntry, before: TimelineEntry | None, title: str) -> CourseStep:
     gap = ""
     if before and before.time and moment.time and abs((moment.time - before.time).total_seconds()) >= MOMENT_S:
-        gap = apart(before.time, moment.time)
-    return Step(moment.source, moment.line, title, moment.role, moment.time, gap)
+        gap = time_between(before.time, moment.time)
+    return CourseStep(moment.source, moment.line, title, moment.role, moment.time, gap)

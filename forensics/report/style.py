@@ -8,7 +8,7 @@ ISSUE_CHARS = 32_000  # Jira takes 32,767 characters, GitHub 65,536, GitLab a mi
 
 class Style(NamedTuple):
     """`width`: columns of the text report. `colour`: it goes to a terminal that shows colours and links.
-    `max_chars`: what a Markdown report may take at most. `every_incident`: those after the first are told in full, too."""
+    `max_chars`: what a Markdown report may take at most. `every_incident`: those after the first are shown in full, too."""
 
     width: int = PAGE_WIDTH
     colour: bool = False

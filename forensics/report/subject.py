@@ -1,4 +1,4 @@
-"""What the verdict speaks of, how it ended and why we think so, in one line.
+"""The subject of the verdict, how it ended and the reason for that, in one line.
 
 SubjectSummary("job", "logs/slurm-4711.out", ..., "failed", "nothing shows that it went on ...")
 -> slurm-4711.out ended badly: nothing shows that it went on behind the lines that tell of its end
@@ -26,7 +26,7 @@ OUTCOME_PHRASES: Mapping[str, tuple[str, str]] = {
 BAD = ("failed", "stalled", "spoiled", "stopped")
 
 
-class Ending(Struct, frozen=True):
+class EndingSentence(Struct, frozen=True):
     """One sentence in four parts. `name` comes from a log or a file's name; `lead` and `said` are our own words."""
 
     lead: str
@@ -44,7 +44,7 @@ class Ending(Struct, frozen=True):
         return f"{parts}: {why(self.why)}" if self.why else parts
 
 
-def ending(report: Report) -> Ending | None:
+def ending_sentence(report: Report) -> EndingSentence | None:
     """How the subject ended; None where nothing was read, or an earlier version wrote the report."""
     subject = report.subject
     if subject is None or not report.sources:
@@ -53,22 +53,22 @@ def ending(report: Report) -> Ending | None:
     said = unsure if report.verdict == "undetermined" else sure
     if subject.kind == "machine":
         return _of_machine(subject, said)
-    return Ending(*_named(subject, report), said, subject.why)
+    return EndingSentence(*_named(subject, report), said, subject.why)
 
 
-def outcome_line(line: str) -> tuple[str, str]:
+def split_outcome_line(line: str) -> tuple[str, str]:
     """Place and text of one of a subject's `outcome_lines`: `a.log:7: Killed` -> `a.log:7`, `Killed`."""
     found = PLACE_AND_TEXT.fullmatch(line)
     return (found[1], found[2]) if found else ("", line)
 
 
-def _of_machine(subject: SubjectSummary, said: str) -> Ending:
-    """A machine's log tells of something on it: the machine itself need not have ended."""
+def _of_machine(subject: SubjectSummary, said: str) -> EndingSentence:
+    """The sentence for a machine's log, which is about something on the machine: the machine itself need not have ended."""
     if subject.outcome in BAD:
-        return Ending("on this machine something", "", said, subject.why)
+        return EndingSentence("on this machine something", "", said, subject.why)
     if subject.outcome == "ended_well":
-        return Ending("nothing on this machine ended badly", "", "", subject.why)
-    return Ending("this machine", "", said, subject.why)
+        return EndingSentence("nothing on this machine ended badly", "", "", subject.why)
+    return EndingSentence("this machine", "", said, subject.why)
 
 
 def _named(subject: SubjectSummary, report: Report) -> tuple[str, str]:

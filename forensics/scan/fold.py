@@ -15,7 +15,7 @@ KEPT_EVEN = 4096
 KEPT_LINES = 8  # of a message that repeats: its first lines, and its last one
 
 
-class Ends(Generic[T]):
+class FirstAndLast(Generic[T]):
     """Keeps the first and the last KEPT_ENDS of what is added."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Ends(Generic[T]):
         return [*self.first, *self.last]
 
 
-class Even(Generic[T]):
+class EvenSample(Generic[T]):
     """Keeps an even sample of at most `most`: when full, every second goes and the stride doubles."""
 
     def __init__(self, most: int = KEPT_EVEN) -> None:

@@ -14,7 +14,7 @@ import hyperscan
 from msgspec import Struct
 
 from forensics.core.text import line_ends
-from forensics.database import Database, compile_anchors, compile_literals, whole
+from forensics.database import Database, compile_anchors, compile_literals, whole_anchors
 
 MAX_FIRST_PLACES = 500
 MAX_LAST_PLACES = 32
@@ -28,7 +28,7 @@ GLANCE_BYTES = 32 << 10
 DENSE_CHUNKS = 64  # of a source; behind them only the start of each chunk is looked at for numbers
 
 
-class Found(Struct, frozen=True):
+class Matches(Struct, frozen=True):
     """Places in one chunk, in order: (offset past the anchor's last byte, index of the anchor).
 
     `places`: of the database's anchors; `counts`: how often each was there, reported or not. `thin`: of the
@@ -68,10 +68,10 @@ class Matcher:
             self.signatures[anchor] = found
         return found
 
-    def find(self, data: bytes, number: int) -> Found:
+    def find(self, data: bytes, number: int) -> Matches:
         """Where the anchors end in `data`, the chunk `number` of its source, counted from 0."""
         places, counts = self._places(data)
-        return Found(places, counts, self._thin(data, number), line_ends(data))
+        return Matches(places, counts, self._thin(data, number), line_ends(data))
 
     def _places(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
         reported: list[tuple[int, int]] = []
@@ -84,7 +84,7 @@ class Matcher:
             self.all.scan(data, match_event_handler=seen, scratch=self._scratch("all", self.all))
         except hyperscan.ScanTerminated:
             return self._flooded(data)
-        places = whole(data, reported, self.anchors, self.cuts)
+        places = whole_anchors(data, reported, self.anchors, self.cuts)
         places.sort()  # reported were the ends of what is looked for, not those of anchors
         counts = dict(Counter(anchor for _, anchor in places))
         return (first_and_last(places, counts) if len(places) > DENSE else places), counts

@@ -1,13 +1,13 @@
 """One place where an anchor ended, and its line; text and region are made when asked for."""
 
-from forensics.core.text import fold, frame_at, line_ends
+from forensics.core.text import ascii_lower, frame_at, line_ends
 from forensics.model import Region
 from forensics.scan.chunks import Chunk
 
 BYTES_A_LINE = 200  # what a neighbouring line may take on average
 
 
-class Numbers:
+class LineNumbers:
     """The numbers of a chunk's lines, `first` and on, counted as far as somebody asks: of most places nobody does."""
 
     __slots__ = ("counted", "data", "number")
@@ -24,13 +24,13 @@ class Numbers:
         return self.number
 
 
-class Place:
+class AnchorPlace:
     """Byte `at` of `chunk`, in the line data[start:end], of which `numbers` tells the number, in its frame that ends with byte
     `frame`."""
 
     __slots__ = ("_folded", "_text", "at", "chunk", "end", "frame", "numbers", "start")
 
-    def __init__(self, chunk: Chunk, start: int, end: int, at: int, numbers: Numbers, frame: int) -> None:
+    def __init__(self, chunk: Chunk, start: int, end: int, at: int, numbers: LineNumbers, frame: int) -> None:
         self.chunk, self.start, self.end, self.at, self.numbers, self.frame = chunk, start, end, at, numbers, frame
         self._text: str | None = None
         self._folded: str | None = None
@@ -43,7 +43,7 @@ class Place:
     def holds(self, anchors: tuple[str, ...]) -> bool:
         """Is one of `anchors` (lower case) in the text?"""
         if self._folded is None:
-            self._folded = fold(self.text())
+            self._folded = ascii_lower(self.text())
         return any(map(self._folded.__contains__, anchors))
 
     def text(self) -> str:

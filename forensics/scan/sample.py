@@ -3,7 +3,7 @@
 0.5 MB log -> one block, the whole log        10 GB log -> its first 512 KiB, 64 pieces of 4 KiB, its last 128 KiB
 """
 
-from forensics.scan.fold import Even
+from forensics.scan.fold import EvenSample
 
 WHOLE_HEAD_BYTES = 512 << 10  # some 5,000 lines: most logs are shorter, and these are looked at whole
 SAMPLE_WINDOW_BYTES = 4 << 10  # some 40 lines: enough to see which lines are printed in turn
@@ -17,7 +17,7 @@ class LineSample:
     def __init__(self) -> None:
         self.head: list[bytes] = []
         self.head_bytes = 0
-        self.pieces: Even[tuple[int, bytes]] = Even(MAX_PIECES)
+        self.pieces: EvenSample[tuple[int, bytes]] = EvenSample(MAX_PIECES)
         self.tail = b""
 
     def feed(self, data: bytes, first_line: int) -> None:

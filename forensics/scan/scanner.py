@@ -6,19 +6,19 @@ Chunks come in order, so the answer does not depend on how many threads match th
 from typing import Any
 
 from forensics.core import limits
-from forensics.core.text import clean, shown
+from forensics.core.text import decode_line, printable
 from forensics.database import Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.chunks import Chunk, chunks
-from forensics.scan.fold import Ends, Even, HitFold
-from forensics.scan.matcher import MAX_FIRST_PLACES, Found, Matcher, last_of_each, matcher_of
-from forensics.scan.place import Numbers, Place
+from forensics.scan.fold import EvenSample, FirstAndLast, HitFold
+from forensics.scan.matcher import MAX_FIRST_PLACES, Matcher, Matches, last_of_each, matcher_of
+from forensics.scan.place import AnchorPlace, LineNumbers
 from forensics.scan.sample import LineSample
-from forensics.scan.workers import Workers, matched
+from forensics.scan.workers import Workers, match_chunks
 
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
-COUNTED_BYTES = 16 << 20  # of a source, in which continuation lines are told from records
+COUNTED_BYTES = 16 << 20  # of a source, in which records and continuation lines are counted
 
 
 def scan(source: Source, database: Database, warn: Warn, matcher: Matcher | None = None, workers: Workers | None = None) -> Scan:
@@ -29,10 +29,10 @@ def scan(source: Source, database: Database, warn: Warn, matcher: Matcher | None
     matcher = matcher or matcher_of(database)
     scanner = _Scanner(source, database, matcher, warn)
     try:
-        for chunk, found in matched(chunks(source.blocks(warn)), matcher, workers):
+        for chunk, found in match_chunks(chunks(source.blocks(warn)), matcher, workers):
             scanner.feed(chunk, found)
     except BaseException as stop:  # Ctrl-C, for one
-        stop.add_note(f"{scanner.lines:,} lines ({scanner.bytes:,} bytes) of {shown(source.name)}")
+        stop.add_note(f"{scanner.lines:,} lines ({scanner.bytes:,} bytes) of {printable(source.name)}")
         raise
     return scanner.result()
 
@@ -42,8 +42,10 @@ class _Scanner:
         self.source, self.database, self.matcher, self.warn = source, database, matcher, warn
         self.bytes = self.lines = self.continued = 0
         self.folds: dict[int, HitFold] = {}
-        self.ends: dict[str, Ends[Region]] = {}
-        self.evens: dict[tuple[str, bool], Even[Region]] = {}  # by kind, those of the first chunk apart: it has all its places
+        self.ends: dict[str, FirstAndLast[Region]] = {}
+        self.evens: dict[
+            tuple[str, bool], EvenSample[Region]
+        ] = {}  # by kind, those of the first chunk apart: it has all its places
         self.seen: dict[int, int] = {}  # places of each anchor so far
         self.tried: dict[int, int] = {}  # of these, looked at
         self.confirmed: dict[tuple[int, int], int] = {}  # of these, confirmed by this signature
@@ -52,7 +54,7 @@ class _Scanner:
         self.sample = LineSample()
         self.slow: dict[int, int] = {}  # lines on which this signature took too long
 
-    def feed(self, chunk: Chunk, found: Found) -> None:
+    def feed(self, chunk: Chunk, found: Matches) -> None:
         """Confirm what was found in one chunk; line numbers go on from the chunk before."""
         common = {a for a in found.counts if self.seen.get(a, 0) > MAX_FIRST_PLACES}
         places = last_of_each(found.places, common) if common else found.places
@@ -60,7 +62,7 @@ class _Scanner:
             self.seen[anchor] = self.seen.get(anchor, 0) + count
         data = chunk.data
         start = end = frame = 0
-        numbers = Numbers(data, self.lines + 1)
+        numbers = LineNumbers(data, self.lines + 1)
         tested: set[int] = set()
         framed: set[int] = set()
         for to, anchor in sorted([*places, *found.thin]) if found.thin else places:  # two runs in order: merged
@@ -71,7 +73,7 @@ class _Scanner:
                 end = len(data) if end < 0 else end
                 tested = set()
             if anchor >= 0:
-                self._look(Place(chunk, start, end, at, numbers, end), anchor, tested)
+                self._look(AnchorPlace(chunk, start, end, at, numbers, end), anchor, tested)
                 continue
             if at >= frame:  # of a bar that is redrawn, each frame has its numbers
                 frame = data.find(b"\r", at, end)
@@ -80,7 +82,7 @@ class _Scanner:
             i = self.matcher.thin_triggers[-1 - anchor][0]
             if i not in framed:
                 framed.add(i)
-                self._sample(self.database.triggers[i], Place(chunk, start, end, at, numbers, frame))
+                self._sample(self.database.triggers[i], AnchorPlace(chunk, start, end, at, numbers, frame))
         self._edges(data)
         self.sample.feed(data, self.lines + 1)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
@@ -88,7 +90,7 @@ class _Scanner:
         self.bytes += len(data)
         self.lines += found.line_ends + (not data.endswith(b"\n"))
 
-    def _look(self, place: Place, anchor: int, tested: set[int]) -> None:
+    def _look(self, place: AnchorPlace, anchor: int, tested: set[int]) -> None:
         self.tried[anchor] = self.tried.get(anchor, 0) + 1
         for i, needed in self.matcher.signatures_of(anchor):
             called = i not in tested and (not needed or place.holds(needed))
@@ -100,7 +102,7 @@ class _Scanner:
                 tested.add(-1 - i)
                 self._keep(self.database.triggers[i], place)
 
-    def _confirm(self, i: int, place: Place) -> bool:
+    def _confirm(self, i: int, place: AnchorPlace) -> bool:
         found = self._search(i, place)
         if found is None:
             return False
@@ -124,7 +126,7 @@ class _Scanner:
             )
         return True
 
-    def _search(self, i: int, place: Place) -> Any:
+    def _search(self, i: int, place: AnchorPlace) -> Any:
         confirmer = self.database.confirmers[i]
         try:
             return confirmer.search(place.text())
@@ -137,14 +139,14 @@ class _Scanner:
                 self.warn(Warning("timeout", message, self.source.name, place.number))
             return None
 
-    def _sample(self, trigger: Trigger, place: Place) -> None:
+    def _sample(self, trigger: Trigger, place: AnchorPlace) -> None:
         key = (trigger.kind, self.bytes > 0)
-        even = self.evens.get(key) or self.evens.setdefault(key, Even())
+        even = self.evens.get(key) or self.evens.setdefault(key, EvenSample())
         if even.wants():
             even.add(place.region(self.source.name, trigger.before, trigger.after))
 
-    def _keep(self, trigger: Trigger, place: Place) -> None:
-        ends = self.ends.setdefault(trigger.kind, Ends())
+    def _keep(self, trigger: Trigger, place: AnchorPlace) -> None:
+        ends = self.ends.setdefault(trigger.kind, FirstAndLast())
         ends.add(place.region(self.source.name, trigger.before, trigger.after))
 
     def _edges(self, data: bytes) -> None:
@@ -152,11 +154,11 @@ class _Scanner:
             rows = data[: EDGE_LINES * 4096].split(b"\n", EDGE_LINES - self.lines)
             if len(rows) > EDGE_LINES - self.lines or not rows[-1]:  # the rest, or nothing behind the last line end
                 rows.pop()
-            self.head += [Line(self.lines + i, clean(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows, 1)]
+            self.head += [Line(self.lines + i, decode_line(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows, 1)]
         self.tail = self.tail[-(64 << 10) :] + data if len(data) < 64 << 10 else data[-(64 << 10) :]
 
     def result(self) -> Scan:
-        """The finished Scan; what was passed over because it is so common is counted, and told."""
+        """The finished Scan; hits that were passed over because they are so frequent are counted."""
         self._count_the_rest()
         for kind, ends in self.ends.items():
             if ends.dropped:
@@ -189,7 +191,7 @@ class _Scanner:
         rows = self.tail.removesuffix(b"\n").split(b"\n")[-EDGE_LINES:] if self.lines else []
         first = self.lines - len(rows) + 1
         shared = known[first - 1 :]
-        last = (Line(first + i, clean(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows[len(shared) :], len(shared)))
+        last = (Line(first + i, decode_line(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows[len(shared) :], len(shared)))
         return (*shared, *last)
 
     def _count_the_rest(self) -> None:

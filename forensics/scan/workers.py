@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from forensics.scan.chunks import Chunk
-from forensics.scan.matcher import Found, Matcher
+from forensics.scan.matcher import Matcher, Matches
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -43,7 +43,7 @@ class Workers:
         return self._pool.submit(work, *args, **kwargs)
 
 
-def matched(given: Iterator[Chunk], matcher: Matcher, workers: Workers | None) -> Iterator[tuple[Chunk, Found]]:
+def match_chunks(given: Iterator[Chunk], matcher: Matcher, workers: Workers | None) -> Iterator[tuple[Chunk, Matches]]:
     """Each chunk with what the matcher found in it, in order."""
     first = list(islice(given, 2))
     given = chain(first, given)
@@ -51,7 +51,7 @@ def matched(given: Iterator[Chunk], matcher: Matcher, workers: Workers | None) -
         for number, chunk in enumerate(given):
             yield chunk, matcher.find(chunk.data, number)
         return
-    waiting: deque[tuple[Chunk, Future[Found]]] = deque()
+    waiting: deque[tuple[Chunk, Future[Matches]]] = deque()
     for number, chunk in enumerate(given):
         waiting.append((chunk, workers.submit(matcher.find, chunk.data, number)))
         if len(waiting) > CHUNKS_AHEAD:

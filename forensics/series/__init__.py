@@ -13,8 +13,8 @@ from forensics.database import Database
 from forensics.model import Observation, Scan, Trigger
 from forensics.series.base import Reading, Series
 from forensics.series.curves import curves
-from forensics.series.gather import TRIGGERS, Numbers, numbers
-from forensics.series.limits import together
+from forensics.series.gather import TRIGGERS, Numbers, gather_numbers
+from forensics.series.limits import with_limit_steps
 from forensics.series.outcomes import OUTCOMES, RECORD
 
 __all__ = [
@@ -25,11 +25,11 @@ __all__ = [
     "Reading",
     "Series",
     "curves",
-    "numbers",
+    "gather_numbers",
     "read",
     "series_of",
-    "together",
     "triggers",
+    "with_limit_steps",
 ]
 
 
@@ -44,7 +44,7 @@ def triggers() -> tuple[Trigger, ...]:
 def read(scan: Scan, knowledge: Database, found: Numbers | None = None) -> list[Observation]:
     """What the series of one source tell. `knowledge` says which cause that proves. `found`: its numbers, where they were read
     before."""
-    found = found or numbers(scan)
+    found = found or gather_numbers(scan)
     if not found.series and not found.progress:
         return []
     from forensics.series.events import events  # half of this package, which a log without numbers does not need
@@ -54,4 +54,4 @@ def read(scan: Scan, knowledge: Database, found: Numbers | None = None) -> list[
 
 def series_of(scan: Scan) -> tuple[Series, ...]:
     """All series of one source, by their first line."""
-    return numbers(scan).series
+    return gather_numbers(scan).series

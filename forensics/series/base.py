@@ -48,7 +48,7 @@ class Series(Struct, frozen=True):
         """The numbers alone."""
         return [r.value for r in self.readings]
 
-    def thinned(self, most: int) -> "Series":
+    def evenly_sampled(self, most: int) -> "Series":
         """An even sample of at most `most` + 1 readings that keeps the first and the last."""
         count = len(self.readings)
         if count <= most:
@@ -65,13 +65,13 @@ class Series(Struct, frozen=True):
         """
         first, last = self.readings[0].line, self.readings[-1].line
         if len(self.readings) < UNEVEN or self.readings[len(self.readings) // 2].line - first >= (last - first) / 5:
-            return self.thinned(most)
+            return self.evenly_sampled(most)
         apart = 0.75 * _usual_gap([r.line for r in self.readings if r.line > first + (last - first) / 5])
         kept = [self.readings[0]]
         for reading in self.readings[1:]:
             if reading.line - kept[-1].line >= apart:
                 kept.append(reading)
-        return replace(self, readings=tuple(kept)).thinned(most)
+        return replace(self, readings=tuple(kept)).evenly_sampled(most)
 
 
 def _usual_gap(lines: Sequence[int]) -> int:

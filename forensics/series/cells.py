@@ -35,7 +35,7 @@ class Cell(Struct, frozen=True):
     step: float | None = None
 
 
-def assembled(cells: Iterable[Cell]) -> list[Series]:
+def series_from_cells(cells: Iterable[Cell]) -> list[Series]:
     """The series of `cells`; of two cells of one series on one line, the later one counts."""
     found: dict[tuple[Measure, str], dict[int, Cell]] = defaultdict(dict)
     for cell in cells:

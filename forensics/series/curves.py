@@ -8,7 +8,7 @@ import math
 
 from forensics.model import Scan
 from forensics.series.base import Reading, Series
-from forensics.series.gather import numbers
+from forensics.series.gather import gather_numbers
 
 POINTS = 200
 MIN_CURVE_READINGS = 3
@@ -21,7 +21,7 @@ def curves(scan: Scan) -> list[Curve]:
     """(name, unit, [(line, value)]) of each series of `scan` with at least MIN_CURVE_READINGS finite readings, memory and
     losses first."""
     wanted = sorted(
-        (s for s in numbers(scan).series if s.quantity in SHOWN_QUANTITIES),
+        (s for s in gather_numbers(scan).series if s.quantity in SHOWN_QUANTITIES),
         key=lambda s: (SHOWN_QUANTITIES.index(s.quantity), -len(s.readings)),
     )
     made = [(f"{s.name} {s.scope}".strip(), s.unit, points(s)) for s in wanted]

@@ -3,9 +3,9 @@
 1352/1352 [05:25<00:00 ... 1352/1352 [09:41<00:00 ... 1352/1352 [05:30<00:00 -> "epochs of 5:25 to 9:41"
 
 The first epoch is left out: it compiles, fills caches, measures kernels. Of the rest, MIN_EPOCHS or more, an epoch is off when it
-takes OFF times the median, or the median takes OFF times as long; told when MIN_SLOW_EPOCH_SHARE of them are off, two at least.
-One slow epoch is a pause, and epochs that get slower once and for all are a slow-down (pace.py). It names no cause; it is for
-the timeline.
+takes MIN_EPOCH_TIME_RATIO times the median, or the median takes MIN_EPOCH_TIME_RATIO times as long; reported when
+MIN_SLOW_EPOCH_SHARE of them are off, two at least. One slow epoch is a pause, and epochs that get slower once and for all are a
+slow-down (pace.py). It names no cause; it is for the timeline.
 """
 
 import statistics
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 from forensics.model import Observation, Scan
 from forensics.series.base import Series
-from forensics.series.observations import event, lines_of, scope_fields
+from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.trend import shift
 
 MIN_EPOCHS = 6
-OFF = 1.3
+MIN_EPOCH_TIME_RATIO = 1.3
 MIN_SLOW_EPOCH_SHARE = 0.2
 EPOCHS_PER_SIDE = 3  # epochs on each side of a change of level
 MIN_LEVEL_SEPARATION = 0.95
@@ -35,7 +35,7 @@ def _uneven(scan: Scan, series: Series) -> Observation | None:
     if len(values) < MIN_EPOCHS:
         return None
     usual = statistics.median(values)
-    off = [v for v in values if v >= OFF * usual or v * OFF <= usual]
+    off = [v for v in values if v >= MIN_EPOCH_TIME_RATIO * usual or v * MIN_EPOCH_TIME_RATIO <= usual]
     if len(off) < max(2, MIN_SLOW_EPOCH_SHARE * len(values)) or _settled(values):
         return None
     slowest, fastest = max(readings, key=lambda r: r.value), min(readings, key=lambda r: r.value)
@@ -48,7 +48,7 @@ def _uneven(scan: Scan, series: Series) -> Observation | None:
         "uneven_epochs": len(off),
         **scope_fields(series),
     }
-    return event(scan, "uneven-epochs", None, "hint", lines_of((slowest, fastest)), fields, len(readings))
+    return series_observation(scan, "uneven-epochs", None, "hint", distinct_lines((slowest, fastest)), fields, len(readings))
 
 
 def _settled(values: Sequence[float]) -> bool:

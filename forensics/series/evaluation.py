@@ -3,13 +3,13 @@
 step 190 rss 2.0 GiB / val_loss 1.9 / step 200 rss 2.6 GiB ... step 400 rss 3.2 GiB -> "3 evaluations, 0.6 GiB at each"
 
 Where an evaluation was: readings of a held-out set with no training between them. Memory is looked at between the evaluations
-only, so a peak in one that is given back does not count. The pattern is told when
+only, so a peak in one that is given back does not count. The pattern is reported when
 - there are MIN_EVALUATIONS evaluations or more, each with at least two readings of memory in front and behind;
 - nine tenths of the rise (MIN_RISE_SHARE), without what came before the first evaluation, happens across evaluations, not
   between them;
-- four of five steps (RISING) are above twice the scatter between evaluations, and the last third of them keeps LAST of the mean
-  step: a pool that fills at the first evaluations and then has enough is healthy;
-- the whole rise is MATERIAL beside the level.
+- four of five steps (MIN_RISING_STEPS_SHARE) are above twice the scatter between evaluations, and the last third of them keeps
+  LAST of the mean step: a pool that fills at the first evaluations and then has enough is healthy;
+- the whole rise is MIN_RISE_SHARE_OF_LEVEL beside the level.
 """
 
 import bisect
@@ -22,22 +22,22 @@ from msgspec import Struct
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
 from forensics.series.gather import Numbers
-from forensics.series.observations import event, lines_of, scope_fields
+from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.outcomes import GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
 
 MIN_EVALUATIONS = 3
 MIN_RISE_SHARE = 0.9
-RISING = 0.8
+MIN_RISING_STEPS_SHARE = 0.8
 MIN_LATE_RISE_RATIO = 0.35
-MATERIAL = 0.05
+MIN_RISE_SHARE_OF_LEVEL = 0.05
 EDGE = 3  # readings next to an evaluation of which the median counts
-STRONG_STEPS = 6
-STRONG_READINGS = 16
-STRONG_SHARE = 0.3
+MIN_STRONG_STEPS = 6
+MIN_STRONG_MEMORY_READINGS = 16
+MIN_STRONG_RISE_SHARE = 0.3
 MAX_EVALUATION_EVENTS = 2
 
 
-class Jumps(Struct, frozen=True):
+class EvaluationSteps(Struct, frozen=True):
     """The steps of memory across evaluations; `before` and `after`: readings next to the largest one."""
 
     series: Series
@@ -52,7 +52,9 @@ def evaluation_events(scan: Scan, found: Numbers, proves: Proves) -> list[Observ
     lines = evaluations(found)
     if len(lines) < MIN_EVALUATIONS:
         return []
-    jumps_found = [j for s in found.series if s.quantity == "memory" and s.unit == "bytes" for j in (jumps(s, lines),) if j]
+    jumps_found = [
+        j for s in found.series if s.quantity == "memory" and s.unit == "bytes" for j in (steps_at_evaluations(s, lines),) if j
+    ]
     jumps_found.sort(key=lambda j: (j.series.sense != "used", -j.share))
     return [_event(scan, j, proves) for j in jumps_found[:MAX_EVALUATION_EVENTS]]
 
@@ -67,7 +69,7 @@ def evaluations(found: Numbers) -> list[int]:
     return [held_out[0], *apart]
 
 
-def jumps(series: Series, lines: Sequence[int]) -> Jumps | None:
+def steps_at_evaluations(series: Series, lines: Sequence[int]) -> EvaluationSteps | None:
     """The steps of `series` across the evaluations on `lines`; None where the pattern does not hold."""
     if series.sense == "free":
         return None
@@ -78,16 +80,16 @@ def jumps(series: Series, lines: Sequence[int]) -> Jumps | None:
     steps = [b - a for a, b in zip(last, first[1:], strict=False)]
     drift = sum(b - a for a, b in zip(first[1:-1], last[1:-1], strict=True))
     whole = sum(steps) + drift
-    if whole < MATERIAL * last[0] or whole <= 0 or sum(steps) < MIN_RISE_SHARE * whole:
+    if whole < MIN_RISE_SHARE_OF_LEVEL * last[0] or whole <= 0 or sum(steps) < MIN_RISE_SHARE * whole:
         return None
     scatter = statistics.median(abs(r.value - statistics.median(q.value for q in s)) for s in stretches for r in s)
     tail = steps[-max(1, len(steps) // 3) :]
-    if sum(x > 2 * scatter for x in steps) < RISING * len(steps) or statistics.fmean(
+    if sum(x > 2 * scatter for x in steps) < MIN_RISING_STEPS_SHARE * len(steps) or statistics.fmean(
         tail
     ) < MIN_LATE_RISE_RATIO * statistics.fmean(steps):
         return None
     largest = max(range(len(steps)), key=steps.__getitem__)
-    return Jumps(series, tuple(steps), whole / (last[0] or 1.0), stretches[largest][-1], stretches[largest + 1][0])
+    return EvaluationSteps(series, tuple(steps), whole / (last[0] or 1.0), stretches[largest][-1], stretches[largest + 1][0])
 
 
 def _between(readings: Sequence[Reading], lines: Sequence[int]) -> Iterable[list[Reading]]:
@@ -101,10 +103,10 @@ def _edge(stretch: Sequence[Reading], side: int) -> float:
     return statistics.median(r.value for r in (stretch[:width] if side == 0 else stretch[-width:]))
 
 
-def _event(scan: Scan, found: Jumps, proves: Proves) -> Observation:
+def _event(scan: Scan, found: EvaluationSteps, proves: Proves) -> Observation:
     series, readings = found.series, found.series.readings
-    many = len(found.steps) >= STRONG_STEPS and len(readings) >= STRONG_READINGS and series.sense == "used"
-    weight: Weight = "strong" if many and found.share >= STRONG_SHARE else "hint"
+    many = len(found.steps) >= MIN_STRONG_STEPS and len(readings) >= MIN_STRONG_MEMORY_READINGS and series.sense == "used"
+    weight: Weight = "strong" if many and found.share >= MIN_STRONG_RISE_SHARE else "hint"
     fields: dict[str, Value] = {
         "series": f"{series.name} {series.scope}".strip(),
         "readings": len(readings),
@@ -115,5 +117,5 @@ def _event(scan: Scan, found: Jumps, proves: Proves) -> Observation:
         **scope_fields(series),
     }
     cause = proves[GPU_MEMORY_GROWS if series.gpu else HOST_MEMORY_GROWS].cause
-    quoted = lines_of((readings[0], readings[-1], found.before, found.after))
-    return event(scan, "evaluation-jump", cause, weight, quoted, fields, len(readings))
+    quoted = distinct_lines((readings[0], readings[-1], found.before, found.after))
+    return series_observation(scan, "evaluation-jump", cause, weight, quoted, fields, len(readings))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.core.errors import UsageError
-from forensics.core.text import inert
+from forensics.core.text import spreadsheet_safe
 from forensics.line_formats import parse_prefix
 from forensics.series.base import Series
 
@@ -52,7 +52,7 @@ def export(found: Iterable[tuple[str, Sequence[Series]]], path: Path) -> int:
     made = frame(found)
     try:
         if path.suffix.lower() == ".csv":
-            made.map(inert).to_csv(path, index=False)
+            made.map(spreadsheet_safe).to_csv(path, index=False)
         elif path.suffix.lower() == ".jsonl":
             made.to_json(path, orient="records", lines=True, double_precision=15)
         else:

@@ -3,12 +3,14 @@
 step 120 loss 2.31 ... step 180 loss 4.1e+07 ... step 200 loss nan -> numerics.nan at step 200, after 4.1e+07
 
 What speaks:
-- `nan`: from some reading on at least PERSISTS of all are NaN or infinite, the last among them, after finite ones. A single inf
-  that comes back is an overflow that the scaler skipped; a number of a held-out set says nothing about training.
-- `divergence`: the median of the last eighth is DIVERGED times the lowest median that any such stretch had before. GAN losses,
-  rewards and losses of one term move like that in healthy runs, so only a run's own total loss counts.
-- `explosion`: most gradient norms are above EXPLODED, however few there are. float16 ends at 65504; no step of that size helps.
-- `scale`: the loss scale fell SCALE_FALLS times in a row, never rose again and is at its floor.
+- `nan`: from some reading on at least MIN_LOST_READINGS_SHARE of all are NaN or infinite, the last among them, after finite
+  ones. A single inf that comes back is an overflow that the scaler skipped; a number of a held-out set says nothing about
+  training.
+- `divergence`: the median of the last eighth is MIN_DIVERGED_LOSS_RATIO times the lowest median that any such stretch had
+  before. GAN losses, rewards and losses of one term move like that in healthy runs, so only a run's own total loss counts.
+- `explosion`: most gradient norms are above MIN_EXPLODED_NORM, however few there are. float16 ends at 65504; no step of that
+  size helps.
+- `scale`: the loss scale fell MIN_SCALE_FALLS times in a row, never rose again and is at its floor.
 """
 
 import math
@@ -17,16 +19,16 @@ from collections.abc import Sequence
 
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
-from forensics.series.observations import event, lines_of, scope_fields
+from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
-PERSISTS = 0.9
+MIN_LOST_READINGS_SHARE = 0.9
 MIN_STRONG_READINGS = 16
-DIVERGED = 10.0
-DIVERGED_STRONG = 1000.0
+MIN_DIVERGED_LOSS_RATIO = 10.0
+MIN_STRONG_LOSS_RATIO = 1000.0
 MIN_LOSS_READINGS = 8
-EXPLODED = 1e8
-SCALE_FALLS = 8
-SCALE_FLOOR = 1.0
+MIN_EXPLODED_NORM = 1e8
+MIN_SCALE_FALLS = 8
+MIN_LOSS_SCALE = 1.0
 TOTAL_LOSS_NAMES = {
     "loss",
     "train loss",
@@ -66,7 +68,7 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series], cause: str | None
     bad = [not math.isfinite(r.value) for r in readings]
     if not bad[-1] or "v_num=" in readings[-1].text:  # Lightning's bar shows nan before the first batch
         return None
-    first = next((i for i in range(len(bad)) if bad[i] and sum(bad[i:]) >= PERSISTS * (len(bad) - i)), None)
+    first = next((i for i in range(len(bad)) if bad[i] and sum(bad[i:]) >= MIN_LOST_READINGS_SHARE * (len(bad) - i)), None)
     if first is None or first == 0 or len(bad) - first < (2 if series.quantity == "loss" else 3):
         return None
     weight: Weight = (
@@ -81,7 +83,7 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series], cause: str | None
     }
     fields |= _step(at) | _steps_before(before, at, others, series)
     peak = max(before[-20:], key=lambda r: abs(r.value) if math.isfinite(r.value) else 0.0)
-    return event(scan, "nan", cause, weight, lines_of((at, before[-1], peak, readings[-1])), fields, len(bad))
+    return series_observation(scan, "nan", cause, weight, distinct_lines((at, before[-1], peak, readings[-1])), fields, len(bad))
 
 
 def _steps_before(before: Sequence[Reading], at: Reading, others: Sequence[Series], series: Series) -> dict[str, Value]:
@@ -121,10 +123,14 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     medians = [statistics.median(values[i : i + width]) for i in range(len(values) - width + 1)]
     best = min(range(len(medians) - width), key=medians.__getitem__) if len(medians) > width else 0
     ratio = medians[-1] / medians[best]
-    if ratio < DIVERGED or medians[-1] < max(medians[0], statistics.median(values)) or min(values[-width:]) < 3 * medians[best]:
+    if (
+        ratio < MIN_DIVERGED_LOSS_RATIO
+        or medians[-1] < max(medians[0], statistics.median(values))
+        or min(values[-width:]) < 3 * medians[best]
+    ):
         return None
     onset = next(i for i in range(best, len(values)) if min(values[i:]) > 3 * medians[best] or i == len(values) - width)
-    weight: Weight = "strong" if len(values) >= MIN_STRONG_READINGS and ratio >= DIVERGED_STRONG else "hint"
+    weight: Weight = "strong" if len(values) >= MIN_STRONG_READINGS and ratio >= MIN_STRONG_LOSS_RATIO else "hint"
     fields: dict[str, Value] = {
         "series": series.name,
         "readings": len(values),
@@ -135,8 +141,8 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
         **scope_fields(series),
     }
     fields = {k: v for k, v in fields.items() if v != -1}
-    return event(
-        scan, "divergence", cause, weight, lines_of((readings[-1], readings[onset], readings[best])), fields, len(values)
+    return series_observation(
+        scan, "divergence", cause, weight, distinct_lines((readings[-1], readings[onset], readings[best])), fields, len(values)
     )
 
 
@@ -145,13 +151,13 @@ def _exploded(scan: Scan, series: Series, others: Sequence[Series], cause: str |
     if series.quantity != "grad_norm":
         return None
     values = [r.value for r in series.readings if math.isfinite(r.value)]
-    if len(values) < 2 or statistics.median(values) < EXPLODED or values[-1] < EXPLODED:
+    if len(values) < 2 or statistics.median(values) < MIN_EXPLODED_NORM or values[-1] < MIN_EXPLODED_NORM:
         return None
     worst = max((r for r in series.readings if math.isfinite(r.value)), key=lambda r: r.value)
     fields: dict[str, Value] = {"series": series.name, "readings": len(values), "largest": worst.value, **scope_fields(series)}
     losses = [r.value for o in others if o.name in TOTAL_LOSS_NAMES for r in o.readings if r.line == worst.line]
     fields |= {"loss": losses[0]} if losses else {}
-    return event(scan, "explosion", cause, "hint", lines_of((worst, series.readings[-1])), fields, len(values))
+    return series_observation(scan, "explosion", cause, "hint", distinct_lines((worst, series.readings[-1])), fields, len(values))
 
 
 def _floor(scan: Scan, series: Series, cause: str | None) -> Observation | None:
@@ -162,10 +168,10 @@ def _floor(scan: Scan, series: Series, cause: str | None) -> Observation | None:
         if b > a:
             break
         falls += b < a
-    if falls < SCALE_FALLS or values[-1] > SCALE_FLOOR:
+    if falls < MIN_SCALE_FALLS or values[-1] > MIN_LOSS_SCALE:
         return None
     weight: Weight = "strong" if len(values) >= MIN_STRONG_READINGS else "hint"
     fields: dict[str, Value] = {"loss_scale": values[-1], "first_loss_scale": values[0], "readings": len(values)}
     first: Line = Line(readings[0].line, readings[0].text)
     last: Line = Line(readings[-1].line, readings[-1].text)
-    return event(scan, "loss-scale", cause, weight, (last, first), fields, len(values))
+    return series_observation(scan, "loss-scale", cause, weight, (last, first), fields, len(values))

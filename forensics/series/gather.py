@@ -56,7 +56,7 @@ EPOCHS = Trigger("epoch end", EPOCH_TIME_ANCHORS, thin=True)
 OF_LINES = (METRICS, MEMORY_TRIGGER, HELD_OUT_LOSS, EPOCHS)
 TRIGGERS = (*OF_LINES, *tables.TRIGGERS, *processes.TRIGGERS, *gauges.TRIGGERS)
 READ_LINES = 2000  # of each kind
-MERGED = 16
+MIN_MERGED_READINGS = 16
 
 
 class Progress(Struct, frozen=True):
@@ -75,7 +75,7 @@ class Numbers(Struct, frozen=True):
     progress: tuple[Progress, ...]
 
 
-def numbers(scan: Scan) -> Numbers:
+def gather_numbers(scan: Scan) -> Numbers:
     """What the sampled lines of `scan` measure."""
     gathered = _Gathered()
     for line in _lines(scan):
@@ -155,5 +155,5 @@ def _joined_names(found: dict[Key, list[Reading]]) -> dict[Key, list[Reading]]:
     for key, readings in found.items():
         if key not in kept:
             loose[key[0], "memory", *key[2:]] += readings
-    kept |= {k: sorted(r, key=lambda x: x.line) for k, r in loose.items() if len(r) >= MERGED}
+    kept |= {k: sorted(r, key=lambda x: x.line) for k, r in loose.items() if len(r) >= MIN_MERGED_READINGS}
     return kept

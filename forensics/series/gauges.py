@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from forensics.core import lazy
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.series.base import Series
-from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled
+from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, series_from_cells
 
 MPROF = Trigger("mprof", ("\nmem ", "\nchld "), thin=True)
 PROFILED = Trigger("memory_profiler", ("mem usage    increment",), after=2, thin=True)
@@ -44,7 +44,7 @@ BYTES_PER_YOLO_UNIT = {"K": KIB, "M": MIB, "G": GIB}
 
 def series(scan: Scan) -> list[Series]:
     """The series of all such lines of `scan`."""
-    return assembled(_cells(scan))
+    return series_from_cells(_cells(scan))
 
 
 def _cells(scan: Scan) -> Iterator[Cell]:

@@ -19,34 +19,36 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import Reading, Series
-from forensics.series.observations import event, lines_of, scope_fields, stamp_of
+from forensics.series.observations import distinct_lines, scope_fields, series_observation, stamp_of
 from forensics.series.outcomes import FREE_GPU_MEMORY_SINKS, GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
 from forensics.series.trend import Rise, few_rise, rise, theil_sen
 
-STRONG_READINGS = 16
-STRONG_SHARE = 0.3
-SUNK = 0.15
-SLOW = 0.0002
+MIN_STRONG_MEMORY_READINGS = 16
+MIN_STRONG_RISE_SHARE = 0.3
+MIN_SUNK_SHARE = 0.15
+MIN_DRIVER_RISE_SHARE = 0.0002
 MAX_GROWTH_EVENTS = 4
 HOUR_S = 3600.0
 MIN_SPAN_S = 10.0  # less tells no speed: a program loads its data in that time
 MPROF_TIME_PATTERN = lazy.regex(r"(?:MEM|CHLD \d{1,10}) \d+\.\d{6} (\d+\.\d{4})$")
-PERCENT_MATERIAL = 0.15
-VISIBLE = 0.02  # of the end; sizes are told with three digits
+MIN_PERCENT_RISE_SHARE = 0.15
+MIN_VISIBLE_CHANGE_SHARE = 0.02  # of the end; sizes are written with three digits
 
 
 def growth_events(scan: Scan, series: Sequence[Series], proves: Proves) -> list[Observation]:
     """An Observation for each series of memory that grows, the clearest first."""
-    memory = [_once(s).evened(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
+    memory = [_without_repeated_steps(s).evened(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
     found = [(s, r) for s in memory if (r := _rise(s))]
     found += [
-        (s, r) for s in memory if not any(s is f for f, _ in found) and (r := _beside(s, memory) or _sinks(s, scan, proves))
+        (s, r)
+        for s in memory
+        if not any(s is f for f, _ in found) and (r := _only_driver_shows_growth(s, memory) or _sinks(s, scan, proves))
     ]
     found.sort(key=lambda x: (_weight(*x) != "strong", x[0].sense != "used", -x[1].share))
     return [_event(scan, s, r, series, proves) for s, r in found[:MAX_GROWTH_EVENTS]]
 
 
-def _once(series: Series) -> Series:
+def _without_repeated_steps(series: Series) -> Series:
     """`series` without the readings of steps that were printed twice, as two handlers of one logger do."""
     kept = [r for r, before in zip(series.readings, (None, *series.readings), strict=False) if not _repeats(r, before)]
     return series if len(kept) == len(series.readings) else replace(series, readings=tuple(kept))
@@ -62,23 +64,28 @@ def _upwards(series: Series) -> list[float]:
 
 def _rise(series: Series) -> Rise | None:
     values = _upwards(series)
-    material = PERCENT_MATERIAL if series.unit == "%" else 0.05
-    if series.sense == "peak" and len(values) < STRONG_READINGS:
+    material = MIN_PERCENT_RISE_SHARE if series.unit == "%" else 0.05
+    if series.sense == "peak" and len(values) < MIN_STRONG_MEMORY_READINGS:
         return None
-    if series.sense == "free" and (series.gpu or len(values) < STRONG_READINGS):
+    if series.sense == "free" and (series.gpu or len(values) < MIN_STRONG_MEMORY_READINGS):
         return None
     found = rise(values, 2 * material if series.sense == "peak" else material)
     return found or few_rise(values, 2 * material)
 
 
-def _beside(series: Series, others: Sequence[Series]) -> Rise | None:
+def _only_driver_shows_growth(series: Series, others: Sequence[Series]) -> Rise | None:
     """What the driver shows rises at every look, while the allocator's own numbers between the same lines never change."""
-    if not series.gpu or series.sense != "used" or "smi" not in series.name or not 3 <= len(series.readings) < STRONG_READINGS:
+    if (
+        not series.gpu
+        or series.sense != "used"
+        or "smi" not in series.name
+        or not 3 <= len(series.readings) < MIN_STRONG_MEMORY_READINGS
+    ):
         return None
     first, last = series.readings[0].line, series.readings[-1].line
     within = [[r.value for r in o.readings if first <= r.line <= last] for o in others if o.gpu and "nvidia" not in o.name]
     level = [v for v in within if len(v) >= 2]
-    return few_rise(series.values, SLOW) if level and all(len(set(v)) == 1 for v in level) else None
+    return few_rise(series.values, MIN_DRIVER_RISE_SHARE) if level and all(len(set(v)) == 1 for v in level) else None
 
 
 def _sinks(series: Series, scan: Scan, proves: Proves) -> Rise | None:
@@ -87,7 +94,7 @@ def _sinks(series: Series, scan: Scan, proves: Proves) -> Rise | None:
         return None
     values = series.values
     falls = [a - b for a, b in itertools.pairwise(values)]
-    if min(falls) < 0 or sum(f > 0 for f in falls) < 2 or sum(falls) < SUNK * values[0]:
+    if min(falls) < 0 or sum(f > 0 for f in falls) < 2 or sum(falls) < MIN_SUNK_SHARE * values[0]:
         return None
     return Rise(sum(falls) / values[0], 1.0, 0.0, sum(falls) / len(falls))
 
@@ -103,7 +110,7 @@ def _outcome(series: Series) -> str:
 
 
 def _weight(series: Series, found: Rise) -> Weight:
-    many = len(series.readings) >= STRONG_READINGS and series.sense == "used" and found.share >= STRONG_SHARE
+    many = len(series.readings) >= MIN_STRONG_MEMORY_READINGS and series.sense == "used" and found.share >= MIN_STRONG_RISE_SHARE
     return "strong" if many else "hint"
 
 
@@ -120,12 +127,12 @@ def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series], pr
             fields |= _by_time(series)
     else:
         fields |= {"first_percent": readings[0].value, "last_percent": readings[-1].value}
-    return event(
+    return series_observation(
         scan,
         "sinking" if series.sense == "free" else "growth",
         proves[_outcome(series)].cause,
         _weight(series, found),
-        lines_of((readings[0], readings[-1], readings[len(readings) // 2])),
+        distinct_lines((readings[0], readings[-1], readings[len(readings) // 2])),
         fields,
         len(readings),
     )
@@ -134,7 +141,7 @@ def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series], pr
 def _from_to(series: Series) -> dict[str, Value]:
     """Where it began and ended; nothing where the two are the same to a reader, as in growth of a few MB beside many GB."""
     first, last = round(series.readings[0].value), round(series.readings[-1].value)
-    if abs(last - first) < VISIBLE * abs(last):
+    if abs(last - first) < MIN_VISIBLE_CHANGE_SHARE * abs(last):
         return {}
     if series.sense == "free":
         return {"first_free_bytes": first, "last_free_bytes": last}

@@ -64,7 +64,7 @@ class Meaning(Struct, frozen=True):
 
 
 @functools.lru_cache(maxsize=8192)
-def meaning(label: str, unit: str, of_memory: bool) -> Meaning | None:
+def label_meaning(label: str, unit: str, of_memory: bool) -> Meaning | None:
     """The meaning of the number behind `label`; None for one that is no series. `of_memory`: its line speaks of memory."""
     said = words(label)[-6:]
     last = set(said)

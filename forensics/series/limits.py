@@ -16,7 +16,7 @@ GROWTH = "series/growth"
 SHARED_PAGES_FACTOR = 1.1  # resident memory counts pages of shared files that are not charged to the group
 
 
-def together(events: Mapping[str, Sequence[Observation]], knowledge: Database) -> dict[str, list[Observation]]:
+def with_limit_steps(events: Mapping[str, Sequence[Observation]], knowledge: Database) -> dict[str, list[Observation]]:
     """`events`, by source, with `limit_bytes` and `limit_step` where one source grows and others name one limit above it."""
     proves = knowledge.records[RECORD]
     limits = {
@@ -28,10 +28,10 @@ def together(events: Mapping[str, Sequence[Observation]], knowledge: Database) -
     if len(limits) != 1:
         return {source: list(found) for source, found in events.items()}
     (limit,) = limits
-    return {source: [_told(e, limit, proves[HOST_MEMORY_GROWS].cause) for e in found] for source, found in events.items()}
+    return {source: [_with_limit(e, limit, proves[HOST_MEMORY_GROWS].cause) for e in found] for source, found in events.items()}
 
 
-def _told(event: Observation, limit: int, cause: str | None) -> Observation:
+def _with_limit(event: Observation, limit: int, cause: str | None) -> Observation:
     at = limit_step(event, limit) if event.kind == GROWTH and event.cause == cause else None
     return event if at is None else replace(event, fields={**event.fields, "limit_bytes": limit, "limit_step": at})
 

@@ -7,12 +7,12 @@ from forensics.model import Line, Observation, Proof, Scan, Stamp, Value, Weight
 from forensics.series.base import Reading, Series
 
 
-def lines_of(readings: Iterable[Reading]) -> list[Line]:
+def distinct_lines(readings: Iterable[Reading]) -> list[Line]:
     """The lines of readings, each once."""
     return [Line(n, t) for n, t in dict.fromkeys((r.line, r.text) for r in readings)]
 
 
-def event(
+def series_observation(
     scan: Scan, kind: str, cause: str | None, weight: Weight, lines: Iterable[Line], fields: Mapping[str, Value], count: int
 ) -> Observation:
     """An Observation on `lines`, best evidence first; it stands where they stand, with the stamp of the last one that has one."""

@@ -5,7 +5,7 @@ gpu_memory_grows -> gpu_memory.leak
 
 from collections.abc import Mapping
 
-from forensics.database import Proven
+from forensics.database import ProvenCause
 
 RECORD = "series"  # the name of these outcomes in the file
 GPU_MEMORY_GROWS, HOST_MEMORY_GROWS = "gpu_memory_grows", "host_memory_grows"
@@ -18,4 +18,4 @@ OUTCOMES = (
     *(GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, FREE_GPU_MEMORY_SINKS, GROWS_TO_LIMIT, NOT_FINITE),
     *(THROTTLED, STARVED, SILENT, WAITS_FOR_DATA, WAITS_FOR_PEERS),
 )
-Proves = Mapping[str, Proven]  # by outcome
+Proves = Mapping[str, ProvenCause]  # by outcome

@@ -6,8 +6,8 @@ A slow-down is a change of level (trend.shift) that lasts to the end, by MIN_SLO
 slower than nearly all before. By itself it is no cause: an Observation without one, for the timeline. It becomes a hint where the
 log shows why:
 - `throttled`: heat, falling clocks or a reason for low clocks in the same log (heat.py) (`throttled` of signatures/records.yaml);
-- `starved`: at the end nearly all of a step is waiting for data and steps are STARVED_SLOWER slower -> process.stalled;
-  strong evidence where it is twice that, MOSTLY of each step, for MIN_STRONG_READINGS readings;
+- `starved`: at the end nearly all of a step is waiting for data and steps are MIN_STARVED_SLOWDOWN slower -> process.stalled;
+  strong evidence where it is twice that, MIN_STRONG_WAITING_SHARE of each step, for MIN_STRONG_READINGS readings;
 - a slow-down with half of a step spent waiting for data, where the log tells of trouble with files, or without, where it tells
   of trouble with the network, is a hint for that trouble: it shows what it cost.
 """
@@ -20,8 +20,8 @@ from msgspec import Struct
 
 from forensics.model import Line, Observation, Scan, Value
 from forensics.series.base import Reading, Series
-from forensics.series.heat import reason
-from forensics.series.observations import event, scope_fields
+from forensics.series.heat import throttle_reason
+from forensics.series.observations import scope_fields, series_observation
 from forensics.series.outcomes import STARVED, THROTTLED, WAITS_FOR_DATA, WAITS_FOR_PEERS, Proves
 from forensics.series.trend import shift
 
@@ -29,10 +29,10 @@ MIN_SLOWDOWN = 1.5
 MIN_LEVEL_SEPARATION_PACE = 0.9
 MIN_READINGS_PER_SIDE = 10  # readings on each side
 MAX_PACE_POINTS = 400
-STARVED_SLOWER = 5.0
+MIN_STARVED_SLOWDOWN = 5.0
 MIN_WAITING_SHARE = 0.8
-MOSTLY = 0.9
-WAITED = 0.5
+MIN_STRONG_WAITING_SHARE = 0.9
+MIN_DATA_WAITING_SHARE = 0.5
 MIN_STRONG_READINGS = 16
 
 
@@ -63,23 +63,23 @@ def pace_events(scan: Scan, series: Sequence[Series], proves: Proves) -> list[Ob
         **({} if clearest.at.step is None else {"step_no": int(clearest.at.step)}),
     }
     count = len(clearest.series.readings)
-    heat = reason(series, clearest.at.line)
+    heat = throttle_reason(series, clearest.at.line)
     if heat:
         reading, facts, weight = heat
         lines = [Line(reading.line, reading.text), *lines]
-        return [event(scan, "throttled", proves[THROTTLED].cause, weight, lines, {**fields, **facts}, count)]
+        return [series_observation(scan, "throttled", proves[THROTTLED].cause, weight, lines, {**fields, **facts}, count)]
     share = _waiting(clearest, series)
     fields |= {"data_percent": round(100 * share)} if share else {}
-    if share >= MIN_WAITING_SHARE and clearest.factor >= STARVED_SLOWER:
+    if share >= MIN_WAITING_SHARE and clearest.factor >= MIN_STARVED_SLOWDOWN:
         since = sum(r.line >= clearest.at.line for r in clearest.series.readings)
-        clear = since >= MIN_STRONG_READINGS and share >= MOSTLY and clearest.factor >= 2 * STARVED_SLOWER
-        return [event(scan, "starved", proves[STARVED].cause, "strong" if clear else "hint", lines, fields, count)]
-    return [event(scan, "slow-down", _explained(scan, share, proves), "hint", lines, fields, count)]
+        clear = since >= MIN_STRONG_READINGS and share >= MIN_STRONG_WAITING_SHARE and clearest.factor >= 2 * MIN_STARVED_SLOWDOWN
+        return [series_observation(scan, "starved", proves[STARVED].cause, "strong" if clear else "hint", lines, fields, count)]
+    return [series_observation(scan, "slow-down", _explained(scan, share, proves), "hint", lines, fields, count)]
 
 
 def _explained(scan: Scan, share: float, proves: Proves) -> str | None:
     """The trouble with files (where steps wait for data) or the network (where they do not) that the same log tells of."""
-    proven = proves[WAITS_FOR_DATA if share >= WAITED else WAITS_FOR_PEERS]
+    proven = proves[WAITS_FOR_DATA if share >= MIN_DATA_WAITING_SHARE else WAITS_FOR_PEERS]
     return next((h.cause for h in scan.hits if proven.is_beside(h.cause) and h.weight != "hint"), None)
 
 

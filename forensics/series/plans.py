@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.series.epoch_time import LAPS
-from forensics.series.labels import Meaning, meaning
+from forensics.series.labels import Meaning, label_meaning
 from forensics.series.numbers import Token, number, tokens
 
 MIN_UNCACHED_CHARS = 1000  # characters of a line from which on its plan is not kept
@@ -116,7 +116,7 @@ def _worked_out(text: str) -> tuple[Plan, tuple[slice, ...]]:
         return Plan(), ()
     plain = FROM_TO.sub(_blank, text) if "loss scale from" in low else text
     found = list(tokens(plain))
-    known = [(t, m) for t in found if (m := meaning(t.label, t.unit, of_memory))]
+    known = [(t, m) for t in found if (m := label_meaning(t.label, t.unit, of_memory))]
     scopes = list(_scopes(text))
     counted = {q: tuple(t.at for t, m in known if m.quantity == q) for q in ("step", "epoch")}
     held_out = HELD_OUT.search(text)

@@ -16,8 +16,8 @@ from forensics.series.base import Reading, Series
 from forensics.series.curves import SHOWN_QUANTITIES
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
-PANELS = 8
-PER_PANEL = 6
+MAX_PANELS = 8
+MAX_CURVES_PER_PANEL = 6
 MAX_PLOT_POINTS = 2000
 AXIS_UNITS = {"bytes": (1 / (1 << 30), "GiB"), "s": (1.0, "s"), "%": (1.0, "%"), "": (1.0, "")}
 MARK_COLOUR = "#b3261e"
@@ -63,14 +63,14 @@ def plot(found: Found, path: Path) -> int:
 
 
 def _panels(found: Found) -> dict[tuple[str, str], list[tuple[str, Series]]]:
-    """Series by quantity and unit, at most PER_PANEL in each, those with the most readings first."""
+    """Series by quantity and unit, at most MAX_CURVES_PER_PANEL in each, those with the most readings first."""
     panels: dict[tuple[str, str], list[tuple[str, Series]]] = defaultdict(list)
     for source, series, _ in found:
         for one in series:
             if one.quantity in SHOWN_QUANTITIES and len(one.readings) >= 3:
                 panels[one.quantity, one.unit].append((source, one))
-    order = sorted(panels, key=lambda k: (SHOWN_QUANTITIES.index(k[0]), k[1]))[:PANELS]
-    return {k: sorted(panels[k], key=lambda x: -len(x[1].readings))[:PER_PANEL] for k in order}
+    order = sorted(panels, key=lambda k: (SHOWN_QUANTITIES.index(k[0]), k[1]))[:MAX_PANELS]
+    return {k: sorted(panels[k], key=lambda x: -len(x[1].readings))[:MAX_CURVES_PER_PANEL] for k in order}
 
 
 def _draw(axis: Any, panel: tuple[str, str], series: Sequence[tuple[str, Series]], timed: bool) -> None:
@@ -78,7 +78,7 @@ def _draw(axis: Any, panel: tuple[str, str], series: Sequence[tuple[str, Series]
     drawn: list[float] = []
     several = len({source for source, _ in series}) > 1
     for source, one in series:
-        readings = one.thinned(MAX_PLOT_POINTS).readings
+        readings = one.evenly_sampled(MAX_PLOT_POINTS).readings
         places: list[Any] = [_when(r) for r in readings] if timed else [r.line for r in readings]
         pairs = [(p, r.value * factor) for p, r in zip(places, readings, strict=True) if p is not None]
         label = f"{one.name} {one.scope}".strip() + (f"  {source[-40:]}" if several else "")

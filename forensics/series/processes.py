@@ -6,7 +6,7 @@
 [  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name
 [   4711]  1000  4711  9000000  1000000 16000000        0             0 python    -> the same, 1000000 pages
 
-Only processes that hold BIG of what their table shows are kept: a shell that grows from 2 to 3 MB says nothing.
+Only processes that hold MIN_TABLE_SHARE of what their table shows are kept: a shell that grows from 2 to 3 MB says nothing.
 """
 
 import re
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from forensics.core import lazy
 from forensics.model import Line, Scan, Trigger
 from forensics.series.base import Series
-from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled
+from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, series_from_cells
 
 PROCESS_TABLE_TRIGGER = Trigger(
     "process table",
@@ -29,7 +29,7 @@ TRIGGERS = (PROCESS_TABLE_TRIGGER, TOP)
 OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
 KERNEL_REACH = 500
 OOM_PAGE_BYTES = 4096
-BIG = 0.1
+MIN_TABLE_SHARE = 0.1
 READ_TABLES = 500
 RESIDENT = Measure("resident memory", "memory", "bytes", 1, "used")
 PROCESS_MEMORY_MEASURE = Measure("memory used", "memory", "bytes", 1, "used")
@@ -51,7 +51,7 @@ def series(scan: Scan) -> list[Series]:
     regions = scan.regions.get(PROCESS_TABLE_TRIGGER.kind, ())
     tables = [list(_table(r.text, r.lines_after())) for r in regions[:: -(-len(regions) // READ_TABLES) or 1]]
     kernel = [list(_kernel(r.lines_after())) for r in scan.regions.get(OOM_REPORT_KIND, ()) if r.most_after >= KERNEL_REACH]
-    return assembled((*_big(tables), *_big(kernel), *_host(scan)))
+    return series_from_cells((*_big(tables), *_big(kernel), *_host(scan)))
 
 
 def _table(header: str, lines: Sequence[Line]) -> Iterator[Row]:
@@ -84,7 +84,7 @@ def _kernel(lines: Sequence[Line]) -> Iterator[Row]:
 
 
 def _big(tables: Sequence[Sequence[Row]]) -> Iterator[Cell]:
-    """Rows of processes that stand in two tables at least and hold BIG of the last one they stand in."""
+    """Rows of processes that stand in two tables at least and hold MIN_TABLE_SHARE of the last one they stand in."""
     rows: dict[int, list[Row]] = defaultdict(list)
     share: dict[int, float] = {}
     for table in tables:
@@ -93,7 +93,7 @@ def _big(tables: Sequence[Sequence[Row]]) -> Iterator[Cell]:
             rows[row[1]].append(row)
             share[row[1]] = row[2] / whole
     for pid, found in rows.items():
-        if share[pid] >= BIG and len(found) > 1:
+        if share[pid] >= MIN_TABLE_SHARE and len(found) > 1:
             yield from (Cell(line, RESIDENT, f"pid {pid}", held) for line, _, held in found)
 
 

@@ -2,7 +2,7 @@
 
 [rank3] step_time 0.92 beside [rank0..7] step_time 0.61 -> rank 3, slower by 1.5
 
-Told when, of THREE ranks or more with MIN_RANK_READINGS readings each, one rank's median time per step is
+Told when, of MIN_RANKS ranks or more with MIN_RANK_READINGS readings each, one rank's median time per step is
 MIN_STRAGGLER_SLOWDOWN times the median of the others' medians, and lies above MIN_RANK_SEPARATION of all of the others'
 readings. It names no cause: the GPU, the host, its neighbours or its data may be slow.
 """
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
-from forensics.series.observations import event, lines_of, scope_fields
+from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
-THREE = 3
+MIN_RANKS = 3
 MIN_RANK_READINGS = 10
 MIN_STRAGGLER_SLOWDOWN = 1.25
 MIN_RANK_SEPARATION = 0.9
@@ -30,8 +30,8 @@ def straggler_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
             for s in series
             if (s.quantity, s.name) == kind and s.scope.startswith("rank ") and len(s.readings) >= MIN_RANK_READINGS
         ]
-        if len(ranks) >= THREE and len({s.scope for s in ranks}) == len(ranks):
-            found = _straggler(scan, [s.thinned(MAX_RANK_POINTS) for s in ranks])
+        if len(ranks) >= MIN_RANKS and len({s.scope for s in ranks}) == len(ranks):
+            found = _straggler(scan, [s.evenly_sampled(MAX_RANK_POINTS) for s in ranks])
             if found:
                 return [found]
     return []
@@ -53,8 +53,8 @@ def _straggler(scan: Scan, ranks: Sequence[Series]) -> Observation | None:
         **scope_fields(slowest),
     }
     other = next(s for s in ranks if s is not slowest)
-    quoted = lines_of((slowest.readings[-1], other.readings[-1]))
-    return event(scan, "straggler", None, "hint", quoted, fields, sum(len(s.readings) for s in ranks))
+    quoted = distinct_lines((slowest.readings[-1], other.readings[-1]))
+    return series_observation(scan, "straggler", None, "hint", quoted, fields, sum(len(s.readings) for s in ranks))
 
 
 def _times(series: Series) -> list[float]:

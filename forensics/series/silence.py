@@ -4,8 +4,8 @@ iteration 45000/115311 ... (111 s each), then only "[08:56:18] PULSE: tr11-lm is
 
 The usual interval comes from the stamps of the progress lines, or from the time a step takes by their own word. Silence is the
 time from the last of them to the last stamp of the log. It counts when it is MIN_USUAL_INTERVALS times the usual interval,
-MIN_LONGEST_INTERVALS times the longest one and SILENT_S at least, the run had not reached its last step, and no line since
-speaks of an end; trouble that was told at once ended the run, trouble told after the silence may be its consequence. Strong
+MIN_LONGEST_INTERVALS times the longest one and MIN_SILENCE_S at least, the run had not reached its last step, and no line since
+speaks of an end; trouble reported at once ended the run, trouble reported after the silence may be its consequence. Strong
 only where the log went on by a heartbeat alone (the same lines again and again) and no signature found anything, so that
 nothing else has the word; else a hint. A rank that fell behind while the others went on has an Observation of its own.
 """
@@ -23,14 +23,14 @@ from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
 from forensics.series.gather import Numbers, Progress
-from forensics.series.observations import event
+from forensics.series.observations import series_observation
 
 MIN_USUAL_INTERVALS = 20.0
 MIN_LONGEST_INTERVALS = 3.0
-SILENT_S = 600.0
-HEARTBEATS = 3
+MIN_SILENCE_S = 600.0
+MIN_HEARTBEATS = 3
 MIN_STRONG_READINGS = 16
-LOOKED_AT = 80
+MAX_READ_PROGRESS = 80
 MIN_LINES_BEHIND = 10
 DAY_S = 86400.0
 END_WORDS_PATTERN = lazy.regex(
@@ -44,7 +44,7 @@ TROUBLE = lazy.regex(
 )
 
 
-class Since(Struct, frozen=True):
+class AfterProgress(Struct, frozen=True):
     """What the log printed after the last progress: its lines with seconds on their own clock, None where they have none."""
 
     lines: tuple[tuple[Line, float | None], ...]
@@ -60,8 +60,8 @@ class Since(Struct, frozen=True):
 
 def silence_events(scan: Scan, found: Numbers, cause: str | None) -> list[Observation]:
     """The silence at the end of a source, or a rank that fell behind; at most one Observation, for `cause`."""
-    told = _silence(scan, found, cause) or _behind(scan, found.progress, cause)
-    return [told] if told else []
+    found_silence = _silence(scan, found, cause) or _behind(scan, found.progress, cause)
+    return [found_silence] if found_silence else []
 
 
 def _silence(scan: Scan, found: Numbers, cause: str | None) -> Observation | None:
@@ -70,17 +70,17 @@ def _silence(scan: Scan, found: Numbers, cause: str | None) -> Observation | Non
     last = found.progress[-1]
     if last.total is not None and last.step is not None and last.step >= last.total:
         return None
-    since = Since(tuple((x, seconds(x.text)) for x in scan.tail if x.number > last.line.number))
+    since = AfterProgress(tuple((x, seconds(x.text)) for x in scan.tail if x.number > last.line.number))
     end = since.last_s()
     start = seconds(last.line.text)
     start = since.first_s() if start is None else start
     if start is None or end is None:
         return None
     silent = end - start + (DAY_S if end < start < DAY_S else 0.0)  # past midnight, where stamps have no date
-    usual = _usual(found) if silent >= SILENT_S else None
+    usual = _usual(found) if silent >= MIN_SILENCE_S else None
     if usual is None:
         return None
-    needed = max(MIN_USUAL_INTERVALS * usual[0], MIN_LONGEST_INTERVALS * usual[1], SILENT_S)
+    needed = max(MIN_USUAL_INTERVALS * usual[0], MIN_LONGEST_INTERVALS * usual[1], MIN_SILENCE_S)
     if silent < needed or not _unexplained(since, start + needed):
         return None
     heartbeat = _heartbeat(since)
@@ -93,7 +93,7 @@ def _silence(scan: Scan, found: Numbers, cause: str | None) -> Observation | Non
     fields |= {} if last.step is None else {"step_no": int(last.step)}
     fields |= {} if last.total is None else {"last_step": int(last.total)}
     stamped = [x for x, s in since.lines if s is not None]
-    return event(scan, "silence", cause, weight, (stamped[-1], last.line, stamped[0]), fields, len(found.progress))
+    return series_observation(scan, "silence", cause, weight, (stamped[-1], last.line, stamped[0]), fields, len(found.progress))
 
 
 def seconds(text: str) -> float | None:
@@ -114,7 +114,7 @@ def _clock(stamp: Stamp | None) -> float | None:
 def _usual(found: Numbers) -> tuple[float, float] | None:
     """The median and the longest interval between progress lines of one rank; a step's own time where they have no stamps."""
     own = [p for p in found.progress if p.scope == found.progress[-1].scope]
-    times = [s for p in own[-LOOKED_AT:] if (s := seconds(p.line.text)) is not None]
+    times = [s for p in own[-MAX_READ_PROGRESS:] if (s := seconds(p.line.text)) is not None]
     gaps = [b - a for a, b in itertools.pairwise(times) if b >= a]
     if len(gaps) >= 3:
         return statistics.median(gaps), max(gaps)
@@ -123,8 +123,8 @@ def _usual(found: Numbers) -> tuple[float, float] | None:
     return (statistics.median(values), max(values)) if values else None
 
 
-def _unexplained(since: Since, late: float) -> bool:
-    """Nothing speaks of an end, and no trouble was told before `late`."""
+def _unexplained(since: AfterProgress, late: float) -> bool:
+    """Is there no sign of an end, and no trouble before `late`?"""
     early = True
     for line, at in since.lines:
         early = early and (at is None or at < late)
@@ -133,10 +133,10 @@ def _unexplained(since: Since, late: float) -> bool:
     return True
 
 
-def _heartbeat(since: Since) -> bool:
+def _heartbeat(since: AfterProgress) -> bool:
     """Do the lines with stamps repeat, all of them?"""
     shapes = Counter(re.sub(r"\d+", "#", parse_prefix(x.text).message) for x, s in since.lines if s is not None)
-    return bool(shapes) and min(shapes.values()) >= HEARTBEATS
+    return bool(shapes) and min(shapes.values()) >= MIN_HEARTBEATS
 
 
 def _behind(scan: Scan, progress: Sequence[Progress], cause: str | None) -> Observation | None:
@@ -157,4 +157,4 @@ def _behind(scan: Scan, progress: Sequence[Progress], cause: str | None) -> Obse
     number = re.search(r"rank (\d+)", slowest)
     fields: dict[str, Value] = {"step_no": int(last.step or 0), "others_step": int(ahead)}
     fields |= {"rank": int(number[1])} if number else {}
-    return event(scan, "behind", cause, "hint", (last.line, others[0][-1].line), fields, len(progress))
+    return series_observation(scan, "behind", cause, "hint", (last.line, others[0][-1].line), fields, len(progress))

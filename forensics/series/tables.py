@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from forensics.core import lazy
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.series.base import Series
-from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, assembled
+from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, series_from_cells
 
 FREE_TRIGGER = Trigger("free table", ("mem: ",), before=1, thin=True)
 SMI = Trigger("nvidia-smi table", ("mib / ",), before=1, thin=True)
@@ -65,7 +65,7 @@ THROTTLE_COLUMN_PATTERN = lazy.regex(r"clocks_(?:throttle|event)_reasons\.(\w+)"
 
 def series(scan: Scan) -> list[Series]:
     """The series of all tables of `scan`."""
-    return assembled(_cells(scan))
+    return series_from_cells(_cells(scan))
 
 
 def _cells(scan: Scan) -> Iterator[Cell]:
@@ -103,7 +103,7 @@ def _size(cell: re.Match[str]) -> float:
 
 
 def _free_factor(total: float) -> float:
-    """`free` prints KiB unless told otherwise; a total below 4 million is a machine of 4 GB, or MiB, or (below 4096) GiB."""
+    """`free` prints KiB by default; a total below 4 million is a machine of 4 GB, or MiB, or (below 4096) GiB."""
     return float(KIB if total >= 4_000_000 else MIB if total >= 4096 else GIB)
 
 

@@ -4,10 +4,10 @@ Nothing here knows what the numbers are. All of it is plain Python on at most MA
 quadratic.
 
 The trend test. Leave out the first quarter (warm-up). Cut the rest into five equal parts and take their medians. It rises when
-each median is above the one before by at least MIN_PART_RISE_SHARE of the whole rise, the last by LAST_SHARE (it does not
-flatten), the lowest value of the last part lies above the middle of the first (a saw-tooth comes back to its floor), the rise
-is MATERIAL beside the level, and Mann and Kendall's test (H. B. Mann 1945, M. G. Kendall 1975) says that it is no chance: tau
->= TAU, z >= Z. The speed is Theil and Sen's: the median slope over all pairs (P. K. Sen 1968).
+each median is above the one before by at least MIN_PART_RISE_SHARE of the whole rise, the last by MIN_LAST_PART_RISE_SHARE (it
+does not flatten), the lowest value of the last part lies above the middle of the first (a saw-tooth comes back to its floor),
+the rise is MIN_RISE_SHARE_OF_LEVEL beside the level, and Mann and Kendall's test (H. B. Mann 1945, M. G. Kendall 1975) says
+that it is no chance: tau >= MIN_TAU, z >= Z. The speed is Theil and Sen's: the median slope over all pairs (P. K. Sen 1968).
 """
 
 import itertools
@@ -21,12 +21,12 @@ MAX_TREND_POINTS = 200
 MIN_TREND_READINGS = 8
 TREND_PARTS = 5
 MIN_PART_RISE_SHARE = 0.05
-LAST_SHARE = 0.12
-MATERIAL = 0.05
-TAU = 0.5
+MIN_LAST_PART_RISE_SHARE = 0.12
+MIN_RISE_SHARE_OF_LEVEL = 0.05
+MIN_TAU = 0.5
 Z = 3.0
-FEW_MATERIAL = 0.1
-FEW_LAST = 0.35
+MIN_FEW_RISE_SHARE = 0.1
+MIN_LAST_STEP_OF_MEAN = 0.35
 
 
 class Rise(Struct, frozen=True):
@@ -38,13 +38,13 @@ class Rise(Struct, frozen=True):
     slope: float
 
 
-def thin(values: Sequence[float], most: int = MAX_TREND_POINTS) -> list[float]:
+def evenly_sampled(values: Sequence[float], most: int = MAX_TREND_POINTS) -> list[float]:
     """An even sample of at most `most` values, the last one kept."""
     stride = -(-len(values) // most)
     return [*values[::stride], values[-1]] if stride > 1 else list(values)
 
 
-def rise(values: Sequence[float], material: float = MATERIAL) -> Rise | None:
+def rise(values: Sequence[float], material: float = MIN_RISE_SHARE_OF_LEVEL) -> Rise | None:
     """The rise of a series by the trend test, None where there is none; `few_rise` where there are less than MIN_TREND_READINGS
     values."""
     if len(values) < MIN_TREND_READINGS or not all(map(math.isfinite, values)):
@@ -56,25 +56,25 @@ def rise(values: Sequence[float], material: float = MATERIAL) -> Rise | None:
     if whole <= 0 or whole < material * abs(medians[0]):
         return None
     gaps = [b - a for a, b in itertools.pairwise(medians)]
-    if min(gaps) < MIN_PART_RISE_SHARE * whole or gaps[-1] < LAST_SHARE * whole * (TREND_PARTS - 1) / len(gaps):
+    if min(gaps) < MIN_PART_RISE_SHARE * whole or gaps[-1] < MIN_LAST_PART_RISE_SHARE * whole * (TREND_PARTS - 1) / len(gaps):
         return None
     if min(parts[-1]) < statistics.median(parts[0]):
         return None
-    sample = thin(body)
+    sample = evenly_sampled(body)
     tau, z = mann_kendall(sample)
-    if tau < TAU or z < min(Z, 2.0 + len(body) / 20):
+    if tau < MIN_TAU or z < min(Z, 2.0 + len(body) / 20):
         return None
     slope = theil_sen(sample) * len(sample) / len(body)
     return Rise((values[-1] - values[0]) / abs(values[0] or 1.0), tau, z, slope)
 
 
-def few_rise(values: Sequence[float], material: float = FEW_MATERIAL) -> Rise | None:
-    """The rise of 3 to 7 values: each above the one before, the last step at least FEW_LAST of the mean step."""
+def few_rise(values: Sequence[float], material: float = MIN_FEW_RISE_SHARE) -> Rise | None:
+    """The rise of 3 to 7 values: each above the one before, the last step at least MIN_LAST_STEP_OF_MEAN of the mean step."""
     if not 3 <= len(values) < MIN_TREND_READINGS or not all(map(math.isfinite, values)):
         return None
     steps = [b - a for a, b in itertools.pairwise(values)]
     mean = statistics.fmean(steps)
-    if min(steps) <= 0 or steps[-1] < FEW_LAST * mean or sum(steps) < material * abs(values[0]):
+    if min(steps) <= 0 or steps[-1] < MIN_LAST_STEP_OF_MEAN * mean or sum(steps) < material * abs(values[0]):
         return None
     tau, z = mann_kendall(values)
     return Rise(sum(steps) / abs(values[0] or 1.0), tau, z, theil_sen(values))

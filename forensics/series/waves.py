@@ -4,9 +4,9 @@
 
 Told of MIN_WAVE_READINGS readings or more when the logarithms of the times repeat themselves at some distance (autocorrelation
 MIN_AUTOCORRELATION at a lag of up to a quarter of the readings; chance alone gives less than 4 / sqrt(MIN_WAVE_READINGS)), the
-slow ones are SWING times the fast ones (90th and 10th percentile), they come and go SWINGS times, and MIN_LOST_SHARE of the
-time would be saved if all were as fast. Loaders with too few workers, other jobs on the machine and clocks that are held down
-for a while look like that; it names no cause.
+slow ones are MIN_SWING_RATIO times the fast ones (90th and 10th percentile), they come and go MIN_SWINGS times, and
+MIN_LOST_SHARE of the time would be saved if all were as fast. Loaders with too few workers, other jobs on the machine and
+clocks that are held down for a while look like that; it names no cause.
 """
 
 import math
@@ -15,13 +15,13 @@ from collections.abc import Sequence
 
 from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
-from forensics.series.observations import event, lines_of, scope_fields
+from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
 MIN_WAVE_READINGS = 60
 MAX_WAVE_POINTS = 400
 MIN_AUTOCORRELATION = 0.52
-SWING = 1.5
-SWINGS = 5
+MIN_SWING_RATIO = 1.5
+MIN_SWINGS = 5
 MIN_LOST_SHARE = 0.2
 
 
@@ -48,7 +48,7 @@ def _wave(scan: Scan, series: Series) -> Observation | None:
     ordered = sorted(seconds)
     fast, slow = ordered[len(ordered) // 10], ordered[-1 - len(ordered) // 10]
     lost = 1 - fast / statistics.fmean(seconds)
-    if slow < SWING * fast or lost < MIN_LOST_SHARE or _swings(seconds, fast, slow) < SWINGS:
+    if slow < MIN_SWING_RATIO * fast or lost < MIN_LOST_SHARE or _swings(seconds, fast, slow) < MIN_SWINGS:
         return None
     lag, alike = _repeats([math.log(min(max(s, fast), slow)) for s in seconds])
     if alike < MIN_AUTOCORRELATION:
@@ -63,7 +63,7 @@ def _wave(scan: Scan, series: Series) -> Observation | None:
     }
     slowest = max(readings, key=lambda r: r.value if series.quantity != "rate" else -r.value)
     quickest = min(readings, key=lambda r: abs(r.value - (1 / fast if series.quantity == "rate" else fast)))
-    return event(scan, "saw-tooth", None, "hint", lines_of((slowest, quickest)), fields, len(series.readings))
+    return series_observation(scan, "saw-tooth", None, "hint", distinct_lines((slowest, quickest)), fields, len(series.readings))
 
 
 def _swings(seconds: Sequence[float], fast: float, slow: float) -> int:

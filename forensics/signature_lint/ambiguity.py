@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from msgspec import Struct
 
-from forensics.core.text import fold
+from forensics.core.text import ascii_lower
 from forensics.database.compiled import assemble
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import HEALTHY, Cause, Example, Place, Signature
@@ -20,7 +20,7 @@ Asked = Callable[[str], list[Signature]]
 BEGIN = 3  # letters, of which every anchor has as many
 
 
-class Crossing(Struct, frozen=True):
+class CrossMatch(Struct, frozen=True):
     """`signature` matches `example` of `owner`. `related`: why that does no harm; empty where it does."""
 
     signature: Signature
@@ -51,7 +51,7 @@ class Lines:
 
     def matches(self, line: str) -> list[Signature]:
         """The signatures that `line` speaks for."""
-        folded, found = fold(line), []
+        folded, found = ascii_lower(line), []
         begins = {folded[at : at + BEGIN] for at in range(len(folded))} & self.by_begin.keys()
         for i in sorted({i for begin in begins for anchor, i in self.by_begin[begin] if anchor in folded}):
             try:
@@ -62,7 +62,7 @@ class Lines:
         return found
 
 
-def crossings(causes: Sequence[Cause], own: Collection[str] | None = None) -> Iterator[Crossing]:
+def cross_matches(causes: Sequence[Cause], own: Collection[str] | None = None) -> Iterator[CrossMatch]:
     """Every signature of another cause that matches a positive example, each pair of signatures once.
 
     `own`: ids of the signatures that are looked at; of None, all. Others are asked only about their examples.
@@ -79,7 +79,7 @@ def crossings(causes: Sequence[Cause], own: Collection[str] | None = None) -> It
             silenced = bool(found) and any(s.cause == HEALTHY for s in of_all(example.text))
             for signature in found:
                 reported.add(signature.id)
-                yield Crossing(signature, owner, example, _related(known, signature, owner, silenced))
+                yield CrossMatch(signature, owner, example, _related(known, signature, owner, silenced))
 
 
 def _compiled(causes: Sequence[Cause]) -> Asked:

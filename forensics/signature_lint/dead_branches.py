@@ -14,7 +14,7 @@ from forensics.core import lazy
 from forensics.database.anchors import parsed
 
 WORD_CHAR_PATTERN = lazy.regex(r"\w")
-REPEATS = frozenset(("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"))
+REPEAT_ITEMS = frozenset(("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"))
 Item = tuple[Any, Any]
 
 
@@ -75,7 +75,7 @@ def _has_groups(items: Sequence[Item]) -> bool:
             return True
         if kind == "BRANCH" and any(map(_has_groups, what[1])):
             return True
-        if kind in REPEATS and _has_groups(what[2]):
+        if kind in REPEAT_ITEMS and _has_groups(what[2]):
             return True
     return False
 
@@ -91,7 +91,7 @@ def _impossible(items: Sequence[Item], behind_text: bool) -> Iterator[str]:
                 yield from _impossible(branch, behind_text)
         elif kind == "SUBPATTERN":
             yield from _impossible(what[3], behind_text)
-        elif kind in REPEATS:
+        elif kind in REPEAT_ITEMS:
             yield from _impossible(what[2], behind_text)
         behind_text = behind_text or _least_width([items[at]]) > 0
 
@@ -124,7 +124,7 @@ def _least_width(items: Sequence[Item]) -> int:
             width += _least_width(what[3])
         elif kind == "ATOMIC_GROUP":
             width += _least_width(what)
-        elif kind in REPEATS:
+        elif kind in REPEAT_ITEMS:
             width += int(what[0]) * _least_width(what[2])
     return width
 

@@ -20,14 +20,14 @@ from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_f
 from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash
 from forensics.database.form import Fault
-from forensics.database.program_sources import Found, chosen, look_up, not_named, read_verified
-from forensics.database.rates import fired_in
+from forensics.database.program_sources import SourceMatch, best_matches, look_up, not_named, read_verified
+from forensics.database.rates import read_fired
 from forensics.database.records import record_faults
-from forensics.database.slow_patterns import slowness
+from forensics.database.slow_patterns import slow_pattern_faults
 from forensics.database.validate import check
-from forensics.detectors.units import typed
-from forensics.signature_lint.ambiguity import crossings
-from forensics.signature_lint.template_fields import unfilled, unshown
+from forensics.detectors.units import typed_fields
+from forensics.signature_lint.ambiguity import cross_matches
+from forensics.signature_lint.template_fields import unfilled_fields, unshown
 from forensics.signature_lint.unreachable import never_fires
 
 BY_CHANCE_MAX = 0.1  # of a signature that fires as often in both: how likely it is that healthy logs lead by so much
@@ -70,14 +70,14 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     signatures = [s for c in ours for s in c.signatures if own is None or _within(s.place, own)]
     notes: list[Fault] = []
     if not faults:  # what does not compile, or misses its own examples, cannot be held against others
-        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in slowness(s)]
+        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in slow_pattern_faults(s)]
         faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in never_fires(s)]
         for fault, harmless in _crossed(causes, own):
             (notes if harmless else faults).append(fault)
-    faults += [f for c in ours for f in (*unfilled(c, record_fields(), fact_names), *unshown(c))]
+    faults += [f for c in ours for f in (*unfilled_fields(c, record_fields(), fact_names_of_groups), *unshown(c))]
     faults += _said_in_healthy_logs(ours)
     if builtin_folder() in folders:
-        faults += record_faults(builtin_folder(), told_records(), {c.id for c in causes})
+        faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})
     if not alone:
         faults += _never_seen(signatures)
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
@@ -86,7 +86,7 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
 
 def _said_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
     """Signatures that fired in healthy logs more than in failed ones, more than chance tells, and still speak for an end."""
-    fired = fired_in(builtin_folder())
+    fired = read_fired(builtin_folder())
     for cause in causes:
         for s in cause.signatures if cause.id != HEALTHY else ():
             healthy, own, other = fired.get(s.id, (0.0, 0.0, 0.0))
@@ -104,11 +104,11 @@ def _by_chance(healthy: int, failed: int) -> float:
 
 def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:
     """Built-in signatures that no labelled log, no source of a program and no published log has shown."""
-    fired, verified = fired_in(builtin_folder()), read_verified(builtin_folder())
+    fired, verified = read_fired(builtin_folder()), read_verified(builtin_folder())
     for s in signatures:
         if s.id not in fired and s.id not in verified and _within(s.place, builtin_folder()):
-            told = f"{s.id}: neither used nor verified: no labelled log, source or published log shows it"
-            yield Fault(s.place.path, s.place.line, told)
+            note = f"{s.id}: neither used nor verified: no labelled log, source or published log shows it"
+            yield Fault(s.place.path, s.place.line, note)
 
 
 class SourceLint(Struct, frozen=True):
@@ -117,7 +117,7 @@ class SourceLint(Struct, frozen=True):
     `faults`: wordings of a program that the signature's `source` does not name. `notes`: wordings that no source holds.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[SourceMatch, ...]
     faults: tuple[Fault, ...]
     notes: tuple[Fault, ...]
     asked: int
@@ -139,13 +139,13 @@ def look_up_sources(sources: Path, own: Path | None = None) -> SourceLint:
         for s, f in not_named(found, signatures)
     ]
     notes = [Fault(s.place.path, s.place.line, f"{s.id}: {text!r} stands in none of the sources") for s, text in lacking]
-    return SourceLint(tuple(chosen(found, signatures)), tuple(sorted(faults)), tuple(sorted(notes)), len(signatures))
+    return SourceLint(tuple(best_matches(found, signatures)), tuple(sorted(faults)), tuple(sorted(notes)), len(signatures))
 
 
 def _crossed(causes: list[Cause], own: Path | None) -> Iterator[tuple[Fault, bool]]:
-    """Signatures that match another cause's example, told at the one that is ours, and whether it is harmless."""
+    """Signatures that match another cause's example, reported at the one in `own`, and whether it is harmless."""
     ids = None if own is None else {s.id for c in causes for s in c.signatures if _within(s.place, own)}
-    for crossing in crossings(causes, ids):
+    for crossing in cross_matches(causes, ids):
         for place in (crossing.signature.place, crossing.owner.place):
             if own is None or _within(place, own):
                 yield Fault(place.path, place.line, str(crossing)), bool(crossing.related)
@@ -165,7 +165,7 @@ def try_examples(own: Path | None = None, alone: bool = False) -> Iterator[tuple
                 yield s.id, s.place, [Fault(place.path, place.line, what) for place, what in faults_of(s)]
 
 
-def told_records() -> dict[str, tuple[str, ...]]:
+def record_outcomes() -> dict[str, tuple[str, ...]]:
     """The records that detectors and series make, each with the outcomes that it can have."""
     return {**detectors.outcomes(), series.RECORD: series.OUTCOMES}
 
@@ -177,12 +177,12 @@ def record_fields() -> frozenset[str]:
     for package in (detectors, series):
         for path in Path(package.__path__[0]).rglob("*.py"):
             names |= set(_written(ast.parse(path.read_text(encoding="utf-8"))))
-    return frozenset(names | fact_names(names) | case_fields())
+    return frozenset(names | fact_names_of_groups(names) | case_fields())
 
 
-def fact_names(groups: Iterable[str]) -> set[str]:
+def fact_names_of_groups(groups: Iterable[str]) -> set[str]:
     """The names of the facts that raw groups become: `limit_kb` -> `limit_bytes`."""
-    return {fact for name in groups for fact in typed({name: "1"})}
+    return {fact for name in groups for fact in typed_fields({name: "1"})}
 
 
 def _written(tree: ast.AST) -> Iterator[str]:

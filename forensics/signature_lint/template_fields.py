@@ -7,28 +7,28 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 import regex
 
-from forensics.database.conditions import fault, field_of, needs_of
+from forensics.database.conditions import condition_fault, condition_field, needs_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Place, Signature
 from forensics.database.form import Fault
 
 
-def unfilled(cause: Cause, given: Collection[str], facts: Callable[[Iterable[str]], set[str]]) -> list[Fault]:
+def unfilled_fields(cause: Cause, given: Collection[str], facts: Callable[[Iterable[str]], set[str]]) -> list[Fault]:
     """The fields of `cause` that nothing gives, each at its place once.
 
-    `given`: names of the facts that records and prefixes of lines give any cause. `facts`: from the names of raw groups to
+    `given`: names of the facts that records and prefixes of lines give any cause. `facts`: from the names of raw group_names to
     those of the facts they become (`limit_kb` -> `limit_bytes`).
     """
-    known = {*given, *facts(n for s in cause.signatures for n in groups(s))}
+    known = {*given, *facts(n for s in cause.signatures for n in group_names(s))}
     found = {
         (place, f"{{{name}}}: no signature of {cause.id} and no record gives it")
-        for place, text in templates(cause)
+        for place, text in template_texts(cause)
         for name in TEMPLATE_FIELD_PATTERN.findall(text)
         if name not in known
     }
     found |= {
-        (place, f"{name} under when or unless: {fault(name) or f'no signature of {cause.id} and no record gives it'}")
+        (place, f"{name} under when or unless: {condition_fault(name) or f'no signature of {cause.id} and no record gives it'}")
         for place, name in _conditions(cause)
-        if fault(name) or ((field := field_of(name)) is not None and field not in known)
+        if condition_fault(name) or ((field := condition_field(name)) is not None and field not in known)
     }
     return sorted(Fault(p.path, p.line, what) for p, what in found)
 
@@ -45,15 +45,15 @@ def unshown(cause: Cause) -> list[Fault]:
     ]
 
 
-def groups(signature: Signature) -> Iterator[str]:
-    """The names of the groups of its pattern; none where it does not compile."""
+def group_names(signature: Signature) -> Iterator[str]:
+    """The names of the group_names of its pattern; none where it does not compile."""
     try:
         yield from regex.compile(signature.pattern).groupindex
     except regex.error:
         return
 
 
-def templates(cause: Cause) -> Iterator[tuple[Place, str]]:
+def template_texts(cause: Cause) -> Iterator[tuple[Place, str]]:
     """Every text of `cause` that may hold fields, and where."""
     for alternatives in cause.summary:
         yield from ((cause.place, text) for text in alternatives)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import regex
 
 from forensics.database.entries import Signature
-from forensics.database.message import Hole, parts
+from forensics.database.message import Hole, message_parts
 from forensics.signature_lint.dead_branches import dead_branches
 
 SAMPLE_OF_HOLE = {
@@ -26,7 +26,7 @@ SAMPLE_OF_HOLE = {
 
 def never_fires(signature: Signature) -> Iterator[str]:
     """What is wrong with the wordings of `signature`, one text for each that can be left out."""
-    plain = {m: next(iter(parts(m))) for m in signature.messages if _is_plain(m)}
+    plain = {m: next(iter(message_parts(m))) for m in signature.messages if _is_plain(m)}
     for message in signature.messages:
         within = next((m for m, text in plain.items() if m != message and str(text) in example_of(message)), None)
         if within is not None and _is_plain(message):
@@ -41,7 +41,7 @@ def never_fires(signature: Signature) -> Iterator[str]:
 def example_of(message: str) -> str:
     """A line that holds `message`, with the plainest of what its holes take."""
     made = []
-    for part in parts(message):
+    for part in message_parts(message):
         if isinstance(part, Hole):
             made.append(
                 part.choices[0]
@@ -54,4 +54,4 @@ def example_of(message: str) -> str:
 
 
 def _is_plain(message: str) -> bool:
-    return all(isinstance(p, str) for p in parts(message))
+    return all(isinstance(p, str) for p in message_parts(message))

@@ -32,12 +32,12 @@ class SourceAnalysis(Struct, frozen=True):
     scan: Scan
     events: tuple[Observation, ...]
     curves: tuple[context.Ranked, ...]
-    marks: tuple[correlation.Mark, ...]
+    marks: tuple[correlation.ClockSample, ...]
     pids: frozenset[int]
     line_format: str
     records: int
     lanes: tuple[Lane, ...] = ()
-    attempted: tuple[context.Attempted, ...] = ()
+    attempted: tuple[context.AttemptFacts, ...] = ()
 
     @property
     def name(self) -> str:
@@ -90,17 +90,17 @@ def analyze_source(
     """The analysis of one source, None where it has no lines. A stage that fails is left out with a Warning."""
     name = source.name
     none: list[Observation] = []
-    unmarked: list[correlation.Mark] = []
+    unmarked: list[correlation.ClockSample] = []
     undrawn: tuple[context.Ranked, ...] = ()
     scanned = call_or_warn(partial(scan, source, knowledge, warn, matcher, threads), None, "all of it", name, warn)
     if not scanned or not scanned.lines:
         return None
-    numbers = call_or_warn(lambda: series.numbers(scanned), series.NONE, "its series", name, warn)
+    numbers = call_or_warn(lambda: series.gather_numbers(scanned), series.NONE, "its series", name, warn)
     events = call_or_warn(lambda: detectors.read(scanned, knowledge, warn), none, "its records", name, warn)
     events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
-    marks = call_or_warn(lambda: correlation.marks(scanned, events), unmarked, "its times", name, warn)
+    marks = call_or_warn(lambda: correlation.clock_samples(scanned, events), unmarked, "its times", name, warn)
     curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
-    pids = correlation.pids_of(scanned)
+    pids = correlation.program_pids(scanned)
     line_format = line_formats.recognise(scanned.head)
     whole = scanned.lines <= len(scanned.head)
     count = line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
@@ -108,8 +108,8 @@ def analyze_source(
     classes = outcome.line_classes(knowledge)
     lanes = call_or_warn(lambda: outcome.survey_lanes(scanned, line_format, events, classes), unsplit, "how it ended", name, warn)
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
-    alone: tuple[context.Attempted, ...] = ()
-    said = call_or_warn(lambda: context.attempted(scanned, spans), alone, "its attempts", name, warn)
+    alone: tuple[context.AttemptFacts, ...] = ()
+    said = call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", name, warn)
     return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, line_format, count, lanes, said)
 
 

@@ -24,7 +24,7 @@ def placed_observations(
     """The clock of each source, and all observations in order of time. Their lines are numbered as in the original files."""
     events = {r.name: list(r.events) for r in analyses}
     events = call_or_warn(
-        lambda: series.together(detectors.together(events), knowledge),
+        lambda: series.with_limit_steps(detectors.merge_nccl_timeouts(events), knowledge),
         events,
         "what several sources show together",
         None,
@@ -32,17 +32,19 @@ def placed_observations(
     )
     clocks = clocks_of(analyses, events, knowledge, noted)
     own = {r.name: r.scan.source for r in analyses}
-    every = correlation.parted(e for found in events.values() for e in found)
-    return clocks, [renumbered(e, own[e.source]) for e in correlation.place(list(every), clocks)]
+    every = correlation.split_bursts(e for found in events.values() for e in found)
+    return clocks, [renumbered(e, own[e.source]) for e in correlation.assign_times(list(every), clocks)]
 
 
 def find_incidents(
     events: list[Observation], analyses: Sequence[SourceAnalysis], knowledge: Database, noted: list[Warning]
 ) -> list[Incident]:
     """The incidents in `events`. Lines that name one rank, process or GPU in several ways link them, too."""
-    none: list[correlation.Tie] = []
-    ties = call_or_warn(lambda: correlation.ties(r.scan for r in analyses), none, "tables of ranks and GPUs", None, noted.append)
-    return correlation.incidents(events, knowledge, ties)
+    none: list[correlation.IdMapping] = []
+    ties = call_or_warn(
+        lambda: correlation.read_id_mappings(r.scan for r in analyses), none, "tables of ranks and GPUs", None, noted.append
+    )
+    return correlation.group_incidents(events, knowledge, ties)
 
 
 def clocks_of(
@@ -50,7 +52,7 @@ def clocks_of(
 ) -> dict[str, correlation.Clock]:
     """The clock of each source, from its own lines and from events that it shares with others. `events`: as found, by source."""
     none: list[datetime] = []
-    all_dated = all(correlation.is_dated(r.marks) for r in analyses)  # then no source needs a date from another one
+    all_dated = all(correlation.has_date(r.marks) for r in analyses)  # then no source needs a date from another one
     asked = [] if all_dated else analyses
     times = {
         r.name: call_or_warn(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in asked
@@ -62,10 +64,10 @@ def clocks_of(
     for r in analyses:
         name = r.name
         others = [] if times.get(name) else [t for n, t in every if n != name]  # its own lines give year and date
-        infer = partial(correlation.clock_of, r.scan.source, r.marks, others, noted.append)
+        infer = partial(correlation.infer_clock, r.scan.source, r.marks, others, noted.append)
         clocks[name] = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
-    settled = partial(correlation.settled, found, clocks, knowledge, noted.append)
+    settled = partial(correlation.align_clocks, found, clocks, knowledge, noted.append)
     return call_or_warn(settled, clocks, "the alignment of clocks", None, noted.append)
 
 
@@ -74,7 +76,7 @@ def disordered_sources(analyses: Sequence[SourceAnalysis], noted: list[Warning])
     names = {
         r.name
         for r in analyses
-        if call_or_warn(partial(correlation.disordered, r.marks), False, "its order", r.name, noted.append)
+        if call_or_warn(partial(correlation.is_disordered, r.marks), False, "its order", r.name, noted.append)
     }
     noted += [Warning("order", "its stamps go back and forth: the order of its lines tells nothing", n) for n in sorted(names)]
     return names

@@ -3,8 +3,8 @@
     ./logs -> Source("logs/dmesg.txt"), Source("logs/old.tar.gz!kern.log", compression="gzip+tar"),
               Source("logs/container.log", format="docker json-file", origin=...), ...
 
-Everything is known by content, not by name. A name is what the user would type to open the file, and behind `!` the place
-inside it. What cannot be read becomes a Warning and the rest is still read; nothing readable at all is a SourceError.
+Formats are recognised by content, not by name. The name of a Source is what the user would type to open the file; behind `!` is
+the place inside of it. What cannot be read becomes a Warning, and the rest is still read; nothing readable is a SourceError.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from forensics.core.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import file_blob
-from forensics.sources.opened import opened
-from forensics.sources.sets import in_order
+from forensics.sources.opened import open_blob
+from forensics.sources.sets import order_rotated
 from forensics.sources.stdin import stdin_sources
-from forensics.sources.walk import walk
+from forensics.sources.walk import walk_files
 
 # An empty log of a job that died is an answer, too: it ended before it wrote, or its output went elsewhere. The order is that
 # of 25 labelled cases whose job log did not show the cause: the kernel's log did in 21, readings of a watcher in 2, the
@@ -42,7 +42,7 @@ def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
     for path in paths:
         if not path.exists():
             raise UsageError("no such file or folder", str(path))
-    found = in_order(_found(paths, warn))
+    found = order_rotated(_found(paths, warn))
     if not found and all(_is_empty(p) for p in paths):
         raise SourceError("nothing is written in it", ", ".join(map(str, paths)), EMPTY_SOURCE_MESSAGE)
     if not found:
@@ -68,7 +68,7 @@ def _found(paths: list[Path], warn: Warn) -> Iterator[Source]:
     seen: set[tuple[int, int]] = set()
     names: dict[str, int] = {}
     for top in paths:
-        for path in walk(top, warn):
+        for path in walk_files(top, warn):
             status = path.stat()
             key = (status.st_dev, status.st_ino)
             if key in seen:  # given twice, or reached by two links
@@ -79,7 +79,7 @@ def _found(paths: list[Path], warn: Warn) -> Iterator[Source]:
             except OSError as error:
                 warn(Warning("unreadable", error.strerror or str(error), str(path)))
                 continue
-            for source in opened(blob, warn):
+            for source in open_blob(blob, warn):
                 names[source.name] = names.get(source.name, 0) + 1
                 again = names[source.name]  # an archive may hold the same path twice
                 yield source if again == 1 else replace(source, name=f"{source.name} ({again})")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from msgspec.structs import replace
 
 from forensics.core import limits
-from forensics.core.text import shown
+from forensics.core.text import printable
 from forensics.model import Warn, Warning
-from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, LimitError, told
+from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, LimitError, error_text
 from forensics.sources.slices import Slices
 
 if TYPE_CHECKING:
@@ -26,27 +26,27 @@ TAR_MAGIC = 257  # where a tar's header says "ustar", in the POSIX and in the GN
 SKIPPED_MEMBERS = ("__MACOSX/", "PaxHeader/")
 
 
-def archive(head: bytes) -> str | None:
+def detect_archive(head: bytes) -> str | None:
     """`tar` or `zip` by the first bytes, None for anything else."""
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
     return "tar" if head[TAR_MAGIC : TAR_MAGIC + 5] == b"ustar" else None
 
 
-def members(blob: Blob, kind: str, warn: Warn) -> Iterator[Blob]:
-    """A Blob for each regular member of the archive `blob`, in the archive's order; each is to be used before the next is
-    asked for, or opened later. Trouble becomes a Warning, and what was found so far stands."""
+def archive_members(blob: Blob, kind: str, warn: Warn) -> Iterator[Blob]:
+    """A Blob for each regular member of the archive `blob`, in the archive's order. Use each before asking for the next, or open
+    it later. A fault becomes a Warning, and the members before it are kept."""
     try:
         for count, member in enumerate((_tar if kind == "tar" else _zip)(blob)):
             if count >= limits.current.members:
                 raise LimitError(f"more than {limits.current.members} members; the rest was not read")
             yield member
     except (OSError, EOFError) as error:
-        warn(Warning("limit" if isinstance(error, LimitError) else "truncated", f"archive: {told(error)}", blob.name))
+        warn(Warning("limit" if isinstance(error, LimitError) else "truncated", f"archive: {error_text(error)}", blob.name))
 
 
 def _named(blob: Blob, kind: str, path: str, open: Callable[[], BinaryIO], modified: datetime | None) -> Blob:
-    return Blob(f"{blob.name}!{shown(path.removeprefix('./'), 500)}", open, modified or blob.modified, (*blob.packing, kind))
+    return Blob(f"{blob.name}!{printable(path.removeprefix('./'), 500)}", open, modified or blob.modified, (*blob.packing, kind))
 
 
 def _tar(blob: Blob) -> Iterator[Blob]:
@@ -103,7 +103,7 @@ def _zip_member(whole: "zipfile.ZipFile", entry: "zipfile.ZipInfo") -> BinaryIO:
 
 
 def _zip_time(entry: "zipfile.ZipInfo") -> datetime | None:
-    """A zip tells local time without a zone and begins in 1980, which it also writes for "unknown"."""
+    """The time of a member. A zip has local time without a zone, from 1980 on; 1980 itself also stands for unknown."""
     try:
         return datetime(*entry.date_time, tzinfo=UTC) if entry.date_time[0] > 1980 else None
     except ValueError:

@@ -1,7 +1,7 @@
 """Binary systemd journals to text, by `journalctl` where there is one: `system.journal` -> what `-o json` prints, decoded.
 
-The format is systemd's own affair (compression, hashes and "compact mode" change with it), so its own reader reads it. A
-journal has no lines: entries are counted as lines.
+The format changes with systemd (compression, hashes, "compact mode"), so systemd's own reader reads it. A journal has no lines:
+entries are counted as lines.
 """
 
 import contextlib
@@ -13,34 +13,34 @@ from pathlib import Path
 
 from forensics.core import limits
 from forensics.model import Source, Warn, Warning
-from forensics.sources.blob import BLOCK_BYTES, Blob, first_bytes, told
+from forensics.sources.blob import BLOCK_BYTES, Blob, error_text, first_bytes
 from forensics.sources.formats.journal_json import decode
-from forensics.sources.origin import Origin, lined
+from forensics.sources.origin import LineOrigin, line_blocks
 
 MEMORY_FOLDER = Path("/dev/shm")  # a file system in memory: journalctl wants a file with a name, and nothing is unpacked to disk
 EXPORT_ADVICE = "binary systemd journal; export it where systemd is: journalctl --file {name} -o short-iso-precise > journal.txt"
 
 
 def journal_source(blob: Blob, warn: Warn) -> Iterator[Source]:
-    """The Source of a journal file that `journalctl` can open here; else a Warning that tells how to export it."""
+    """The Source of a journal file that `journalctl` can open here; else a Warning with the command that exports it."""
     tool = shutil.which("journalctl")
     packed = bool(blob.packing) or "!" in blob.name
     if tool is None or (packed and not MEMORY_FOLDER.is_dir()):
         warn(Warning("binary", f"not read: {EXPORT_ADVICE.format(name=blob.name.rpartition('!')[2])}", blob.name))
         return
-    origin = Origin()
+    origin = LineOrigin()
 
     def blocks(warn: Warn) -> Iterator[bytes]:
         def note(kind: str, message: str, line: int | None) -> None:
             warn(Warning(kind, message, blob.name, line))
 
-        return lined(decode(_printed(tool, blob, packed, warn), note), origin)
+        return line_blocks(decode(_printed(tool, blob, packed, warn), note), origin)
 
     yield Source(blob.name, blocks, blob.compression, blob.modified, origin, format="journal binary")
 
 
 def _printed(tool: str, blob: Blob, packed: bool, warn: Warn) -> Iterator[bytes]:
-    """What journalctl prints of `blob`; that it fails becomes a Warning."""
+    """The output of journalctl for `blob`; its failure becomes a Warning."""
     command = [tool, "-o", "json", "--all", "--no-pager", "--quiet", "--file"]
     with contextlib.ExitStack() as stack:
         path = blob.name
@@ -48,7 +48,7 @@ def _printed(tool: str, blob: Blob, packed: bool, warn: Warn) -> Iterator[bytes]
             try:
                 path = stack.enter_context(_in_memory(blob))
             except (OSError, EOFError) as error:
-                warn(Warning("truncated", f"the journal could not be unpacked: {told(error)}", blob.name))
+                warn(Warning("truncated", f"the journal could not be unpacked: {error_text(error)}", blob.name))
                 return
         running = stack.enter_context(
             subprocess.Popen([*command, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

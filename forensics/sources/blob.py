@@ -1,4 +1,4 @@
-"""A blob: bytes with a name that can be opened again and again, wherever they lie.
+"""A blob: bytes with a name, in a file or in an archive, that can be opened any number of times.
 
 ./bundle.tar.gz                     the file itself
 ./bundle.tar.gz!var/log/kern.log    a member, whose `open` reads it out of the archive
@@ -22,13 +22,14 @@ PACKING_PROBE_BYTES = 64 << 10
 
 
 class LimitError(OSError):
-    """Reading on would take more than is promised: a decompression bomb, or simply too much."""
+    """A limit of core/limits.py was reached: a decompression bomb, or simply too much data."""
 
 
 class Blob(Struct, frozen=True):
-    """`packing`: what was peeled off to reach it, outermost first. `head`: its first bytes where they are known already.
-    `size`: bytes of a file; None for what lies in one. `stored`: those that it takes, packed or not; 0 for what lies in
-    an archive.
+    """Bytes that can be opened.
+
+    `packing`: the compressions and archives around it, outermost first. `head`: its first bytes, where they are known already.
+    `size`: bytes of a file; None inside a file. `stored`: bytes that it takes on disk; 0 inside an archive.
     """
 
     name: str
@@ -53,10 +54,10 @@ class Blob(Struct, frozen=True):
         return "+".join(self.packing) or None
 
 
-class AsOpened(io.RawIOBase):
-    """A file up to the size it had when it was opened: one that grows faster than it is read would never end.
+class FileAsOpened(io.RawIOBase):
+    """A file up to the size that it had when it was opened: a file that grows faster than it is read would never end.
 
-    What the kernel makes up as it is read (/proc) has no size, and is read to its end.
+    Files that the kernel generates (/proc) have no size, and are read to their end.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -106,11 +107,11 @@ class AsOpened(io.RawIOBase):
         super().close()
 
     def readable(self) -> bool:
-        """It is."""
+        """True: it can be read."""
         return True
 
     def seekable(self) -> bool:
-        """As far as the file is."""
+        """Whether the file is."""
         return True
 
     def grown(self) -> bool:
@@ -123,7 +124,7 @@ def file_blob(path: Path) -> Blob:
     status = path.stat()
     modified = datetime.fromtimestamp(status.st_mtime, UTC)
     size = status.st_size
-    return Blob(str(path), lambda: cast("BinaryIO", AsOpened(path.open("rb", buffering=0))), modified, size=size, stored=size)
+    return Blob(str(path), lambda: cast("BinaryIO", FileAsOpened(path.open("rb", buffering=0))), modified, size=size, stored=size)
 
 
 def first_bytes(file: BinaryIO, size: int = PACKING_PROBE_BYTES) -> bytes:
@@ -144,16 +145,16 @@ def read_blocks(blob: Blob, warn: Warn) -> Iterator[bytes]:
     """The bytes of `blob` in blocks; what stops the reading early becomes a Warning."""
     try:
         with contextlib.closing(blob.open()) as file:
-            read = file.read_lines if isinstance(file, AsOpened) else file.read
+            read = file.read_lines if isinstance(file, FileAsOpened) else file.read
             while block := read(BLOCK_BYTES):
                 yield block
-            if isinstance(file, AsOpened) and file.grown():
+            if isinstance(file, FileAsOpened) and file.grown():
                 warn(Warning("truncated", f"it grows while it is read; read were its first {file.size:,} bytes", blob.name))
     except (OSError, EOFError) as error:
         kind = "limit" if isinstance(error, LimitError) else "truncated"
-        warn(Warning(kind, f"reading stopped early: {told(error)}", blob.name))
+        warn(Warning(kind, f"reading stopped early: {error_text(error)}", blob.name))
 
 
-def told(error: Exception) -> str:
-    """What an error says, without its numbers and paths where there is a plain sentence."""
+def error_text(error: Exception) -> str:
+    """The message of an error, without errno and path where it has a sentence of its own."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

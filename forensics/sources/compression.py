@@ -3,7 +3,8 @@
     1f 8b 08 ...             -> gzip          28 b5 2f fd ... -> zstd
     fd 37 7a 58 5a 00 ...    -> xz            42 5a 68 39 31 41 59 26 53 59 ... -> bzip2
 
-Several streams in a row (`cat a.gz b.gz`) are one. Memory is bounded, and a stream that grows beyond reason is stopped.
+Several streams in a row (`cat a.gz b.gz`) are read as one. Memory is bounded, and a stream that grows beyond the limits is
+stopped.
 """
 
 import io
@@ -16,7 +17,7 @@ from forensics.sources.blob import LimitError
 BZIP2_START = b"1AY&SY"
 
 
-def packing(head: bytes) -> str | None:
+def detect_compression(head: bytes) -> str | None:
     """The name of the compression that `head` starts with, None where it is none."""
     if head.startswith(b"\x1f\x8b\x08"):
         return "gzip"
@@ -39,9 +40,9 @@ def _is_zlib(head: bytes) -> bool:
         return False
 
 
-def unpacked(raw: BinaryIO, kind: str) -> BinaryIO:
+def unpacked_stream(raw: BinaryIO, kind: str) -> BinaryIO:
     """A stream of what `raw` holds; it raises OSError (damage, LimitError) or EOFError (cut short) while it is read."""
-    return cast(BinaryIO, Unpacked(raw, *ENGINES[kind]))
+    return cast(BinaryIO, UnpackedStream(raw, *ENGINES[kind]))
 
 
 def _gzip() -> Any:
@@ -69,8 +70,8 @@ def _bzip2() -> Any:
 
 
 class _Zstd:
-    """zstandard's object in the form of the standard library's. It cannot be told how much to give back at most: its input
-    is fed in small bites, of which each four bytes can become 128 KiB."""
+    """zstandard's decompressor with the interface of the standard library's. It has no limit for its output, so its input comes
+    in small pieces: four bytes can become 128 KiB."""
 
     needs_input = True
 
@@ -100,7 +101,7 @@ ENGINES: dict[str, tuple[Callable[[], Any], int]] = {  # how to make one, and th
 }
 
 
-class Unpacked(io.RawIOBase):
+class UnpackedStream(io.RawIOBase):
     """Reads `raw` through one decompressor after the other."""
 
     def __init__(self, raw: BinaryIO, make: Callable[[], Any], bite: int) -> None:
@@ -110,7 +111,7 @@ class Unpacked(io.RawIOBase):
         self.stopped: Exception | None = None
 
     def readable(self) -> bool:
-        """It is."""
+        """True: it can be read."""
         return True
 
     def read(self, size: int = -1) -> bytes:
@@ -132,7 +133,7 @@ class Unpacked(io.RawIOBase):
         return b"".join(parts)
 
     def close(self) -> None:
-        """Closes what it reads from, too."""
+        """Close the stream that it reads from, too."""
         self.raw.close()
         super().close()
 

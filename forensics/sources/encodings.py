@@ -4,7 +4,7 @@
     54 00 72 00 61 00         (the same, BOM lost) -> Tra
     00 00 00 ... Aug 22 ...   (a crash left zeros) -> Aug 22 ...
 
-Plain UTF-8 and anything that resembles it passes as it lies. Line numbers never change.
+Plain UTF-8 and anything that resembles it passes unchanged. Line numbers never change.
 """
 
 import codecs
@@ -17,8 +17,8 @@ BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 ENCODING_PROBE_BYTES = 8192
 MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
 MOST_HOLES = 8  # runs of zeros in ENCODING_PROBE_BYTES; a crash leaves few and long ones, a binary file many
-MAX_ODD_AMONG_ZEROS = 0.005  # a binary file has other control characters beside its zeros, too
-MAX_BYTES_A_LINE = 400  # on average; the strings of a program stand in no lines
+MAX_ODD_AMONG_ZEROS = 0.005  # a binary file has other control characters as well as zeros
+MAX_BYTES_A_LINE = 400  # on average; the strings of a binary are not in lines
 JOURNAL = b"LPKSHHRH"
 CONTROLS = bytes((*range(7), *range(14, 27), *range(28, 32)))
 ODD = lazy.regex("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
@@ -37,7 +37,7 @@ FOREIGN_ENCODINGS = {
 }
 
 
-def encoding(head: bytes) -> str | None:
+def detect_encoding(head: bytes) -> str | None:
     """`utf-16-le` or `utf-16-be` by byte-order mark, or by zeros in every second byte; None for everything else."""
     for bom, name in BOMS.items():
         if head.startswith(bom):
@@ -52,12 +52,12 @@ def encoding(head: bytes) -> str | None:
     return "utf-16-be" if even > half * 0.5 and odd < half * 0.05 else None
 
 
-def not_text(head: bytes) -> str | None:
-    """What something is when it is no text, else None. `head`: its first bytes as they lie."""
+def binary_kind(head: bytes) -> str | None:
+    """The kind of a binary file, None for text. `head`: its first bytes, not decoded."""
     for magic, kind in FOREIGN_ENCODINGS.items():
         if head.startswith(magic):
             return kind
-    if encoding(head):
+    if detect_encoding(head):
         return None
     holes = re.findall(rb"\0+", head[:ENCODING_PROBE_BYTES]) if b"\0" in head else []
     if (
@@ -76,12 +76,13 @@ def not_text(head: bytes) -> str | None:
 
 
 def _separated(start: bytes, holes: int) -> bool:
-    """Do the zeros stand between records, as in `/dev/kmsg` read whole: one behind each line end?"""
+    """Are the zeros separators of records, one behind each line end, as in `/dev/kmsg` read as a whole?"""
     return holes <= start.count(b"\n\0") + MOST_HOLES
 
 
 def _reads_as_text(start: bytes) -> bool:
-    """Is what is left without its zeros text in lines? So is a log that was truncated while its writer went on (copytruncate)."""
+    """Is the rest without zeros text in lines? A log that was truncated while its writer continued (copytruncate) is like
+    that."""
     rest = start.translate(None, b"\0")
     if rest.count(b"\n") * MAX_BYTES_A_LINE < len(rest):
         return False
@@ -89,15 +90,15 @@ def _reads_as_text(start: bytes) -> bool:
     return len(ODD.findall(text)) <= len(text) * MAX_ODD_AMONG_ZEROS
 
 
-def decoded(blocks: Iterator[bytes], name: str | None) -> Iterator[bytes]:
-    """`blocks` as UTF-8 without byte-order marks and zeros; what has neither passes as it is. `name`: as encoding() told."""
+def decode_blocks(blocks: Iterator[bytes], name: str | None) -> Iterator[bytes]:
+    """`blocks` as UTF-8 without byte-order marks and zeros; what has neither passes as it is. `name`: from detect_encoding()."""
     if name is None:
         yield from _plain(blocks)
         return
     decoder = codecs.getincrementaldecoder(name)(errors="replace")
     for block in blocks:
         text = decoder.decode(block)
-        if "\ufeff" in text or "\0" in text:  # a shell that appends writes its mark again
+        if "\ufeff" in text or "\0" in text:  # a shell that appends writes its byte-order mark again
             text = text.replace("\ufeff", "").replace("\0", "")
         yield text.encode("utf-8", "replace")
 

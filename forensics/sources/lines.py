@@ -10,7 +10,7 @@ from forensics.core.text import line_ends
 
 
 def numbered_blocks(blocks: Iterator[bytes]) -> Iterator[tuple[int, int, bytes]]:
-    """`blocks` cut anew at line ends: (number of the first line, how many there are, the lines without the last line end)."""
+    """`blocks` cut at line ends: (number of the first line, number of lines, the lines without the last line end)."""
     number = 1
     carry: list[bytes] = []
     size = 0

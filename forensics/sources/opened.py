@@ -14,9 +14,9 @@ from forensics.core import limits
 from forensics.core.errors import unexpected
 from forensics.model import Source, Warn, Warning
 from forensics.sources import bundles
-from forensics.sources.archives import archive, members
-from forensics.sources.blob import Blob, first_bytes, told
-from forensics.sources.compression import packing, unpacked
+from forensics.sources.archives import archive_members, detect_archive
+from forensics.sources.blob import Blob, error_text, first_bytes
+from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.encodings import JOURNAL
 from forensics.sources.texts import text_source
 
@@ -24,16 +24,16 @@ MIN_HEAD_BYTES = 4096
 COUNTED_KINDS = ("empty", "binary")
 
 
-def opened(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
-    """Every Source in `blob`; what cannot be read becomes a Warning, be the reason in the data or in this program."""
+def open_blob(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
+    """Every Source in `blob`. What cannot be read becomes a Warning, whether the fault is in the data or in this program."""
     try:
         for source in _opened(blob, warn, archives):
-            yield source if archives else replace(source, blocks=_surviving(source))
+            yield source if archives else replace(source, blocks=_until_fault(source))
     except Exception as error:
         warn(Warning("internal", unexpected(error), blob.name))
 
 
-def _surviving(source: Source) -> Callable[[Warn], Iterator[bytes]]:
+def _until_fault(source: Source) -> Callable[[Warn], Iterator[bytes]]:
     """The blocks of `source` up to a fault in what decodes them."""
 
     def blocks(warn: Warn) -> Iterator[bytes]:
@@ -49,13 +49,13 @@ def _opened(blob: Blob, warn: Warn, archives: int) -> Iterator[Source]:
     try:
         head = blob.start()
     except (OSError, EOFError) as error:
-        warn(Warning("unreadable", told(error), blob.name))
+        warn(Warning("unreadable", error_text(error), blob.name))
         return
     if not head:
         warn(Warning("empty", "the file is empty", blob.name))
-    elif kind := packing(head):
+    elif kind := detect_compression(head):
         yield from _packed(blob, kind, head, warn, archives)
-    elif kind := archive(head):
+    elif kind := detect_archive(head):
         yield from _archived(blob, kind, warn, archives)
     elif head.startswith(JOURNAL):
         from forensics.sources.binary_journal import journal_source  # rare, and slow to import
@@ -70,12 +70,12 @@ def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> It
         warn(Warning("limit", "compressed too many times over; it was not read", blob.name))
         return
     bare = replace(blob, head=None)
-    inner = replace(bare, open=lambda: unpacked(bare.open(), kind), packing=(*blob.packing, kind), size=None)
+    inner = replace(bare, open=lambda: unpacked_stream(bare.open(), kind), packing=(*blob.packing, kind), size=None)
     try:  # the first bytes are at hand; opening again would cost a seek in an archive
-        start = first_bytes(unpacked(cast(BinaryIO, BytesIO(head)), kind))
+        start = first_bytes(unpacked_stream(cast(BinaryIO, BytesIO(head)), kind))
     except (OSError, EOFError):
         start = b""
-    yield from opened(replace(inner, head=start) if len(start) >= MIN_HEAD_BYTES else inner, warn, archives)
+    yield from open_blob(replace(inner, head=start) if len(start) >= MIN_HEAD_BYTES else inner, warn, archives)
 
 
 def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Source]:
@@ -90,8 +90,8 @@ def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Sour
         else:
             warn(warning)
 
-    for member in members(replace(blob, head=None), kind, warn):
-        yield from opened(member, tell, archives + 1)
+    for member in archive_members(replace(blob, head=None), kind, warn):
+        yield from open_blob(member, tell, archives + 1)
     if left:
         counts = " and ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
         warn(Warning("skipped", f"not read of its members: {counts}", blob.name))

@@ -1,4 +1,4 @@
-"""Line numbers of decoded text back to those of the original, in memory that grows with irregularity, not with length.
+"""Line numbers of decoded text to those of the original file. Regular stretches of lines take constant memory.
 
 an `-o json-sse` journal: decoded lines 1, 2, 3 stood on lines 1, 3, 5   -> one run (from 1, first 1, step 2)
 a Docker record of three lines on line 7: decoded 7, 8, 9                -> one run (from 7, first 7, step 0)
@@ -17,8 +17,8 @@ stood on line `number` of the original, each further one `step` lines on: 0 for 
 OUT_BYTES = 1 << 20
 
 
-class Origin:
-    """Runs of lines with an even step: from which decoded line on, where its first line stood, and the step.
+class LineOrigin:
+    """Runs of lines with a constant step: the first decoded line of a run, its number in the original, and the step.
 
     `first`: the number of the first line, where what is decoded is a section of a longer file.
     """
@@ -32,12 +32,12 @@ class Origin:
         self.starts, self.firsts, self.steps = array("Q"), array("q"), array("q")
         self.lines = 0
 
-    def learn(self, other: "Origin") -> None:
-        """Take over what another one was told of the same source."""
+    def learn(self, other: "LineOrigin") -> None:
+        """Take over what another LineOrigin knows about the same source."""
         self.starts, self.firsts, self.steps, self.lines = other.starts, other.firsts, other.steps, other.lines
 
     def add(self, number: int, step: int, count: int) -> None:
-        """The next `count` decoded lines stood on `number`, `number + step`, ..."""
+        """The next `count` decoded lines have the original numbers `number`, `number + step`, ..."""
         start = self.lines + 1
         self.lines += count
         if self.starts:
@@ -60,8 +60,8 @@ class Origin:
         return self.firsts[run] + self.steps[run] * (max(1, line) - self.starts[run]) + self.first - 1
 
 
-def lined(pieces: Iterable[Piece], origin: Origin) -> Iterator[bytes]:
-    """The text of `pieces` in blocks of about OUT_BYTES, each ending with a line; `origin` learns where they stood."""
+def line_blocks(pieces: Iterable[Piece], origin: LineOrigin) -> Iterator[bytes]:
+    """The text of `pieces` in blocks of about OUT_BYTES, each of whole lines; `origin` gets their original numbers."""
     origin.clear()
     parts: list[bytes] = []
     size = 0

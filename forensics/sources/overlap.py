@@ -1,4 +1,4 @@
-"""Lines that end one file of a rotated set and begin the next are read once: `copytruncate` leaves such doubles.
+"""Lines at the end of one file of a rotated set and at the start of the next are read once: `copytruncate` leaves such copies.
 
 kern.log.1: a b c d      kern.log: c d e f      ->  a b c d, e f   (line 1 of what is read of kern.log is its line 3)
 """
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from forensics.core.text import counted
+from forensics.core.text import with_noun
 from forensics.model import Source, Warn, Warning
-from forensics.sources.turning import moment
+from forensics.sources.turning import line_time
 
 COMPARED_TAIL_BYTES = 8 << 20
 TRIES = 200
@@ -36,9 +36,9 @@ class _Tail:
         self.data = b"".join(kept)[-COMPARED_TAIL_BYTES:]
 
 
-def read_once(ordered: list[Source]) -> list[Source]:
-    """`ordered` (oldest first), each without the lines at its start that are the end of the one before. It works for sources
-    that are read in this order; read in another, nothing is left out."""
+def without_overlap(ordered: list[Source]) -> list[Source]:
+    """`ordered` (oldest first), each without the lines at its start that are the end of the one before. This works only where the
+    sources are read in this order; otherwise nothing is left out."""
     done: list[Source] = []
     before: tuple[str, _Tail] | None = None
     for source in ordered:
@@ -58,7 +58,7 @@ def _without(source: Source, before: tuple[str, _Tail] | None, tail: _Tail) -> S
         if before and before[1].data:
             start, left_out = _cut(given, before[1].data)
             if left_out:
-                message = f"it begins with the last {counted(left_out, 'line')} of {before[0]}; they were read once"
+                message = f"it begins with the last {with_noun(left_out, 'line')} of {before[0]}; they were read once"
                 warn(Warning("duplicate", message, source.name))
         if start:
             yield from tail.watch(_again(start, given))
@@ -78,10 +78,10 @@ def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _telling(lines: bytes) -> bool:
-    """Are these too many, or too exact in time, to have been written twice?"""
+    """Are these too many lines, or with too exact times, to have been written twice by chance?"""
     if lines.count(b"\n") >= MIN_COMMON_LINES:
         return True
-    return any(moment(line[:100].decode("utf-8", "replace")) for line in lines.split(b"\n"))
+    return any(line_time(line[:100].decode("utf-8", "replace")) for line in lines.split(b"\n"))
 
 
 def _cut(given: Iterator[bytes], tail: bytes) -> tuple[bytes, int]:

@@ -3,7 +3,7 @@
     train.py      -> CodePart("", (Line(1, "import torch"), ...))
     train.ipynb   -> CodePart("cell 1", (Line(12, "import torch"), ...)), CodePart("cell 3", ...), ...
 
-The code is text to be looked at and is never executed. Lines are numbered as in the file.
+The code is only parsed and never executed. Lines are numbered as in the file.
 """
 
 import contextlib

@@ -1,9 +1,9 @@
-"""Files that are one log cut into several: put in the order in which they were written, what two of them share read once.
+"""Files that are parts of one log: put in the order in which they were written; lines that two of them share are read once.
 
     kern.log, kern.log.1, kern.log.2.gz     -> kern.log.2.gz, kern.log.1, kern.log   (rotated)
     dmesg-erst-1, dmesg-erst-2              -> Part2, Part1                          (pstore: the highest part is the oldest)
 
-Times in front of their first lines decide where they can be compared, else the numbers in their names.
+The times of their first lines give the order where they can be compared, else the numbers in their names.
 """
 
 import re
@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 from forensics.core import lazy
 from forensics.model import Source
-from forensics.sources.overlap import read_once
-from forensics.sources.turning import Moment, moment
+from forensics.sources.overlap import without_overlap
+from forensics.sources.turning import Moment, line_time
 
 PACKED_SUFFIX_PATTERN = lazy.regex(r"\.(?:gz|xz|bz2|zst|Z)$")
 ROTATED = lazy.regex(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6})?|\d{4}-\d\d-\d\d))$")
@@ -25,7 +25,7 @@ STAMP_CHARS = 100
 YEAR_S = 366 * 86400.0
 
 
-def in_order(found: Iterable[Source]) -> list[Source]:
+def order_rotated(found: Iterable[Source]) -> list[Source]:
     """`found` with the members of each set in order of writing, at the place of the first of them."""
     found = list(found)
     groups: dict[str, list[Source]] = defaultdict(list)
@@ -60,11 +60,11 @@ def _ordered(group: list[Source]) -> list[Source]:
     if all(parts):
         keys = [(int(p[2]), -int(p[3])) for p in parts if p]
         return [s for _, s in sorted(zip(keys, group, strict=True), key=lambda pair: pair[0])]
-    moments = [next((m for line in lines if (m := moment(line[:STAMP_CHARS]))), None) for lines in heads]
+    moments = [next((m for line in lines if (m := line_time(line[:STAMP_CHARS]))), None) for lines in heads]
     times = _comparable(moments)
     ages = times or [-_number(source.name) for source in group]
     ordered = [s for _, s in sorted(zip(ages, group, strict=True), key=lambda pair: pair[0])]
-    return read_once(ordered)
+    return without_overlap(ordered)
 
 
 def _comparable(moments: list[Moment | None]) -> list[float] | None:
@@ -82,7 +82,7 @@ def _comparable(moments: list[Moment | None]) -> list[float] | None:
 
 
 def _number(name: str) -> float:
-    """How old the name says a file is: `kern.log` 0, `kern.log.2.gz` 2; of dates, the later the younger."""
+    """The age of a file by its name: `kern.log` 0, `kern.log.2.gz` 2; with dates, the later the younger."""
     found = ROTATED.search(PACKED_SUFFIX_PATTERN.sub("", name))
     if not found:
         return 0.0

@@ -1,7 +1,7 @@
-"""Parts of one long stream as files of their own: the members of a tar, the sections of a bug report.
+"""Parts of one long stream as files: the members of a tar, the sections of a bug report.
 
-A compressed stream can only be read forward. Parts that are read in order share one pass over it; one that is asked for out
-of order gets a pass of its own.
+A compressed stream can only be read forward. Parts that are read in order share one pass over it; a part that is read out of
+order gets a pass of its own.
 """
 
 import io

@@ -1,7 +1,7 @@
 """Standard input as Sources: text, compressed text, a container of records or an archive, as `dmesg | forensics stdin` sends it.
 
-It can be read once. Its first bytes are kept, so that it can be looked at before it is read; an archive, which has to be read
-twice, is held in memory up to a limit.
+Standard input can be read once. Its first bytes are kept to recognise its format; an archive, which has to be read twice, is held
+in memory up to a limit.
 """
 
 import io
@@ -11,10 +11,10 @@ from typing import BinaryIO, cast
 from forensics.core import limits
 from forensics.core.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
-from forensics.sources.archives import archive
+from forensics.sources.archives import detect_archive
 from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, first_bytes
-from forensics.sources.compression import packing, unpacked
-from forensics.sources.opened import opened
+from forensics.sources.compression import detect_compression, unpacked_stream
+from forensics.sources.opened import open_blob
 
 STDIN_NAME = "<stdin>"
 KEPT_BYTES = 1 << 20
@@ -47,7 +47,7 @@ def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
     else:
         once = _Once(kept, stream)
         blob = Blob(name, once.open)
-    found = list(opened(blob, noted.append))
+    found = list(open_blob(blob, noted.append))
     for warning in noted:
         warn(warning)
     if not found:
@@ -57,14 +57,14 @@ def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
 
 def _is_archive(head: bytes) -> bool:
     for _ in range(limits.current.packings):
-        kind = packing(head)
+        kind = detect_compression(head)
         if kind is None:
             break
         try:
-            head = first_bytes(unpacked(cast(BinaryIO, io.BytesIO(head)), kind))
+            head = first_bytes(unpacked_stream(cast(BinaryIO, io.BytesIO(head)), kind))
         except (OSError, EOFError):
             return False
-    return archive(head[:PACKING_PROBE_BYTES]) is not None
+    return detect_archive(head[:PACKING_PROBE_BYTES]) is not None
 
 
 class _Once:

@@ -1,6 +1,6 @@
-"""A blob of text to its Source: encoding, quoting and container are recognised by its first bytes, and undone while it is read.
+"""A blob of text to its Source: encoding, quoting and container are recognised by its first bytes, and decoded while it is read.
 
-Text that needs none of it is passed on as it lies, block by block.
+Plain text passes unchanged, block by block.
 """
 
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, read_blocks
-from forensics.sources.colours import rejoined
-from forensics.sources.encodings import decoded, encoding, not_text
+from forensics.sources.colours import rejoin_exceptions
+from forensics.sources.encodings import binary_kind, decode_blocks, detect_encoding
 from forensics.sources.formats import Format, Head, recognise
 from forensics.sources.formats.base import Note
-from forensics.sources.origin import Origin, lined
+from forensics.sources.origin import LineOrigin, line_blocks
 from forensics.sources.programs import code_of, holds_code
 from forensics.sources.strips import Strip, needed
 
@@ -31,11 +31,11 @@ def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source |
 def _text_source(blob: Blob, head: bytes, complete: bool, warn: Warn, first: int) -> Source | None:
     if found := recognise(Head(head, complete), raw=True):
         return _decoded(blob, found, None, (), first)
-    if kind := not_text(head):
+    if kind := binary_kind(head):
         warn(Warning("binary", f"not read: {kind}", blob.name))
         return None
-    name = encoding(head)
-    start = Head(b"".join(decoded(iter([head]), name)), complete)
+    name = detect_encoding(head)
+    start = Head(b"".join(decode_blocks(iter([head]), name)), complete)
     strips = needed(start)
     for strip in strips:
         start = Head(b"".join(strip.undo(iter([start.data]))), complete)
@@ -43,7 +43,7 @@ def _text_source(blob: Blob, head: bytes, complete: bool, warn: Warn, first: int
         return _decoded(blob, found, name, strips, first)
 
     def blocks(warn: Warn) -> Iterator[bytes]:
-        return rejoined(_undone(decoded(read_blocks(blob, warn), name), strips))
+        return rejoin_exceptions(_undone(decode_blocks(read_blocks(blob, warn), name), strips))
 
     shift = (lambda line: line + first - 1) if first > 1 else None
     return Source(blob.name, blocks, blob.compression, blob.modified, shift, size=None if shift else blob.size)
@@ -56,15 +56,15 @@ def _undone(blocks: Iterator[bytes], strips: tuple[Strip, ...]) -> Iterator[byte
 
 
 def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, ...], first: int) -> Source:
-    origin = Origin(first)
+    origin = LineOrigin(first)
 
     def blocks(warn: Warn) -> Iterator[bytes]:
         def note(kind: str, message: str, line: int | None) -> None:
             warn(Warning(kind, message, blob.name, line))
 
         given = read_blocks(blob, warn)
-        text = given if found.raw else _undone(decoded(given, name), strips)
-        return rejoined(lined(found.decode(text, note), origin))
+        text = given if found.raw else _undone(decode_blocks(given, name), strips)
+        return rejoin_exceptions(line_blocks(found.decode(text, note), origin))
 
     return Source(
         name=blob.name,

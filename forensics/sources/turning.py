@@ -1,9 +1,9 @@
-"""Newest-first records turned around, so that causes stand in front of their consequences as in every other log.
+"""Records with the newest first to records with the oldest first, so that causes precede consequences as in every other log.
 
     Dec 9, 2024, 2:29:41 PM | INFO | KernelRestarter: restarting kernel       2:29:39 PM | WARNING | Invalid handle ...
     Dec 9, 2024, 2:29:39 PM | WARNING | Invalid handle ...               ->   2:29:41 PM | INFO | KernelRestarter: ...
 
-The order is known by the times in front of the records. Turning needs all of them in memory, `limits.turned` bytes at most.
+The times at the start of the records show their order. Reversing needs all of them in memory, at most `limits.turned` bytes.
 """
 
 import itertools
@@ -28,8 +28,8 @@ Moment = tuple[str, float]
 """A kind of clock, and a number that grows with time; of different kinds, they cannot be compared."""
 
 
-def moment(line: str) -> Moment | None:
-    """When, as the front of `line` tells it, to be compared with others of its kind only."""
+def line_time(line: str) -> Moment | None:
+    """The time at the start of `line`, with its kind: only times of one kind can be compared."""
     if found := ISO_LINE_PATTERN.match(line):
         year, month, day, hour, minute, second = (int(found[i]) for i in range(1, 7))
         return _wall("iso", year, month, day, hour, minute, second, found[7])
@@ -53,12 +53,12 @@ def _wall(kind: str, year: int, month: int, day: int, hour: int, minute: int, se
     return kind, whole + float(f"0.{part}" if part else 0)
 
 
-def newest_first(lines: Iterable[str], least: int = MIN_FALLS_OF_PIECES) -> bool:
+def is_newest_first(lines: Iterable[str], least: int = MIN_FALLS_OF_PIECES) -> bool:
     """Do the times of `lines` only ever fall, `least` times or more?"""
     falls = 0
     last: Moment | None = None
     for line in lines:
-        now = moment(line)
+        now = line_time(line)
         if now is None:
             continue
         if last is not None and last[0] == now[0]:
@@ -69,12 +69,12 @@ def newest_first(lines: Iterable[str], least: int = MIN_FALLS_OF_PIECES) -> bool
     return falls >= least
 
 
-def turned(pieces: Iterable[Piece], note: Note, least: int = MIN_FALLS_OF_PIECES) -> Iterator[Piece]:
+def oldest_first(pieces: Iterable[Piece], note: Note, least: int = MIN_FALLS_OF_PIECES) -> Iterator[Piece]:
     """`pieces` in order of time: as they come, or backwards when the first of them are newest first. `least`: so many
     falls of the time show it."""
     pieces = iter(pieces)
     first = list(itertools.islice(pieces, PROBED_PIECES))
-    if not newest_first((p[2][:100].decode("utf-8", "replace") for p in first), least):
+    if not is_newest_first((p[2][:100].decode("utf-8", "replace") for p in first), least):
         yield from first
         yield from pieces
         return

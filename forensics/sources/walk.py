@@ -1,7 +1,7 @@
 """Folders to files: every regular file below a folder, in order of name, never twice and never through a loop.
 
-Of more files than the limit allows, those are read whose names say that they are logs, and among equals the newest: what tells of
-an end was written last.
+Of more files than the limit allows, those with the name of a log are read, and among equals the newest: lines about an end are
+written last.
 
     100,000 files:  run/train.log, run/rank7.err, data/00001.json, ...  ->  the logs, and the newest of data/
 """
@@ -16,15 +16,15 @@ from forensics.core import lazy, limits
 from forensics.model import Warn, Warning
 
 SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}
-SKIPPED_FILES = {"expected.yaml", "labels.jsonl"}  # what a labelled case should be answered with is no log of it
-SEEN = 50  # times as many files as may be read are looked at
+SKIPPED_FILES = {"expected.yaml", "labels.jsonl"}  # the labels of a labelled case are no logs
+SEEN = 50  # times as many names as files that may be read are compared
 LOG_NAME_PATTERN = lazy.regex(
     r"(?i)(?:^|[._-])(?:logs?|out|err|errors?|stdout|stderr|dmesg|messages|syslog|kern|kmsg|journal|console|crash|ipynb)(?:[._-]|\d*$)"
 )
 Rank = tuple[bool, float]  # called like a log, time of the last change
 
 
-def walk(top: Path, warn: Warn) -> Iterator[Path]:
+def walk_files(top: Path, warn: Warn) -> Iterator[Path]:
     """The regular files at or below `top`; links to folders are not followed, pipes and devices are not opened."""
     if not top.is_dir():
         if _rank(top, warn):
@@ -47,7 +47,7 @@ def walk(top: Path, warn: Warn) -> Iterator[Path]:
 
 
 def _told(seen: int, most: int, left: str) -> str:
-    """What was left out, with an example, and how to have it read."""
+    """The warning about files left out, with an example, and how to have them read."""
     stopped = f"; the folder holds more than {seen - 1:,}" if seen > most * SEEN else ""
     return (
         f"{most:,} of {min(seen, most * SEEN):,} files were read, those called like logs first, then the newest{stopped}; "
@@ -67,7 +67,7 @@ def _below(top: Path, warn: Warn) -> Iterator[tuple[Rank, str]]:
 
 
 def _rank(path: Path, warn: Warn) -> Rank | None:
-    """How much a regular file is worth reading; None for what is no regular file, with a warning."""
+    """The rank of a regular file among those to read; None for another kind of file, with a warning."""
     try:
         status = path.stat()
     except OSError as error:

@@ -10,17 +10,17 @@ from msgspec.structs import replace
 
 from forensics import advice
 from forensics.core import limits
-from forensics.model import Finding, Incident, IncidentCause, IncidentSummary, Moment, Observation, Role
+from forensics.model import Finding, Incident, IncidentCause, IncidentSummary, Observation, Role, TimelineEntry
 from forensics.model.verdicts import Candidate, Diagnosis
 
 MAX_FULL_CAUSES = 3  # causes of an incident after the first that are given in full
 MAX_INCIDENT_EVIDENCE_LINES = 5  # of each of these
 
 
-def in_order(
+def order_incidents(
     found: list[Incident], each: list[Diagnosis], decided: Diagnosis, first: Finding
 ) -> tuple[list[Incident], list[Diagnosis]]:
-    """First the incident that holds the first cause's evidence, told as the whole is; then those that ended badly.
+    """First the incident with the first cause's evidence, with the decision on all incidents; then those that ended badly.
 
     Of several that hold some, the one in which the process died that `first`, what is said of that cause, names.
     """
@@ -44,7 +44,7 @@ def incident_summaries(
 ) -> tuple[IncidentSummary, ...]:
     """Each of `found` that was decided, with what `tell` says of its causes; those of the first one are the report's own."""
     both = list(zip(found, decided, strict=False))
-    all_findings = [first, *(advice.linked(tell(d), i) for i, d in both[1:])]
+    all_findings = [first, *(advice.annotate_links(tell(d), i) for i, d in both[1:])]
     return tuple(_incident(i, n, d, f) for n, ((i, d), f) in enumerate(zip(both, all_findings, strict=False), 1))
 
 
@@ -63,7 +63,7 @@ def _incident(incident: Incident, number: int, decision: Diagnosis, found: tuple
         links=links,
         time=min((e.time for e in incident.events if e.time and e.cause == first.id), default=incident.start),
         verdict=decision.verdict,
-        subject=advice.who(first.facts),
+        subject=advice.affected(first.facts),
         candidates=tuple(IncidentCause(f.id, f.title, f.role, f.probability) for f in found),
         findings=tuple(_short(f) for f in found[:MAX_FULL_CAUSES]) if in_full else (),
     )
@@ -74,9 +74,9 @@ def _short(finding: Finding) -> Finding:
     return replace(finding, evidence=finding.evidence[:MAX_INCIDENT_EVIDENCE_LINES], ledger=())
 
 
-def moments(found: list[Incident], decided: list[Diagnosis]) -> tuple[Moment, ...]:
+def timeline(found: list[Incident], decided: list[Diagnosis]) -> tuple[TimelineEntry, ...]:
     """The timeline: every observation with the role of its cause in its incident."""
-    made: list[Moment] = []
+    made: list[TimelineEntry] = []
     for incident, decision in zip_longest(found, decided):  # of very many incidents, the last ones are listed only
         role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)} if decision else {}
         made += [_moment(e, role) for e in incident.events]
@@ -87,6 +87,6 @@ def _role(candidate: Candidate, first: bool) -> Role:
     return "root" if first else "symptom" if candidate.explained_by else "contributing"
 
 
-def _moment(event: Observation, role: dict[str, Role]) -> Moment:
+def _moment(event: Observation, role: dict[str, Role]) -> TimelineEntry:
     known_role = role.get(event.cause) if event.cause else None
-    return Moment(event.time, event.lane, event.source, event.line, event.kind, event.cause, known_role or "noise")
+    return TimelineEntry(event.time, event.lane, event.source, event.line, event.kind, event.cause, known_role or "noise")

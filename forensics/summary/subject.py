@@ -18,7 +18,11 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
     """What the verdict speaks of, and how it ended. `first`: what is said of the first cause, which may name the job."""
     entity, lane = asked.entity(), asked.main_lane()
     if lane and entity.name == lane.source:
-        job = JOB_PATTERN.fullmatch(advice.who(first.facts)) if entity.kind == "job" and decided.verdict != "no_crash" else None
+        job = (
+            JOB_PATTERN.fullmatch(advice.affected(first.facts))
+            if entity.kind == "job" and decided.verdict != "no_crash"
+            else None
+        )
         entity = Entity(entity.kind, job["number"] if job else _own_source(decided, asked) or entity.name)
     attempts = len(lane.attempts) if lane and not asked.machine else 1
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
@@ -57,7 +61,7 @@ def earlier_attempts(decided: Diagnosis, asked: Subject, causes: tuple[Finding, 
     }
     found: list[EarlierAttempt] = []
     shown = max((p.line for p in causes[0].evidence if p.source == lane.source), default=lane.attempts[-1].last_line)
-    for attempt in (a for a in lane.attempts[:-1] if a.last_line < shown):  # behind it nothing is earlier than what is told
+    for attempt in (a for a in lane.attempts[:-1] if a.last_line < shown):  # later attempts are no earlier ones
         lines = [n for n in ends if attempt.first_line <= n <= attempt.last_line]
         if lines:
             end, proof = ends[max(lines)]

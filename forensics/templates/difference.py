@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from forensics.core.text import last_frame
-from forensics.model import Difference, Message, Source, Warn, Warning
-from forensics.templates.tally import Group, Templates, rows, whole_lines
+from forensics.model import Difference, MessageGroup, Source, Warn, Warning
+from forensics.templates.tally import TemplateGroup, Templates, split_rows, whole_lines
 
 MOST_KNOWN = 2_000_000  # templates of the good run
 MOST_NEW = 20_000  # of the bad run; further ones are counted
@@ -37,7 +37,7 @@ def difference(
     """
     noted = list(warnings)
     templates = Templates()
-    known, names = known_in(good, templates, noted.append)
+    known, names = known_templates(good, templates, noted.append)
     found = _Found(known, templates)
     read = [source.name for source in bad if found.read(source, noted.append)]
     messages = tuple(_message(n, is_trouble) for n in found.new.values())
@@ -49,14 +49,14 @@ def difference(
     return Difference(names, tuple(read), found.lines, len(found.shared), messages, found.left_out, all_warnings)
 
 
-def known_in(given: Iterable[Source], templates: Templates, warn: Warn) -> tuple[set[int], tuple[str, ...]]:
+def known_templates(given: Iterable[Source], templates: Templates, warn: Warn) -> tuple[set[int], tuple[str, ...]]:
     """A number for each template in `given`, and the names of the sources."""
     known: set[int] = set()
     names: list[str] = []
     for source in given:
         names.append(source.name)
         for block in whole_lines(source.blocks(warn)):
-            known.update(hash(group.template) for group in templates.groups(rows(block)))
+            known.update(hash(group.template) for group in templates.groups(split_rows(block)))
         if len(known) > MOST_KNOWN:
             warn(Warning("limit", "the good run says too many different things; the rest of it was not read", source.name))
             break
@@ -76,7 +76,7 @@ class _Found:
         """Take in one source; was there a line in it?"""
         before, start = self.lines, 1
         for block in whole_lines(source.blocks(warn)):
-            lines = rows(block)
+            lines = split_rows(block)
             for group in self.templates.groups(lines):
                 if hash(group.template) in self.known:
                     self.shared.add(hash(group.template))
@@ -86,7 +86,7 @@ class _Found:
             self.lines += len(lines)
         return self.lines > before
 
-    def _add(self, group: Group, source: Source, start: int) -> None:
+    def _add(self, group: TemplateGroup, source: Source, start: int) -> None:
         new = self.new.get(group.template)
         if new is None:
             if len(self.new) >= MOST_NEW:
@@ -98,9 +98,9 @@ class _Found:
         new.last_source, new.last_line = source, max(start + group.last, new.last_line if new.last_source is source else 0)
 
 
-def _message(new: _New, is_trouble: Callable[[str], bool]) -> Message:
+def _message(new: _New, is_trouble: Callable[[str], bool]) -> MessageGroup:
     first, last = new.source.origin or int, new.last_source.origin or int
-    return Message(
+    return MessageGroup(
         new.source.name,
         first(new.line),
         new.last_source.name,

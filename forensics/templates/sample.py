@@ -14,7 +14,7 @@ LAST_BLOCKS = 2
 BLOCK_BYTES = 1 << 20
 
 
-def sampled(scan: Scan) -> Iterator[tuple[int, bytes]]:
+def sample_blocks(scan: Scan) -> Iterator[tuple[int, bytes]]:
     """An even sample of the blocks of a source and its last ones, each with the number of its first line.
 
     Of a member of an archive, which would be unpacked again, the ends that the scan kept, and of what can be read only once.
@@ -39,7 +39,7 @@ def sampled(scan: Scan) -> Iterator[tuple[int, bytes]]:
     yield from _ends(scan, number)
 
 
-def ignore(_: Warning) -> None:
+def ignore_warning(_: Warning) -> None:
     """What is said about a source was said when it was first read."""
 
 
@@ -56,7 +56,7 @@ def _blocks(source: Source) -> Iterator[bytes]:
     """Whole lines, BLOCK_BYTES or a little more together, so that few blocks are a fair sample of many files' worth."""
     parts: list[bytes] = []
     size = 0
-    for block in whole_lines(source.blocks(ignore)):
+    for block in whole_lines(source.blocks(ignore_warning)):
         parts.append(block)
         size += len(block)
         if size >= BLOCK_BYTES:

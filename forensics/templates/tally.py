@@ -21,7 +21,7 @@ HEX_PATTERN = lazy.regex(
 DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 
-class Group(Struct):
+class TemplateGroup(Struct):
     """The lines of one template in one block. `first`, `last`: their places in it, from 0."""
 
     template: str
@@ -38,7 +38,7 @@ class Templates:
         self.make = make
         self.known: dict[bytes, str] = {}
 
-    def groups(self, rows: list[bytes]) -> Iterator[Group]:
+    def groups(self, rows: list[bytes]) -> Iterator[TemplateGroup]:
         """The groups of some lines, in order of their first ones; lines without a message are in none."""
         shapes = shape(b"\n".join(rows)).split(b"\n")
         numbers = range(len(shapes))
@@ -47,7 +47,7 @@ class Templates:
         for what, count in Counter(shapes).items():
             first = firsts[what]
             if made := self._template(what, rows[first]):
-                yield Group(made, rows[first], count, first, lasts[what])
+                yield TemplateGroup(made, rows[first], count, first, lasts[what])
 
     def _template(self, what: bytes, row: bytes) -> str:
         known = self.known.get(what)
@@ -68,7 +68,7 @@ class Templates:
             self.known[what] = made
 
 
-def rows(block: bytes) -> list[bytes]:
+def split_rows(block: bytes) -> list[bytes]:
     """The lines of whole ones in `block`: of each the last frame, its first COMPARED_LINE_BYTES."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")

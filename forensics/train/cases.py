@@ -117,7 +117,7 @@ def _expected(folder: Path, knowledge: Database) -> Iterator[Case]:
             raise UsageError("names no cause", str(path))
         right = _known((str(answer["cause"]), *map(str, answer.get("accept") or ())), knowledge, str(path))
         logs = sorted(p for p in path.parent.rglob("*") if p.is_file() and p != path)
-        yield Case(path.parent.name, right, path.parent.name, False, question_of(logs, knowledge), folder.name)
+        yield Case(path.parent.name, right, path.parent.name, False, decision_input_of(logs, knowledge), folder.name)
 
 
 def _origin(source: str) -> str:
@@ -134,24 +134,24 @@ def _known(right: tuple[str, ...], knowledge: Database, where: str) -> tuple[str
     return right
 
 
-def question_of(paths: list[Path], knowledge: Database) -> DecisionInput:
+def decision_input_of(paths: list[Path], knowledge: Database) -> DecisionInput:
     """What the pipeline decides about when it is given `paths`."""
     return _question(_examined(paths, knowledge), knowledge)
 
 
-def _examined(paths: list[Path], knowledge: Database) -> pipeline.Examined:
+def _examined(paths: list[Path], knowledge: Database) -> pipeline.PlacedCase:
     try:
         given = list(sources.open_paths(paths, lambda _w: None))
     except SourceError:
         given = []
-    return pipeline.examine(given, knowledge, workers=1)
+    return pipeline.place_case(given, knowledge, workers=1)
 
 
-def _question(seen: pipeline.Examined, knowledge: Database) -> DecisionInput:
-    return pipeline.question_about(correlation.joined(seen.incidents), seen.asked, knowledge)
+def _question(seen: pipeline.PlacedCase, knowledge: Database) -> DecisionInput:
+    return pipeline.question_about(correlation.join_incidents(seen.incidents), seen.asked, knowledge)
 
 
-def _line_examples(seen: pipeline.Examined, evidence: Sequence[str], knowledge: Database) -> tuple[LineExample, ...]:
+def _line_examples(seen: pipeline.PlacedCase, evidence: Sequence[str], knowledge: Database) -> tuple[LineExample, ...]:
     """The labelled lines, and of the others those with words of trouble and the rest, of each an even MAX_OTHER_LINES."""
     lines = candidate_lines([a.scan for a in seen.analyses], line_classes(knowledge))
     wanted = {id(line) for line in lines if is_labelled(line.text, evidence)}
@@ -173,7 +173,7 @@ def is_labelled(text: str, evidence: Sequence[str]) -> bool:
     return any(quoted in text or (len(text) >= MIN_QUOTED_CHARS and text in quoted) for quoted in evidence)
 
 
-def without(case: Case, unknown: Callable[[Observation], bool]) -> Case:
+def without_signatures(case: Case, unknown: Callable[[Observation], bool]) -> Case:
     """`case` as if no signature knew the observations that are `unknown`; their lines no longer count as evidence."""
     asked = case.question
     kept = [o for o in asked.owned if not unknown(o.observation)]
@@ -182,4 +182,4 @@ def without(case: Case, unknown: Callable[[Observation], bool]) -> Case:
 
 def without_its_cause(case: Case) -> Case:
     """`case` with every observation of its labelled cause removed."""
-    return without(case, lambda observation: observation.cause == case.right[0])
+    return without_signatures(case, lambda observation: observation.cause == case.right[0])

@@ -18,8 +18,8 @@ from forensics.outcome.trees import Trees
 from forensics.train import outcome_fit, text, weights
 from forensics.train.cases import Case, without_its_cause
 from forensics.train.lines_fit import fit_lines
-from forensics.train.rates import fired
-from forensics.train.weights import Choice
+from forensics.train.rates import count_firings
+from forensics.train.weights import RankingExample
 
 FOLD_COUNT = 5
 # The weight of a copy whose own cause no signature knew, beside 1 for the case as it is: what is new is met more rarely.
@@ -32,31 +32,31 @@ def train(
     """The Model of all `cases` and the signatures' examples.
 
     The ranker's weights are learned from what a text model says that never saw the case's origin, the outcome's calibration from
-    trees that did not, and both from rates without what that origin told: what they say of cases they have learned from is too
+    trees that did not, and both from rates without that origin: what they say of cases they have learned from is too
     good. Raises UsageError for fewer origins than `folds`, or cases of one cause only.
     """
     fold = folds_of(cases, folds)
     rates = rates_without(cases)
-    bad, weight = [not c.healthy for c in cases], outcome_fit.weights(cases, emphasis)
+    bad, weight = [not c.healthy for c in cases], outcome_fit.case_weights(cases, emphasis)
     words = [c.question.ending_rows(knowledge) for c in cases]
-    rows = outcome_fit.matrix(cases, rates, _blind_endings(words, bad, weight, fold), knowledge)
+    rows = outcome_fit.outcome_matrix(cases, rates, _blind_endings(words, bad, weight, fold), knowledge)
     blind_trees = _blind_trees(rows, bad, weight, fold)
     raw = [blind_trees[f].raw(row) for f, row in zip(fold, rows.tolist(), strict=True)]
-    outcome = outcome_fit.calibrated(outcome_fit.fit_trees(rows, bad, weight), raw, bad, weight)
+    outcome = outcome_fit.calibrate(outcome_fit.fit_trees(rows, bad, weight), raw, bad, weight)
     ending = outcome_fit.fit_ending(words, bad, weight)
-    outcome = outcome_fit.bounded(outcome, cases, weight, knowledge)
+    outcome = outcome_fit.with_terminal_minimum(outcome, cases, weight, knowledge)
     failed = [i for i, c in enumerate(cases) if c.right[0] != HEALTHY and c.cause_known]
     named, theirs, shares = [cases[i] for i in failed], [rates[i] for i in failed], [weight[i] for i in failed]
-    examples = text.examples()
+    examples = text.signature_examples()
     blind = text_models(named, examples, folds_of(named, folds))
-    made = text.fit([*map(text.document_of, named), *examples])
-    values = weights.fit(choices(named, blind, theirs, shares, knowledge))
+    made = text.fit_text_model([*map(text.document_of, named), *examples])
+    values = weights.fit_ranker(ranking_examples(named, blind, theirs, shares, knowledge))
     return replace(made, values=values, outcome=outcome, ending=ending, lines=fit_lines(cases))
 
 
 def rates_without(cases: Sequence[Case]) -> list[Rates]:
-    """For each case the signatures' rates without what its own origin told."""
-    found = fired(cases, outcome_fit.weights(cases))
+    """For each case the signatures' rates without the cases of its own origin."""
+    found = count_firings(cases, outcome_fit.case_weights(cases))
     whole = found.rates()
     by_origin = {origin: found.without(origin, whole) for origin in {c.source for c in cases}}
     return [by_origin[c.source] for c in cases]
@@ -95,7 +95,7 @@ def _blind_endings(
 def text_models(cases: Sequence[Case], known: Sequence[text.Document], fold: Sequence[int]) -> list[Model]:
     """For each case, a text model that learned from no case of its origin."""
     documents = [text.document_of(c) for c in cases]
-    made = {n: text.fit([*(d for d, f in zip(documents, fold, strict=True) if f != n), *known]) for n in set(fold)}
+    made = {n: text.fit_text_model([*(d for d, f in zip(documents, fold, strict=True) if f != n), *known]) for n in set(fold)}
     return [made[n] for n in fold]
 
 
@@ -115,18 +115,20 @@ def folds_of(cases: Sequence[Case], folds: int) -> list[int]:
     return fold
 
 
-def choices(
+def ranking_examples(
     cases: Sequence[Case], models: Sequence[Model], rates: Sequence[Rates], weight: Sequence[float], knowledge: Database
-) -> list[Choice]:
+) -> list[RankingExample]:
     """Each case as it is, with its weight, and a copy whose own cause no signature knew."""
-    made: list[Choice] = []
+    made: list[RankingExample] = []
     for case, model, theirs, share in zip(cases, models, rates, weight, strict=True):
-        made.append(Choice(offered(case, model, theirs, knowledge), case.right, share))
-        made.append(Choice(offered(without_its_cause(case), model, theirs, knowledge), case.right, UNFAMILIAR * share))
+        made.append(RankingExample(candidate_features(case, model, theirs, knowledge), case.right, share))
+        made.append(
+            RankingExample(candidate_features(without_its_cause(case), model, theirs, knowledge), case.right, UNFAMILIAR * share)
+        )
     return made
 
 
-def offered(case: Case, model: Model, rates: Rates, knowledge: Database) -> dict[str, list[float]]:
+def candidate_features(case: Case, model: Model, rates: Rates, knowledge: Database) -> dict[str, list[float]]:
     """The candidates of a case and their features."""
     found = candidates(case.question.owned, model.text(case.question.words()), knowledge, rates)
     return {c.cause: [c.features[n] for n in FEATURE_NAMES] for c in found}

@@ -37,7 +37,7 @@ def fit_lines(cases: Sequence[Case]) -> LineWeights:
     rows = hstack([words_matrix([line.words for line in lines], WORD_ROWS), csr_matrix(structure * scale)]).tocsr()
     learner = LogisticRegression(C=STRENGTH, max_iter=400)
     learner.fit(rows, np.array([line.decides for line in lines]), sample_weight=np.array(weight))
-    told = learner.coef_[0].copy()
-    told[WORD_ROWS:] *= scale
-    numbers = told.astype(np.float32).astype(float).tolist()  # as they are stored
+    weights_found = learner.coef_[0].copy()
+    weights_found[WORD_ROWS:] *= scale
+    numbers = weights_found.astype(np.float32).astype(float).tolist()  # as they are stored
     return LineWeights(numbers[:WORD_ROWS], numbers[WORD_ROWS:])

@@ -38,7 +38,7 @@ TITLES = (
 )
 
 
-class Answer(Struct, frozen=True):
+class Prediction(Struct, frozen=True):
     """What was said of a case: causes with their probabilities, most probable first. `evidence`: the first cause's lines."""
 
     case: Case
@@ -105,15 +105,15 @@ class Measures(Struct, frozen=True):
         return " ".join(f"{x:>8}" if isinstance(x, int) else f"{x:8.3f}" if x == x else "       -" for x in values)
 
 
-def answer(case: Case, model: Model, precedence: Precedence, knowledge: Database, rates: Rates | None = None) -> Answer:
-    """What is said of a case. `rates`: in place of the database's, without what the case's own origin told."""
+def predict(case: Case, model: Model, precedence: Precedence, knowledge: Database, rates: Rates | None = None) -> Prediction:
+    """The Prediction for a case. `rates`: instead of the database's, without the cases of the same origin."""
     found = decide(case.question, knowledge, model, precedence, rates)
     first = found.candidates[0]
     lines = tuple(p.text for o in first.owned for p in o.observation.proofs) or tuple(text for _, _, text in found.outcome.lines)
-    return Answer(case, tuple((c.cause, c.probability) for c in found.candidates), found.verdict, lines, found)
+    return Prediction(case, tuple((c.cause, c.probability) for c in found.candidates), found.verdict, lines, found)
 
 
-def measure(answers: Sequence[Answer]) -> Measures:
+def measure_predictions(answers: Sequence[Prediction]) -> Measures:
     """The numbers of `answers`, one at least."""
     healthy = [a for a in answers if a.case.healthy]
     failed = [a for a in answers if not a.case.healthy]
@@ -132,28 +132,32 @@ def measure(answers: Sequence[Answer]) -> Measures:
         top3=_share(named, lambda a: a.among(3)),
         hard=_share([a for a in named if a.case.hard], lambda a: a.hit),
         evidence=sum(shown) / len(shown) if shown else float("nan"),
-        ece=sum(n * abs(said - right) for n, said, right in reliability(known)) / max(1, len(known)),
+        ece=sum(n * abs(said - right) for n, said, right in reliability_bins(known)) / max(1, len(known)),
         brier=sum((a.probability - a.hit) ** 2 for a in known) / max(1, len(known)),
         sure_and_wrong=sum(a.probability >= SURE_PROBABILITY and not a.hit for a in known),
     )
 
 
-def table(answers: Sequence[Answer]) -> str:
+def measures_table(answers: Sequence[Prediction]) -> str:
     """A row for each corpus, for each kind of log in it where there are several, and for all."""
     rows = [f"{'':28s}" + " ".join(f"{t:>8.8s}" for t in TITLES)]
-    by_corpus: dict[str, list[Answer]] = defaultdict(list)
+    by_corpus: dict[str, list[Prediction]] = defaultdict(list)
     for a in answers:
         by_corpus[a.case.corpus].append(a)
     for corpus, found in by_corpus.items():
-        rows.append(f"{corpus:28.28s}" + measure(found).row())
+        rows.append(f"{corpus:28.28s}" + measure_predictions(found).row())
         kinds = sorted({a.case.kind for a in found})
-        rows += [f"  {k or '-':26.26s}" + measure([a for a in found if a.case.kind == k]).row() for k in kinds if len(kinds) > 1]
+        rows += [
+            f"  {k or '-':26.26s}" + measure_predictions([a for a in found if a.case.kind == k]).row()
+            for k in kinds
+            if len(kinds) > 1
+        ]
     if len(by_corpus) > 1:
-        rows.append(f"{'all':28s}" + measure(answers).row())
+        rows.append(f"{'all':28s}" + measure_predictions(answers).row())
     return "\n".join(rows)
 
 
-def misses(answers: Sequence[Answer]) -> str:
+def misses_text(answers: Sequence[Prediction]) -> str:
     """Each wrong answer with how it was taken to end and the greatest contributions to its first cause and the right one."""
     rows: list[str] = []
     for a in answers:
@@ -168,19 +172,19 @@ def misses(answers: Sequence[Answer]) -> str:
     return "\n".join(rows)
 
 
-def _share(answers: Sequence[Answer], holds: Callable[[Answer], bool]) -> float:
+def _share(answers: Sequence[Prediction], holds: Callable[[Prediction], bool]) -> float:
     return sum(map(holds, answers)) / len(answers) if answers else float("nan")
 
 
-def reliability(answers: Sequence[Answer]) -> list[tuple[int, float, float]]:
+def reliability_bins(answers: Sequence[Prediction]) -> list[tuple[int, float, float]]:
     """Of each bin of probability that is not empty: answers in it, their mean probability, and the share that is right."""
-    bins: dict[int, list[Answer]] = defaultdict(list)
+    bins: dict[int, list[Prediction]] = defaultdict(list)
     for answer in answers:
         bins[min(BINS - 1, int(answer.probability * BINS))].append(answer)
     return [(len(b), sum(a.probability for a in b) / len(b), sum(a.hit for a in b) / len(b)) for _, b in sorted(bins.items())]
 
 
-def by_cause(answers: Sequence[Answer]) -> Mapping[str, tuple[int, float, float]]:
+def by_cause(answers: Sequence[Prediction]) -> Mapping[str, tuple[int, float, float]]:
     """Cause -> cases of it, precision, recall. An accepted answer counts as the cause it was labelled with; NaN where the
     cause was never named, or never happened."""
     named = [(a.case.right[0] if a.hit else a.first, a.case.right[0]) for a in answers]

@@ -31,7 +31,7 @@ RANDOM_FEATURES_A_SPLIT = 0.3
 ENDING_STRENGTH = 30.0  # scikit-learn's C, the inverse of the penalty: the words of an ending
 
 
-def weights(cases: Sequence[Case], emphasis: Mapping[str, float] | None = None) -> list[float]:
+def case_weights(cases: Sequence[Case], emphasis: Mapping[str, float] | None = None) -> list[float]:
     """The weight of each case. `emphasis`: a factor for corpora by name, for those that people read and labelled."""
     counts, factor = Counter(c.source for c in cases), emphasis or {}
     return [min(1.0, LARGEST_ORIGIN / counts[c.source]) * factor.get(c.corpus, 1.0) for c in cases]
@@ -44,15 +44,15 @@ def share_log_odds(cases: Sequence[Case], share_weights: Sequence[bool], weight:
     return log((bad + 1) / (good + 1))
 
 
-def bounded(trees: Trees, cases: Sequence[Case], weight: Sequence[float], knowledge: Database) -> Trees:
+def with_terminal_minimum(trees: Trees, cases: Sequence[Case], weight: Sequence[float], knowledge: Database) -> Trees:
     """`trees` with the least that is said of what is terminal by nature, as measured."""
     terminal = [is_terminal_by_nature(c.question.owned, c.question.lanes, c.question.machine, knowledge) for c in cases]
     return replace(trees, terminal=share_log_odds(cases, terminal, weight))
 
 
-def matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[EndingModel], knowledge: Database) -> Any:
-    """The features [cases, OUTCOME_FEATURES] as an array. `rates`, `endings`: for each case, those that its own origin told
-    nothing to."""
+def outcome_matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[EndingModel], knowledge: Database) -> Any:
+    """The features [cases, OUTCOME_FEATURES] as an array. `rates`, `endings`: for each case, those that were
+    learned without its own origin."""
     import numpy as np
 
     return np.array([c.question.features_of_outcome(knowledge, e, r) for c, e, r in zip(cases, endings, rates, strict=True)])
@@ -106,7 +106,12 @@ def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:
     )
     voters.fit(rows, failed, sample_weight=share)
     bad_class = list(voters.classes_).index(True)
-    return Trees(OUTCOME_FEATURES, base, forest(boosted), forest([_of_random(e.tree_, bad_class) for e in voters.estimators_]))
+    return Trees(
+        OUTCOME_FEATURES,
+        base,
+        forest_of_trees(boosted),
+        forest_of_trees([_of_random(e.tree_, bad_class) for e in voters.estimators_]),
+    )
 
 
 # One node: its feature or LEAF, the number of a Forest, and its children.
@@ -132,7 +137,7 @@ def _of_random(tree: Any, bad_class: int) -> list[_Node]:
     ]
 
 
-def forest(trees: Sequence[Sequence[_Node]]) -> Forest:
+def forest_of_trees(trees: Sequence[Sequence[_Node]]) -> Forest:
     """The nodes of `trees`, depth-first, their numbers as they are stored."""
     roots: list[int] = []
     features: list[int] = []
@@ -156,8 +161,9 @@ def forest(trees: Sequence[Sequence[_Node]]) -> Forest:
     return Forest(roots, features, rights, array("f", numbers))
 
 
-def calibrated(trees: Trees, raw: Sequence[float], bad: Sequence[bool], weight: Sequence[float]) -> Trees:
-    """`trees` with slope and shift by which `raw`, told blindly, becomes true log odds (Platt's logistic calibration)."""
+def calibrate(trees: Trees, raw: Sequence[float], bad: Sequence[bool], weight: Sequence[float]) -> Trees:
+    """`trees` with slope and shift by which `raw`, from trees that did not learn from the case, becomes true log odds (Platt's
+    logistic calibration)."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forensics.train.measure import Answer, reliability
+from forensics.train.measure import Prediction, reliability_bins
 
 DPI = 110
 
 
-def confusion(answers: Sequence[Answer], path: Path) -> None:
+def confusion_matrix(answers: Sequence[Prediction], path: Path) -> None:
     """The confusion matrix of labelled against named causes; an accepted answer counts as the cause it was labelled with."""
     from matplotlib.figure import Figure
 
@@ -32,13 +32,13 @@ def confusion(answers: Sequence[Answer], path: Path) -> None:
     figure.savefig(path)
 
 
-def reliability_rows(answers: Sequence[Answer]) -> tuple[list[float], list[float], list[int]]:
+def reliability_rows(answers: Sequence[Prediction]) -> tuple[list[float], list[float], list[int]]:
     """Mean probability, share of right answers, and number of answers of each bin."""
-    rows = reliability(answers)
+    rows = reliability_bins(answers)
     return [said for _, said, _ in rows], [right for _, _, right in rows], [count for count, _, _ in rows]
 
 
-def reliability_curve(named: Mapping[str, Sequence[Answer]], path: Path) -> None:
+def reliability_curve(named: Mapping[str, Sequence[Prediction]], path: Path) -> None:
     """How often answers of a probability are right, for each of `named`; a true probability lies on the diagonal."""
     from matplotlib.figure import Figure
 

@@ -1,7 +1,7 @@
 """Labelled cases -> how often each signature fired where nothing ended badly, by its own cause, and by another: rates.csv.
 
 A case counts with the weight of its origin. What is learned on top of the rates must not see a case's own part in them:
-`without` leaves out all that an origin told.
+`without` leaves out the cases of one origin.
 """
 
 from collections import defaultdict
@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from forensics.database import HEALTHY
-from forensics.database.rates import Rate, smoothed, written
+from forensics.database.rates import Rate, rates_csv, smoothed_rate
 from forensics.train.cases import FAILED, Case
 
 Counts = list[float]  # healthy, own, other
 
 
-class Fired(Struct):
+class FiringCounts(Struct):
     """`by_origin`: origin -> signature -> counts. `total`: of all origins. `weights`: of each signature."""
 
     by_origin: dict[str, dict[str, Counts]]
@@ -25,26 +25,26 @@ class Fired(Struct):
 
     def rates(self) -> dict[str, tuple[float, float]]:
         """Signature -> its log odds (failed, cause), of all origins."""
-        return {kind: _pair(smoothed(self.weights[kind], *counts)) for kind, counts in self.total.items()}
+        return {kind: _pair(smoothed_rate(self.weights[kind], *counts)) for kind, counts in self.total.items()}
 
     def without(self, origin: str, rates: Mapping[str, tuple[float, float]]) -> Mapping[str, tuple[float, float]]:
-        """`rates`, of all, as they are without what `origin` told."""
+        """The rates without the cases of `origin`. `rates`: of all cases."""
         changed = {
-            kind: _pair(smoothed(self.weights[kind], *(max(0.0, a - b) for a, b in zip(self.total[kind], own, strict=True))))
+            kind: _pair(smoothed_rate(self.weights[kind], *(max(0.0, a - b) for a, b in zip(self.total[kind], own, strict=True))))
             for kind, own in self.by_origin.get(origin, {}).items()
         }
         return {**rates, **changed}
 
     def csv(self) -> str:
         """The file."""
-        return written((k, c[0], c[1], c[2], smoothed(self.weights[k], *c)) for k, c in self.total.items())
+        return rates_csv((k, c[0], c[1], c[2], smoothed_rate(self.weights[k], *c)) for k, c in self.total.items())
 
 
 def _pair(rate: Rate) -> tuple[float, float]:
     return rate.failed, rate.cause
 
 
-def fired(cases: Sequence[Case], weight: Sequence[float]) -> Fired:
+def count_firings(cases: Sequence[Case], weight: Sequence[float]) -> FiringCounts:
     """In which of `cases`, each of its `weight`, each signature and record fired for the subject."""
     by_origin: dict[str, dict[str, Counts]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0, 0.0]))
     weights: dict[str, str] = {}
@@ -64,4 +64,4 @@ def fired(cases: Sequence[Case], weight: Sequence[float]) -> Fired:
     for found in by_origin.values():
         for kind, counts in found.items():
             total[kind] = [a + b for a, b in zip(total[kind], counts, strict=True)]
-    return Fired({k: dict(v) for k, v in by_origin.items()}, dict(total), weights)
+    return FiringCounts({k: dict(v) for k, v in by_origin.items()}, dict(total), weights)

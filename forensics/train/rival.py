@@ -16,7 +16,7 @@ from forensics.core import lazy
 from forensics.database import HEALTHY
 from forensics.model.verdicts import Lane
 from forensics.train.cases import Case
-from forensics.train.measure import Answer
+from forensics.train.measure import Prediction
 
 LOOKS_LIKE_AN_ERROR = lazy.regex(
     r"(?i)\b(?:error|exception|fatal|panic|killed|segmentation fault|abort(?:ed)?|traceback|failed)\b|Error\b|Exception\b"
@@ -36,7 +36,7 @@ class Table(Struct, frozen=True):
 
 
 @functools.cache
-def table() -> Table:
+def rival_table() -> Table:
     """The table of rival.yaml."""
     import yaml
 
@@ -44,12 +44,12 @@ def table() -> Table:
     return Table(tuple((re.compile(r["pattern"]), r["cause"]) for r in patterns["patterns"]), patterns["otherwise"])
 
 
-def by_rival(case: Case, lines: Sequence[str]) -> Answer:
+def by_rival(case: Case, lines: Sequence[str]) -> Prediction:
     """What the rival says of `lines`, the whole of the case's logs in order."""
     last = next((t for t in reversed(lines[-NEAR_THE_END:]) if LOOKS_LIKE_AN_ERROR.search(t)), None)
     if last is None:
-        return Answer(case, ((HEALTHY, 1.0),), "no_crash")
-    return Answer(case, ((table().cause_of(last), 1.0),), "crash", (last,))
+        return Prediction(case, ((HEALTHY, 1.0),), "no_crash")
+    return Prediction(case, ((rival_table().cause_of(last), 1.0),), "crash", (last,))
 
 
 def lines_of(lanes: Sequence[Lane]) -> list[str]:

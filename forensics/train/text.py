@@ -38,7 +38,7 @@ def document_of(case: Case) -> Document:
     return Document(frozenset(case.question.words()), case.right[0], case.source)
 
 
-def examples() -> list[Document]:
+def signature_examples() -> list[Document]:
     """Every positive example of the built-in signatures."""
     causes, _ = read_folders([builtin_folder()])
     return [
@@ -49,7 +49,7 @@ def examples() -> list[Document]:
     ]
 
 
-def vocabulary(documents: Sequence[Document]) -> list[str]:
+def kept_words(documents: Sequence[Document]) -> list[str]:
     """The words that are kept, sorted."""
     count: Counter[str] = Counter()
     private: Counter[str] = Counter()
@@ -66,12 +66,12 @@ def vocabulary(documents: Sequence[Document]) -> list[str]:
     )
 
 
-def fit(documents: Sequence[Document]) -> Model:
+def fit_text_model(documents: Sequence[Document]) -> Model:
     """The text half of a Model; its `values` are all 0. Needs documents of two causes or more."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
-    kept = vocabulary(documents)
+    kept = kept_words(documents)
     vectors, rareness = vectorised([d.words for d in documents], kept)
     learner = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=500)
     learner.fit(vectors, [d.cause for d in documents])

@@ -13,7 +13,7 @@ from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED
 PENALTY = 0.3  # on the square of a weight, for the whole of the choices
 
 
-class Choice(Struct, frozen=True):
+class RankingExample(Struct, frozen=True):
     """`candidates`: the features of each. `right`: those that are right; UNLISTED is where none of them is a candidate."""
 
     candidates: Mapping[str, Sequence[float]]
@@ -26,7 +26,7 @@ class Choice(Struct, frozen=True):
         return set(self.right) & set(self.candidates) or {UNLISTED}
 
 
-def fit(choices: Sequence[Choice]) -> tuple[float, ...]:
+def fit_ranker(choices: Sequence[RankingExample]) -> tuple[float, ...]:
     """The weights in the order of FEATURE_NAMES, each of the sign that its feature is said to have."""
     import numpy as np
     from scipy.optimize import minimize

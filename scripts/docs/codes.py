@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from forensics.database import Cause, read_rows
 from forensics.database import codes as known
-from forensics.database.codes import Code, told
+from forensics.database.codes import Code, codes_in_line
 from forensics.database.nvlink5 import units
 from scripts.docs.markdown import block, code, page, plain, table
 
@@ -60,7 +60,7 @@ def _all() -> Iterator[Code]:
     rows = read_rows("exit_code")
     statuses = {int(r["code"]) if r["kind"] == "exit" else SIGNAL_EXIT + int(r["code"]) for r in rows}
     for status in sorted(statuses):
-        yield from known.ending(str(status))
+        yield from known.exit_status(str(status))
     for row in rows:
         if row["kind"] == "signal":
             yield from known.signal(row["code"])
@@ -74,7 +74,7 @@ def _examples(causes: Mapping[str, Cause]) -> Mapping[str, Sequence[str]]:
     signatures = [s for c in causes.values() for s in c.signatures]
     for signature in sorted(signatures, key=lambda s: ("proof", "strong", "hint").index(s.weight)):
         for example in signature.match:
-            for each in told(example.text):
+            for each in codes_in_line(example.text):
                 if len(found[each.label]) < EXAMPLES_OF_A_CODE and example.text not in found[each.label]:
                     found[each.label].append(example.text)
     return found

@@ -1,6 +1,6 @@
 """Evidence of other sources carries the link that ties it to the first line of the first cause."""
 
-from forensics.advice import linked
+from forensics.advice import annotate_links
 from forensics.model import Finding, Incident, Link, Observation, Proof
 
 
@@ -30,27 +30,27 @@ def links(found: tuple[Finding, ...]) -> list[list[str | None]]:
 
 def test_a_line_is_tied_by_its_own_link_or_by_another_line_of_its_log() -> None:
     incident = Incident((KILL, MISSED, STATUS), (PID,))
-    assert links(linked([finding("a.kill", "root", KILL, MISSED, STATUS)], incident)) == [
+    assert links(annotate_links([finding("a.kill", "root", KILL, MISSED, STATUS)], incident)) == [
         [None, "pid 15372", "pid 15372 in train:28, the same log"]
     ]
 
 
 def test_time_is_a_link_where_there_is_no_better_one() -> None:
     incident = Incident((KILL, MISSED, NEAR), (PID, TIME))
-    found = linked([finding("a.kill", "root", KILL, MISSED), finding("a.died", "symptom", NEAR)], incident)
+    found = annotate_links([finding("a.kill", "root", KILL, MISSED), finding("a.died", "symptom", NEAR)], incident)
     assert links(found) == [[None, "pid 15372"], ["time, 0.7 s apart"]]
 
 
 def test_what_is_no_symptom_is_tied_to_nothing() -> None:
     incident = Incident((KILL, NEAR), (TIME,))
     found = [finding("a.kill", "root", KILL), finding("a.died", "contributing", NEAR)]
-    assert links(linked(found, incident)) == [[None], [None]]
+    assert links(annotate_links(found, incident)) == [[None], [None]]
 
 
 def test_without_links_or_evidence_nothing_changes() -> None:
     one = finding("a.kill", "root", KILL)
-    assert linked([one], None) == (one,)
-    assert linked([one], Incident((KILL,))) == (one,)
-    assert linked([], Incident((KILL,), (PID,))) == ()
+    assert annotate_links([one], None) == (one,)
+    assert annotate_links([one], Incident((KILL,))) == (one,)
+    assert annotate_links([], Incident((KILL,), (PID,))) == ()
     bare = finding("a.kill", "root")
-    assert linked([bare], Incident((KILL,), (PID,))) == (bare,)
+    assert annotate_links([bare], Incident((KILL,), (PID,))) == (bare,)

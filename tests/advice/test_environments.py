@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from forensics.advice.remedies import advice
+from forensics.advice.remedies import fitting_remedies
 from forensics.database import Database
-from forensics.database.conditions import fit_of
+from forensics.database.conditions import tools_available
 from forensics.model import Fields
 
 GOLD = Path(__file__).parents[1] / "gold" / "remedies.txt"
@@ -50,7 +50,7 @@ FACTS: dict[str, dict[str, str | int]] = {
 
 def told(knowledge: Database, cause: str, facts: Fields, name: str) -> str:
     lines = [f"== {cause} | {name}"]
-    for remedy in advice(knowledge.causes[cause], facts, ENVIRONMENTS[name]):
+    for remedy in fitting_remedies(knowledge.causes[cause], facts, ENVIRONMENTS[name]):
         lines += [f"{remedy.rank} {remedy.who}: {remedy.action}", *(f"    $ {c}" for c in remedy.commands)]
     return "\n".join(lines)
 
@@ -70,9 +70,9 @@ def test_what_is_advised_in_each_environment(knowledge: Database, pytestconfig: 
 def test_no_remedy_of_any_cause_names_a_tool_that_is_excluded(knowledge: Database, name: str) -> None:
     environment = ENVIRONMENTS[name]
     for cause in knowledge.causes.values():
-        for remedy in advice(cause, FACTS.get(cause.id, {}), environment):
+        for remedy in fitting_remedies(cause, FACTS.get(cause.id, {}), environment):
             for text in (remedy.action, *remedy.commands):
-                assert fit_of(text, environment) is not False, (cause.id, text)
+                assert tools_available(text, environment) is not False, (cause.id, text)
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_no_remedy_of_any_cause_names_a_tool_that_is_excluded(knowledge: Databas
     ],
 )
 def test_what_this_very_case_shows_comes_first(knowledge: Database, cause: str, name: str, first: str) -> None:
-    assert advice(knowledge.causes[cause], FACTS[cause], ENVIRONMENTS[name])[0].action.startswith(first)
+    assert fitting_remedies(knowledge.causes[cause], FACTS[cause], ENVIRONMENTS[name])[0].action.startswith(first)

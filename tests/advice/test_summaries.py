@@ -11,10 +11,10 @@ import pytest
 
 from forensics.advice.case import UNEXPLAINED
 from forensics.advice.findings import findings
-from forensics.advice.wording import fields_of, summary, tell
+from forensics.advice.wording import fact_text, fields_of, summary
 from forensics.database import Cause, Database, builtin_folder, read_folders
 from forensics.database.confirm import Confirmer
-from forensics.detectors.units import typed
+from forensics.detectors.units import typed_fields
 from forensics.model.verdicts import Candidate, Diagnosis, Outcome
 from tests.report.samples import CASES, sample
 
@@ -41,7 +41,7 @@ def told_of(cause: Cause) -> dict[str, set[str]]:
     for signature in cause.signatures:
         confirmer = Confirmer(signature)
         for example in signature.match:
-            facts = typed(confirmer.fields(example.text) or {}) | {UNEXPLAINED: "nothing given says why"}
+            facts = typed_fields(confirmer.fields(example.text) or {}) | {UNEXPLAINED: "nothing given says why"}
             for alternatives in cause.summary:
                 chosen = next((t for t in alternatives if set(fields_of(t)) <= facts.keys()), None)
                 if chosen is not None:
@@ -89,6 +89,6 @@ def test_only_the_fact_that_stands_for_it_says_that_nothing_is_given(knowledge: 
 def test_every_number_of_a_summary_is_one_of_its_facts(name: str, knowledge: Database) -> None:
     for cause in sample(name, knowledge).causes:
         constant = " ".join(t for alternatives in knowledge.causes[cause.id].summary for t in alternatives) + cause.title
-        backed = " ".join(tell(n, v) for n, v in cause.facts.items()) + " " + constant + knowledge.causes[cause.id].means
+        backed = " ".join(fact_text(n, v) for n, v in cause.facts.items()) + " " + constant + knowledge.causes[cause.id].means
         for number in NUMBER.findall(cause.summary):
             assert number in backed, (cause.id, number)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from forensics.advice.remedies import advice, missing
-from forensics.advice.wording import fill, fill_command, summary, tell
-from forensics.core.text import size
+from forensics.advice.remedies import fitting_remedies, missing_facts
+from forensics.advice.wording import fact_text, fill_command, fill_template, summary
+from forensics.core.text import format_size
 from forensics.database import Cause, Missing, Remedy
 
 CAUSE = Cause(
@@ -36,7 +36,7 @@ CAUSE = Cause(
     ],
 )
 def test_sizes_for_people(count: int, text: str) -> None:
-    assert size(count) == text
+    assert format_size(count) == text
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_sizes_for_people(count: int, text: str) -> None:
     [("timeout_s", 600.0, "10 min"), ("timeout_s", 7200.0, "2 h"), ("idle_s", 0.5, "0.5 s"), ("pid", 12, "12")],
 )
 def test_facts_for_people(name: str, value: float, text: str) -> None:
-    assert tell(name, value) == text
+    assert fact_text(name, value) == text
 
 
 def test_the_first_sentence_whose_fields_are_known_is_told() -> None:
@@ -54,18 +54,18 @@ def test_the_first_sentence_whose_fields_are_known_is_told() -> None:
 
 
 def test_remedies_are_this_cases_own() -> None:
-    told = advice(CAUSE, {"limit_bytes": 400 << 20, "pid": 7})
+    told = fitting_remedies(CAUSE, {"limit_bytes": 400 << 20, "pid": 7})
     assert [(a.rank, a.who, a.action) for a in told] == [(1, "admin", "Raise the limit above 400 MiB"), (2, "user", "Hold less")]
     assert told[0].commands == ("set 419430400",)
-    bare = advice(CAUSE, {})
+    bare = fitting_remedies(CAUSE, {})
     assert [a.action for a in bare] == ["Hold less", "Only without a pid"]
     assert bare[0].commands == ("kill <pid>",)
     assert bare[0].why == "It is too much."
 
 
 def test_what_is_missing_is_asked_for_once_it_is_missing() -> None:
-    assert [m.what for m in missing(CAUSE, {})] == ["the limit"]
-    assert missing(CAUSE, {"limit_bytes": 1}) == ()
+    assert [m.what for m in missing_facts(CAUSE, {})] == ["the limit"]
+    assert missing_facts(CAUSE, {"limit_bytes": 1}) == ()
 
 
 @pytest.mark.parametrize("hostile", ["$(reboot)", "`id`", "; rm -rf /", "a b", "x\nrm", "'", '"', "|tee", ">f", "\u202e"])
@@ -74,8 +74,8 @@ def test_no_shell_text_of_a_log_gets_into_a_command(hostile: str) -> None:
 
 
 def test_braces_that_are_no_fields_stay() -> None:
-    assert fill("echo ${HOME} {{.State}} {print $1}", {}) == "echo ${HOME} {{.State}} {print $1}"
-    assert fill("{pid}", {}) is None
+    assert fill_template("echo ${HOME} {{.State}} {print $1}", {}) == "echo ${HOME} {{.State}} {print $1}"
+    assert fill_template("{pid}", {}) is None
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_braces_that_are_no_fields_stay() -> None:
     ],
 )
 def test_a_noun_beside_a_number_is_in_its_form(template: str, facts: dict[str, int | str], said: str) -> None:
-    assert fill(template, facts) == said
+    assert fill_template(template, facts) == said
 
 
 @pytest.mark.parametrize(
@@ -101,5 +101,5 @@ def test_a_noun_beside_a_number_is_in_its_form(template: str, facts: dict[str, i
     ],
 )
 def test_a_sentence_that_ends_in_a_quoted_sentence_has_one_full_stop(value: str, told: str) -> None:
-    assert fill("It said: {message}. Then it left.", {"message": value}) == told
-    assert fill("{message}.txt is gone.", {"message": "a."}) == "a..txt is gone."
+    assert fill_template("It said: {message}. Then it left.", {"message": value}) == told
+    assert fill_template("{message}.txt is gone.", {"message": "a."}) == "a..txt is gone."

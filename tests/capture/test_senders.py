@@ -7,14 +7,14 @@ import time
 import pytest
 
 from forensics.capture import senders
-from forensics.capture.senders import Senders
+from forensics.capture.senders import SignalTrace
 
 
 @pytest.mark.parametrize("mounted", [True, False], ids=["as it is mounted", "through a mount of its own"])
 def test_the_sender_of_a_kill_is_told_and_nothing_is_left(mounted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not mounted:
         monkeypatch.setattr(senders, "ROOTS", ())
-    watched = Senders()
+    watched = SignalTrace()
     if watched.closed:
         pytest.skip(f"needs root and tracing: {watched.closed}")
     running = subprocess.Popen(["/bin/sleep", "600"])
@@ -36,7 +36,7 @@ def test_where_tracing_may_not_be_used_that_is_said(monkeypatch: pytest.MonkeyPa
         raise OSError(1, "not mounted, and may not be: Operation not permitted")
 
     monkeypatch.setattr(senders, "_opened", refused)
-    watched = Senders()
+    watched = SignalTrace()
     assert watched.closed == "tracing: not mounted, and may not be: Operation not permitted"
     watched.read()
     watched.close()

@@ -7,21 +7,23 @@ from pathlib import Path
 import pytest
 
 from forensics.capture import proc
-from forensics.capture.tree import Tree
+from forensics.capture.tree import ProcessTree
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 KILLED = 9
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> tuple[Tree, subprocess.Popen[bytes]]:
+def held(monkeypatch: pytest.MonkeyPatch) -> tuple[ProcessTree, subprocess.Popen[bytes]]:
     """A tree that holds a process, on a kernel before Linux 6.15."""
     monkeypatch.setattr(proc, "exit_status", lambda _pidfd: None)
     running = subprocess.Popen(["/bin/sleep", "600"])
-    return Tree([running.pid], False), running
+    return ProcessTree([running.pid], False), running
 
 
-def test_of_a_process_that_was_reaped_unseen_it_is_said_that_nothing_told_how(held: tuple[Tree, subprocess.Popen[bytes]]) -> None:
+def test_of_a_process_that_was_reaped_unseen_it_is_said_that_nothing_told_how(
+    held: tuple[ProcessTree, subprocess.Popen[bytes]],
+) -> None:
     watched, running = held
     running.kill()
     running.wait()
@@ -30,7 +32,7 @@ def test_of_a_process_that_was_reaped_unseen_it_is_said_that_nothing_told_how(he
     assert "signal" not in watched.ends[0]
 
 
-def test_process_events_tell_it_before_and_after_it_is_gone(held: tuple[Tree, subprocess.Popen[bytes]]) -> None:
+def test_process_events_tell_it_before_and_after_it_is_gone(held: tuple[ProcessTree, subprocess.Popen[bytes]]) -> None:
     watched, running = held
     running.kill()
     running.wait()
@@ -41,7 +43,7 @@ def test_process_events_tell_it_before_and_after_it_is_gone(held: tuple[Tree, su
     assert len(watched.ends) == 1
 
 
-def test_a_zombie_tells_its_status(held: tuple[Tree, subprocess.Popen[bytes]]) -> None:
+def test_a_zombie_tells_its_status(held: tuple[ProcessTree, subprocess.Popen[bytes]]) -> None:
     watched, running = held
     running.kill()
     until = time.monotonic() + 60
@@ -55,7 +57,7 @@ def test_a_zombie_tells_its_status(held: tuple[Tree, subprocess.Popen[bytes]]) -
 
 def test_a_shell_that_became_another_program_is_called_by_its_last_name() -> None:
     running = subprocess.Popen(["/bin/sh", "-c", "read x; exec sleep 600"], stdin=subprocess.PIPE)
-    watched = Tree([running.pid], False)
+    watched = ProcessTree([running.pid], False)
     assert running.stdin is not None
     running.stdin.write(b"\n")
     running.stdin.flush()

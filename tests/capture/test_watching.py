@@ -66,7 +66,7 @@ def test_a_silence_longer_than_any_before_is_told_once(
     made = watched(tmp_path, said, warn=warn, stall_s=120.0)
     assert made.log is not None
     made.log.longest_silence_s = before_s
-    monkeypatch.setattr(collecting.stacks, "take", lambda *_: ([], "py-spy is not installed"))
+    monkeypatch.setattr(collecting.stacks, "take_stacks", lambda *_: ([], "py-spy is not installed"))
     made._silence(made.log.last + 100)
     made._silence(made.log.last + 180)
     made._silence(made.log.last + 240)

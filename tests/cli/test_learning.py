@@ -45,7 +45,7 @@ def test_rates_are_printed_or_written(corpus: Path, tmp_path: Path) -> None:
 
 def learning(monkeypatch: pytest.MonkeyPatch, *words: object) -> str:
     """What a command prints that learns; from the corpus alone, as thousands of examples of signatures take a minute."""
-    monkeypatch.setattr("forensics.train.text.examples", list)
+    monkeypatch.setattr("forensics.train.text.signature_examples", list)
     done = CliRunner().invoke(build(), [str(w) for w in words], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout

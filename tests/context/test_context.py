@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.context.curves import MAX_CURVE_POINTS, MIN_CURVE_POINTS, thinned
+from forensics.context.curves import MAX_CURVE_POINTS, MIN_CURVE_POINTS, thin_points
 from forensics.model import Report
 
 Analyze = Callable[..., Report]
@@ -81,7 +81,7 @@ def test_ranks_have_curves_of_their_own_and_few_readings_none(analyze: Analyze) 
 @given(st.integers(1, 5000))
 def test_thinning_keeps_the_ends_the_order_and_the_bound(count: int) -> None:
     points = [(i, float(i)) for i in range(count)]
-    kept = thinned(points)  # type: ignore[arg-type]
+    kept = thin_points(points)  # type: ignore[arg-type]
     assert kept[0] == points[0]
     assert kept[-1] == points[-1]
     assert list(kept) == sorted(kept)

@@ -14,7 +14,7 @@ from forensics import pipeline
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import UsageError
-from forensics.core.limits import Limits, changed, names, table, told
+from forensics.core.limits import Limits, names, table, with_unit, with_values
 from forensics.database import Database
 from forensics.model import Warning
 from tests.commandline import in_text
@@ -25,7 +25,7 @@ SECURITY = Path(__file__).parents[2] / "SECURITY.md"
 @pytest.fixture
 def bound(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def put(**values: float) -> None:
-        monkeypatch.setattr(limits, "current", changed(Limits(), values))
+        monkeypatch.setattr(limits, "current", with_values(Limits(), values))
 
     return put
 
@@ -40,20 +40,20 @@ def test_security_md_tells_the_limits_as_they_are() -> None:
     [(1 << 30, "bytes", "1 GiB"), (1536 << 10, "bytes", "1,536 KiB"), (1001, "bytes", "1,001 bytes"), (0.2, "s", "0.2 s"), (5000, "", "5,000")],
 )  # fmt: skip
 def test_a_value_is_told_with_its_unit(value: float, unit: str, words: str) -> None:
-    assert told(value, unit) == words
+    assert with_unit(value, unit) == words
 
 
 @pytest.mark.parametrize(
     ("given", "number"), [("512 MiB", 512 << 20), ("1.5k", 1536), ("7", 7), (9, 9), ("2G", 2 << 30), ("10 KB", 10240)]
 )
 def test_a_size_is_read(given: object, number: int) -> None:
-    assert changed(Limits(), {"line": given}).line == number
+    assert with_values(Limits(), {"line": given}).line == number
 
 
 @pytest.mark.parametrize("given", ["-1", "many", "", "1 XB", True, None, [], 0, "0", float("nan"), 1e300, "9" * 40])
 def test_what_is_no_size_is_told(given: object) -> None:
     with pytest.raises(ValueError, match="limit line must be a number above 0"):
-        changed(Limits(), {"line": given})
+        with_values(Limits(), {"line": given})
 
 
 def test_the_file_and_the_environment_change_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from forensics.correlation import Clock, clock_of, full_times, marks
+from forensics.correlation import Clock, clock_samples, full_times, infer_clock
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Proof, Scan, Source, Value, Warning
 
@@ -24,7 +24,7 @@ def clock_for(
 ) -> tuple[Clock, list[Warning]]:
     noted: list[Warning] = []
     scan = scan_of(name, text, modified)
-    return clock_of(scan.source, marks(scan), list(others), noted.append), noted
+    return infer_clock(scan.source, clock_samples(scan), list(others), noted.append), noted
 
 
 def event(source: str, number: int, text: str, cause: str = "process.worker_died", **fields: Value) -> Observation:
@@ -36,8 +36,10 @@ def clocks_for(**texts: str) -> dict[str, Clock]:
     """Clocks by name (`dmesg_log` stands for `dmesg.log`), each beside all the others."""
     named = {name.replace("_", "."): text for name, text in texts.items()}
     scans = {name: scan_of(name, text) for name, text in named.items()}
-    times = {name: full_times(marks(scan)) for name, scan in scans.items()}
+    times = {name: full_times(clock_samples(scan)) for name, scan in scans.items()}
     return {
-        name: clock_of(scan.source, marks(scan), [t for n, ts in times.items() if n != name for t in ts], lambda _: None)
+        name: infer_clock(
+            scan.source, clock_samples(scan), [t for n, ts in times.items() if n != name for t in ts], lambda _: None
+        )
         for name, scan in scans.items()
     }

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.correlation import Clock
-from forensics.correlation.clock_samples import Mark, mark
-from forensics.correlation.stream import entries, surveyed
-from forensics.correlation.timestamp_resolver import Placed, Track
+from forensics.correlation.clock_samples import ClockSample, clock_sample
+from forensics.correlation.stream import entries, full_clock
+from forensics.correlation.timestamp_resolver import ResolvedTime, TimestampResolver
 from forensics.model import Line
 from tests.correlation.helpers import clock_for, scan_of, source_of
 
@@ -19,10 +19,10 @@ MODIFIED = datetime(2025, 8, 22, 12, tzinfo=UTC)
 SAMPLES = Path(__file__).parents[3] / "shared/reference/journal_samples"
 
 
-def placed(text: str, clock: Clock) -> list[Placed]:
-    track = Track(clock, "a.log")
+def placed(text: str, clock: Clock) -> list[ResolvedTime]:
+    track = TimestampResolver(clock, "a.log")
     rows = [Line(i, row) for i, row in enumerate(text.splitlines(), 1)]
-    got = [(m, track.place(m)) for m in map(mark, rows) if m]
+    got = [(m, track.place(m)) for m in map(clock_sample, rows) if m]
     return [where for m, where in got if not m.header]
 
 
@@ -83,7 +83,7 @@ def test_days_are_counted_for_any_log_that_never_pauses_a_day(gaps: list[int], s
         moments.append(moments[-1] + timedelta(seconds=gap))
     text = "".join(f"[I {m:%H:%M:%S}.000 NotebookApp] x\n" for m in moments)
     scanned = scan_of("a.log", text, moments[-1] + timedelta(minutes=1))
-    clock = surveyed(scanned, [], lambda _: None)
+    clock = full_clock(scanned, [], lambda _: None)
     day, back = timedelta(days=1), timedelta(hours=6)
     seen = all(b.date() == a.date() or b - day < a - back for a, b in pairwise(moments))
     if seen:  # a pause of more than 18 hours that ends before the same time of day cannot be seen
@@ -184,7 +184,7 @@ def test_a_journal_of_two_boots_in_every_mode(mode: str, first: str | None, last
     if not file.exists():
         pytest.skip("no journal samples here")
     text = file.read_text()
-    clock = surveyed(scan_of("a.log", text, MODIFIED), [], lambda _: None)
+    clock = full_clock(scan_of("a.log", text, MODIFIED), [], lambda _: None)
     got = list(entries(source_of("a.log", text), clock))
     assert len(got) == count
     told = [f"{t.astimezone(UTC):%Y-%m-%dT%H:%M:%S}" if t else None for t in (clock.first, clock.last)]
@@ -194,4 +194,4 @@ def test_a_journal_of_two_boots_in_every_mode(mode: str, first: str | None, last
 
 
 def test_a_mark_without_a_stamp_has_no_place() -> None:
-    assert Track(Clock("wall"), "a.log").place(Mark(1)).time is None
+    assert TimestampResolver(Clock("wall"), "a.log").place(ClockSample(1)).time is None

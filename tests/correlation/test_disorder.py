@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.correlation.clock_samples import mark
-from forensics.correlation.disorder import disordered
+from forensics.correlation.clock_samples import clock_sample
+from forensics.correlation.disorder import is_disordered
 from forensics.model import Line, Report
 from forensics.pipeline import DISORDERED_MAX
 
@@ -33,8 +33,8 @@ def shuffled(lines: list[str], seed: int = 1) -> list[str]:
     ],
 )
 def test_lines_in_no_order_are_known(lines: list[str], expected: bool) -> None:
-    found = (mark(Line(number, text)) for number, text in enumerate(lines, 1))
-    assert disordered(m for m in found if m) is expected
+    found = (clock_sample(Line(number, text)) for number, text in enumerate(lines, 1))
+    assert is_disordered(m for m in found if m) is expected
 
 
 def test_what_such_a_log_tells_is_not_told_with_confidence(analyze: Callable[..., Report]) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.correlation import of_file
+from forensics.correlation import ids_of_file_name
 from forensics.line_formats.cgroup_paths import Group, group, unit
 
 ID = "3f2a91c07d55" + "0" * 52
@@ -69,7 +69,7 @@ def test_the_innermost_unit_counts(path: str, name: str) -> None:
     ],
 )
 def test_a_files_name_tells_whose_it_is(name: str, told: dict[str, str | bool]) -> None:
-    found = of_file(name)
+    found = ids_of_file_name(name)
     assert {k: v for k in ("job", "container", "pod", "pod_uid", "array") if (v := getattr(found, k))} == told
 
 

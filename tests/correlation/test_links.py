@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import forensics
-from forensics.correlation import Subject, Table, Tie, links
+from forensics.correlation import EntityIds, IdMapping, IdMappings, find_links
 from forensics.model import Observation, Report, Stamp, Value
 from tests.correlation.helpers import event
 
@@ -32,8 +32,8 @@ def made(
     return replace(event(source, line, text, **fields), kind=kind or source, time=time, uncertainty_s=None if at is None else off)
 
 
-def by(*events: Observation, told: tuple[Tie, ...] = ()) -> list[str]:
-    return [k.by for k in links(list(events), Table(told))]
+def by(*events: Observation, told: tuple[IdMapping, ...] = ()) -> list[str]:
+    return [k.by for k in find_links(list(events), IdMappings(told))]
 
 
 LINKED = [
@@ -148,7 +148,7 @@ def test_seconds_of_two_boots_without_a_date_are_no_link() -> None:
 
 
 def test_a_table_joins_a_rank_with_its_process() -> None:
-    row = Tie(58, Subject("train.log", host="n1", pid=4711, rank=3, local_rank=3))
+    row = IdMapping(58, EntityIds("train.log", host="n1", pid=4711, rank=3, local_rank=3))
     kill, watchdog = made("dmesg.log", pid=4711), made("rank3.log", rank=3)
     assert by(kill, watchdog) == []
     assert by(kill, watchdog, told=(row,)) == ["pid 4711 of rank 3 (train.log:58)"]
@@ -157,16 +157,16 @@ def test_a_table_joins_a_rank_with_its_process() -> None:
 
 
 def test_a_rank_that_had_two_processes_has_no_pid_but_each_of_them_is_that_rank() -> None:
-    rows = tuple(Tie(n, Subject("train.log", pid=pid, rank=3)) for n, pid in ((58, 4711), (99, 4999)))
+    rows = tuple(IdMapping(n, EntityIds("train.log", pid=pid, rank=3)) for n, pid in ((58, 4711), (99, 4999)))
     assert by(made("dmesg.log", pid=4711), made("rank3.log", rank=3), told=rows) == ["rank 3 of pid 4711 (train.log:58)"]
-    torn = tuple(Tie(n, Subject("train.log", pid=4711, rank=rank)) for n, rank in ((58, 3), (99, 4)))
+    torn = tuple(IdMapping(n, EntityIds("train.log", pid=4711, rank=rank)) for n, rank in ((58, 3), (99, 4)))
     both = (*torn, *rows)
     assert by(made("dmesg.log", pid=4711), made("rank3.log", rank=3), told=both) == []
 
 
 def test_a_table_joins_the_index_of_a_gpu_with_its_address_and_its_processes() -> None:
-    gpu = Tie(9, Subject("smi.txt", gpu=3, pci="0000:cb:00"))
-    user = Tie(20, Subject("smi.txt", gpu=3, pid=4711))
+    gpu = IdMapping(9, EntityIds("smi.txt", gpu=3, pci="0000:cb:00"))
+    user = IdMapping(20, EntityIds("smi.txt", gpu=3, pid=4711))
     xid = made("dmesg.log", pci="0000:cb:00")
     assert by(xid, made("train.log", gpu=3), told=(gpu,)) == ["PCI address 0000:cb:00 of GPU 3 (smi.txt:9)"]
     assert by(made("dmesg.log", gpu=3), made("train.log", pid=4711), told=(user,)) == ["pid 4711 of GPU 3 (smi.txt:20)"]
@@ -207,7 +207,7 @@ def test_many_events_are_linked_soon_and_the_surest_are_not_left_out() -> None:
 
     events = [*(flood(i) for i in range(3000)), made("dmesg.log", at=31, pid=5003), made("train.log", at=32, pid=5003)]
     began = perf_counter()
-    told = links(events)
+    told = find_links(events)
     assert perf_counter() - began < 5
     assert ("dmesg.log", 1) in {p for k in told for p in (k.first, k.second)}
     assert any({k.first[0], k.second[0]} == {"dmesg.log", "train.log"} and k.by == "pid 5003" for k in told)
@@ -249,12 +249,12 @@ EVENTS = st.builds(
 @given(st.lists(EVENTS, max_size=8))
 def test_whatever_events_name_links_join_two_of_them_once_and_in_any_order_the_same(events: list[Observation]) -> None:
     unique = list({e.place: e for e in events}.values())
-    told = links(unique)
+    told = find_links(unique)
     pairs = [frozenset((k.first, k.second)) for k in told]
     assert len(set(pairs)) == len(pairs)
     assert {p for pair in pairs for p in pair} <= {e.place for e in unique}
     numbered = {(frozenset((k.first, k.second)), k.kind) for k in told if k.kind != "time"}
-    assert numbered == {(frozenset((k.first, k.second)), k.kind) for k in links(unique[::-1]) if k.kind != "time"}
+    assert numbered == {(frozenset((k.first, k.second)), k.kind) for k in find_links(unique[::-1]) if k.kind != "time"}
 
 
 def linked(report: Report) -> dict[str, str]:

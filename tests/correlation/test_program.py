@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.correlation import pids_of
+from forensics.correlation import program_pids
 from forensics.model import Line, Scan
 from tests.conftest import text_source
 
@@ -19,4 +19,4 @@ from tests.conftest import text_source
 )
 def test_lines_that_name_processes(line: str, pids: set[int]) -> None:
     scan = Scan(text_source("train.log", b""), 0, 1, (), {}, (Line(1, line),), ())
-    assert pids_of(scan) == pids
+    assert program_pids(scan) == pids

@@ -5,10 +5,10 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.core.text import fold
+from forensics.core.text import ascii_lower
 from forensics.database import Database
 from forensics.database.anchors import NoAnchorError, anchors_of
-from forensics.database.common import frequency
+from forensics.database.common import text_frequency
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_pattern_without_such_a_text_is_told(pattern: str) -> None:
 
 
 def test_of_two_texts_the_one_that_logs_hold_less_is_taken() -> None:
-    assert frequency("error: ") > frequency("flurble quota")
+    assert text_frequency("error: ") > text_frequency("flurble quota")
     assert anchors_of(r"error: .{0,40}flurble quota") == ("flurble quota",)
 
 
@@ -61,7 +61,7 @@ def test_no_match_is_without_an_anchor(pattern: str, line: str) -> None:
     except NoAnchorError:
         return
     if regex.search(pattern, line):
-        assert any(a in fold(line) for a in anchors)
+        assert any(a in ascii_lower(line) for a in anchors)
 
 
 def test_every_example_is_called_for(knowledge: Database) -> None:

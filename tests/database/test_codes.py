@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database, read_rows, read_table
-from forensics.database.codes import asked, told
+from forensics.database.codes import codes_asked_for, codes_in_line
 from forensics.database.nvlink5 import decode, decode_line
 
 # Words as their drivers print them; the numbers are invented within the layout of the table.
@@ -18,10 +18,10 @@ def test_all_xids_and_sxids_answer() -> None:
     assert (len(xids), len(sxids)) == (177, 399)
     for kind, table in (("Xid", xids), ("SXid", sxids)):
         for number, row in table.items():
-            (code,) = asked(f"{kind} {number}") or []
+            (code,) = codes_asked_for(f"{kind} {number}") or []
             assert (code.kind, code.number, code.name) == (kind, number, row["name"])
             assert code.meaning and code.action and code.source
-            assert code in (asked(f"{kind.lower()}:{row['name']}") or [])
+            assert code in (codes_asked_for(f"{kind.lower()}:{row['name']}") or [])
 
 
 @pytest.mark.parametrize(
@@ -49,20 +49,23 @@ def test_all_xids_and_sxids_answer() -> None:
     ],
 )
 def test_codes_are_found_as_people_write_them(text: str, label: str, cause: str) -> None:
-    code = (asked(text) or [])[0]
+    code = (codes_asked_for(text) or [])[0]
     assert code.label == label
     assert code.causes[0] == cause
 
 
 def test_a_number_that_cuda_moved_has_two_meanings() -> None:
-    assert [c.name.split(",")[0] for c in asked("cuda 4") or []] == ["cudaErrorCudartUnloading", "cudaErrorLaunchFailure"]
+    assert [c.name.split(",")[0] for c in codes_asked_for("cuda 4") or []] == [
+        "cudaErrorCudartUnloading",
+        "cudaErrorLaunchFailure",
+    ]
 
 
 def test_unknown_codes_and_no_codes_are_told_apart() -> None:
-    assert asked("xid 9999") == []
-    assert asked("cuda error 555") == []
-    assert asked("the loss is 79") is None
-    assert (asked("exit 3") or [])[0].causes == ()
+    assert codes_asked_for("xid 9999") == []
+    assert codes_asked_for("cuda error 555") == []
+    assert codes_asked_for("the loss is 79") is None
+    assert (codes_asked_for("exit 3") or [])[0].causes == ()
 
 
 @pytest.mark.parametrize(
@@ -82,14 +85,14 @@ def test_unknown_codes_and_no_codes_are_told_apart() -> None:
     ],
 )
 def test_codes_in_a_line(line: str, labels: list[str]) -> None:
-    assert [c.label for c in told(line)] == labels
+    assert [c.label for c in codes_in_line(line)] == labels
 
 
 @given(st.text(max_size=60))
 def test_any_text_may_be_asked(text: str) -> None:
-    asked(text)
-    asked("exit " + text)
-    told(text + " exit code " + text)
+    codes_asked_for(text)
+    codes_asked_for("exit " + text)
+    codes_in_line(text + " exit code " + text)
 
 
 def test_tables_name_known_causes_and_their_source(knowledge: Database) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.database.conditions import ENVIRONMENT, fault, fit_of, holds, tools
+from forensics.database.conditions import ENVIRONMENT, condition_fault, condition_holds, tools, tools_available
 
 
 @pytest.mark.parametrize(
@@ -19,19 +19,19 @@ from forensics.database.conditions import ENVIRONMENT, fault, fit_of, holds, too
 def test_a_condition_holds_is_excluded_or_is_not_known(
     condition: str, environment: dict[str, set[str]], answer: bool | None
 ) -> None:
-    assert holds(condition, {"pid"}, environment) is answer
+    assert condition_holds(condition, {"pid"}, environment) is answer
 
 
 def test_a_fact_or_value_that_does_not_exist_is_a_fault() -> None:
-    assert fault("scheduler=slurm") is None
-    assert fault("limit_bytes") is None
-    assert "is no fact" in str(fault("planet=mars"))
-    assert "is never slrum" in str(fault("scheduler=slrum"))
+    assert condition_fault("scheduler=slurm") is None
+    assert condition_fault("limit_bytes") is None
+    assert "is no fact" in str(condition_fault("planet=mars"))
+    assert "is never slrum" in str(condition_fault("scheduler=slrum"))
 
 
 def test_the_conditions_of_all_tools_are_sound() -> None:
     for tool in tools():
-        assert [f for c in (tool.when, *tool.unless) if c and (f := fault(c))] == [], tool.name
+        assert [f for c in (tool.when, *tool.unless) if c and (f := condition_fault(c))] == [], tool.name
         assert tool.when or tool.unless, tool.name
 
 
@@ -54,4 +54,4 @@ def test_the_conditions_of_all_tools_are_sound() -> None:
 )
 def test_a_command_fits_where_its_tools_exist(command: str, environment: dict[str, set[str]], fits: bool | None) -> None:
     assert environment.keys() <= ENVIRONMENT.keys()
-    assert fit_of(command, environment) is fits
+    assert tools_available(command, environment) is fits

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from forensics.database.releases import is_older, release, releases
+from forensics.database.releases import find_release, is_older, releases
 
 
 def test_drivers_rise_with_the_releases_and_no_minimum_is_above_its_driver() -> None:
@@ -26,10 +26,10 @@ def test_drivers_rise_with_the_releases_and_no_minimum_is_above_its_driver() -> 
     ],
 )
 def test_a_release_is_found_by_any_of_its_numbers(asked: str, told: str) -> None:
-    found = release(asked)
+    found = find_release(asked)
     assert found is not None
-    assert found.told == told
+    assert found.sentence == told
 
 
 def test_a_release_that_the_table_lacks_is_none() -> None:
-    assert release("99.9") is None
+    assert find_release("99.9") is None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
-from forensics.database.literals import EACH_BYTE, LITERAL_PIECE_BYTES, compile_anchors, cuts, whole
+from forensics.database.literals import EACH_BYTE, LITERAL_PIECE_BYTES, compile_anchors, literal_lengths, whole_anchors
 from forensics.scan import Matcher
 from forensics.scan.matcher import DENSE
 
@@ -22,7 +22,7 @@ def places(data: bytes, anchors: tuple[str, ...] = ANCHORS, cut: tuple[int, ...]
         reported.append((to, i))
 
     compile_anchors(anchors, cut).scan(data, match_event_handler=seen)
-    return sorted(whole(data, reported, anchors, cut))
+    return sorted(whole_anchors(data, reported, anchors, cut))
 
 
 def looked_for(data: bytes, anchors: tuple[str, ...] = ANCHORS) -> list[tuple[int, int]]:
@@ -48,7 +48,7 @@ def test_a_part_alone_is_nothing(text: str) -> None:
 def test_an_anchor_is_looked_for_up_to_a_rare_piece(knowledge: Database) -> None:
     sizes = [len(a.encode()) for a in knowledge.anchors]
     assert all(min(LITERAL_PIECE_BYTES, size) <= cut <= size for cut, size in zip(knowledge.cuts, sizes, strict=True))
-    assert cuts(("a word that no piece is of: zqxjkvbw",)) == (36,)
+    assert literal_lengths(("a word that no piece is of: zqxjkvbw",)) == (36,)
 
 
 def test_the_pieces_are_those_of_the_anchors_of_today(knowledge: Database) -> None:

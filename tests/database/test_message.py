@@ -5,11 +5,11 @@ import time
 import pytest
 import regex
 
-from forensics.database.message import SHAPES, TYPES, UP_TO, BadMessageError, pattern_of, wordings
+from forensics.database.message import SHAPES, TYPES, UP_TO, BadMessageError, message_pattern, wordings
 
 
 def fields(message: str, line: str, any_case: bool = False) -> dict[str, str] | None:
-    found = regex.search(pattern_of([message], any_case), line)
+    found = regex.search(message_pattern([message], any_case), line)
     return found and {k: v for k, v in found.groupdict().items() if v is not None}
 
 
@@ -51,14 +51,14 @@ def test_case_matters_unless_told() -> None:
 @pytest.mark.parametrize("message", ["{x", "a } b", "{pid:sometype} a", "{A b} c", "{rest}", "   "])
 def test_a_wrong_message_is_told(message: str) -> None:
     with pytest.raises(BadMessageError):
-        pattern_of([message])
+        message_pattern([message])
 
 
 def test_no_hole_makes_a_line_slow() -> None:
     line = ("lost 1 " * 3000)[:16_000]
     start = time.process_time()
     for kind in sorted(TYPES):
-        regex.search(pattern_of([f"lost {{{kind}}} of {{{kind}}} gone"]), line, timeout=5)
+        regex.search(message_pattern([f"lost {{{kind}}} of {{{kind}}} gone"]), line, timeout=5)
     assert time.process_time() - start < 2
 
 
@@ -70,7 +70,7 @@ def test_every_type_is_explained() -> None:
 def test_messages_that_begin_alike_find_what_each_of_them_finds() -> None:
     """They are asked for the beginning of a word together, in their order."""
     messages = ("lease {id:int} lost", "lease lost", "lost its lease", "[{int}] lease gone", "quota of {user}")
-    together = regex.compile(pattern_of(messages))
+    together = regex.compile(message_pattern(messages))
     apart = regex.compile("|".join(wordings(messages)))
     for line in (
         "lease 7 lost",
@@ -86,7 +86,7 @@ def test_messages_that_begin_alike_find_what_each_of_them_finds() -> None:
 
 
 def test_a_pattern_beside_messages_finds_what_no_message_can_say() -> None:
-    both = regex.compile(pattern_of(("The lease ended",), any_case=True, beside=r"node (?P<node>[a-f]+)(?!\d) lost"))
+    both = regex.compile(message_pattern(("The lease ended",), any_case=True, beside=r"node (?P<node>[a-f]+)(?!\d) lost"))
     assert both.search("the LEASE ended")
     assert both.search("node cafe lost")["node"] == "cafe"
     assert not both.search("NODE cafe lost")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from forensics.database import builtin_folder
-from forensics.database.phrases import combined, read_phrases
+from forensics.database.phrases import combine_phrases, read_phrases
 
 GOOD = """\
 class: goes_on
@@ -66,7 +66,7 @@ def test_without_a_folder_there_are_none(tmp_path: Path) -> None:
 
 def test_the_patterns_of_a_class_can_be_joined_and_a_flag_holds_for_its_phrase_alone(tmp_path: Path) -> None:
     found, _ = read_phrases(folder(tmp_path, GOOD))
-    words, patterns = combined(found)["goes_on"]
+    words, patterns = combine_phrases(found)["goes_on"]
     pattern = "|".join(patterns)
     assert words == ("retry", "skip")
     assert re.search(pattern, "RETRYING in 1 s")
@@ -78,7 +78,7 @@ def test_the_built_in_phrases_prove_themselves_and_compile() -> None:
     found, faults = read_phrases(builtin_folder())
     assert faults == []
     assert {"trouble", "no_trouble", "goes_on", "good_end", "progress", "run_start", "shut_down", "host_service"} <= set(found)
-    for words, patterns in combined(found).values():
+    for words, patterns in combine_phrases(found).values():
         re.compile("|".join(patterns))
         assert all(w == w.lower() for w in words), "words are looked for in lower case"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from forensics.database import Database, Proven, builtin_folder, read_folders, read_table
+from forensics.database import Database, ProvenCause, builtin_folder, read_folders, read_table
 from forensics.database.records import read_records, record_faults
-from forensics.signature_lint.lint import told_records
+from forensics.signature_lint.lint import record_outcomes
 
 CAUSES = {"host_memory.oom_cgroup", "host_memory.oom_global", "process.segfault", "process.worker_died"}
 TOLD = {"oom": ("limit", "host", "signal_11")}
@@ -30,16 +30,16 @@ def written(folder: Path, text: str) -> Path:
 
 def test_the_built_in_file_names_causes_that_are_there_for_all_that_detectors_tell() -> None:
     causes, _ = read_folders([builtin_folder()])
-    assert record_faults(builtin_folder(), told_records(), {c.id for c in causes}) == []
+    assert record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes}) == []
 
 
 def test_what_an_outcome_says_goes_before_what_the_record_says(tmp_path: Path) -> None:
     found, faults = read_records(written(tmp_path, GOOD))
     assert faults == []
     assert found["oom"] == {
-        "limit": Proven("host_memory.oom_cgroup", ("host_memory.oom_cgroup",)),
-        "host": Proven("host_memory.oom_global", ("host_memory.*",), ("process.*",)),
-        "signal_11": Proven("process.segfault", ("process.segfault",)),
+        "limit": ProvenCause("host_memory.oom_cgroup", ("host_memory.oom_cgroup",)),
+        "host": ProvenCause("host_memory.oom_global", ("host_memory.*",), ("process.*",)),
+        "signal_11": ProvenCause("process.segfault", ("process.segfault",)),
     }
     assert found["oom"]["host"].is_beside("process.segfault")
     assert not found["oom"]["host"].is_beside("host_memory.oom_cgroup")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database.entries import Example, Signature
-from forensics.database.slow_patterns import nests_repeats, slowness
+from forensics.database.slow_patterns import nests_repeats, slow_pattern_faults
 
 
 def signature(pattern: str, text: str = "the thing broke at 12, 13, 14 and stopped") -> Signature:
@@ -63,11 +63,11 @@ def test_a_group_that_ends_in_a_letter_may_be_repeated(pattern: str) -> None:
 @pytest.mark.seconds
 @pytest.mark.parametrize("pattern", [r"the.*thing.*broke.*gone", r"(?:the|thing)? ?\w+ .*stopped now!", r"^(\s|[a-z ]+)*$"])
 def test_a_pattern_that_takes_long_on_a_long_line_is_told(pattern: str) -> None:
-    (told,) = slowness(signature(pattern))
+    (told,) = slow_pattern_faults(signature(pattern))
     assert " ms on a line of 16 KiB" in told
 
 
 def test_an_ordinary_pattern_takes_no_time() -> None:
     start = time.process_time()
-    assert list(slowness(signature(r"the thing broke at (?P<a>\d+), (?P<b>[^,]{1,80}), .{0,200}stopped"))) == []
+    assert list(slow_pattern_faults(signature(r"the thing broke at (?P<a>\d+), (?P<b>[^,]{1,80}), .{0,200}stopped"))) == []
     assert time.process_time() - start < 2

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensics.database.entries import Signature
-from forensics.database.program_sources import chosen, look_up, not_named, read_verified, texts_of, written
+from forensics.database.program_sources import best_matches, look_up, matches_csv, not_named, read_verified, texts_of
 from forensics.signature_lint.unreachable import never_fires
 
 
@@ -30,7 +30,7 @@ def test_a_wording_is_found_though_the_source_breaks_it(sources: Path) -> None:
     gone = made("gone", "the {int} wobbles were never said")
     found, lacking = look_up([one, gone], sources)
     assert {(f.program, f.version, f.file) for f in found} == {("zorb", "1.2", "src/main.c"), ("quux", "1.2", "src/main.c")}
-    assert [f.program for f in chosen(found, [one])] == ["zorb"]
+    assert [f.program for f in best_matches(found, [one])] == ["zorb"]
     assert [(s.name, text) for s, text in lacking] == [("gone", "wobbles were never said")]
 
 
@@ -54,7 +54,7 @@ def test_of_a_pattern_its_plain_texts_are_looked_up() -> None:
 
 def test_what_was_found_is_read_again(tmp_path: Path, sources: Path) -> None:
     one = made("one", "flurble quota of {user}")
-    (tmp_path / "verified.csv").write_text(written(chosen(look_up([one], sources)[0], [one])))
+    (tmp_path / "verified.csv").write_text(matches_csv(best_matches(look_up([one], sources)[0], [one])))
     assert set(read_verified(tmp_path)) == {"a.b/one"}
 
 

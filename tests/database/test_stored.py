@@ -7,7 +7,7 @@ from forensics import database, pipeline
 from forensics.database import Database, builtin_folder, load, read_folders
 from forensics.database.compiled import assemble
 from forensics.database.entries import NO_PLACE, Cause, Missing, Remedy
-from forensics.database.stored import dump, restore
+from forensics.database.stored import database_document, database_of_document
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def told(cause: Cause) -> tuple[list[Remedy], list[Missing]]:
 
 @pytest.mark.seconds
 def test_every_cause_and_signature_is_the_same(built: Database) -> None:
-    again = restore(dump(built), (), "x", built.matcher)
+    again = database_of_document(database_document(built), (), "x", built.matcher)
     assert list(again.causes) == list(built.causes)
     for name, cause in built.causes.items():
         other = again.causes[name]
@@ -42,7 +42,7 @@ def test_every_cause_and_signature_is_the_same(built: Database) -> None:
 
 @pytest.mark.seconds
 def test_only_what_is_used_is_made(built: Database) -> None:
-    again = restore(dump(built), (), "x", built.matcher)
+    again = database_of_document(database_document(built), (), "x", built.matcher)
     assert "host_memory.oom_cgroup" in again.causes
     assert "nothing.known" not in again.causes
     made = again.confirmers._made  # type: ignore[attr-defined]
@@ -56,7 +56,7 @@ def test_only_what_is_used_is_made(built: Database) -> None:
 )
 def test_a_document_that_is_not_whole_is_refused(built: Database, damage: "object") -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
-        restore(damage(dump(built)), (), "x", built.matcher)  # type: ignore[operator]
+        database_of_document(damage(database_document(built)), (), "x", built.matcher)  # type: ignore[operator]
 
 
 @pytest.mark.seconds
@@ -69,7 +69,7 @@ def test_what_is_in_the_cache_is_not_compiled_again(knowledge: Database, monkeyp
 
 
 def test_a_cause_is_made_without_its_signatures(built: Database) -> None:
-    again = restore(dump(built), (), "x", built.matcher)
+    again = database_of_document(database_document(built), (), "x", built.matcher)
     for name, cause in built.causes.items():
         assert (again.causes[name].title, again.causes[name].fallback) == (cause.title, cause.fallback)
     assert again.confirmers._made == {}  # type: ignore[attr-defined]

@@ -37,12 +37,12 @@ def small(causes: int = 3, seed: int = 1) -> tuple[Model, list[frozenset[str]], 
         )
         for i in range(60)
     ]
-    kept = text.vocabulary(documents)
+    kept = text.kept_words(documents)
     vectors, _ = text.vectorised([d.words for d in documents], kept)
     learner = LogisticRegression(C=text.STRENGTH, class_weight="balanced", max_iter=500).fit(
         vectors, [d.cause for d in documents]
     )
-    return text.fit(documents), [d.words for d in documents], vectors, learner
+    return text.fit_text_model(documents), [d.words for d in documents], vectors, learner
 
 
 @pytest.mark.seconds

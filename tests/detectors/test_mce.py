@@ -89,6 +89,6 @@ def test_no_word_no_record(line: str) -> None:
 
 @given(st.integers(0, (1 << 64) - 1), st.sampled_from(["", "0", "2"]), st.none() | st.integers(0, (1 << 64) - 1))
 def test_every_word_decodes_to_an_outcome(status: int, vendor: str, ipid: int | None) -> None:
-    decided = mce.decode(status, vendor, ipid)
+    decided = mce.decode_status(status, vendor, ipid)
     assert decided is None or (decided[0] in mce.OUTCOMES and decided[2])
     assert mce.severity(status) in ("corrected", "uncorrected", "fatal")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.detectors.units import size_bytes, typed
+from forensics.detectors.units import size_bytes, typed_fields
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,12 @@ from forensics.detectors.units import size_bytes, typed
     ],
 )
 def test_groups_become_facts(groups: dict[str, str], facts: dict[str, object]) -> None:
-    assert typed(groups) == facts
+    assert typed_fields(groups) == facts
 
 
 @given(st.dictionaries(st.sampled_from(["limit_kb", "x_size", "pid", "t_ms", "n_bytes", "word"]), st.text()))
 def test_no_group_raises(groups: dict[str, str]) -> None:
-    typed(groups)
+    typed_fields(groups)
 
 
 @given(st.text())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forensics.detectors import aer, xid
 from forensics.detectors.base import Record
-from forensics.detectors.xid_context import settle, slot
+from forensics.detectors.xid_context import resolve_xids, slot
 from forensics.model import Region
 from tests.detectors.regions import knowledge, proven, regions
 
@@ -23,7 +23,7 @@ def settled(*lines: str) -> list[Record]:
         kind.TRIGGER.kind: [r for g in regions(text, kind.TRIGGER) if (r := proven(kind.read(g)))]  # type: ignore[attr-defined]
         for kind in (xid, aer)
     }
-    return settle(found, knowledge())["xid"]
+    return resolve_xids(found, knowledge())["xid"]
 
 
 def test_an_ecc_error_before_it_makes_the_fault_a_consequence() -> None:
@@ -84,4 +84,4 @@ def test_any_address_has_a_slot(pci: str) -> None:
 @given(st.lists(st.tuples(st.sampled_from([13, 31, 43, 48, 79, 149, 9999]), st.text(max_size=60)), max_size=8))
 def test_no_xid_is_lost(given: list[tuple[int, str]]) -> None:
     made = [r for i, (code, words) in enumerate(given) if (r := proven(xid.read(Region("log", i + 1, line(code, words)))))]
-    assert [r.kind for r in settle({"xid": made}, knowledge())["xid"]] == [r.kind for r in made]
+    assert [r.kind for r in resolve_xids({"xid": made}, knowledge())["xid"]] == [r.kind for r in made]

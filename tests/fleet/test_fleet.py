@@ -20,7 +20,7 @@ from forensics.fleet.cases import cases_in
 from forensics.fleet.engine import client_of, reports
 from forensics.fleet.parts import Parts
 from forensics.fleet.stories import families_of, read_topology, stories
-from forensics.fleet.worker import Helper, Limits, analysed
+from forensics.fleet.worker import Helper, Limits, analyse_case
 from forensics.history.incident import Incident
 from tests.commandline import in_text
 from tests.history.made import incident
@@ -77,10 +77,10 @@ def test_a_killed_worker_and_a_restarted_client_change_no_row(folder: Path, tmp_
 @pytest.mark.seconds
 def test_a_helper_that_holds_much_of_what_is_done_is_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = cases_in([str(folder)])[0]
-    first = analysed(case, Limits())
+    first = analyse_case(case, Limits())
     assert worker.HELPER.process is not None
     monkeypatch.setattr(worker, "RENEW_MIB", 1)
-    assert json.loads(analysed(case, Limits()).report) == json.loads(first.report)
+    assert json.loads(analyse_case(case, Limits()).report) == json.loads(first.report)
     assert worker.HELPER.process is None
 
 
@@ -92,17 +92,17 @@ def test_what_takes_too_long_or_too_much_is_told_and_the_next_case_stands(folder
         "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 'x'\n" * 400_000
     )
     first, healthy = (next(c for c in cases_in([str(folder)]) if c.name == name) for name in ("poisoned", "healthy_train"))
-    analysed(healthy, Limits())  # the knowledge is loaded
-    slow = analysed(first, Limits(seconds=0.3))
+    analyse_case(healthy, Limits())  # the knowledge is loaded
+    slow = analyse_case(first, Limits(seconds=0.3))
     assert "took longer than 0.3 s" in slow.failure
     assert json.loads(slow.report)["case"] == "poisoned"
     assert "took longer" in json.loads(slow.report)["warnings"][0]["message"]
-    assert "held more than 20 MiB" in analysed(first, Limits(memory_mib=20)).failure
-    assert analysed(healthy, Limits()).failure == ""
+    assert "held more than 20 MiB" in analyse_case(first, Limits(memory_mib=20)).failure
+    assert analyse_case(healthy, Limits()).failure == ""
 
 
 def test_a_helper_that_dies_is_told() -> None:
-    from forensics.fleet.helper import Asked
+    from forensics.fleet.helper import HelperRequest
     from forensics.fleet.worker import OverLimitError
 
     helper = Helper()
@@ -110,7 +110,7 @@ def test_a_helper_that_dies_is_told() -> None:
     process.kill()
     process.wait()
     with pytest.raises(OverLimitError, match="died"):
-        helper.ask(Asked(cases_in([str(SAMPLES)])[0]), Limits())
+        helper.ask(HelperRequest(cases_in([str(SAMPLES)])[0]), Limits())
     assert helper.process is None
 
 
@@ -131,7 +131,7 @@ def test_sources_and_groups(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_logs_at_a_url_are_analysed_as_if_they_lay_here(folder: Path) -> None:
     (case,) = (c for c in cases_in([f"file://{folder}"]) if c.name == "nan_loss")
-    found = json.loads(analysed(case, Limits()).report)
+    found = json.loads(analyse_case(case, Limits()).report)
     assert (found["causes"][0]["id"], found["sources"][0]["name"]) == ("numerics.nan", "nan_loss/train.log")
 
 

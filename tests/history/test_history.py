@@ -16,11 +16,11 @@ from msgspec.structs import replace
 pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
 
 from forensics.core.errors import UsageError
-from forensics.history.accounting import expanded, read_jobs
+from forensics.history.accounting import expand_nodes, read_jobs
 from forensics.history.again import seen_before
 from forensics.history.exchange import export, incidents_in, reports_in
 from forensics.history.fingerprint import fingerprint, in_front
-from forensics.history.incident import Incident, Known, incident_of
+from forensics.history.incident import Incident, RunFacts, incident_of
 from forensics.history.opening import open_store
 from forensics.history.page import page
 from forensics.history.store import Store
@@ -100,9 +100,9 @@ def test_where_no_code_is_named_the_run_tells_programs_apart(store: Store) -> No
     def killed(day: int) -> Report:
         return report("Killed process 9 (python)", day, "host_memory.oom_cgroup", file="", function="")
 
-    store.add([incident_of(killed(n), 0, store.salt, Known(run=f"train-{n}.py")) for n in range(3)])
+    store.add([incident_of(killed(n), 0, store.salt, RunFacts(run=f"train-{n}.py")) for n in range(3)])
     for run, told in (("train-7.py", 3), ("eval.py", 0), ("", 3)):
-        asked = incident_of(killed(9), 0, store.salt, Known(run=run))
+        asked = incident_of(killed(9), 0, store.salt, RunFacts(run=run))
         found = seen_before(store, asked)
         assert (found.level, found.seen) == (("exact", told) if told else ("similar", 3))
 
@@ -200,7 +200,7 @@ def test_what_helped_is_told_by_the_next_run(store: Store, tmp_path: Path) -> No
     new = incident_of(report("Killed process 8 (python)", 5, "host_memory.oom_cgroup", job="20", job_name="train"), 0, store.salt)
     assert seen_before(store, new).outcome == "after --mem 64G it did not return"
     assert store.shown(1)["gpu_hours"] == 16
-    assert (expanded("gpu-[01-03,07],login"), trend(store)[0].gpu_hours) == (
+    assert (expand_nodes("gpu-[01-03,07],login"), trend(store)[0].gpu_hours) == (
         ["gpu-01", "gpu-02", "gpu-03", "gpu-07", "login"],
         16,
     )
@@ -217,7 +217,7 @@ def test_out_and_in_again(store: Store, tmp_path: Path) -> None:
     other = open_store(str(tmp_path / "other.db"))
     for name in ("x.parquet", "x.csv", "x.jsonl"):
         assert export(store.every(), tmp_path / name) == 5
-    assert other.add(incidents_in(tmp_path / "x.parquet", 0, None, Known()), 100) == 5
+    assert other.add(incidents_in(tmp_path / "x.parquet", 0, None, RunFacts()), 100) == 5
     assert [i.key for i in other.every()] == [i.key for i in store.every()]
     other.close()
     with pytest.raises(UsageError, match="unknown form"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forensics.database import Database
-from forensics.model import Message, Report, Scan, Source
+from forensics.model import MessageGroup, Report, Scan, Source
 from forensics.outcome import deciding_lines, line_classes
 from forensics.outcome.deciding_lines import (
     MAX_BEHIND_BEST,
@@ -25,7 +25,7 @@ from forensics.outcome.deciding_lines import (
     candidate_lines,
 )
 from forensics.report import render
-from forensics.report.phrases import GUESSED, guessed
+from forensics.report.phrases import GUESSED, is_guess
 from forensics.scan import scan
 from forensics.templates import sample
 from tests.conftest import text_source
@@ -48,7 +48,7 @@ def scanned(knowledge: Database, *given: Source) -> list[Scan]:
     return [scan(source, knowledge, lambda _w: None) for source in given]
 
 
-def decide(knowledge: Database, scans: list[Scan], baseline: Sequence[Source] = ()) -> list[Message]:
+def decide(knowledge: Database, scans: list[Scan], baseline: Sequence[Source] = ()) -> list[MessageGroup]:
     """Without what is only shown around them."""
     return [m for m in deciding_lines(scans, line_classes(knowledge), WEIGHTS, baseline) if not m.context]
 
@@ -90,7 +90,7 @@ def test_of_a_long_log_only_a_sample_is_held_and_its_end_is_in_it(knowledge: Dat
     end = block + "".join(f"{o}\n" for o in ODD).encode()
     given = scanned(knowledge, Source("train.log", lambda _w: iter([block] * 60 + [end])))
     assert [m.line for m in decide(knowledge, given)] == [61 * 15_000 + 2]
-    most = sum(len(part) for _start, part in sample.sampled(given[0]))
+    most = sum(len(part) for _start, part in sample.sample_blocks(given[0]))
     assert most <= (sample.KEPT_BLOCKS + sample.LAST_BLOCKS) * (len(block) * 2 + 100)
 
 
@@ -153,7 +153,7 @@ def report(analyze: Callable[..., Report]) -> Report:
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
 def test_every_format_shows_them_and_calls_no_guess_a_cause(report: Report, form: str) -> None:
     said = render(report, form)
-    assert guessed(report)
+    assert is_guess(report)
     assert f"train.log:{303 + 1}" in said or '"line": 304' in said
     assert "lost its lease" in said
     if form != "json":
@@ -164,14 +164,14 @@ def test_every_format_shows_them_and_calls_no_guess_a_cause(report: Report, form
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_what_to_do_against_a_guess_is_not_shown(analyze: Callable[..., Report], form: str) -> None:
     guess = analyze(train_log=UNKNOWN + "flurbler: the partition server is lost\n")
-    assert guessed(guess) and guess.causes[0].remediations
+    assert is_guess(guess) and guess.causes[0].remediations
     assert guess.causes[0].remediations[0].action not in render(guess, form).split("<script")[0]
 
 
 def test_they_come_back_from_a_saved_report(report: Report) -> None:
-    from forensics.report.reading import report_of
+    from forensics.report.reading import read_report
 
-    assert report_of(json.loads(render(report, "json")), "r").unusual == report.unusual
+    assert read_report(json.loads(render(report, "json")), "r").unusual == report.unusual
 
 
 def test_secrets_in_them_are_masked(analyze: Callable[..., Report]) -> None:

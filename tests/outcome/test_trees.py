@@ -76,5 +76,5 @@ def test_calibration_makes_blind_answers_true() -> None:
 
     raw = [4.0] * 100 + [-4.0] * 100  # too sure: of the first, 75 are bad, of the others 25
     bad = [True] * 75 + [False] * 25 + [True] * 25 + [False] * 75
-    made = outcome_fit.calibrated(Trees(("a",), 4.0), raw, bad, [1.0] * 200)
+    made = outcome_fit.calibrate(Trees(("a",), 4.0), raw, bad, [1.0] * 200)
     assert made.probability([0.0]) == pytest.approx(0.75, abs=0.01)

@@ -31,8 +31,8 @@ def steps(first: int = 0, last: int = 40) -> str:
 
 def asked(knowledge: Database, **texts: str) -> tuple[tuple[OwnedObservation, ...], Subject]:
     """Everything observed in `texts`, by name of source, with its owner, and whom it is about."""
-    seen = pipeline.examine([text_source(name, text) for name, text in texts.items()], knowledge)
-    return assign_owners(correlation.joined(seen.incidents), seen.asked, knowledge), seen.asked
+    seen = pipeline.place_case([text_source(name, text) for name, text in texts.items()], knowledge)
+    return assign_owners(correlation.join_incidents(seen.incidents), seen.asked, knowledge), seen.asked
 
 
 def of_kernel(found: tuple[OwnedObservation, ...]) -> set[tuple[str, str]]:
@@ -145,7 +145,7 @@ def test_a_notebook_is_asked_about_as_such(knowledge: Database, tmp_path: Path) 
         ' "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
     )
     given = sources.open_paths([tmp_path / "out.ipynb"], lambda _warning: None)
-    assert pipeline.examine(given, knowledge).asked.entity().kind == "notebook"
+    assert pipeline.place_case(given, knowledge).asked.entity().kind == "notebook"
 
 
 def observed(cause: str, source: str, line: int = 1, **fields: object) -> Observation:

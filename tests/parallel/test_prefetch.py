@@ -21,7 +21,7 @@ from forensics.model import Source, Warn, Warning
 from forensics.parallel import prefetch
 from forensics.parallel.prefetch import MIN_PREFETCHED_BYTES, SLOT_BYTES, read_ahead
 from forensics.sources import open_paths
-from forensics.sources.origin import Origin, lined
+from forensics.sources.origin import LineOrigin, line_blocks
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 HERE = os.getpid()
@@ -30,7 +30,7 @@ BLOCKS = 20
 
 def made(dies_at: int = -1) -> Source:
     """A source of some blocks that tell which process made them; in the other process it dies before one of them."""
-    origin = Origin()
+    origin = LineOrigin()
 
     def pieces(warn: Warn) -> Iterator[tuple[int, int, bytes]]:
         for number in range(BLOCKS):
@@ -41,7 +41,7 @@ def made(dies_at: int = -1) -> Source:
             size = 1 << 20 if number % 5 else SLOT_BYTES + 1
             yield 1 + 2 * number, 0, f"block {number} by {os.getpid() == HERE}".encode().ljust(size, b".")
 
-    return Source("x.log", lambda warn: lined(pieces(warn), origin), origin=origin, coded=MIN_PREFETCHED_BYTES)
+    return Source("x.log", lambda warn: line_blocks(pieces(warn), origin), origin=origin, coded=MIN_PREFETCHED_BYTES)
 
 
 def tarred(name: str, data: bytes) -> bytes:

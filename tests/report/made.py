@@ -13,16 +13,16 @@ from forensics.model import (
     IncidentCause,
     IncidentSummary,
     Line,
-    Message,
-    Moment,
+    MessageGroup,
     Notice,
+    OpenQuestion,
     ProcessMemory,
     Proof,
     Report,
     Setting,
     SourceSummary,
     SubjectSummary,
-    Unknown,
+    TimelineEntry,
     Warning,
 )
 from forensics.model.answers import Change
@@ -71,16 +71,16 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         causes=(root, symptom),
         incidents=(incident(1, root, text), incident(2, symptom, text)),
         timeline=(
-            Moment(START, "wall", "logs/run/train.log", 7, "code.exception/some", root.id, "root"),
-            Moment(START + timedelta(seconds=2.5), "wall", "logs/run/jupyter.log", 20, "n/k", symptom.id, "symptom"),
-            Moment(START + timedelta(seconds=3), "wall", "logs/run/jupyter.log", 21, "none.healthy/x", "none.healthy", "noise"),
+            TimelineEntry(START, "wall", "logs/run/train.log", 7, "code.exception/some", root.id, "root"),
+            TimelineEntry(START + timedelta(seconds=2.5), "wall", "logs/run/jupyter.log", 20, "n/k", symptom.id, "symptom"),
+            TimelineEntry(START + timedelta(seconds=3), "wall", "logs/run/jupyter.log", 21, "none.healthy/x", "none.healthy", "noise"),
         ),
         sources=(
             SourceSummary("logs/run/train.log", "plain", None, 100, 30, 2, START, None, "wall", (text,)),
             SourceSummary("logs/run/jupyter.log", "plain", "gzip", 100, 30, 1, None, None, "none"),
             SourceSummary(f"logs/run/{text}", "plain", None, 1, 1, 0, None, None, "none"),
         ),
-        missing=(Unknown("which cell", f"It tells {text}.", f"grep {text} x.log"),),
+        missing=(OpenQuestion("which cell", f"It tells {text}.", f"grep {text} x.log"),),
         warnings=(Warning("zone", text, "logs/run/train.log", 3), Warning("zone", text)),
         environment=(Setting("GPU", text, "logs/run/train.log", 2),),
         curves=(
@@ -88,8 +88,8 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         ),
         processes=(ProcessMemory("logs/run/train.log", 5, 4711, text, 5 << 30, True), ProcessMemory("logs/run/train.log", 6, 1, "sh", 1, False)),
         unusual=(
-            Message("logs/run/train.log", 9, "logs/run/train.log", 9, 1, text, True),
-            Message("logs/run/train.log", 11, "logs/run/train.log", 20, 3, text, False),
+            MessageGroup("logs/run/train.log", 9, "logs/run/train.log", 9, 1, text, True),
+            MessageGroup("logs/run/train.log", 11, "logs/run/train.log", 20, 3, text, False),
         ),
         subject=SubjectSummary(
             "job", text, 2, 2, "failed", "nothing shows that it went on", (f"logs/run/train.log:7: {text}",), 0.95
@@ -128,7 +128,7 @@ def many(incidents: int = 200, every_min: float = 7.0) -> Report:
     made = report("the limit")
     told = tuple(incident(i + 1, made.causes[0], f"job {4000 + i}", i * every_min, 1) for i in range(incidents))
     moments = tuple(
-        Moment(i.time, "wall", "logs/run/train.log", n + 1, "a/b", i.causes[0], "root") for n, i in enumerate(told[:500])
+        TimelineEntry(i.time, "wall", "logs/run/train.log", n + 1, "a/b", i.causes[0], "root") for n, i in enumerate(told[:500])
     )
     return replace(made, incidents=told, timeline=moments)
 
@@ -137,7 +137,9 @@ def big(incidents: int = 200) -> Report:
     """A report of many incidents with as many moments as a report holds, and wordy evidence."""
     made = report("the message of a log line that is about as long as such lines are: " + "word " * 20, case="big")
     moments = tuple(
-        Moment(START + timedelta(seconds=i * 60), "wall", f"logs/node{i % 40}/train.log", i + 1, "a/b", made.causes[0].id, "root")
+        TimelineEntry(
+            START + timedelta(seconds=i * 60), "wall", f"logs/node{i % 40}/train.log", i + 1, "a/b", made.causes[0].id, "root"
+        )
         for i in range(max(500, 2 * incidents))
     )
     return replace(

@@ -186,11 +186,11 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def pages() -> dict[str, str]:
-    many = [index.row_of(made.report(f"line {i}", case=f"case {i}"), f"cases/{i}.html") for i in range(3)]
+    many = [index.index_row(made.report(f"line {i}", case=f"case {i}"), f"cases/{i}.html") for i in range(3)]
     return {
         "report": render(made.report(), "html"),
         "healthy": render(replace(made.report(), verdict="no_crash"), "html"),
-        "index": index.as_html(many, "incidents"),
+        "index": index.index_html(many, "incidents"),
         "history": history(),
     }
 
@@ -227,7 +227,7 @@ def test_axe_finds_no_violation(browser: Any, tmp_path: Path, axe: str, name: st
 def test_two_thousand_cases_open_at_once_and_can_be_chosen_from(browser: Any, tmp_path: Path) -> None:
     from selenium.webdriver.common.by import By
 
-    one = index.row_of(made.report("it broke"), "")
+    one = index.index_row(made.report("it broke"), "")
     other = replace(one, cause="storage.full", title="A disk or a quota was full")
     rows = [
         replace(
@@ -239,7 +239,7 @@ def test_two_thousand_cases_open_at_once_and_can_be_chosen_from(browser: Any, tm
         )
         for i in range(2000)
     ]
-    page = index.as_html(rows, "incidents")
+    page = index.index_html(rows, "incidents")
     browser.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})  # processor time: others may be busy, too
     opened(browser, tmp_path / "index.html", page)
     metrics = {m["name"]: m["value"] for m in browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]}

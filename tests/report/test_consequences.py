@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from forensics.model import Report
 from forensics.report import render
-from forensics.report.consequences import consequences, later, told_beside
+from forensics.report.consequences import consequences, delay_text, unconfirmed_consequences
 from forensics.report.phrases import as_consequence
-from forensics.report.steps import steps
+from forensics.report.steps import course_steps
 from tests.report import made
 
 TITLE = "The notebook kernel died, and the logs do not show why"
@@ -40,8 +40,8 @@ def shown(seconds: float | None, source: str = "logs/run/jupyter.log", line: int
 def test_what_is_not_surely_earlier_followed(seconds: float, doubt: float, words: str) -> None:
     report = shown(seconds, doubt=doubt)
     (finding,) = consequences(report)
-    assert later(finding, report.causes[0]) == words
-    assert told_beside(report) == []
+    assert delay_text(finding, report.causes[0]) == words
+    assert unconfirmed_consequences(report) == []
     assert not re.search(r"\d \w+ earlier", render(report, "text"))
 
 
@@ -60,7 +60,7 @@ def test_what_is_earlier_did_not_follow(seconds: float, form: str) -> None:
 @pytest.mark.parametrize(("source", "line", "before"), [("train", 5, True), ("train", 8, False), ("jupyter", 5, False)])
 def test_without_a_clock_the_lines_of_one_source_tell(source: str, line: int, before: bool) -> None:
     report = shown(None, f"logs/run/{source}.log", line)
-    assert bool(told_beside(report)) == before
+    assert bool(unconfirmed_consequences(report)) == before
     assert bool(consequences(report)) != before
 
 
@@ -70,18 +70,18 @@ def test_a_line_behind_the_first_but_before_the_shown_one_of_the_cause_has_no_re
     best = replace(root.evidence[0], line=9, time=made.START + timedelta(seconds=5))
     root = replace(root, evidence=(best, root.evidence[0]))
     assert [f.id for f in consequences(replace(report, causes=(root, symptom)))] == [symptom.id]
-    assert later(symptom, root) == ""
+    assert delay_text(symptom, root) == ""
 
 
 @pytest.mark.parametrize(("seconds", "roles"), [(2.5, ["root", "symptom"]), (-30.0, [])])
 def test_the_course_begins_with_the_cause(seconds: float, roles: list[str]) -> None:
-    assert [s.role for s in steps(shown(seconds))] == roles
+    assert [s.role for s in course_steps(shown(seconds))] == roles
 
 
 def test_a_moment_before_the_cause_is_no_step_from_it() -> None:
     report = shown(2.5)
     early = replace(report.timeline[1], time=made.START - timedelta(seconds=9), line=2)
-    assert steps(replace(report, timeline=(early, *report.timeline[:1], *report.timeline[2:]))) == []
+    assert course_steps(replace(report, timeline=(early, *report.timeline[:1], *report.timeline[2:]))) == []
 
 
 def test_the_causes_own_line_read_once_more_is_no_consequence() -> None:
@@ -91,7 +91,7 @@ def test_the_causes_own_line_read_once_more_is_no_consequence() -> None:
     again = replace(symptom, evidence=(replace(root.evidence[0], signature=f"{symptom.id}/other", weight="proof"),))
     assert consequences(report) == [symptom]
     repeated = replace(report, causes=(root, again))
-    assert (consequences(repeated), told_beside(repeated)) == ([], [])
+    assert (consequences(repeated), unconfirmed_consequences(repeated)) == ([], [])
 
 
 def test_what_followed_is_not_said_to_be_first() -> None:

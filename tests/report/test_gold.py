@@ -12,10 +12,10 @@ import pytest
 
 from forensics.database import Database
 from forensics.model import Report
-from forensics.report.consequences import consequences, told_beside
-from forensics.report.notices import groups
-from forensics.report.phrases import also_possible, percent
-from forensics.report.subject import ending
+from forensics.report.consequences import consequences, unconfirmed_consequences
+from forensics.report.notices import notice_groups
+from forensics.report.phrases import also_possible, percent_text
+from forensics.report.subject import ending_sentence
 from tests.report.samples import CASES, ROOT, rendered, sample
 
 GOLD = ROOT / "tests" / "gold"
@@ -64,17 +64,17 @@ def digest(report: Report, told: dict[str, str]) -> str:
     marks = page.count('class="mark ')
     document = json.loads(told["json"])
     said = [
-        f"{report.case}: {first.title} ({first.id}, {report.verdict}, {percent(first.probability)})",
-        f"  {ending(report)}",
+        f"{report.case}: {first.title} ({first.id}, {report.verdict}, {percent_text(first.probability)})",
+        f"  {ending_sentence(report)}",
         f"  {first.summary}",
         f"  evidence {' '.join(f'{Path(p.source).name}:{p.line}' for p in first.evidence)}",
         *(f"  followed {f.title} ({f.id})" for f in consequences(report)),
-        *(f"  beside {f.title} ({f.id})" for f in told_beside(report)),
-        *(f"  also {f.title} ({f.id}, {percent(f.probability)})" for f in also_possible(report)),
+        *(f"  beside {f.title} ({f.id})" for f in unconfirmed_consequences(report)),
+        *(f"  also {f.title} ({f.id}, {percent_text(f.probability)})" for f in also_possible(report)),
         *(f"  {a.who}: {a.action}" for a in first.remediations),
         *(
             f"  {g.head.lower()} {' '.join(f'{Path(n.source).name}:{n.line}' for n, _ in g.shown)} +{g.more}"
-            for g in groups(report)
+            for g in notice_groups(report)
         ),
         f"  text {len(told['text'].splitlines())} rows, markdown {len(told['markdown'].splitlines())} rows",
         f"  html {', '.join(heads)}; {marks} marks",

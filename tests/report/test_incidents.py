@@ -5,17 +5,17 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from forensics.advice import where, who
+from forensics.advice import affected, location_text
 from forensics.core.errors import UsageError
 from forensics.model import Fields
 from forensics.report import render
-from forensics.report.incidents import focused, groups, subjects
+from forensics.report.incidents import focus_on, incident_groups, subjects_text
 from tests.report import made
 
 
 def test_the_first_stands_alone_and_those_alike_behind_it_are_one_group() -> None:
     report = made.many(200)
-    first, rest = groups(report)
+    first, rest = incident_groups(report)
     assert (first.ids, first.subject) == ((1,), "job 4000")
     assert (len(rest.ids), rest.subject, rest.every_s) == (199, "jobs 4001 to 4199", 420.0)
     assert rest.end and rest.start and rest.end - rest.start == timedelta(minutes=7 * 198)
@@ -25,27 +25,27 @@ def test_two_alike_are_not_folded_and_other_causes_not_mixed() -> None:
     report = made.report()
     root, symptom = report.causes
     told = [made.incident(1, root, "job 1"), made.incident(2, root, "job 2", 5), made.incident(3, symptom, "job 3", 9)]
-    assert [g.ids for g in groups(replace(report, incidents=(*told, made.incident(4, root, "job 4", 12))))] == [
+    assert [g.ids for g in incident_groups(replace(report, incidents=(*told, made.incident(4, root, "job 4", 12))))] == [
         (1,),
         (2,),
         (3,),
         (4,),
     ]
     five = [made.incident(i, root, f"job {i}", i) for i in range(4, 7)]
-    assert [g.ids for g in groups(replace(report, incidents=(*told, *five)))] == [(1,), (2, 4, 5, 6), (3,)]
+    assert [g.ids for g in incident_groups(replace(report, incidents=(*told, *five)))] == [(1,), (2, 4, 5, 6), (3,)]
 
 
 def test_irregular_gaps_are_not_told_as_a_rhythm() -> None:
     report = made.many(2)
     at = [0, 1, 2, 90, 91, 400]
     told = tuple(made.incident(n + 1, report.causes[0], f"job {n}", minutes) for n, minutes in enumerate(at))
-    assert groups(replace(report, incidents=told))[1].every_s is None
+    assert incident_groups(replace(report, incidents=told))[1].every_s is None
 
 
 def test_every_incident_is_in_one_group() -> None:
     report = made.many(50)
     ended_nothing = tuple(replace(i, verdict="no_crash", findings=()) if i.id % 5 == 0 else i for i in report.incidents)
-    found = groups(replace(report, incidents=ended_nothing))
+    found = incident_groups(replace(report, incidents=ended_nothing))
     assert sorted(n for g in found for n in g.ids) == list(range(1, 51))
     assert [g.verdict for g in found] == ["crash", "crash", "no_crash"]
 
@@ -65,17 +65,17 @@ def test_every_incident_is_in_one_group() -> None:
     ],
 )
 def test_subjects_in_a_few_words(names: list[str], said: str) -> None:
-    assert subjects(names) == said
+    assert subjects_text(names) == said
 
 
 def test_another_incident_is_told_as_the_first() -> None:
     report = made.many(5)
-    third = focused(report, 3)
+    third = focus_on(report, 3)
     assert third.incidents[0].id == 3 and third.incidents[0].findings == ()
     assert third.causes == report.incidents[2].findings
     assert third.timeline[0] == report.timeline[2]
     assert sorted(i.id for i in third.incidents) == [1, 2, 3, 4, 5]
-    back = focused(third, 1)
+    back = focus_on(third, 1)
     assert back.causes[0].evidence == report.causes[0].evidence
     assert back.timeline[0] == report.timeline[0]
     for form in ("text", "markdown", "html", "json"):
@@ -84,11 +84,11 @@ def test_another_incident_is_told_as_the_first() -> None:
 
 def test_the_first_one_is_the_report_and_one_that_is_not_there_a_usage_error() -> None:
     report = made.many(5)
-    assert focused(report, 1) is report
+    assert focus_on(report, 1) is report
     with pytest.raises(UsageError, match="no incident 9"):
-        focused(report, 9)
+        focus_on(report, 9)
     with pytest.raises(UsageError, match="no incident 1"):
-        focused(replace(report, incidents=()), 1)
+        focus_on(replace(report, incidents=()), 1)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,6 @@ def test_the_first_one_is_the_report_and_one_that_is_not_there_a_usage_error() -
     ],
 )
 def test_who_was_hit_and_where(facts: Fields, whom: str, place: str | None) -> None:
-    assert who(facts) == whom
+    assert affected(facts) == whom
     if place is not None:
-        assert where(facts) == place
+        assert location_text(facts) == place

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics.model import Moment
+from forensics.model import TimelineEntry
 from forensics.report import index
 from forensics.report.page.charts import charts
 from forensics.report.page.incidents import kinds, rows
@@ -60,11 +60,11 @@ def test_redacted_cases_have_a_page_each(cases: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["</td><script>x</script>", "a|b `c` @you fixes #1", '" onclick="x'])
 def test_nothing_that_a_case_says_acts_in_an_index(text: str) -> None:
-    row, plain = (index.row_of(made.report(t, case=t), "cases/x.html") for t in (text, "words"))
-    shown, wanted = (Elements(index.as_html([r], r.case)).found for r in (row, plain))
+    row, plain = (index.index_row(made.report(t, case=t), "cases/x.html") for t in (text, "words"))
+    shown, wanted = (Elements(index.index_html([r], r.case)).found for r in (row, plain))
     assert [tag for tag, _ in shown] == [tag for tag, _ in wanted]
     assert not [name for _, attrs in shown for name in attrs if name.startswith("on")]
-    line = next(line for line in index.as_markdown([row], "x").splitlines() if line.startswith("| ["))
+    line = next(line for line in index.index_markdown([row], "x").splitlines() if line.startswith("| ["))
     assert line.replace("¦", "").count("|") == 6
 
 
@@ -77,9 +77,9 @@ def test_names_of_pages_fit_any_file_system() -> None:
 
 
 def test_counts_are_of_causes_the_commonest_first() -> None:
-    rows = [index.row_of(made.report(case=str(i)), "x") for i in range(3)]
+    rows = [index.index_row(made.report(case=str(i)), "x") for i in range(3)]
     rows.append(replace(rows[0], cause="none.healthy", title="Nothing here crashed", verdict="no_crash"))
-    assert [(c.cause, c.cases, c.share) for c in index.counts(rows)] == [
+    assert [(c.cause, c.cases, c.share) for c in index.cause_counts(rows)] == [
         ("host_memory.oom_cgroup", 3, 100.0),
         ("none.healthy", 1, 33.3),
     ]
@@ -88,7 +88,9 @@ def test_counts_are_of_causes_the_commonest_first() -> None:
 def test_sixty_four_ranks_that_tell_the_same_are_one_lane() -> None:
     report = made.report()
     waited = tuple(
-        Moment(made.START + timedelta(seconds=2 + i / 100), "wall", f"rank{i}.log", 5, "t/t", "distributed.timeout", "symptom")
+        TimelineEntry(
+            made.START + timedelta(seconds=2 + i / 100), "wall", f"rank{i}.log", 5, "t/t", "distributed.timeout", "symptom"
+        )
         for i in range(63)
     )
     drawing = drawings(

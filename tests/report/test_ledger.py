@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from forensics.decision.candidates import FEATURES
 from forensics.model import Adjustment, Finding
 from forensics.report import Style
-from forensics.report.ledger import compared, render_ledger
+from forensics.report.ledger import compared_findings, render_ledger
 from tests.report import made
 from tests.report.seeds import seeds
 
@@ -23,8 +23,8 @@ def test_the_best_rival_is_the_most_probable_that_was_weighed() -> None:
     report = made.report("words")
     weighed = Adjustment("hint", 1.0, 0.3)
     found = (report.causes[0], rival("none.healthy", 0.3), rival("a.b", 0.1, weighed), rival("c.d", 0.2, weighed))
-    assert [f.id for f in compared(replace(report, causes=found))] == [report.causes[0].id, "c.d"]
-    assert [f.id for f in compared(replace(report, causes=found[:2]))] == [report.causes[0].id]
+    assert [f.id for f in compared_findings(replace(report, causes=found))] == [report.causes[0].id, "c.d"]
+    assert [f.id for f in compared_findings(replace(report, causes=found[:2]))] == [report.causes[0].id]
 
 
 def test_each_contribution_has_its_line_and_its_meaning() -> None:

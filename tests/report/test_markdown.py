@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.report import Style, render
-from forensics.report.escape import code, fenced, plain, prose
+from forensics.report.escape import code, escape, fenced_block, prose
 from forensics.report.phrases import headline, remedies
 from forensics.report.style import ISSUE_CHARS
 from tests.report import made
@@ -78,7 +78,7 @@ def test_no_mixture_of_signs_acts(text: str) -> None:
 
 @given(SIGNS)
 def test_plain_text_is_read_as_it_was(text: str) -> None:
-    read = "".join(t.content for t in tokens(plain(text)) if t.type in ("text", "text_special", "softbreak"))
+    read = "".join(t.content for t in tokens(escape(text)) if t.type in ("text", "text_special", "softbreak"))
     assert " ".join(read.split()) == " ".join(text.split())
 
 
@@ -86,7 +86,7 @@ def test_plain_text_is_read_as_it_was(text: str) -> None:
 def test_code_and_fences_hold_what_they_hold(text: str) -> None:
     spans = [t for t in tokens(code(text)) if t.type == "code_inline"]
     assert len(spans) == (1 if code(text) else 0)
-    blocks = [t for t in PARSER.parse("\n".join(fenced([text, "```", "x"]))) if t.type == "fence"]
+    blocks = [t for t in PARSER.parse("\n".join(fenced_block([text, "```", "x"]))) if t.type == "fence"]
     assert len(blocks) == 1
 
 

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from forensics import pipeline
 from forensics.core.errors import SourceError
-from forensics.core.text import counted, size
+from forensics.core.text import format_size, with_noun
 from forensics.database import Database
 from forensics.report import Style, formats, overview, render
-from forensics.report.consequences import consequences, told_beside
-from forensics.report.curves import amount, bearing
+from forensics.report.consequences import consequences, unconfirmed_consequences
+from forensics.report.curves import relevant_curves, value_text
 from forensics.report.phrases import also_possible, headline, symptoms
-from forensics.report.steps import steps
+from forensics.report.steps import course_steps
 from forensics.sources import open_paths
 from tests.conftest import text_source
 from tests.report import made, never_said
@@ -39,7 +39,7 @@ def test_nothing_follows_from_nothing(case: str, knowledge: Database) -> None:
     """`Nothing here crashed`, and `Another rank or node died first` as its consequence."""
     report = sample(case, knowledge)
     if report.verdict == "no_crash":
-        assert (steps(report), symptoms(report), overview.where(report)) == ([], [], "")
+        assert (course_steps(report), symptoms(report), overview.location(report)) == ([], [], "")
     elif report.verdict == "crash":
         assert not [f for f in also_possible(report) if f.id.startswith("none.")]
 
@@ -65,8 +65,8 @@ def test_sizes_have_one_unit_convention(case: str, knowledge: Database) -> None:
 
 def test_a_number_of_bytes_is_the_same_in_curves_tables_and_sentences() -> None:
     for count in (0, 1, 1023, 1024, (1 << 20) - 1, 444796 << 10, 5 << 30, int(1.02 * 2**30), 3 << 42):
-        assert amount(float(count), "B") == size(count)
-    assert (counted(1, "line"), counted(2, "line"), counted(1200, "stretch", "stretches")) == (
+        assert value_text(float(count), "B") == format_size(count)
+    assert (with_noun(1, "line"), with_noun(2, "line"), with_noun(1200, "stretch", "stretches")) == (
         "1 line",
         "2 lines",
         "1,200 stretches",
@@ -121,7 +121,9 @@ def test_what_happened_to_another_before_is_not_when_it_began() -> None:
     report = made.report()
     root = report.causes[0]
     stranger = replace(report.timeline[0], time=made.START - timedelta(seconds=15), line=1)
-    course = steps(replace(report, timeline=(stranger, *report.timeline), incidents=(replace(report.incidents[0], events=4),)))
+    course = course_steps(
+        replace(report, timeline=(stranger, *report.timeline), incidents=(replace(report.incidents[0], events=4),))
+    )
     assert course[0].time == root.evidence[0].time
 
 
@@ -132,7 +134,7 @@ def test_what_comes_days_later_did_not_follow() -> None:
     late = replace(symptom, evidence=(replace(symptom.evidence[0], time=made.START + timedelta(days=2)),))
     assert consequences(report) == [symptom]
     moved = replace(report, causes=(root, late))
-    assert (consequences(moved), told_beside(moved), steps(moved)) == ([], [late], [])
+    assert (consequences(moved), unconfirmed_consequences(moved), course_steps(moved)) == ([], [late], [])
 
 
 def test_what_is_not_proven_says_so_before_its_cause() -> None:
@@ -153,8 +155,8 @@ def test_a_curve_that_shows_nothing_is_not_drawn() -> None:
     report = made.report()
     flat = replace(report.curves[0], points=tuple((i, 1e9) for i in range(40)))
     grown = replace(report.curves[0], points=tuple((i, i * 1e8) for i in range(1, 40)))
-    assert bearing(replace(report, curves=(flat,))) == []
-    assert len(bearing(replace(report, curves=(grown, replace(grown, rank=1), replace(grown, rank=2))))) == 1
+    assert relevant_curves(replace(report, curves=(flat,))) == []
+    assert len(relevant_curves(replace(report, curves=(grown, replace(grown, rank=1), replace(grown, rank=2))))) == 1
 
 
 @pytest.mark.seconds

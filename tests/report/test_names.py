@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from forensics.report import formats, hidden, render
+from forensics.report import formats, render, with_stand_ins
 from tests.report import made
 
 LINE = (
@@ -14,7 +14,7 @@ LINE = (
 
 @pytest.fixture
 def both():  # type: ignore[no-untyped-def]
-    return hidden(made.report(LINE, case="llama-sft-42"))
+    return with_stand_ins(made.report(LINE, case="llama-sft-42"))
 
 
 @pytest.mark.parametrize("form", formats())
@@ -52,7 +52,7 @@ def test_stand_ins_are_stable_and_tell_the_kind(both) -> None:  # type: ignore[n
     assert " host-1 kernel:" in line
     assert report.case == "job-1"
     assert report.causes[0].summary == f"It was {line}."
-    assert hidden(report) == (report, {})
+    assert with_stand_ins(report) == (report, {})
 
 
 def test_facts_and_hosts_of_incidents_are_names_too() -> None:
@@ -62,12 +62,12 @@ def test_facts_and_hosts_of_incidents_are_names_too() -> None:
         causes=(replace(report.causes[0], facts={"host": "trn7"}), *report.causes[1:]),
         incidents=(replace(report.incidents[0], hosts=("trn7",)),),
     )
-    assert "trn7" not in render(hidden(report)[0], "json")
+    assert "trn7" not in render(with_stand_ins(report)[0], "json")
 
 
 def test_words_addresses_of_this_machine_and_public_sites_stay() -> None:
     line = "kernel: user=root at localhost 127.0.0.1 0.0.0.0 https://pytorch.org/docs 08:23:04 0000:3b:00.0 torch 2.4.0"
-    report, key = hidden(made.report(line, case="x"))
+    report, key = with_stand_ins(made.report(line, case="x"))
     assert key == {}
     assert report.causes[0].evidence[0].text == line
 
@@ -78,7 +78,7 @@ def test_names_that_only_notices_or_the_ending_tell_are_hidden() -> None:
     ended = ("logs/run/train.log:7: Mar  1 12:00:00 gpu-node17 kernel: Killed process 4711",)
     subject = replace(report.subject, name="llama-sft-42 and tune9-b", outcome_lines=ended)
     notice = replace(report.notices[1], text="Mar  1 12:00:00 gpu-node18 slurmd: x", why="it wrote to /home/carol/run")
-    hid, key = hidden(replace(report, subject=subject, notices=(notice,)))
+    hid, key = with_stand_ins(replace(report, subject=subject, notices=(notice,)))
     names = {"gpu-node17", "gpu-node18", "carol", "llama-sft-42", "tune9-b"}
     assert names <= set(key.values())
     for form in formats():

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from forensics.model import Notice, Report
 from forensics.report import render
-from forensics.report.notices import groups
+from forensics.report.notices import notice_groups
 from tests.report import made
 
 
@@ -21,21 +21,21 @@ def noted(*notices: Notice) -> Report:
 
 def test_what_belongs_to_others_stands_for_itself() -> None:
     report = noted(notice(3), notice(4, owner="others"), notice(5, owner="unknown"), notice(6, owner="others"))
-    told = [(g.head, [n.line for n, _ in g.shown], g.more) for g in groups(report)]
+    told = [(g.head, [n.line for n, _ in g.shown], g.more) for g in notice_groups(report)]
     assert told == [("Also on this host", [4, 6], 0), ("Worth knowing", [3, 5], 0)]
-    assert groups(noted()) == []
+    assert notice_groups(noted()) == []
 
 
 def test_three_of_different_causes_are_shown_in_order_and_the_rest_counted() -> None:
     report = noted(*(notice(i, "gpu_hardware.a") for i in range(1, 6)), notice(6, "storage.b"), notice(7, None))
-    (group,) = groups(report)
+    (group,) = notice_groups(report)
     assert [n.line for n, _ in group.shown] == [1, 6, 7]
     assert group.more == 4
 
 
 def test_the_same_reason_is_told_once() -> None:
     report = noted(notice(1, why="a"), notice(2, why="a"), notice(3, why="b"))
-    assert [why for _, why in groups(report)[0].shown] == ["", "a", "b"]
+    assert [why for _, why in notice_groups(report)[0].shown] == ["", "a", "b"]
 
 
 def test_the_text_shows_them_behind_the_remedies() -> None:

@@ -11,7 +11,7 @@ from forensics.core.errors import UsageError
 from forensics.database import Database
 from forensics.report import formats, render
 from forensics.report.document import document
-from forensics.report.reading import report_of
+from forensics.report.reading import read_report
 from tests.report import made
 from tests.report.samples import CASES, rendered
 
@@ -22,7 +22,7 @@ DOCUMENT = json.loads(json.dumps(document(made.report())))
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_reads_back(case: str, knowledge: Database) -> None:
     saved = json.loads(rendered(case, "json", knowledge))
-    again = report_of(saved, "saved.json")
+    again = read_report(saved, "saved.json")
     assert document(again) == saved
     for form in formats():
         assert render(again, form) == rendered(case, form, knowledge)
@@ -32,21 +32,21 @@ def test_a_document_without_the_later_fields_reads() -> None:
     later = ("environment", "curves", "processes", "subject", "notices")
     old = {k: v for k, v in DOCUMENT.items() if k not in later}
     old["causes"] = [{k: v for k, v in cause.items() if k != "ledger"} for cause in old["causes"]]
-    report = report_of(old, "old.json")
+    report = read_report(old, "old.json")
     assert (report.curves, report.subject, report.notices, report.causes[0].ledger) == ((), None, (), ())
     for form in formats():
         assert render(report, form).endswith("\n")
 
 
 def test_subject_notices_and_ledger_read_back() -> None:
-    given, again = made.report("words"), report_of(json.loads(render(made.report("words"), "json")), "x.json")
+    given, again = made.report("words"), read_report(json.loads(render(made.report("words"), "json")), "x.json")
     assert (again.subject, again.notices) == (given.subject, given.notices)
     assert [f.ledger for f in again.causes] == [f.ledger for f in given.causes]
     assert given.subject and given.notices and given.causes[0].ledger
 
 
 def test_fields_of_later_versions_are_ignored() -> None:
-    assert report_of({**DOCUMENT, "novelty": [1]}, "new.json") == report_of(DOCUMENT, "x.json")
+    assert read_report({**DOCUMENT, "novelty": [1]}, "new.json") == read_report(DOCUMENT, "x.json")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_fields_of_later_versions_are_ignored() -> None:
 )
 def test_what_is_no_report_is_said_to_be_none(wrong: object) -> None:
     with pytest.raises(UsageError, match="no report"):
-        report_of(wrong, "x.json")
+        read_report(wrong, "x.json")
 
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -77,7 +77,7 @@ def test_a_damaged_document_is_refused_or_shown_but_never_breaks(path: tuple[Any
         at = at[step]
     at[path[-1]] = junk
     try:
-        report = report_of(damaged, "x.json")
+        report = read_report(damaged, "x.json")
     except UsageError:
         return
     for form in ("text", "markdown", "json", "html"):

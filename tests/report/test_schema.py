@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.database import Database
-from forensics.model import History, SeenOn
+from forensics.model import History, NodeCount
 from forensics.model.verdicts import OutcomeState, Owner
 from forensics.report.document import document
 from tests.report import made
@@ -31,7 +31,7 @@ def test_the_document_of_a_case_fits(case: str, knowledge: Database) -> None:
 
 
 def test_a_made_document_with_everything_in_it_fits() -> None:
-    remembered = History("aa11", "bb22", "exact", 7, nodes=(SeenOn("gpu-0412", 5),), node_count=2)
+    remembered = History("aa11", "bb22", "exact", 7, nodes=(NodeCount("gpu-0412", 5),), node_count=2)
     said = json.loads(json.dumps(document(replace(made.report(), history=remembered))))
     VALIDATOR.validate(said)
     assert all(said[name] for name in SCHEMA["properties"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from forensics.database import Database
 from forensics.report import formats, render
 from forensics.report.redaction import without_secrets
-from forensics.report.redaction.secrets import RULES, masked
+from forensics.report.redaction.secrets import RULES, mask_text
 from tests.report import made
 from tests.report.samples import CASES, sample
 from tests.report.seeds import Seed, seeds
@@ -53,7 +53,7 @@ def test_there_are_enough_kinds() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda s: s.kind)
 def test_each_kind_is_masked(seed: Seed) -> None:
-    said = masked(seed.line)
+    said = mask_text(seed.line)
     assert seed.secret not in said
     assert seed.secret[len(seed.secret) // 2 :] not in said
     assert "[REDACTED:" in said
@@ -62,29 +62,29 @@ def test_each_kind_is_masked(seed: Seed) -> None:
 @pytest.mark.seconds
 @given(st.integers(0, 10_000))
 def test_each_kind_is_masked_whatever_its_letters(seed: int) -> None:
-    assert [s.kind for s in seeds(seed) if s.secret in masked(s.line)] == []
+    assert [s.kind for s in seeds(seed) if s.secret in mask_text(s.line)] == []
 
 
 @pytest.mark.seconds
 def test_recall_over_strings_of_any_letters() -> None:
     tried = [s for n in range(200) for s in seeds(n, digits=False)]
-    missed = [s for s in tried if s.secret in masked(s.line)]
+    missed = [s for s in tried if s.secret in mask_text(s.line)]
     assert len(missed) <= 0.002 * len(tried), {s.kind for s in missed}
 
 
 @pytest.mark.parametrize("line", HARMLESS)
 def test_what_is_no_secret_stays(line: str) -> None:
-    assert masked(line) == line
+    assert mask_text(line) == line
 
 
 @given(st.lists(st.sampled_from([*(s.line for s in SEEDS), *HARMLESS]), max_size=4).map("; ".join))
 def test_masking_twice_is_masking_once(text: str) -> None:
-    assert masked(masked(text)) == masked(text)
+    assert mask_text(mask_text(text)) == mask_text(text)
 
 
 @given(st.text(max_size=400))
 def test_any_text_can_be_masked(text: str) -> None:
-    masked(text)
+    mask_text(text)
 
 
 @pytest.mark.seconds
@@ -153,7 +153,7 @@ def test_nothing_but_tokens_is_masked_in_real_logs() -> None:
     wrong = []
     for line in lines:
         seen: dict[str, str] = {}
-        if masked(line, seen) != line and "token=" not in line:
+        if mask_text(line, seen) != line and "token=" not in line:
             wrong.append((line, seen))
     assert len(lines) > 3000
     assert wrong == []

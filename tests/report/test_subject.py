@@ -9,7 +9,7 @@ from forensics.database import Database
 from forensics.decision.decide import WHY
 from forensics.model import Report, SourceSummary, SubjectSummary
 from forensics.model.verdicts import OutcomeState
-from forensics.report.subject import ending, outcome_line
+from forensics.report.subject import ending_sentence, split_outcome_line
 from tests.report import made
 from tests.report.samples import CASES, rendered, sample
 
@@ -45,7 +45,7 @@ def about(
 
 
 def said(report: Report) -> str:
-    told = ending(report)
+    told = ending_sentence(report)
     assert told is not None
     return str(told)
 
@@ -90,8 +90,8 @@ def test_what_a_later_version_calls_an_outcome_is_left_out() -> None:
 
 
 def test_nothing_is_said_where_nothing_was_read_or_known() -> None:
-    assert ending(about("machine", "", "unknown", sources=())) is None
-    assert ending(replace(made.report(), subject=None)) is None
+    assert ending_sentence(about("machine", "", "unknown", sources=())) is None
+    assert ending_sentence(replace(made.report(), subject=None)) is None
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_nothing_is_said_where_nothing_was_read_or_known() -> None:
     ],
 )
 def test_an_outcome_line_is_a_place_and_a_text(line: str, parts: tuple[str, str]) -> None:
-    assert outcome_line(line) == parts
+    assert split_outcome_line(line) == parts
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -12,9 +12,9 @@ from forensics.model.answers import OUTCOME_LINE
 from forensics.report import Style, overview, render
 from forensics.report.curves import sparkline
 from forensics.report.paths import Paths
-from forensics.report.phrases import apart, guessed, headline, notes, percent, what_happened
-from forensics.report.steps import steps
-from forensics.report.subject import ending
+from forensics.report.phrases import headline, is_guess, percent_text, time_between, warning_notes, what_happened
+from forensics.report.steps import course_steps
+from forensics.report.subject import ending_sentence
 from tests.report import made
 from tests.report.samples import CASES, sample
 
@@ -28,19 +28,19 @@ def test_the_first_screen_answers_what_where_when_and_what_to_do(case: str, know
     screen = " ".join(" ".join(rows).split())
     first = report.causes[0]
     assert rows[0].startswith(headline(report))
-    assert str(ending(report))[:60] in screen
-    if guessed(report):
-        assert percent(first.probability) not in rows[0]
+    assert str(ending_sentence(report))[:60] in screen
+    if is_guess(report):
+        assert percent_text(first.probability) not in rows[0]
         assert first.title not in rows[0]
         return
-    assert rows[0].endswith(percent(first.probability))
+    assert rows[0].endswith(percent_text(first.probability))
     assert first.id in screen
     assert " ".join(first.summary.split()[:5]) in screen
-    for label, told in (("where", overview.where(report)), ("do first", overview.do_first(report))):
+    for label, told in (("where", overview.location(report)), ("do first", overview.do_first(report))):
         assert bool(told) == any(row.startswith(label + " ") for row in rows), label
         assert told[:50] in screen
     if report.verdict != "no_crash":
-        assert overview.since(report) in screen
+        assert overview.first_shown(report) in screen
         if first.evidence and first.evidence[0].weight != "hint":
             assert any(re.match(r"> \S+:\d+", row) for row in rows)
 
@@ -112,11 +112,11 @@ def test_the_same_note_for_all_sources_is_one_line() -> None:
     report = made.report()
     named = [s.name for s in report.sources]
     report = replace(report, warnings=(*(Warning("zone", "no zone", n) for n in named), Warning("year", "no year", named[0], 4)))
-    assert notes(report) == [("all sources", "no zone"), (f"{named[0]}:4", "no year")]
+    assert warning_notes(report) == [("all sources", "no zone"), (f"{named[0]}:4", "no year")]
 
 
 def test_the_strip_tells_when_what_happened_where() -> None:
-    course = steps(made.report())
+    course = course_steps(made.report())
     assert [(s.source, s.role, s.gap) for s in course] == [
         ("logs/run/train.log", "root", ""),
         ("logs/run/jupyter.log", "symptom", "2.5 s"),
@@ -129,9 +129,9 @@ def test_the_strip_tells_when_what_happened_where() -> None:
 def test_no_order_is_told_where_clocks_cannot_be_compared() -> None:
     report = made.report()
     lanes = tuple(replace(m, lane=m.source) for m in report.timeline)
-    assert steps(replace(report, timeline=lanes)) == []
+    assert course_steps(replace(report, timeline=lanes)) == []
     without = tuple(replace(m, time=None) for m in report.timeline)
-    assert steps(replace(report, timeline=without)) == []
+    assert course_steps(replace(report, timeline=without)) == []
 
 
 def test_what_happened_is_four_sentences_at_most() -> None:
@@ -157,7 +157,7 @@ def test_a_loss_over_many_powers_of_ten_is_drawn_by_its_logarithm() -> None:
 def test_gaps_are_told_in_words() -> None:
     from datetime import timedelta
 
-    said = [apart(made.START, made.START + timedelta(seconds=s)) for s in (0.71, 12, 130, 9000, 200_000)]
+    said = [time_between(made.START, made.START + timedelta(seconds=s)) for s in (0.71, 12, 130, 9000, 200_000)]
     assert said == ["0.7 s", "12 s", "2 min", "2 h", "2 days"]
 
 

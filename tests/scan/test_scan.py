@@ -13,7 +13,7 @@ from forensics.database.entries import Signature
 from forensics.model import Scan, Source, Warning
 from forensics.scan import Matcher, Workers, scan
 from forensics.scan.chunks import Chunk, chunks, whole_lines
-from forensics.scan.fold import Ends, Even
+from forensics.scan.fold import EvenSample, FirstAndLast
 from forensics.scan.matcher import MAX_FIRST_PLACES, MAX_LAST_PLACES, first_and_last
 
 OOM = (
@@ -91,7 +91,7 @@ def test_a_line_without_end_is_scanned_in_a_window(knowledge: Database) -> None:
 
 def test_a_slow_pattern_is_reported_and_does_not_hang(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Signature("code.shape", "slow", "proof", ("runtimeerror: mat1",), r"(\w|\w\w)+$")
-    monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"confirm": 0.005}))
+    monkeypatch.setattr(limits, "current", limits.with_values(limits.current, {"confirm": 0.005}))
     broken = replace(knowledge, confirmers=tuple(Confirmer(slow) for _ in knowledge.confirmers))
     noted: list[Warning] = []
     line = f"{SHAPE} {'a' * 60}!".encode()
@@ -145,8 +145,8 @@ def test_a_neighbourhood_reaches_into_the_margins(before: bytes, data: bytes, af
 
 
 def test_ends_and_even_are_bounded() -> None:
-    ends: Ends[int] = Ends()
-    even: Even[int] = Even()
+    ends: FirstAndLast[int] = FirstAndLast()
+    even: EvenSample[int] = EvenSample()
     for i in range(100_000):
         ends.add(i)
         if even.wants():

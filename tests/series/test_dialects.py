@@ -96,10 +96,10 @@ def test_a_dialect_is_read(dialect: str, series_of: OfText) -> None:
 
 
 def test_what_is_on_a_gpu_and_what_only_rises() -> None:
-    from forensics.series.labels import meaning
+    from forensics.series.labels import label_meaning
 
     assert [(m.gpu, m.sense) for text in ("torch.cuda.memory_allocated(0)", "rss", "max mem:", "Free GPU ram:", "CPU memory:")
-            if (m := meaning(text, "", True))] == [(True, "used"), (False, "used"), (True, "peak"), (True, "free"), (False, "used")]  # fmt: skip
+            if (m := label_meaning(text, "", True))] == [(True, "used"), (False, "used"), (True, "peak"), (True, "free"), (False, "used")]  # fmt: skip
 
 
 def test_messages_of_failure_are_no_readings(series_of: OfText) -> None:
@@ -135,11 +135,11 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 
 @given(st.floats(min_value=1e-3, max_value=1e12), st.sampled_from(["KB", "MiB", "GB"]))
 def test_sizes_come_back_in_bytes(size: float, unit: str) -> None:
-    from forensics.series.labels import meaning
+    from forensics.series.labels import label_meaning
 
     text = f"rss {size:.3f} {unit}"
     (token,) = tokens(text)
-    found = meaning(token.label, token.unit, True)
+    found = label_meaning(token.label, token.unit, True)
     assert found is not None
     assert number(text[token.at]) * found.factor == pytest.approx(float(f"{size:.3f}") * 1024 ** (" KMG".index(unit[0])))
 

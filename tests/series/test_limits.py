@@ -35,8 +35,8 @@ def test_two_limits_name_none(scanned: Callable[[str], Scan], knowledge: Databas
         return Observation("x", "host_memory.oom_cgroup", "proof", "dmesg", 1, 1, (), {"limit_bytes": limit})
 
     growth = series.read(scanned(GROWS), knowledge)
-    one = series.together({"a": growth, "b": [limited(1800 << 20)]}, knowledge)["a"]
-    two = series.together({"a": growth, "b": [limited(1800 << 20), limited(1900 << 20)]}, knowledge)["a"]
+    one = series.with_limit_steps({"a": growth, "b": [limited(1800 << 20)]}, knowledge)["a"]
+    two = series.with_limit_steps({"a": growth, "b": [limited(1800 << 20), limited(1900 << 20)]}, knowledge)["a"]
     assert [e.fields.get("limit_step") for e in (*one, *two)] == [400, None]
 
 

@@ -88,9 +88,9 @@ def test_scale_does_not_matter(values: list[float], factor: int) -> None:
 def test_thinning_keeps_order_and_ends(lines: list[int], most: int) -> None:
     readings = tuple(Reading(n, "", float(n)) for n in sorted(lines))
     series = Series("rss", "memory", "bytes", "", readings)
-    for thinned in (series.thinned(most), series.evened(most)):
+    for thinned in (series.evenly_sampled(most), series.evened(most)):
         kept = [r.line for r in thinned.readings]
         assert kept == sorted(set(kept))
         assert kept[0] == readings[0].line
         assert len(kept) <= most + 1 or len(readings) <= most
-    assert series.thinned(most).readings[-1] is readings[-1]
+    assert series.evenly_sampled(most).readings[-1] is readings[-1]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensics.database import builtin_folder, read_folders
-from forensics.signature_lint.ambiguity import crossings
+from forensics.signature_lint.ambiguity import cross_matches
 from tests.database.test_causefiles import GOOD
 
 
@@ -18,7 +18,7 @@ def crossing(tmp_path: Path, *changes: tuple[str, str]) -> list[str]:
         (tmp_path / name / "thing.yaml").write_text(text)
     causes, faults = read_folders([tmp_path])
     assert faults == []
-    return [f"{c.signature.cause} on {c.owner.cause}: {c.related}" for c in crossings(causes)]
+    return [f"{c.signature.cause} on {c.owner.cause}: {c.related}" for c in cross_matches(causes)]
 
 
 def test_two_causes_that_take_one_message_are_told_both_ways(tmp_path: Path) -> None:
@@ -64,5 +64,5 @@ def test_a_pattern_that_keeps_to_its_own_message_crosses_nothing(tmp_path: Path)
 @pytest.mark.seconds
 def test_no_pair_of_built_in_causes_crosses() -> None:
     causes, _ = read_folders([builtin_folder()])
-    found = [c for c in crossings(causes) if not c.related]
+    found = [c for c in cross_matches(causes) if not c.related]
     assert [str(c) for c in found] == []

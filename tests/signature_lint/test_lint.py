@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from forensics.core.errors import UsageError
 from forensics.database import builtin_folder, read_folders
 from forensics.signature_lint import lint as linter
-from forensics.signature_lint.lint import fact_names, folders_of, lint, record_fields
-from forensics.signature_lint.template_fields import unfilled
+from forensics.signature_lint.lint import fact_names_of_groups, folders_of, lint, record_fields
+from forensics.signature_lint.template_fields import unfilled_fields
 from tests.database.test_causefiles import GOOD, write
 
 
@@ -20,7 +20,7 @@ def test_fields_of_records_are_read_off_their_code() -> None:
 
 
 def test_groups_become_facts_by_their_unit() -> None:
-    assert fact_names(["limit_kb", "wait_ms", "task"]) == {"limit_bytes", "wait_s", "task"}
+    assert fact_names_of_groups(["limit_kb", "wait_ms", "task"]) == {"limit_bytes", "wait_s", "task"}
 
 
 @pytest.mark.seconds
@@ -29,7 +29,7 @@ def test_built_in_templates_ask_for_fields_that_are_given() -> None:
     lacking = {
         (c.id, f.what.strip("{").split("}")[0].split(" ")[0].rstrip(":"))
         for c in causes
-        for f in unfilled(c, record_fields(), fact_names)
+        for f in unfilled_fields(c, record_fields(), fact_names_of_groups)
     }
     assert lacking == set()
 
@@ -61,7 +61,7 @@ def test_what_healthy_logs_say_more_often_than_chance_tells_ends_nothing(
     write(tmp_path, GOOD)
     (cause,), _ = read_folders([tmp_path])
     (signature,) = cause.signatures
-    monkeypatch.setattr(linter, "fired_in", lambda _folder: {signature.id: (float(healthy), 0.0, float(failed))})
+    monkeypatch.setattr(linter, "read_fired", lambda _folder: {signature.id: (float(healthy), 0.0, float(failed))})
     faults = [f.what for f in lint(tmp_path, alone=True).faults]
     assert [f"it fired in {healthy} healthy logs" in f for f in faults] == [True] * faulty
 

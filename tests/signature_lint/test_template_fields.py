@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from forensics.database import read_folders
-from forensics.signature_lint.lint import fact_names
-from forensics.signature_lint.template_fields import unfilled
+from forensics.signature_lint.lint import fact_names_of_groups
+from forensics.signature_lint.template_fields import unfilled_fields
 from tests.database.test_causefiles import GOOD, write
 
 MORE = """\
@@ -21,7 +21,7 @@ def test_fields_of_signatures_and_records_are_known_and_others_told(tmp_path: Pa
     path = write(tmp_path, text)
     (cause,), faults = read_folders([tmp_path])
     assert faults == []
-    found = [(f.path, f.line, f.what.split(":")[0]) for f in unfilled(cause, {"pid"}, fact_names)]
+    found = [(f.path, f.line, f.what.split(":")[0]) for f in unfilled_fields(cause, {"pid"}, fact_names_of_groups)]
     line = next(i for i, x in enumerate(text.splitlines(), 1) if "the size" in x)
     assert found == [(str(path), 1, "{nobody}"), (str(path), line, "someone under when or unless")]
-    assert len(unfilled(cause, set(), fact_names)) == 3
+    assert len(unfilled_fields(cause, set(), fact_names_of_groups)) == 3

@@ -95,7 +95,7 @@ def test_a_damaged_member_of_a_zip_leaves_the_others(tmp_path: Path) -> None:
 
 
 def test_too_many_members_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"members": 3}))
+    monkeypatch.setattr(limits, "current", limits.with_values(limits.current, {"members": 3}))
     archive(tmp_path / "a", MEMBERS)
     found, noted = read_path(tmp_path / "a")
     assert len(found) == 3
@@ -110,7 +110,7 @@ def test_an_archive_in_an_archive_in_an_archive_is_not_opened(tmp_path: Path) ->
 
 
 def test_a_large_zip_inside_a_stream_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"inner_zip": 100}))
+    monkeypatch.setattr(limits, "current", limits.with_values(limits.current, {"inner_zip": 100}))
     (tmp_path / "a").write_bytes(gzip.compress(zipped(b"text\n" * 1000)))
     noted: list[Warning] = []
     with pytest.raises(SourceError):

@@ -36,14 +36,14 @@ def packed_text(kind: str) -> bytes:
 
 
 def unpack(data: bytes, kind: str, size: int = 100_000) -> bytes:
-    stream = compression.unpacked(io.BytesIO(data), kind)
+    stream = compression.unpacked_stream(io.BytesIO(data), kind)
     return b"".join(iter(lambda: stream.read(size), b""))
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("kind", PACK)
 def test_a_kind_is_known_by_its_first_bytes(kind: str) -> None:
-    assert compression.packing(packed_text(kind)[:64]) == kind
+    assert compression.detect_compression(packed_text(kind)[:64]) == kind
 
 
 @given(st.binary(max_size=5000), st.sampled_from(sorted(PACK)), st.integers(1, 6000))
@@ -83,7 +83,7 @@ def test_damage_in_the_middle_is_a_warning(kind: str, tmp_path: Path) -> None:
 @pytest.mark.seconds
 @pytest.mark.parametrize("kind", PACK)
 def test_a_bomb_is_stopped(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "current", limits.changed(limits.current, {"free": 1 << 20, "ratio": 100}))
+    monkeypatch.setattr(limits, "current", limits.with_values(limits.current, {"free": 1 << 20, "ratio": 100}))
     (tmp_path / "bomb").write_bytes(PACK[kind](b"0" * (64 << 20)))
     (found,), noted = read_path(tmp_path / "bomb")
     assert sum(map(len, found.lines)) < 40 << 20

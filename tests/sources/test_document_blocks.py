@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.core import limits
-from forensics.core.limits import Limits, changed
+from forensics.core.limits import Limits, with_values
 from forensics.sources.formats import documents
 from forensics.sources.formats.documents import objects, values
 
 
 @pytest.fixture
 def bound(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    return lambda **given: monkeypatch.setattr(limits, "current", changed(Limits(), given))
+    return lambda **given: monkeypatch.setattr(limits, "current", with_values(Limits(), given))
 
 
 JSON = st.recursive(

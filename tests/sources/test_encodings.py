@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.sources.encodings import decoded, encoding, not_text
+from forensics.sources.encodings import binary_kind, decode_blocks, detect_encoding
 
 TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FFF, exclude_characters="\ufeff"), max_size=300)
 
@@ -14,30 +14,30 @@ def test_marked_text_comes_out_as_utf_8_however_it_is_cut(lines: list[str], name
     text = "\r\n".join(lines)
     data = ("\ufeff" + text).encode(name)
     blocks = [data[i : i + size] for i in range(0, len(data), size)]
-    assert encoding(data) == name
-    assert b"".join(decoded(iter(blocks), name)).decode() == text
+    assert detect_encoding(data) == name
+    assert b"".join(decode_blocks(iter(blocks), name)).decode() == text
 
 
 @pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be"])
 def test_a_lost_mark_is_seen_by_the_zeros(name: str) -> None:
     text = "RuntimeError: CUDA out of memory – größer\n"
-    assert encoding(text.encode(name)) == name
-    assert encoding(text.encode()) is None
+    assert detect_encoding(text.encode(name)) == name
+    assert detect_encoding(text.encode()) is None
 
 
 def test_utf_8_passes_as_it_lies() -> None:
     blocks = [b"abc\xff\n", b"\xe2\x82\xac\n"]
-    assert list(decoded(iter(blocks), None)) == blocks
+    assert list(decode_blocks(iter(blocks), None)) == blocks
 
 
 def test_zeros_and_marks_go_and_lines_stay() -> None:
     blocks = [b"\xef\xbb\xbfa\0\0b\n", b"\0\0\0c\n"]
-    assert b"".join(decoded(iter(blocks), None)) == b"ab\nc\n"
+    assert b"".join(decode_blocks(iter(blocks), None)) == b"ab\nc\n"
 
 
 def test_a_mark_in_the_middle_of_an_appended_file_goes() -> None:
     data = "\ufeffone\n\ufefftwo\n".encode("utf-16-le")
-    assert b"".join(decoded(iter([data]), "utf-16-le")) == b"one\ntwo\n"
+    assert b"".join(decode_blocks(iter([data]), "utf-16-le")) == b"one\ntwo\n"
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_a_mark_in_the_middle_of_an_appended_file_goes() -> None:
     ],
 )
 def test_what_is_no_text_is_told(data: bytes, kind: str | None) -> None:
-    assert not_text(data) == kind
+    assert binary_kind(data) == kind
 
 
 def test_a_log_with_zeros_all_over_it_is_text() -> None:
     lines = b"".join(b"2026-11-21 10:00:%02d INFO step %d loss 0.4\n" % (i % 60, i) + b"\0" * (i % 5 * 12) for i in range(200))
     assert lines.count(0) > len(lines) / 5
-    assert not_text(lines) is None
+    assert binary_kind(lines) is None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.sources.turning import moment, newest_first
+from forensics.sources.turning import is_newest_first, line_time
 from tests.sources.helpers import read_bytes, read_path
 
 COLAB = ["Dec 9, 2024, 2:29:41 PM | WARNING | kernel restarted", "Dec 9, 2024, 2:29:39 PM | WARNING | Invalid handle"]
@@ -49,7 +49,7 @@ def test_a_reversed_log_is_turned_record_by_record() -> None:
     ],
 )
 def test_logs_in_order_are_left_alone(lines: list[str]) -> None:
-    assert not newest_first(lines, 2)
+    assert not is_newest_first(lines, 2)
     assert read_bytes("\n".join(lines).encode()).lines == lines
 
 
@@ -60,9 +60,9 @@ def test_moments_grow_with_time() -> None:
         ("Dec 9, 2024, 11:59:59 AM", "Dec 9, 2024, 12:00:00 PM"),
         ("<6>[   13.826897] x", "[  113.826897] x"),
     ):
-        a, b = moment(earlier), moment(later)
+        a, b = line_time(earlier), line_time(later)
         assert a and b and a[0] == b[0] and a[1] < b[1]
-    assert moment("Jan 99 00:00:00 x") is None
+    assert line_time("Jan 99 00:00:00 x") is None
 
 
 def syslog(day: int, n: int) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forensics.sources.formats import docker, journal_json
 from forensics.sources.formats.base import Note
-from forensics.sources.origin import Origin, Piece, lined
+from forensics.sources.origin import LineOrigin, Piece, line_blocks
 
 TEXTS = st.text(st.sampled_from('ab é"\\\t\x1b{}:,'), max_size=12)
 Decode = Callable[[Iterator[bytes], Note], Iterator[Piece]]
@@ -46,8 +46,8 @@ JOURNAL = st.one_of(
 
 
 def _numbered(decode: Decode, blocks: list[bytes]) -> list[tuple[int, bytes]]:
-    origin = Origin()
-    text = b"".join(lined(decode(iter(blocks), lambda *_: None), origin))
+    origin = LineOrigin()
+    text = b"".join(line_blocks(decode(iter(blocks), lambda *_: None), origin))
     return [(origin(i), line) for i, line in enumerate(text.split(b"\n"), 1) if line.strip()]
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from forensics import templates
 from forensics.core.text import last_frame
 from forensics.model import Difference, Source
-from forensics.report.difference import passages, render_difference, shortened
+from forensics.report.difference import passages, render_difference, shorten_passage
 from forensics.report.style import Style
 from forensics.templates import tally, template
-from forensics.templates.tally import Templates, rows, whole_lines
+from forensics.templates.tally import Templates, split_rows, whole_lines
 from tests.conftest import ROOT, text_source
 
 
@@ -66,7 +66,7 @@ LINE = st.lists(st.one_of(WORDS, st.integers(0, 10**9 - 1).map(str), st.floats(0
 @pytest.mark.seconds
 @given(st.lists(LINE.map(" ".join), min_size=1, max_size=60), st.sampled_from(["\n", "\r\n"]))
 def test_groups_are_what_each_line_for_itself_gives(lines: list[str], end: str) -> None:
-    given = rows((end.join(lines) + end).encode())
+    given = split_rows((end.join(lines) + end).encode())
     made = [template(last_frame(r)) for r in given]
     found: Counter[str] = Counter()
     for group in Templates().groups(given):
@@ -83,7 +83,7 @@ def test_whole_lines_are_the_same_bytes_however_they_come(data: bytes, size: int
 
 
 def test_of_a_progress_bar_the_last_frame_counts() -> None:
-    assert rows(b"10%\r20%\r30%\nnext\r\n") == [b"30%", b"next"]
+    assert split_rows(b"10%\r20%\r30%\nnext\r\n") == [b"30%", b"next"]
 
 
 def test_only_what_is_new_is_told_with_its_places() -> None:
@@ -142,7 +142,7 @@ def test_lines_that_stand_together_are_a_passage_of_which_the_telling_ones_are_s
     found = difference([text_source("g", "fine\n")], [text_source("b", "\n".join([*lines, *["fine"] * 9, "bye"]))])
     first, second = passages(found.messages)
     assert [m.text for m in second] == ["bye"]
-    shown = shortened(first)
+    shown = shorten_passage(first)
     assert [x if isinstance(x, int) else x.text for x in shown] == [lines[0], 6, lines[-1]]
 
 

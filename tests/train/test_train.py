@@ -19,12 +19,19 @@ from forensics.sources import open_paths
 from forensics.train import fit as fitting
 from forensics.train import outcome_fit, text
 from forensics.train import rates as counting
-from forensics.train.cases import FAILED, Case, is_labelled, question_of, read_corpora, without_its_cause
+from forensics.train.cases import FAILED, Case, decision_input_of, is_labelled, read_corpora, without_its_cause
 from forensics.train.lines_fit import fit_lines
-from forensics.train.measure import Answer, answer, by_cause, measure, misses, reliability, table
-from forensics.train.rival import by_rival, lines_of
-from forensics.train.rival import table as rival_table
-from forensics.train.weights import Choice, fit
+from forensics.train.measure import (
+    Prediction,
+    by_cause,
+    measure_predictions,
+    measures_table,
+    misses_text,
+    predict,
+    reliability_bins,
+)
+from forensics.train.rival import by_rival, lines_of, rival_table
+from forensics.train.weights import RankingExample, fit_ranker
 from scripts.lay_out_corpus import marked
 from tests.decision.made import lane, model, seen
 
@@ -101,7 +108,7 @@ def test_a_word_of_one_source_is_not_kept_and_a_private_one_only_where_it_is_com
     private = [document("host often", f"s{i}") for i in range(3)] + [document("often", "s4")]
     single = [document("echo", "same") for _ in range(9)]
     public = [document("shapes", f"p{i}", public=True) for i in range(3)]
-    assert text.vocabulary([*private, *single, *public]) == ["often", "shapes"]
+    assert text.kept_words([*private, *single, *public]) == ["often", "shapes"]
 
 
 def row(**values: float) -> list[float]:
@@ -111,8 +118,10 @@ def row(**values: float) -> list[float]:
 @pytest.mark.seconds
 def test_the_weights_learn_which_feature_speaks_for_the_right_one() -> None:
     offered = {"a": row(proof=1), "b": row(hint=1), UNLISTED: row(unlisted=1)}
-    choices = [Choice(offered, ["a"])] * 80 + [Choice(offered, ["b"])] * 10 + [Choice(offered, ["z"])] * 10
-    found = dict(zip(FEATURE_NAMES, fit(choices), strict=True))
+    choices = (
+        [RankingExample(offered, ["a"])] * 80 + [RankingExample(offered, ["b"])] * 10 + [RankingExample(offered, ["z"])] * 10
+    )
+    found = dict(zip(FEATURE_NAMES, fit_ranker(choices), strict=True))
     assert found["proof"] > found["hint"]
     total = sum(2.718281828 ** found[n] for n in ("proof", "hint", "unlisted"))
     assert 2.718281828 ** found["proof"] / total == pytest.approx(0.8, abs=0.03)  # 8 of 10 times it was right
@@ -125,46 +134,48 @@ def test_a_weight_never_has_the_sign_that_its_feature_cannot_have() -> None:
     down = next(n for n, (_, sign, _) in FEATURES.items() if sign < 0)
     against = {"a": row(), "b": row(**{up.replace(" ", "_"): 1.0}), UNLISTED: row(unlisted=1)}
     for_it = {"a": row(**{down.replace(" ", "_"): 1.0}), "b": row(), UNLISTED: row(unlisted=1)}
-    found = dict(zip(FEATURE_NAMES, fit([Choice(against, ["a"]), Choice(for_it, ["a"])] * 20), strict=True))
+    found = dict(
+        zip(FEATURE_NAMES, fit_ranker([RankingExample(against, ["a"]), RankingExample(for_it, ["a"])] * 20), strict=True)
+    )
     assert found[up] == found[down] == 0
 
 
 def test_measures_are_what_a_hand_counts() -> None:
     answers = [
-        Answer(case("1", "a"), (("a", 0.9), ("b", 0.1)), "crash"),
-        Answer(case("2", "a", "b", hard=True), (("b", 0.96),), "crash"),
-        Answer(case("3", "c", hard=True), (("a", 0.85), ("b", 0.1), ("c", 0.05)), "crash"),
-        Answer(case("4", HEALTHY), ((HEALTHY, 0.6),), "no_crash"),
-        Answer(case("5", HEALTHY), (("a", 0.82), (HEALTHY, 0.2)), "crash"),
-        Answer(case("6", HEALTHY), (("a", 0.3), (HEALTHY, 0.2)), "undetermined"),
-        Answer(case("7", "b"), ((HEALTHY, 0.97),), "no_crash"),
-        Answer(case("8", FAILED), (("a", 0.7),), "crash"),
+        Prediction(case("1", "a"), (("a", 0.9), ("b", 0.1)), "crash"),
+        Prediction(case("2", "a", "b", hard=True), (("b", 0.96),), "crash"),
+        Prediction(case("3", "c", hard=True), (("a", 0.85), ("b", 0.1), ("c", 0.05)), "crash"),
+        Prediction(case("4", HEALTHY), ((HEALTHY, 0.6),), "no_crash"),
+        Prediction(case("5", HEALTHY), (("a", 0.82), (HEALTHY, 0.2)), "crash"),
+        Prediction(case("6", HEALTHY), (("a", 0.3), (HEALTHY, 0.2)), "undetermined"),
+        Prediction(case("7", "b"), ((HEALTHY, 0.97),), "no_crash"),
+        Prediction(case("8", FAILED), (("a", 0.7),), "crash"),
     ]
-    found = measure(answers)
+    found = measure_predictions(answers)
     assert (found.healthy, found.alarms, found.crashes, found.loud, found.failed, found.missed) == (3, 2, 1, 1, 5, 1)
     assert (found.top1, found.top3, found.hard) == (2 / 4, 3 / 4, 0.5)
     assert found.sure_and_wrong == 1
     assert found.brier == pytest.approx((0.01 + 0.0016 + 0.7225 + 0.16 + 0.6724 + 0.09 + 0.9409) / 7)
     assert found.ece == pytest.approx((abs(0.9 + 0.96 + 0.97 - 2) + (0.85 + 0.82) + 0.4 + 0.3) / 7)
-    assert [count for count, _, _ in reliability(answers)] == [1, 1, 1, 2, 3]
+    assert [count for count, _, _ in reliability_bins(answers)] == [1, 1, 1, 2, 3]
     assert by_cause(answers)["a"] == (2, 0.4, 1.0)
 
 
 def test_a_right_answer_shows_a_labelled_line_or_does_not() -> None:
     labelled = case("1", "a", evidence=("Killed process 7",))
-    shown = [Answer(labelled, (("a", 0.9),), "crash", (line,)) for line in ("[1.0] Killed process 7 (python)", "step 1")]
+    shown = [Prediction(labelled, (("a", 0.9),), "crash", (line,)) for line in ("[1.0] Killed process 7 (python)", "step 1")]
     assert [a.shows for a in shown] == [True, False]
-    assert Answer(labelled, (("b", 0.9),), "crash", ("Killed process 7",)).shows is None
-    assert measure(shown).evidence == 0.5
+    assert Prediction(labelled, (("b", 0.9),), "crash", ("Killed process 7",)).shows is None
+    assert measure_predictions(shown).evidence == 0.5
 
 
 def test_a_table_has_a_row_for_each_corpus_and_kind() -> None:
     many = [
-        Answer(case("1", "a", corpus="failed", kind="training"), (("a", 0.9),), "crash"),
-        Answer(case("2", "a", corpus="failed", kind="service"), (("b", 0.9),), "crash"),
-        Answer(case("3", HEALTHY, corpus="healthy", kind="training"), ((HEALTHY, 0.9),), "no_crash"),
+        Prediction(case("1", "a", corpus="failed", kind="training"), (("a", 0.9),), "crash"),
+        Prediction(case("2", "a", corpus="failed", kind="service"), (("b", 0.9),), "crash"),
+        Prediction(case("3", HEALTHY, corpus="healthy", kind="training"), ((HEALTHY, 0.9),), "no_crash"),
     ]
-    rows = table(many).splitlines()
+    rows = measures_table(many).splitlines()
     assert [line[:28].rstrip() for line in rows] == ["", "failed", "  service", "  training", "healthy", "all"]
     assert len({len(line) for line in rows}) == 1
 
@@ -172,8 +183,8 @@ def test_a_table_has_a_row_for_each_corpus_and_kind() -> None:
 def test_wrong_answers_are_shown_with_what_made_them(knowledge: Database) -> None:
     wrong = case("one", "storage.full", owned=(seen("code.shape", 99), seen("storage.full", 50, "hint")), corpus="made")
     right = case("two", "code.shape", owned=(seen("code.shape", 99),), corpus="made")
-    answers = [answer(c, model(6.0, strong=3.0, hint=0.5), precedence_of(knowledge), knowledge) for c in (wrong, right)]
-    told = misses(answers)
+    answers = [predict(c, model(6.0, strong=3.0, hint=0.5), precedence_of(knowledge), knowledge) for c in (wrong, right)]
+    told = misses_text(answers)
     assert told.splitlines()[0].startswith("made/one: code.shape 0.")
     assert "code.shape" in told and "strong +3.00" in told and "hint +0.50" in told
     assert "two" not in told
@@ -197,7 +208,7 @@ def test_signatures_are_counted_by_how_a_case_ended() -> None:
         case("3", FAILED, owned=(seen("code.shape", 9),), source="b"),
         case("4", "code.shape", owned=(seen("code.shape", 9, owner="others"),), source="c"),
     ]
-    found = counting.fired(cases, [1.0, 1.0, 0.5, 1.0])
+    found = counting.count_firings(cases, [1.0, 1.0, 0.5, 1.0])
     assert found.total == {"code.shape/made9": [1.0, 1.25, 0.25], "storage.full/made9": [0.0, 0.0, 1.0]}
     rates = found.rates()
     blind = found.without("b", rates)
@@ -207,9 +218,9 @@ def test_signatures_are_counted_by_how_a_case_ended() -> None:
 
 
 def test_cases_of_one_origin_weigh_as_a_few() -> None:
-    from forensics.train.outcome_fit import LARGEST_ORIGIN, weights
+    from forensics.train.outcome_fit import LARGEST_ORIGIN, case_weights
 
-    found = weights([case(f"{i}", "a", source="one") for i in range(60)] + [case("x", "a", source="two")])
+    found = case_weights([case(f"{i}", "a", source="one") for i in range(60)] + [case("x", "a", source="two")])
     assert sum(found[:-1]) == pytest.approx(LARGEST_ORIGIN)
     assert found[-1] == 1.0
 
@@ -239,7 +250,7 @@ def samples(knowledge: Database) -> list[Case]:
         if taken.get(right, 0) < (12 if right == HEALTHY else 3):
             taken[right] = taken.get(right, 0) + 1
             logs = sorted(p for p in path.parent.rglob("*") if p.is_file() and p != path)
-            made.append(Case(path.parent.name, (right,), path.parent.name, False, question_of(logs, knowledge), "samples"))
+            made.append(Case(path.parent.name, (right,), path.parent.name, False, decision_input_of(logs, knowledge), "samples"))
     return made
 
 
@@ -249,11 +260,11 @@ def test_a_model_that_learned_sample_logs_answers_them(
 ) -> None:
     """With two thirds of the trees and a third of the signatures' examples, in half of the time."""
     monkeypatch.setattr(outcome_fit, "TREES", outcome_fit.TREES * 2 // 3)
-    some = text.examples()[::3]
-    monkeypatch.setattr(text, "examples", lambda: some)
+    some = text.signature_examples()[::3]
+    monkeypatch.setattr(text, "signature_examples", lambda: some)
     learned = fitting.train(samples, knowledge, 3)
     assert model_from_bytes(model_to_bytes(learned)).values == learned.values
-    found = measure([answer(c, learned, precedence_of(knowledge), knowledge) for c in samples])
+    found = measure_predictions([predict(c, learned, precedence_of(knowledge), knowledge) for c in samples])
     assert found.alarms == found.missed == 0
     assert found.top1 > 0.9
 
@@ -279,8 +290,8 @@ def test_cross_validated_models_never_saw_the_case(
 def test_pictures_are_drawn(tmp_path: Path) -> None:
     from forensics.train import pictures
 
-    answers = [Answer(case("1", "a"), (("a", 0.9),)), Answer(case("2", "b"), (("a", 0.4),))]
-    pictures.confusion(answers, tmp_path / "confusion.png")
+    answers = [Prediction(case("1", "a"), (("a", 0.9),)), Prediction(case("2", "b"), (("a", 0.4),))]
+    pictures.confusion_matrix(answers, tmp_path / "confusion.png")
     pictures.reliability_curve({"whole": answers}, tmp_path / "reliability.png")
     assert all((tmp_path / n).read_bytes().startswith(b"\x89PNG") for n in ("confusion.png", "reliability.png"))
 

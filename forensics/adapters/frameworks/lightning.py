@@ -13,7 +13,7 @@ except ImportError:
 
 
 class ForensicsCallback(Callback):  # type: ignore[misc]
-    """Each rank is watched from beside while the Trainer runs; an exception is written down, a kill is seen.
+    """Each rank is watched by another process while the Trainer runs; exceptions and kills are recorded.
 
     `options`: those of forensics.guard(), as stall_s=600 or name="my model".
     """
@@ -29,7 +29,7 @@ class ForensicsCallback(Callback):  # type: ignore[misc]
             self.guard.note(framework="lightning", stage=stage, rank=trainer.global_rank, world_size=trainer.world_size)
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """Note how far it came."""
+        """Note the epoch reached."""
         if self.guard is not None:
             self.guard.note(epoch=trainer.current_epoch, step=trainer.global_step)
 

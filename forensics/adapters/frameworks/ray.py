@@ -1,4 +1,4 @@
-"""For Ray: `ray.init(runtime_env=runtime_env())` watches every worker process from beside.
+"""For Ray: `ray.init(runtime_env=runtime_env())` watches every worker process.
 
 worker killed by Ray's memory monitor, by the kernel, or crashed  ->  a bundle on that worker's node; `forensics why` there
 """

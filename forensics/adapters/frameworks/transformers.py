@@ -1,7 +1,7 @@
 """For transformers: `Trainer(callbacks=[ForensicsCallback()])`.
 
-Trainer has no hook for an exception, so one that ends the program is taken from sys.excepthook; one that a notebook shows and
-survives ends the watch at the next train(). Whatever kills the process is seen from beside.
+Trainer has no hook for exceptions, so an exception that ends the program is taken from sys.excepthook. One that a notebook shows
+and survives ends the watch at the next train(). A kill of the process is recorded by the watching process.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ForensicsCallback(TrainerCallback):  # type: ignore[misc]
         self._hook, sys.excepthook = sys.excepthook, self._raised
 
     def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Note how far it came."""
+        """Note the step reached."""
         if self.guard is not None:
             self.guard.note(epoch=state.epoch, step=state.global_step)
 

@@ -1,6 +1,6 @@
 """Says in the notebook why its kernel died, in the cell that was running, before the kernel is restarted.
 
-    provisioner   starts the kernel, holds its restart until the reason was told, knows which ends were asked for
+    provisioner   starts the kernel, delays its restart until the reason is shown, knows which ends were requested
     kernel_watch  a thread beside each kernel: its messages, its stderr, its pidfd; at the death: bundle, report, message
     running_cell  which cell is running and what it printed last
     analysis      a small process of its own that reads bundles, so that the server never waits
@@ -24,6 +24,6 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 def _load_jupyter_server_extension(server: "Any") -> None:
     """Jupyter Server calls this once, with its ServerApp, before any kernel is started."""
-    from forensics.adapters.jupyter.server import load
+    from forensics.adapters.jupyter.server import load_extension
 
-    load(server)
+    load_extension(server)

@@ -1,4 +1,4 @@
-"""A process of its own that analyses bundles, so that neither a server nor a pipeline holds the knowledge or waits for it."""
+"""A separate process that analyses bundles, so that neither a server nor a pipeline loads the database or waits for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import threading
 import time
 from typing import Any
 
-from forensics.adapters.jupyter.message import compose
+from forensics.adapters.jupyter.message import death_message
 
 WORKER_COMMAND = [sys.executable, "-P", "-m", "forensics.adapters.jupyter.worker"]
 
 
 class Analysis:
-    """Starts the process when it is first wanted and keeps it; several threads may ask."""
+    """Starts the process when it is first needed and keeps it; several threads may use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,7 +24,7 @@ class Analysis:
         self._ready = False
 
     def warm(self) -> None:
-        """Begin to load the knowledge, before anybody waits for it. Raises OSError where no process can be started."""
+        """Begin to load the database before it is needed. Raises OSError where no process can be started."""
         with self._lock:
             self._start()
 
@@ -42,10 +42,10 @@ class Analysis:
                     if found := self._line(until):
                         return found
             except (OSError, ValueError) as error:
-                return compose(None, facts) | {"fault": str(error)}
+                return death_message(None, facts) | {"fault": str(error)}
             if self._ready:  # an answer that comes late would be taken for the next one's
                 self._stop()
-        return compose(None, facts)
+        return death_message(None, facts)
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

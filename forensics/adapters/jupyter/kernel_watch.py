@@ -1,7 +1,7 @@
-"""A thread beside one kernel process, from its start to its end: it hears the kernel, and tells why it died.
+"""A thread for one kernel process, from its start to its end: it follows the kernel's messages and reports why it died.
 
-At the death the thread, and not the server's loop, does in turn: take over the kernel's ports, have the capture closed, have the
-bundle analysed, publish the message. `Ends` are what a user asked for: those stay silent.
+At the death the thread, and not the server's loop, takes over the kernel's ports, closes the capture, has the bundle analysed and
+publishes the message. An end that a user requested is not reported.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Kernel(NamedTuple):
     group: int | None
 
 
-class Patience(NamedTuple):
+class Timeouts(NamedTuple):
     """The most seconds to wait until the capture is complete, for the report, and until the kernel's clients come back."""
 
     capture_s: float
@@ -59,25 +59,25 @@ class Patience(NamedTuple):
     clients_s: float
 
 
-class Teller(NamedTuple):
-    """How deaths are told: who analyses; how long each step may take; where reports are served; are requests answered; who is
-    told, too."""
+class DeathReporter(NamedTuple):
+    """How deaths are reported: who analyses; how long each step may take; where reports are served; whether requests are
+    answered; who else is notified."""
 
     analysis: Analysis
-    patience: Patience
+    timeouts: Timeouts
     link: Callable[[str], str]
     answers: bool
-    told: Callable[[dict[str, Any]], None]
+    report_death: Callable[[dict[str, Any]], None]
 
 
 class KernelWatch(threading.Thread):
-    """Watches `kernel`. `done` is set when its death was told, or when there is nothing to tell; `captures` when the capture
-    holds the process, so that it may be reaped; `left`, by the provisioner, when nobody speaks with this kernel any more.
-    `kernel_info`: what the kernel said that it is, as far as its client asked."""
+    """Watches `kernel`. `done` is set when its death was reported, or when there is nothing to report; `captures` when the
+    capture holds the process, so that it may be reaped; `left`, by the provisioner, when nobody speaks with this kernel any
+    more. `kernel_info`: what the kernel said that it is, as far as its client asked."""
 
-    def __init__(self, kernel: Kernel, teller: Teller) -> None:
+    def __init__(self, kernel: Kernel, teller: DeathReporter) -> None:
         super().__init__(name=f"forensics-{kernel.process.pid}", daemon=True)
-        self.kernel, self.teller = kernel, teller
+        self.kernel, self.reporter = kernel, teller
         self.pidfd = os.pidfd_open(kernel.process.pid)
         self.done, self.captures, self.left = threading.Event(), threading.Event(), threading.Event()
         self.cell = RunningCell()
@@ -99,7 +99,7 @@ class KernelWatch(threading.Thread):
             self._capture.close()
 
     def run(self) -> None:
-        """The thread. A fault in it is told in the log and harms nobody."""
+        """The thread. A fault in it is written to the log and has no other effect."""
         try:
             socket = subscriber(self._context, self.kernel.connection, TOPICS)  # before the kernel says its first word
             self._begin()
@@ -107,7 +107,7 @@ class KernelWatch(threading.Thread):
             if self._unasked():
                 self._tell()
         except Exception as error:
-            print(f"forensics: a kernel's death could not be told: {type(error).__name__}: {error}", file=sys.stderr)
+            print(f"forensics: a kernel's death could not be reported: {type(error).__name__}: {error}", file=sys.stderr)
         finally:
             self.captures.set()
             self.done.set()
@@ -141,7 +141,7 @@ class KernelWatch(threading.Thread):
         socket.close()
 
     def _echo(self) -> None:
-        """Pass on to our own stderr what the kernel wrote to its."""
+        """Copy the kernel's stderr to our own."""
         with contextlib.suppress(OSError), Path(self.kernel.bundle, STDERR).open("r+b") as file:
             file.seek(self._copied)
             while data := file.read(1 << 16):
@@ -151,7 +151,7 @@ class KernelWatch(threading.Thread):
                 self._copied = 0
 
     def _unasked(self) -> bool:
-        """Did it end, and badly, without being asked to?"""
+        """Did it end badly, and without a request?"""
         time.sleep(ZOMBIE_S)
         status = self._status()
         if status == -signal.SIGINT and time.monotonic() - self._interrupted < INTERRUPTED_S:
@@ -159,7 +159,7 @@ class KernelWatch(threading.Thread):
         return bool(status) and not self._asked
 
     def _status(self) -> int:
-        """As Popen tells it: -9 for signal 9; 0 where it is not known."""
+        """The status as in Popen: -9 for signal 9; 0 where unknown."""
         select.select([self.pidfd], [], [], 1.0)
         return self.kernel.process.poll() or 0
 
@@ -167,38 +167,42 @@ class KernelWatch(threading.Thread):
         moment = datetime.now(UTC)
         cell = self.cell.now
         stand_in = self._stand_in()
-        facts: dict[str, Any] = {"pid": self.kernel.process.pid, "status": described(self._status()), "time": moment.isoformat()}
+        facts: dict[str, Any] = {
+            "pid": self.kernel.process.pid,
+            "status": describe_status(self._status()),
+            "time": moment.isoformat(),
+        }
         facts |= {
             "notebook": self.kernel.name,
             "count": cell.number if cell else 0,
             "first_line": cell.first_line if cell else "",
         }
         self._close_capture({k: facts[k] for k in ("notebook", "count", "first_line")})
-        facts |= {"bundle": self.kernel.bundle, "link": self.teller.link(Path(self.kernel.bundle).name)}
-        message = self.teller.analysis.of(facts, self.teller.patience.report_s)
+        facts |= {"bundle": self.kernel.bundle, "link": self.reporter.link(Path(self.kernel.bundle).name)}
+        message = self.reporter.analysis.of(facts, self.reporter.timeouts.report_s)
         if stand_in is not None and not self._asked:
             if cell is not None:
                 self._publish(stand_in, message, cell.request)
-            if self.teller.answers:
+            if self.reporter.answers:
                 self.done.set()
                 not_run = f"not run, the kernel died before: {message['error']}"
-                stand_in.serve(failed(not_run, [not_run]), self.kernel_info, self.left)
+                stand_in.serve(cell_error(not_run, [not_run]), self.kernel_info, self.left)
             stand_in.close()
-        self.teller.told(facts | message)
+        self.reporter.report_death(facts | message)
 
     def _close_capture(self, notes: dict[str, Any]) -> None:
-        """Have the bundle filled."""
+        """Close the capture and wait until the bundle is complete."""
         assert self._capture is not None
         self._capture.write(self.cell.printed())
         self._capture.note(**notes)
         self._capture.release()
-        self._capture.wait(self.teller.patience.capture_s)
+        self._capture.wait(self.reporter.timeouts.capture_s)
 
     def _stand_in(self) -> StandIn | None:
         """Take over the kernel's ports, which children of the dead kernel may still hold: the restart kills them, too."""
         for attempt in range(BIND_TRIES):
             try:
-                return StandIn(self._context, self.kernel.connection, self.teller.patience.clients_s)
+                return StandIn(self._context, self.kernel.connection, self.reporter.timeouts.clients_s)
             except zmq.ZMQError:
                 if attempt == 1 and self.kernel.group:
                     with contextlib.suppress(OSError):
@@ -209,20 +213,20 @@ class KernelWatch(threading.Thread):
     def _publish(self, stand_in: StandIn, message: dict[str, Any], request: dict[str, Any]) -> None:
         shown = {"data": {"text/plain": message["text"], "text/html": message["html"]}, "metadata": message["metadata"]}
         messages: list[tuple[str, dict[str, Any], dict[str, Any]]] = [("display_data", shown | {"transient": {}}, {})]
-        error = failed(message["error"], message["text"].splitlines())
-        if self.teller.answers:
+        error = cell_error(message["error"], message["text"].splitlines())
+        if self.reporter.answers:
             messages.append(("error", error, {}))
         stand_in.publish(messages, request)
-        if self.teller.answers:
+        if self.reporter.answers:
             stand_in.reply({"status": "error", "execution_count": message["metadata"]["forensics"]["count"], **error}, request)
 
 
-def failed(why: str, traceback: list[str]) -> dict[str, Any]:
+def cell_error(why: str, traceback: list[str]) -> dict[str, Any]:
     """The content of a cell's error."""
     return {"ename": ERROR_NAME, "evalue": why, "traceback": traceback}
 
 
-def described(status: int) -> str:
+def describe_status(status: int) -> str:
     """-9 -> was ended by signal 9 (SIGKILL)"""
     if status >= 0:
         return f"ended with exit status {status}"

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from forensics.adapters.jupyter.analysis import Analysis
-from forensics.adapters.jupyter.kernel_watch import STDERR, Kernel, KernelWatch, Patience, Teller, new_bundle
+from forensics.adapters.jupyter.kernel_watch import STDERR, DeathReporter, Kernel, KernelWatch, Timeouts, new_bundle
 
 if TYPE_CHECKING:
     from types import FrameType
 
 CONNECTION_MARK = "@connection_file@"  # VS Code replaces {connection_file} in one word of argv only
-PATIENCE = Patience(capture_s=5, report_s=90, clients_s=2)  # no process was warmed up: the knowledge is loaded at the death
+PATIENCE = Timeouts(capture_s=5, report_s=90, clients_s=2)  # no process was warmed up: the knowledge is loaded at the death
 MORE_S = 2.0  # a client that goes on after a failed cell is answered so long
 ENDED_S = 5.0  # a kernel that was asked to end by SIGTERM and does not is killed
 PARENT_LOOK_S = 1.0  # as often as ipykernel looks whether its client is still there
@@ -33,7 +33,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def launch(connection_file: str, command: list[str]) -> int:
-    """Start `command`, a kernel, and return its exit status, as a shell gives it, when its end was told. Raises OSError."""
+    """Start `command`, a kernel, and return its exit status, as a shell gives it, once its end was reported. Raises OSError."""
     command = [word.replace(CONNECTION_MARK, connection_file) for word in command]
     name = os.environ.get("JPY_SESSION_NAME") or str(Path.cwd())
     try:
@@ -48,7 +48,7 @@ def launch(connection_file: str, command: list[str]) -> int:
         process = subprocess.Popen(command, stderr=file, env=environment, process_group=0, preexec_fn=_end_with_parent)
     watch = KernelWatch(
         Kernel(process, connection, bundle, name, process.pid),
-        Teller(Analysis(), PATIENCE, lambda _: "", answers=True, told=lambda _: None),
+        DeathReporter(Analysis(), PATIENCE, lambda _: "", answers=True, report_death=lambda _: None),
     )
     _pass_on_signals(watch)
     watch.start()

@@ -20,14 +20,14 @@ WAYS_OUT = 3
 ERROR_NAME = "KernelDied"
 
 
-def compose(report: Report | None, facts: dict[str, Any]) -> dict[str, Any]:
+def death_message(report: Report | None, facts: dict[str, Any]) -> dict[str, Any]:
     """The message as plain values: `text`, `html`, `error` (one line), `metadata`.
 
     `report`: on the bundle; None where it could not be read. `facts`: status ("was ended by signal 9 (SIGKILL)"), count and
     first_line of the cell (0 and "" for none), pid, bundle, link (where the full report is served; "" for nowhere).
     """
-    told = report is not None and report.verdict == "crash"
-    cause = report.causes[0] if report is not None and told else None
+    is_crash = report is not None and report.verdict == "crash"
+    cause = report.causes[0] if report is not None and is_crash else None
     if cause is not None:
         head, why = f"{cause.title} ({cause.probability:.0%})", cause.summary
         ways = [r.action for r in cause.remediations[:WAYS_OUT]]
@@ -51,7 +51,7 @@ def compose(report: Report | None, facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def no_facts(bundle: str) -> dict[str, Any]:
+def facts_of_bundle(bundle: str) -> dict[str, Any]:
     """The facts of a death of which only the bundle is known."""
     return {"bundle": bundle, "status": "ended", "count": 0, "first_line": "", "pid": 0, "time": "", "link": ""}
 

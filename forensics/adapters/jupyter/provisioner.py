@@ -1,8 +1,8 @@
-"""Starts a kernel as jupyter_client does, with a watch beside it that tells why it died.
+"""Starts a kernel as jupyter_client does, with a watch that reports why it died.
 
-What ends a kernel for the user - shutdown, restart, culling, the server's end - comes through here, so those are known and stay
-silent. After a death `poll` says "alive" until the reason was told, so that the message is there before the restart, or before
-nbclient gives up. (jupyter_client: "Customizing the kernel's runtime environment".)
+Requested ends of a kernel - shutdown, restart, culling, the server's end - come through here, so they are known and not
+reported. After a death `poll` says "alive" until the reason is shown, so that the message is there before the restart, or
+before nbclient gives up. (jupyter_client: "Customizing the kernel's runtime environment".)
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from jupyter_client.provisioning import LocalProvisioner
 
 from forensics.adapters.jupyter.analysis import Analysis
-from forensics.adapters.jupyter.kernel_watch import STDERR, Kernel, KernelWatch, Patience, Teller, new_bundle
+from forensics.adapters.jupyter.kernel_watch import STDERR, DeathReporter, Kernel, KernelWatch, Timeouts, new_bundle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PROVISIONER_NAME = "forensics-provisioner"
-SERVER_WAITS = Patience(capture_s=5, report_s=15, clients_s=5)  # a user who waits for the restart is told less after that
-PIPELINE_WAITS = Patience(capture_s=60, report_s=90, clients_s=60)  # nobody waits: time to load the knowledge on a busy machine
-MOST_HELD_S = sum(PIPELINE_WAITS)  # a death that was not told by then will not be
+SERVER_WAITS = Timeouts(capture_s=5, report_s=15, clients_s=5)  # a user waits for the restart: after that, less is shown
+PIPELINE_WAITS = Timeouts(capture_s=60, report_s=90, clients_s=60)  # nobody waits: time to load the knowledge on a busy machine
+MOST_HELD_S = sum(PIPELINE_WAITS)  # a death that was not reported by then is never reported
 
 
 class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
-    """A LocalProvisioner whose kernels do not die without a word. `server`: of Jupyter Server's extension, None elsewhere."""
+    """A LocalProvisioner that reports the death of its kernels. `server`: of Jupyter Server's extension, None elsewhere."""
 
     analysis: ClassVar[Analysis] = Analysis()
     server: ClassVar[Any] = None
@@ -58,18 +58,18 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
         return connection
 
     def _name(self, kwargs: dict[str, Any]) -> str:
-        """The notebook, as far as it is known, else where the kernel works."""
+        """The path of the notebook, if known, else the kernel's working directory."""
         given = (kwargs.get("env") or {}).get("JPY_SESSION_NAME", "")
         return str(given or kwargs.get("cwd") or Path.cwd())
 
-    def _teller(self) -> Teller:
+    def _teller(self) -> DeathReporter:
         restarts = getattr(self.parent, "_restarter", None) is not None or self.server is not None
         link = self.server.link if self.server is not None else lambda _: ""
-        told = self.server.told if self.server is not None else lambda _: None
-        return Teller(self.analysis, SERVER_WAITS if restarts else PIPELINE_WAITS, link, not restarts, told)
+        notify = self.server.report_death if self.server is not None else lambda _: None
+        return DeathReporter(self.analysis, SERVER_WAITS if restarts else PIPELINE_WAITS, link, not restarts, notify)
 
     async def poll(self) -> int | None:
-        """The exit status; None while it lives, and while its death is being told."""
+        """The exit status; None while it lives, and while its death is being reported."""
         if self.watch is not None and not self.watch.captures.is_set():
             return None  # a process that is reaped now could not be held any more
         status: int | None = await super().poll()
@@ -84,7 +84,7 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
         await super().shutdown_requested(restart=restart)
 
     async def send_signal(self, signum: int) -> None:
-        """Signals of the user's, or of the server's for them."""
+        """Send a signal for the user or the server."""
         self._ask(signum)
         await super().send_signal(signum)
 
@@ -114,7 +114,7 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
 
 
 def _noting(client: Any, watch: Callable[[], KernelWatch | None]) -> Any:
-    """The class of clients `client`, which tells the kernel's watch of each cell that it sends, and what the kernel is."""
+    """A subclass of the client class `client` that reports each request, and the kernel's info, to the kernel's watch."""
     if hasattr(client, "forensics_watch"):
         client.forensics_watch = staticmethod(watch)
         return client
@@ -133,5 +133,5 @@ def _noting(client: Any, watch: Callable[[], KernelWatch | None]) -> Any:
         if (now := self.forensics_watch()) is not None:
             now.kernel_info = dict(message["content"])
 
-    told = {"execute": execute, "_handle_kernel_info_reply": _handle_kernel_info_reply, "forensics_watch": staticmethod(watch)}
-    return type(client.__name__, (client,), told)
+    members = {"execute": execute, "_handle_kernel_info_reply": _handle_kernel_info_reply, "forensics_watch": staticmethod(watch)}
+    return type(client.__name__, (client,), members)

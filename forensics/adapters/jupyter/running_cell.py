@@ -1,4 +1,4 @@
-"""Which cell a kernel is running, from what it publishes (Jupyter's messaging protocol, 5.4, "Messages on the IOPub channel").
+"""The cell that a kernel is running, from its published messages (Jupyter's messaging protocol, 5.4, IOPub channel).
 
     [topic, <IDS|MSG>, signature, header, parent header, metadata, content]  ->  Cell(request, number=12, code="x = ...")
 
@@ -59,7 +59,7 @@ class RunningCell:
             self._now = cell
 
     def take(self, frames: list[bytes]) -> None:
-        """One message, as the socket gave it; what is no message of this protocol is passed over."""
+        """Take in one message, as received; anything else than a message of this protocol is ignored."""
         try:
             at = frames.index(MESSAGE_DELIMITER)
             header, parent, content = frames[at + 2], frames[at + 3], frames[at + 5]
@@ -92,11 +92,11 @@ class RunningCell:
 
     def printed(self) -> str:
         """What the cell printed last, and the tracebacks that it showed."""
-        told = []
+        printed_lines = []
         for content in self._printed:
             try:
                 found = json.loads(content)
             except ValueError:
                 continue
-            told.append(found.get("text") or "\n".join(found.get("traceback", ())) + "\n")
-        return "".join(told)[-MOST_PRINTED_CHARS:]
+            printed_lines.append(found.get("text") or "\n".join(found.get("traceback", ())) + "\n")
+        return "".join(printed_lines)[-MOST_PRINTED_CHARS:]

@@ -1,4 +1,4 @@
-"""The extension of Jupyter Server: kernels start with a watch beside them, and their deaths are served as pages.
+"""The extension of Jupyter Server: kernels start with a watch, and the reports on their deaths are served as pages.
 
     GET /forensics/deaths/NAME    the full report on one death, a page
     GET /forensics/api/deaths     the deaths of this server's kernels, the last first, as JSON
@@ -22,14 +22,14 @@ from jupyter_server.services.kernels.connection.base import deserialize_msg_from
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from forensics.adapters.jupyter.message import no_facts
+from forensics.adapters.jupyter.message import facts_of_bundle
 from forensics.adapters.jupyter.provisioner import PROVISIONER_NAME, ForensicsProvisioner
 from forensics.capture.bundle import RUN_FILE, state_folder
 
 PAGE = r"/forensics/deaths/([\w.-]+)"
 API = "/forensics/api/deaths"
 V1 = "v1.kernel.websocket.jupyter.org"  # the subprotocol of Lab and Notebook 7
-PAGE_WAITS_S = 60.0  # for a report that was not ready when its death was told
+PAGE_WAITS_S = 60.0  # for a report that was not ready when its death was reported
 MOST_DEATHS = 100
 # A report needs its own styles and script and nothing from outside.
 POLICY = (
@@ -38,18 +38,18 @@ POLICY = (
 
 
 class Deaths:
-    """What the provisioners of this server tell; `last` holds the newest first."""
+    """The deaths that this server's provisioners reported; `last` has the newest first."""
 
     def __init__(self, server: Any) -> None:
         self.server = server
         self.last: deque[dict[str, Any]] = deque(maxlen=MOST_DEATHS)
 
     def link(self, bundle: str) -> str:
-        """Where the report on a bundle is served."""
+        """The URL of the report on a bundle."""
         return str(url_path_join(self.server.base_url, "forensics/deaths", bundle))
 
-    def told(self, death: dict[str, Any]) -> None:
-        """A kernel died; comes from another thread."""
+    def report_death(self, death: dict[str, Any]) -> None:
+        """Take in the death of a kernel; called from another thread."""
         self.server.io_loop.add_callback(self._keep, death)
 
     def _keep(self, death: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ class ReportHandler(JupyterHandler):  # type: ignore[misc]
         bundle = Path(state_folder(), name)
         path = bundle / "report.html"
         if re.fullmatch(r"\w[\w.-]*", name) and not path.is_file() and (bundle / RUN_FILE).is_file():
-            await asyncio.to_thread(ForensicsProvisioner.analysis.of, no_facts(str(bundle)), PAGE_WAITS_S)
+            await asyncio.to_thread(ForensicsProvisioner.analysis.of, facts_of_bundle(str(bundle)), PAGE_WAITS_S)
         if not re.fullmatch(r"\w[\w.-]*", name) or not path.is_file():
             raise web.HTTPError(404, f"there is no report {name} any more; old ones are removed")
         self.set_header("Content-Type", "text/html; charset=UTF-8")
@@ -85,8 +85,8 @@ class ReportHandler(JupyterHandler):  # type: ignore[misc]
         self.finish(await asyncio.to_thread(path.read_bytes))
 
 
-def noting(connection: Any) -> Any:
-    """The class of websocket connections `connection`, which tells the kernel's watch of each cell that a browser asks for."""
+def with_request_notes(connection: Any) -> Any:
+    """A subclass of the websocket class `connection` that reports each request of a browser to the kernel's watch."""
 
     def handle_incoming_message(self: Any, message: Any) -> None:
         """As the connection does, and note the request before it goes to the kernel."""
@@ -114,7 +114,7 @@ def _request(message: Any, subprotocol: str) -> tuple[dict[str, Any], str] | Non
     return (header, str(content["code"])) if header["msg_type"] == "execute_request" else None
 
 
-def load(server: Any) -> None:
+def load_extension(server: Any) -> None:
     """Switch the extension on in `server`, a ServerApp. Kernels whose specification names another provisioner keep that one."""
     deaths = Deaths(server)
     ForensicsProvisioner.server = deaths
@@ -127,7 +127,7 @@ def load(server: Any) -> None:
         return
     factory.default_provisioner_name = PROVISIONER_NAME
     settings = server.web_app.settings
-    settings["kernel_websocket_connection_class"] = noting(settings["kernel_websocket_connection_class"])
+    settings["kernel_websocket_connection_class"] = with_request_notes(settings["kernel_websocket_connection_class"])
     try:
         ForensicsProvisioner.analysis.warm()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Speaks in place of a kernel that is dead, on its own ports, until the next one is started.
+"""Answers in place of a dead kernel, on its ports, until the next kernel is started.
 
 A client's sockets reconnect by themselves within 0.2 s (ZMQ_RECONNECT_IVL, 100 ms and up to as much again by chance). So whatever
 the client is - Lab, Notebook, a terminal, nbclient - what is published here lands in the cell that was running.
@@ -18,8 +18,8 @@ from jupyter_client.session import Session
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SERVED_S = 30.0  # a client that has asked nothing for so long is done
-RECONNECTED_S = 0.25  # after so long every client that lives has found us
+SERVED_S = 30.0  # after this time without a request the client is done
+RECONNECTED_S = 0.25  # within this time every living client has reconnected
 STEP_S = 0.02
 
 
@@ -65,8 +65,8 @@ class StandIn:
             self.session.send(self.publisher, kind, content, request, metadata=metadata, ident=kind.encode())
 
     def reply(self, content: dict[str, Any], request: dict[str, Any]) -> None:
-        """Answer the request itself with an error, and say that the cell is over. The answer does not reach a client that has not
-        come back, or whose socket has another name than its session, as VS Code's."""
+        """Answer the request itself with an error, and publish that the cell has ended. The answer does not reach a client that
+        has not come back, or whose socket has another name than its session, as VS Code's."""
         until = time.monotonic() + self.reach_s
         while time.monotonic() < until:
             with contextlib.suppress(zmq.ZMQError):
@@ -116,7 +116,7 @@ def address(connection: Mapping[str, Any], port: str) -> str:
 
 
 def subscriber(context: Any, connection: Mapping[str, Any], topics: Sequence[bytes]) -> Any:
-    """A socket that hears what the kernel of `connection` publishes."""
+    """A socket that receives the published messages of the kernel of `connection`."""
     socket = context.socket(zmq.SUB)
     socket.linger = 0
     if connection.get("curve_publickey"):

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from forensics.adapters.jupyter.message import compose
+from forensics.adapters.jupyter.message import death_message
 from forensics.api import Knowledge, Report, analyze
 from forensics.core.errors import ForensicsError
 from forensics.history.remember import remembered
@@ -32,12 +32,12 @@ def answer(facts: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
         for name, write in REPORT_WRITERS.items():
             Path(facts["bundle"], name).write_text(write(report), encoding="utf-8")
     except (ForensicsError, OSError) as error:
-        return compose(None, facts) | {"fault": str(error)}
-    return compose(report, facts)
+        return death_message(None, facts) | {"fault": str(error)}
+    return death_message(report, facts)
 
 
 def _rehearse(knowledge: Knowledge) -> None:
-    """Analyse a crash, so that all that is loaded when it is first wanted is loaded before anybody waits."""
+    """Analyse a sample crash, so that everything is loaded before the first request."""
     with contextlib.suppress(ForensicsError, OSError), tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         Path(folder, "job.log").write_text("Fatal Python error: Segmentation fault\n", encoding="utf-8")
         report = analyze(folder, knowledge=knowledge, workers=1)

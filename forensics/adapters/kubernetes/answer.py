@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from forensics.adapters.kubernetes.kubectl import MAX_CONTAINER_LOG_BYTES, Kubectl
 from forensics.api import Report, analyze
 from forensics.core.errors import UsageError
-from forensics.model import Notice, Unknown
+from forensics.model import Notice, OpenQuestion
 
 POD_ARGUMENT_PATTERN = re.compile(r"(?:pods?/)?(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)")
 STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
@@ -29,31 +29,31 @@ NO_PREVIOUS = "previous terminated container"
 DESCRIBE = "describe.txt"
 
 
-class Answer(NamedTuple):
-    """`said`: what Kubernetes says of the pod and its containers, a sentence each."""
+class PodAnswer(NamedTuple):
+    """The report, and in `said` the states of pod and containers by Kubernetes, a sentence each."""
 
     said: tuple[str, ...]
     report: Report
 
 
-def answer(asked: str, kubectl: Kubectl) -> Answer:
+def answer_about_pod(asked: str, kubectl: Kubectl) -> PodAnswer:
     """Why the pod died. Raises UsageError for what is no pod's name, and where kubectl gives nothing of it."""
     found = POD_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
         raise UsageError(f"{asked!r} is no pod", advice="write the name that `kubectl get pods` shows")
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         ours = Path(folder)
-        pod, missing = gather(found["pod"], kubectl, ours)
+        pod, missing = gather_pod(found["pod"], kubectl, ours)
         with contextlib.chdir(ours):  # so that the report calls the files by these names
             report = analyze(sorted(p.name for p in ours.iterdir()))
-        said = tuple(told(pod))
+        said = tuple(status_sentences(pod))
         notices = tuple(_notices(said, ours / DESCRIBE)) + report.notices
         report = replace(report, case=f"pod {found['pod']}", notices=notices, missing=(*report.missing, *missing))
-        return Answer(said, report)
+        return PodAnswer(said, report)
 
 
-def gather(name: str, kubectl: Kubectl, folder: Path) -> tuple[dict[str, Any], list[Unknown]]:
-    """Fill `folder`; the pod as the API tells it, and what could not be had. Raises UsageError without the pod itself."""
+def gather_pod(name: str, kubectl: Kubectl, folder: Path) -> tuple[dict[str, Any], list[OpenQuestion]]:
+    """Fill `folder`. Returns the pod's API object, and what could not be read. Raises UsageError without the pod itself."""
     shown = kubectl.ask("get", "pod", name, "-o", "json")
     if shown.fault:
         raise UsageError(
@@ -63,12 +63,12 @@ def gather(name: str, kubectl: Kubectl, folder: Path) -> tuple[dict[str, Any], l
         pod: dict[str, Any] = json.loads(shown.text)
     except ValueError as error:
         raise UsageError(f"kubectl's answer on pod {name} is no JSON") from error
-    missing: list[Unknown] = []
+    missing: list[OpenQuestion] = []
 
     def keep(target: str, what: str, *words: str, everywhere: bool = False) -> None:
         found = kubectl.ask(*words, everywhere=everywhere)
         if found.fault:
-            missing.append(Unknown(what, found.fault, " ".join([*kubectl.command, *words])))
+            missing.append(OpenQuestion(what, found.fault, " ".join([*kubectl.command, *words])))
         elif found.text.strip():
             (folder / target).write_text(found.text, encoding="utf-8")
 
@@ -80,11 +80,11 @@ def gather(name: str, kubectl: Kubectl, folder: Path) -> tuple[dict[str, Any], l
         chosen = f"--field-selector=involvedObject.kind=Node,involvedObject.name={node}"
         keep("node-events.json", f"the events of node {node}", "get", "events", "-A", chosen, "-o", "json", everywhere=True)
         command = f"kubectl debug node/{node} -it --image=busybox -- chroot /host journalctl -k --since -2h > kernel.log"
-        missing.append(Unknown(f"the kernel's log of node {node}", "Kubernetes does not hand it out", command))
+        missing.append(OpenQuestion(f"the kernel's log of node {node}", "Kubernetes does not hand it out", command))
     return pod, missing
 
 
-def _logs(name: str, pod: dict[str, Any], kubectl: Kubectl, folder: Path, missing: list[Unknown]) -> None:
+def _logs(name: str, pod: dict[str, Any], kubectl: Kubectl, folder: Path, missing: list[OpenQuestion]) -> None:
     """The log of each container that started, and of the one before its last restart."""
     for status in _statuses(pod):
         container = status["name"]
@@ -94,7 +94,7 @@ def _logs(name: str, pod: dict[str, Any], kubectl: Kubectl, folder: Path, missin
         for target, command in wanted:
             fault = kubectl.save(folder / target, *command)
             if fault and NO_PREVIOUS not in fault:
-                missing.append(Unknown(f"the log of container {container}", fault, " ".join([*kubectl.command, *command])))
+                missing.append(OpenQuestion(f"the log of container {container}", fault, " ".join([*kubectl.command, *command])))
             if (folder / target).exists() and not (folder / target).stat().st_size:
                 (folder / target).unlink()
 
@@ -107,7 +107,7 @@ def _started(status: dict[str, Any]) -> bool:
     return bool({"running", "terminated"} & set(status.get("state") or {})) or bool(status.get("lastState"))
 
 
-def told(pod: dict[str, Any]) -> Iterator[str]:
+def status_sentences(pod: dict[str, Any]) -> Iterator[str]:
     """The pod and each of its containers in a sentence."""
     meta, status = pod.get("metadata", {}), pod.get("status", {})
     where = f" on {pod['spec']['nodeName']}" if pod.get("spec", {}).get("nodeName") else ", on no node yet"
@@ -143,7 +143,7 @@ def _signal(code: Any) -> str:
 
 
 def _notices(said: tuple[str, ...], describe: Path) -> Iterator[Notice]:
-    """Each sentence with the line of describe.txt that it rests on: the container's own, else the first."""
+    """A notice for each sentence, with its line in describe.txt: the container's own, else the first."""
     lines = describe.read_text(encoding="utf-8").splitlines() if describe.exists() else []
     for text in said:
         name = text.removeprefix("container ").partition(":")[0] if text.startswith("container ") else ""

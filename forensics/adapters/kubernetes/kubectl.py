@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 KUBECTL_TIMEOUT_S = 60.0
-MAX_CONTAINER_LOG_BYTES = 256 << 20  # of one container; kubelet keeps 10 MiB of each unless it is told otherwise
+MAX_CONTAINER_LOG_BYTES = 256 << 20  # of one container; kubelet keeps 10 MiB of each unless configured otherwise
 
 
-class Answer(NamedTuple):
-    """What was printed; `fault`: why nothing was, in one line."""
+class KubectlOutput(NamedTuple):
+    """The output of kubectl. `fault`: the error where it failed, in one line."""
 
     text: str
     fault: str = ""
@@ -24,21 +24,21 @@ class Kubectl:
         self.command = [program, *([f"--context={context}"] if context else [])]
         self.namespace = [f"--namespace={namespace}"] if namespace else []
 
-    def ask(self, *words: str, everywhere: bool = False) -> Answer:
-        """What `kubectl WORDS...` answers; `everywhere`: without the namespace, for what has none."""
+    def ask(self, *words: str, everywhere: bool = False) -> KubectlOutput:
+        """The output of `kubectl WORDS...`. `everywhere`: without the namespace, for objects that have none."""
         command = [*self.command, *([] if everywhere else self.namespace), *words]
         try:
             done = subprocess.run(command, capture_output=True, timeout=KUBECTL_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL)
         except FileNotFoundError:
-            return Answer("", "kubectl is not installed here")
+            return KubectlOutput("", "kubectl is not installed here")
         except subprocess.TimeoutExpired:
-            return Answer("", f"kubectl did not answer within {KUBECTL_TIMEOUT_S:.0f} s")
+            return KubectlOutput("", f"kubectl did not answer within {KUBECTL_TIMEOUT_S:.0f} s")
         except OSError as error:
-            return Answer("", f"kubectl: {error.strerror or type(error).__name__}")
-        return Answer(done.stdout.decode("utf-8", "replace"), _fault(done.returncode, done.stderr))
+            return KubectlOutput("", f"kubectl: {error.strerror or type(error).__name__}")
+        return KubectlOutput(done.stdout.decode("utf-8", "replace"), _fault(done.returncode, done.stderr))
 
     def save(self, target: Path, *words: str) -> str:
-        """The same into a file, for logs, which are large; why there is none, in one line."""
+        """Write the output to a file, for logs, which are large. Returns the error, in one line."""
         command = [*self.command, *self.namespace, *words]
         try:
             with target.open("wb") as file:

@@ -1,4 +1,4 @@
-"""One question to the command line, asked in a process of its own: a log that is too much for it cannot take the server along."""
+"""One call of the command line in a separate process: a log that is too large for it cannot end the server."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ STDERR_BYTES = 4096
 MOST_PATHS = 50
 
 
-class Bounds:
-    """Which paths may be read: those below `roots`, all where there are none."""
+class AllowedPaths:
+    """The paths that may be read: those below `roots`, or all without roots."""
 
     def __init__(self, roots: Sequence[Path] = ()) -> None:
         self.roots = [root.resolve() for root in roots]
@@ -40,7 +40,7 @@ class Bounds:
         return found
 
 
-async def ask(arguments: Sequence[str], most_bytes: int, allowed: Sequence[int] = (0,)) -> tuple[str, bool]:
+async def run_command_line(arguments: Sequence[str], most_bytes: int, allowed: Sequence[int] = (0,)) -> tuple[str, bool]:
     """What `forensics ARGUMENTS...` prints, its first `most_bytes` alone, and whether there was more.
 
     `allowed`: statuses that are no fault. Raises UsageError with the line on stderr for any other, and when time is up.

@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from forensics.api import Report
-from forensics.report import hidden
+from forensics.report import with_stand_ins
 from forensics.report.redaction.names import Names
-from forensics.report.redaction.secrets import masked
+from forensics.report.redaction.secrets import mask_text
 
 
-class Hiding:
-    """What may leave. `names`: names may, secrets never do."""
+class Redactor:
+    """Redacts the answers of a session. `names`: names are shown; secrets never are."""
 
     def __init__(self, names: bool = False) -> None:
         self.names = names
         self._known = Names.among([], [])
 
     def text(self, text: str) -> str:
-        """`text` as it may leave."""
-        lines = [masked(line) for line in text.split("\n")]
+        """`text` without secrets, and without names unless these are shown."""
+        lines = [mask_text(line) for line in text.split("\n")]
         if not self.names:
             self._learn([], lines)
             lines = [self._known.hide(line) for line in lines]
         return "\n".join(lines)
 
     def report(self, report: Report) -> None:
-        """Learn the names of a report: its records tell more of them than its text does."""
+        """Learn the names of a report: its records have more of them than its text."""
         if not self.names:
             # What a case is called after is the path that the agent gave.
-            self._learn([pair for pair in _pairs(hidden(report)[1]) if pair[1] != report.case], [])
+            self._learn([pair for pair in _pairs(with_stand_ins(report)[1]) if pair[1] != report.case], [])
 
     def _learn(self, pairs: Iterable[tuple[str, str]], lines: Iterable[str]) -> None:
         self._known = Names.among([*_pairs(self._known.key()), *pairs], lines)  # the old ones first: each keeps its number

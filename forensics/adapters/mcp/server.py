@@ -1,4 +1,4 @@
-"""The tools. An answer is text of at most `max_chars`, the most important first; trouble is an error in one line."""
+"""The tools. An answer is text of at most `max_chars`, the most important first; a fault is an error in one line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from forensics.adapters.mcp.asking import Bounds, ask
-from forensics.adapters.mcp.hiding import Hiding
+from forensics.adapters.mcp.asking import AllowedPaths, run_command_line
+from forensics.adapters.mcp.hiding import Redactor
 from forensics.api import Report
 from forensics.core.errors import ForensicsError
 from forensics.report.short import cut_to
@@ -50,7 +50,7 @@ class Analysis(TypedDict):
 class Tools:
     """The tools; the docstring of each is what the agent reads."""
 
-    def __init__(self, bounds: Bounds, hiding: Hiding) -> None:
+    def __init__(self, bounds: AllowedPaths, hiding: Redactor) -> None:
         self.bounds, self.hiding = bounds, hiding
 
     async def analyze(
@@ -68,7 +68,7 @@ class Tools:
         options = [*_options(since=since, until=until, job=job, pid=str(pid or "")), *(["--last"] if last else [])]
         options += [f"--baseline={path}" for path in (self.bounds.checked(baseline) if baseline else [])]
         asked = ["analyze", "--format=json", *options, "--", *self.bounds.checked(paths)]
-        document, _ = await ask(asked, DOCUMENT_BYTES)
+        document, _ = await run_command_line(asked, DOCUMENT_BYTES)
         report = Report.from_dict(json.loads(document))
         self.hiding.report(report)
         first = report.causes[0]
@@ -93,7 +93,7 @@ class Tools:
         max_chars: Chars = DEFAULT_ANSWER_CHARS,
     ) -> str:
         """Say what a code, a cause's id, lines of a log or words mean, which causes they speak for, and what to do."""
-        text, _ = await ask(["explain", "--", what], 4 * MAX_ANSWER_CHARS, allowed=(0, 1))
+        text, _ = await run_command_line(["explain", "--", what], 4 * MAX_ANSWER_CHARS, allowed=(0, 1))
         return bounded(self.hiding.text(text), max_chars)
 
     async def timeline(
@@ -107,7 +107,7 @@ class Tools:
     ) -> str:
         """All lines of all logs merged on one clock, oldest first; `>` marks lines a cause is known by. Narrow it by time."""
         options = _options(since=since, until=until, level=level)
-        text, more = await ask(["timeline", *options, "--", *self.bounds.checked(paths)], 4 * MAX_ANSWER_CHARS)
+        text, more = await run_command_line(["timeline", *options, "--", *self.bounds.checked(paths)], 4 * MAX_ANSWER_CHARS)
         shown = text.splitlines()
         kept = "\n".join(shown[:lines]) + (
             "\n… more lines: narrow since, until or level\n" if more or len(shown) > lines else "\n"
@@ -123,35 +123,35 @@ class Tools:
     ) -> str:
         """What the bad run says that the good one never did, in order; `>` marks alarming words."""
         paths = [*self.bounds.checked([good]), *self.bounds.checked([bad])]
-        text, _ = await ask(["compare", f"--most={most}", "--", *paths], 4 * MAX_ANSWER_CHARS)
+        text, _ = await run_command_line(["compare", f"--most={most}", "--", *paths], 4 * MAX_ANSWER_CHARS)
         return bounded(self.hiding.text(text), max_chars)
 
     async def series(self, paths: Paths, max_chars: Chars = DEFAULT_ANSWER_CHARS) -> str:
         """The numbers that the logs print again and again - losses, step times, memory - and what they tell."""
-        text, _ = await ask(["series", "--", *self.bounds.checked(paths)], 4 * MAX_ANSWER_CHARS)
+        text, _ = await run_command_line(["series", "--", *self.bounds.checked(paths)], 4 * MAX_ANSWER_CHARS)
         return bounded(self.hiding.text(text), max_chars)
 
 
-def build(roots: Sequence[Path] = (), names: bool = False) -> MCPServer:
+def build_server(roots: Sequence[Path] = (), names: bool = False) -> MCPServer:
     """The server. `roots`: only what lies below is read; `names`: hosts, users and addresses are shown as they are."""
     server = MCPServer("forensics", version=VERSION, instructions=INSTRUCTIONS, log_level="ERROR")
-    tools = Tools(Bounds(roots), Hiding(names))
+    tools = Tools(AllowedPaths(roots), Redactor(names))
     for tool in (tools.analyze, tools.explain, tools.timeline, tools.compare, tools.series):
-        server.add_tool(_told(tool, tools.hiding), annotations=READS)
+        server.add_tool(_with_usage_errors(tool, tools.hiding), annotations=READS)
     return server
 
 
-def _told(tool: Tool, hiding: Hiding) -> Tool:
-    """`tool`, with trouble as an error in one line instead of a traceback."""
+def _with_usage_errors(tool: Tool, hiding: Redactor) -> Tool:
+    """`tool`, whose usage errors become an error in one line instead of a traceback."""
 
     @wraps(tool)
-    async def told(*args: Any, **given: Any) -> Any:
+    async def called(*args: Any, **given: Any) -> Any:
         try:
             return await tool(*args, **given)
         except ForensicsError as error:
             raise ToolError(hiding.text(str(error))) from None
 
-    return told
+    return called
 
 
 def bounded(text: str, most_chars: int) -> str:

@@ -1,6 +1,6 @@
 """`pytest --forensics` says why a worker of pytest-xdist crashed, or why the whole session was killed.
 
-    watched    one pytest process, session or worker, is watched from beside; what is told of its death
+    watched    one pytest process, session or worker, is watched by another process; the message on its death
     results    what a session notes of its tests, and `junit`, the report that is made of it
     survivor   the parent that outlives a killed session, and writes its summary and its JUnit report
     workers    what the controller of pytest-xdist does when a worker is down
@@ -29,17 +29,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
-    """The session goes on in a child, and this process waits for its end; nothing of the user's was imported yet."""
+    """Continue the session in a child, and wait for its end; no code of the user is imported yet."""
     options = early_config.known_args_namespace
     if options.forensics and hasattr(os, "pidfd_open") and "PYTEST_XDIST_WORKER" not in os.environ:
-        from forensics.adapters.pytest.survivor import outlive
+        from forensics.adapters.pytest.survivor import fork_survivor
 
-        outlive(early_config)
+        fork_survivor(early_config)
     return (yield)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A worker is watched; the controller is told of its workers."""
+    """Watch a worker; in the controller, register the hooks for its workers."""
     worker = getattr(config, "workerinput", None)
     if worker is not None and BUNDLE in worker:
         from forensics.adapters.pytest.watched import Watched

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 if TYPE_CHECKING:
-    from forensics.adapters.pytest.results import Tests
+    from forensics.adapters.pytest.results import TestNotes
     from forensics.adapters.pytest.watched import Death
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write(path: Path, death: Death, tests: Tests, began: float) -> None:
+def write(path: Path, death: Death, tests: TestNotes, began: float) -> None:
     """Write the tests that were done, those that ran as errors, and the reason as properties of the suite.
 
     `began`: when the session did, in seconds since 1970; to what pytest wrote since then the properties are added.
@@ -36,7 +36,7 @@ def write(path: Path, death: Death, tests: Tests, began: float) -> None:
     ElementTree.ElementTree(tree).write(path, encoding="utf-8", xml_declaration=True)
 
 
-def _suite(tree: ElementTree.Element, death: Death, tests: Tests) -> ElementTree.Element:
+def _suite(tree: ElementTree.Element, death: Death, tests: TestNotes) -> ElementTree.Element:
     suite = ElementTree.SubElement(tree, "testsuite", name="pytest")
     running = tests.running or ([] if tests.done else ["pytest"])
     for name, note in tests.done.items():
@@ -48,8 +48,8 @@ def _suite(tree: ElementTree.Element, death: Death, tests: Tests) -> ElementTree
                     note["text"]
                 )
     for name in running:
-        told = ElementTree.SubElement(_case(suite, name, 0.0), "error", message=_clean(" ".join(death.lines[:3])))
-        told.text = _clean("\n".join(death.lines))
+        error = ElementTree.SubElement(_case(suite, name, 0.0), "error", message=_clean(" ".join(death.lines[:3])))
+        error.text = _clean("\n".join(death.lines))
     for kind, tag in (("errors", "error"), ("failures", "failure"), ("skipped", "skipped"), ("tests", "testcase")):
         suite.set(kind, str(sum(1 for _ in suite.iter(tag))))
     suite.set("time", f"{sum(note['seconds'] for note in tests.done.values()):.3f}")

@@ -9,7 +9,7 @@ import json
 from typing import IO, Any
 
 
-class Tests:
+class TestNotes:
     """What the session noted: `running`, `finished`, and of each test what it became."""
 
     def __init__(self) -> None:
@@ -31,9 +31,9 @@ class Tests:
                 self.running.remove(note["test"])
 
 
-def read(results: IO[bytes]) -> Tests:
+def read_notes(results: IO[bytes]) -> TestNotes:
     """All that was noted; a last line that is cut is left out."""
-    tests = Tests()
+    tests = TestNotes()
     results.seek(0)
     for line in results:
         if line.endswith(b"\n"):

@@ -1,7 +1,7 @@
-"""The process that outlives a killed session, and writes what the session can write no more.
+"""The process that survives a killed session, and writes what the session could not write any more.
 
-It forks before anything of the user's is imported: the child is the session, and the parent waits, passes signals on, and ends
-with the same status. Only where the child died it has something to say.
+It forks before any code of the user is imported: the child is the session; the parent waits, forwards signals, and ends with the
+same status. It writes something only where the child died.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.adapters.pytest.junit import write
-from forensics.adapters.pytest.results import read
+from forensics.adapters.pytest.results import read_notes
 from forensics.adapters.pytest.watched import Watched, death_of, new_bundle
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 
-def outlive(config: pytest.Config) -> None:
+def fork_survivor(config: pytest.Config) -> None:
     """Fork. Returns in the child, which is watched; the parent raises SystemExit when the child has ended."""
     bundle, results, began = new_bundle("session"), tempfile.TemporaryFile(), time.time()  # noqa: SIM115  both processes need it
     sys.stdout.flush()
@@ -37,7 +37,7 @@ def outlive(config: pytest.Config) -> None:
         config.pluginmanager.register(Watched(config, bundle, results), "forensics-watched")
         return
     status = os.waitstatus_to_exitcode(_end_of(pid))
-    tests = read(results)
+    tests = read_notes(results)
     if not tests.finished:
         how = _described(status, tests.running)
         death = death_of(bundle, how)

@@ -1,4 +1,4 @@
-"""One pytest process that is watched from beside, and what is told of its death."""
+"""One pytest process that another process watches, and the message on its death."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_TEXT_CHARS = 20_000  # of a failure, in the results that a killed session l
 
 
 class Death(NamedTuple):
-    """What is told of a process that died. `lines`: for people; `properties`: for JUnit, name and value."""
+    """The message on a process that died. `lines`: for people; `properties`: for JUnit, name and value."""
 
     lines: list[str]
     properties: list[tuple[str, str]]
@@ -88,8 +88,10 @@ def death_of(bundle: str, how: str, within_s: float = REPORT_S) -> Death:
         cause = report["causes"][0]
         lines += [f"{cause['title']} ({cause['id']}, {cause['probability']:.0%})", cause["summary"]]
         lines += [f"what to do: {found['action']}" for found in cause["remediations"][:1]]
-        told = {"cause": cause["id"], "title": cause["title"], "probability": f"{cause['probability']:.2f}"}
-        properties += [(f"forensics.{name}", str(value)) for name, value in (told | {"summary": cause["summary"]}).items()]
+        cause_properties = {"cause": cause["id"], "title": cause["title"], "probability": f"{cause['probability']:.2f}"}
+        properties += [
+            (f"forensics.{name}", str(value)) for name, value in (cause_properties | {"summary": cause["summary"]}).items()
+        ]
     else:
         lines.append("Nothing that was captured says why." if report else "What was captured could not be analysed in time.")
     stacks = _text(Path(bundle, STACKS_FILE)).splitlines()

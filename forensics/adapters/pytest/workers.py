@@ -1,4 +1,4 @@
-"""What the controller of pytest-xdist does: each worker is given a folder, and of one that crashes the reason is told.
+"""What the controller of pytest-xdist does: each worker is given a folder, and the reason is shown when one crashes.
 
 worker 'gw0' crashed while running 'tests/test_a.py::test_b'    ->  the test's properties in JUnit, and the summary
 """
@@ -62,7 +62,7 @@ class Workers:
         for bundle, death in self.deaths.items():
             if not death.properties:
                 reap(bundle)
-            told = death if death.properties else death_of(bundle, death.lines[0])
+            reported = death if death.properties else death_of(bundle, death.lines[0])
             terminalreporter.section("forensics", red=True)
-            for line in told.lines:
+            for line in reported.lines:
                 terminalreporter.line(line)

@@ -8,5 +8,5 @@
     answer       the report, with what Slurm itself says of the job
     epilog       the same at a job's end, detached, for slurmd and slurmctld
 
-Slurm's word alone misleads: a job whose script goes on behind a step that was killed for memory is COMPLETED 0:0.
+Slurm's state alone misleads: a job whose script continued after a step was killed for memory is COMPLETED 0:0.
 """

@@ -1,4 +1,4 @@
-"""The answers of sacct and scontrol as rows, and what they say in words.
+"""The output of sacct and scontrol as rows, and in sentences.
 
     17     step_oom  COMPLETED      0:0    0:125     ->  job 17 (step_oom): COMPLETED, exit status 0
     17.0   python3   OUT_OF_MEMORY  0:125            ->  step 17.0 (python3): OUT_OF_MEMORY
@@ -35,7 +35,7 @@ MOST_SHOWN = 50  # jobs of it whose rows are analysed
 REQUEUED_WITHIN = timedelta(minutes=10)  # of its end a requeued job is submitted again
 
 
-class Row(Struct, frozen=True):
+class SacctRow(Struct, frozen=True):
     """One row of sacct: a job, a task of an array, a component of a heterogeneous job, or a step of one of these."""
 
     fields: dict[str, str]
@@ -92,19 +92,19 @@ class Row(Struct, frozen=True):
 
 
 class Job(Struct, frozen=True):
-    """All rows of what was asked for. `jobs`: the last attempts; `earlier`: attempts before them, the first one first."""
+    """All rows of one job. `jobs`: the last attempts; `earlier`: attempts before them, the first one first."""
 
-    jobs: tuple[Row, ...]
-    steps: tuple[Row, ...]
-    earlier: tuple[Row, ...]
+    jobs: tuple[SacctRow, ...]
+    steps: tuple[SacctRow, ...]
+    earlier: tuple[SacctRow, ...]
 
     @property
-    def failed_steps(self) -> tuple[Row, ...]:
+    def failed_steps(self) -> tuple[SacctRow, ...]:
         """Steps that ended otherwise than well."""
         return tuple(s for s in self.steps if s.failed)
 
     @property
-    def concerned(self) -> tuple[Row, ...]:
+    def concerned(self) -> tuple[SacctRow, ...]:
         """The jobs to look at: of an array or a heterogeneous job those with a failure in them, where there are any."""
         bad = {s.job for s in self.failed_steps}
         chosen = tuple(j for j in self.jobs if j.failed or j.id in bad)
@@ -116,15 +116,15 @@ class Job(Struct, frozen=True):
         return any(j.failed for j in self.jobs) or bool(self.failed_steps)
 
 
-def read(text: str, asked: str) -> Job:
+def read_accounting(text: str, asked: str) -> Job:
     """The answer of sacct; `asked`: 4711, 4711_2, 4711+1, or a step of these, 4711.0.
 
-    sacct finds a number in two places, as that of a job and, for a task of an array, as its number of its own; and numbers come
-    again after years. The job of that name counts, its last use, and attempts that were requeued into it.
+    sacct finds a number both as a job id and as the raw id of an array's task, and ids are used again after years. What counts is
+    the job with that id, its latest use, and attempts that were requeued into it.
     """
     head, *lines = text.splitlines() or [""]
     names = head.split(FIELD_DELIMITER)
-    rows = [Row(dict(zip(names, line.split(FIELD_DELIMITER), strict=False))) for line in lines[:MAX_SACCT_ROWS]]
+    rows = [SacctRow(dict(zip(names, line.split(FIELD_DELIMITER), strict=False))) for line in lines[:MAX_SACCT_ROWS]]
     wanted, _, step = asked.partition(".")
     jobs = [r for r in rows if not r.is_step]
     named = [r for r in jobs if r.id == wanted or re.split(r"[_+]", r.id)[0] == wanted]
@@ -135,7 +135,7 @@ def read(text: str, asked: str) -> Job:
     return Job(tuple(last.values()), tuple(s for s in steps if not step or s.id.partition(".")[2] == step), tuple(earlier))
 
 
-def _requeued_into(row: Row, jobs: list[Row]) -> bool:
+def _requeued_into(row: SacctRow, jobs: list[SacctRow]) -> bool:
     """Was one of the jobs submitted again when this one ended?"""
     try:
         end = datetime.fromisoformat(row["End"])
@@ -176,7 +176,7 @@ def _signal_name(number: int) -> str:
         return "unknown"
 
 
-def table(job: Job) -> list[str]:
+def sacct_table(job: Job) -> list[str]:
     """The rows that concern the question as sacct prints them with -P: the head, then jobs with their steps below them."""
     lines = ["|".join(SHOWN_FIELDS)]
     for one in job.concerned[:MOST_SHOWN]:
@@ -184,12 +184,12 @@ def table(job: Job) -> list[str]:
     return lines
 
 
-def _line(row: Row) -> str:
+def _line(row: SacctRow) -> str:
     return "|".join(row[name].replace("|", "/").replace("\n", " ") for name in SHOWN_FIELDS)
 
 
-def told(job: Job, control: dict[str, str]) -> Iterator[tuple[str, Row]]:
-    """What Slurm says, a sentence for each row that matters: the jobs, what contradicts them, earlier attempts."""
+def accounting_sentences(job: Job, control: dict[str, str]) -> Iterator[tuple[str, SacctRow]]:
+    """A sentence for each row that matters: the jobs, steps that contradict them, earlier attempts."""
     concerned = job.concerned
     if len(job.jobs) > 1:
         counts = Counter(j.state for j in job.jobs)
@@ -210,7 +210,7 @@ def told(job: Job, control: dict[str, str]) -> Iterator[tuple[str, Row]]:
         yield f"an earlier attempt, started {attempt['Start']},{until} {what}", attempt
 
 
-def _job_words(row: Row, control: dict[str, str]) -> str:
+def _job_words(row: SacctRow, control: dict[str, str]) -> str:
     name = f"job {row.id} ({row['JobName']})" + (f" of {row['User']}" if row["User"] else "")
     if not row.started:
         reason = control.get("Reason") or row["Reason"]

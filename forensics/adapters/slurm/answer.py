@@ -1,4 +1,4 @@
-"""The report on a job, with what Slurm itself says of it: in front of the text, and among the notices in every format."""
+"""The report on a job, with Slurm's own records of it: before the text, and among the notices in every format."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from forensics.adapters.slurm.accounting import Job, table, told
-from forensics.adapters.slurm.evidence import Evidence, gather
+from forensics.adapters.slurm.accounting import Job, accounting_sentences, sacct_table
+from forensics.adapters.slurm.evidence import Evidence, gather_evidence
 from forensics.adapters.slurm.node import Missing
 from forensics.api import Report, analyze
 from forensics.core.errors import UsageError
-from forensics.model import Notice, Unknown
+from forensics.model import Notice, OpenQuestion
 
 SACCT_FILE = "sacct.txt"
 
 
-class Answer(NamedTuple):
-    """`said`: what Slurm says, a sentence each, the job itself first. `went_wrong`: by Slurm's word or the report's.
+class JobAnswer(NamedTuple):
+    """`said`: Slurm's records as sentences, the job itself first. `went_wrong`: by Slurm's state or by the report.
 
     `accounted`: the fields of sacct's row of the job, and of its restarts, by name.
     """
@@ -31,29 +31,29 @@ class Answer(NamedTuple):
     accounted: tuple[dict[str, str], ...] = ()
 
 
-def answer(asked: str) -> Answer:
+def answer_about_job(asked: str) -> JobAnswer:
     """Why the job `asked` ended: 4711, 4711.0, 4711_2, 4711+1. Raises UsageError where nothing is known of it."""
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
-        return on_evidence(asked, gather(asked, Path(folder)), Path(folder))
+        return answer_from_evidence(asked, gather_evidence(asked, Path(folder)), Path(folder))
 
 
-def on_evidence(asked: str, found: Evidence, folder: Path) -> Answer:
+def answer_from_evidence(asked: str, found: Evidence, folder: Path) -> JobAnswer:
     """The answer from what was gathered in `folder`."""
     if not found.paths:
         raise UsageError(f"nothing of job {asked} can be read", advice="ask on a machine where its output lies")
     with contextlib.chdir(folder):  # so that the report calls the table sacct.txt, and no folder that is gone
         report = analyze(found.paths)
-    said = tuple(told(found.job, found.control))
+    said = tuple(accounting_sentences(found.job, found.control))
     notices = tuple(_notices(found.job, said)) + report.notices
     missing = (*report.missing, *map(_unknown, found.missing))
     report = replace(report, case=f"job {asked}", notices=notices, missing=missing)
     wrong = found.job.went_wrong or report.verdict == "crash"
-    return Answer(tuple(text for text, _ in said), report, wrong, tuple(r.fields for r in found.job.concerned))
+    return JobAnswer(tuple(text for text, _ in said), report, wrong, tuple(r.fields for r in found.job.concerned))
 
 
 def _notices(job: Job, said: tuple[tuple[str, object], ...]) -> list[Notice]:
-    """Each sentence with the row of the table that it rests on; an earlier attempt's row is not in it."""
-    lines = table(job)
+    """A notice for each sentence, with its row of the table; rows of earlier attempts are not in the table."""
+    lines = sacct_table(job)
     made = []
     for text, row in said:
         name = getattr(row, "id", "")
@@ -62,5 +62,5 @@ def _notices(job: Job, said: tuple[tuple[str, object], ...]) -> list[Notice]:
     return made
 
 
-def _unknown(missing: Missing) -> Unknown:
-    return Unknown(missing.what, missing.why, missing.command)
+def _unknown(missing: Missing) -> OpenQuestion:
+    return OpenQuestion(missing.what, missing.why, missing.command)

@@ -1,12 +1,12 @@
-"""At a job's end: says why it ended badly, in a process of its own that neither slurmd nor the job waits for.
+"""At a job's end: reports why it ended badly, in a separate process that neither slurmd nor the job waits for.
 
     Epilog=/etc/slurm/epilog.d/forensics            what `forensics slurm epilog --script` prints
     EpilogSlurmctld=/etc/slurm/epilog.d/forensics   on the controller, for sites that want no work on nodes
 
-An Epilog that ends with another status than 0 drains its node, so nothing that goes wrong in here may be seen from outside: the
-script starts us in the background and ends with 0 whatever becomes of us; `forensics slurm epilog` itself ends with 0, too, as
-soon as it has forked. As root it reads the node's logs, then takes on the user's identity for good before it touches anything of
-the user's: a link in the place of the output leads where the user may write, and nowhere else.
+An Epilog with an exit status other than 0 drains its node, so no fault in here may show: the script starts this program in the
+background and always ends with 0; `forensics slurm epilog` itself ends with 0, too, as soon as it has forked. As root it reads
+the node's logs, and then becomes the job's user for good before it touches any file of the user: a symbolic link in place of
+the output leads only where that user may write.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 EPILOG_TIMEOUT_S = 300  # of processor and of clock: then the kernel or the alarm ends us
 TURN_S = 3600  # the wait for others of ours, which costs nothing: all jobs of a node may end at once
 MEMORY_BYTES = 4 << 30  # of address space
-ACCOUNTED_S = 30.0  # the accounting knows the end of a job so soon; else what it knows is taken
+ACCOUNTED_S = 30.0  # the wait for the job's end in the accounting; after that its records are used as they are
 COMMENT_CHARS = 200
 FAULT = "\1"  # in front of what a child could not do
 APPENDED_BYTES = 8192
@@ -44,7 +44,7 @@ HELP = """usage: forensics slurm epilog [--append] [--folder DIR] [--comment] [-
 
 
 class Options:
-    """What the command line asks for; other words are passed over, for a status other than 0 would drain the node."""
+    """The options of the command line. Unknown words are ignored, because an error status would drain the node."""
 
     def __init__(self, given: Sequence[str]) -> None:
         self.append, self.comment, self.script, self.help = (f"--{n}" in given for n in ("append", "comment", "script", "help"))
@@ -108,7 +108,7 @@ def _detached() -> bool:
 
 
 def _work(options: Options, env: Mapping[str, str]) -> int:
-    """What is done in the background. The bounds hold for children, too."""
+    """The work in the background. The resource limits hold for children, too."""
     import signal
 
     signal.signal(signal.SIGALRM, _too_long)
@@ -136,7 +136,7 @@ def _too_long(_number: int, _frame: object) -> None:
 
 
 def _turn() -> int:
-    """Wait until no other of ours works on this machine, for a node's jobs may all end at once; the file that is held."""
+    """Wait for the lock of this machine, because a node's jobs may all end at once; returns the locked file."""
     import fcntl
     import tempfile
 
@@ -148,7 +148,7 @@ def _turn() -> int:
 
 
 def _tell(job: str, options: Options, env: Mapping[str, str]) -> None:
-    """Gather the node's logs as who we are, answer as the job's user, write where it was asked for."""
+    """Gather the node's logs as this user, analyse as the job's user, and write the report to the requested places."""
     import tempfile
     from pathlib import Path
 
@@ -185,7 +185,7 @@ def _accounted(job: str) -> Job:
 
     until = time.monotonic() + ACCOUNTED_S
     while True:
-        rows = accounting.read(programs.ask_accounting(job).text, job)
+        rows = accounting.read_accounting(programs.ask_accounting(job).text, job)
         mine = [j for j in rows.jobs if j["JobIDRaw"] == job] or rows.jobs
         if (mine and all(j.end_known for j in mine)) or time.monotonic() > until:
             return rows
@@ -193,7 +193,7 @@ def _accounted(job: str) -> Job:
 
 
 def _as_user(uid: int, work: Callable[[], str]) -> str:
-    """What `work` returns in a process that has become the user `uid` for good; raises RuntimeError where it fails."""
+    """The result of `work` in a process that has become the user `uid`; raises RuntimeError where it fails."""
     import signal
 
     heard, said = os.pipe()
@@ -202,13 +202,13 @@ def _as_user(uid: int, work: Callable[[], str]) -> str:
         os.close(heard)
         signal.alarm(EPILOG_TIMEOUT_S)
         try:
-            become(uid)
-            told = work()
+            become_user(uid)
+            result = work()
         except BaseException as error:
-            told = f"{FAULT}{type(error).__name__}: {error}"
+            result = f"{FAULT}{type(error).__name__}: {error}"
         try:
             with os.fdopen(said, "w", encoding="utf-8", errors="replace") as out:
-                out.write(told)
+                out.write(result)
         finally:
             os._exit(0)
     os.close(said)
@@ -220,8 +220,8 @@ def _as_user(uid: int, work: Callable[[], str]) -> str:
     return text
 
 
-def become(uid: int) -> None:
-    """Take on the identity, the groups and the home of a user; no way leads back. Raises OSError where that is refused."""
+def become_user(uid: int) -> None:
+    """Take the identity, groups and home of a user, irreversibly. Raises OSError where that is refused."""
     import pwd
 
     if os.getuid() != 0 or uid == 0:
@@ -240,10 +240,10 @@ def _answered(job: str, ours: Path, options: Options, env: Mapping[str, str]) ->
     from forensics.adapters.slurm import answer, evidence
     from forensics.report.short import cut_to
 
-    asked = evidence.gather(job, ours, logs=False)
+    asked = evidence.gather_evidence(job, ours, logs=False)
     if not asked.job.went_wrong:
         return ""
-    found = answer.on_evidence(job, asked, ours)
+    found = answer.answer_from_evidence(job, asked, ours)
     said = "".join(f"{line}\n" for line in found.said)
     text = f"{said}\n{found.report.to_text()}"
     if options.append:
@@ -256,7 +256,7 @@ def _answered(job: str, ours: Path, options: Options, env: Mapping[str, str]) ->
 
 def append(path: str, text: str) -> None:
     """Add to a plain file that is there; raises OSError where this user may not. No link to elsewhere is made use of by root,
-    for `become` came first."""
+    for `become_user` came first."""
     fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         if stat.S_ISREG(os.fstat(fd).st_mode):
@@ -270,11 +270,11 @@ def _comment(job: str, line: str) -> None:
     from forensics.adapters.slurm import programs
 
     text = "".join(c for c in line if c.isprintable() and c not in "'\"\\")[:COMMENT_CHARS]
-    programs.ask(["sacctmgr", "-i", "modify", "job", "where", f"jobid={job}", "set", f"AdminComment={text}"])
+    programs.run_program(["sacctmgr", "-i", "modify", "job", "where", f"jobid={job}", "set", f"AdminComment={text}"])
 
 
 def _note(folder: str, job: str, fault: str) -> None:
-    """A fault of ours is told where the reports go, and nowhere else."""
+    """Write a fault of this program to the folder of the reports, and nowhere else."""
     if folder:
         from pathlib import Path
 

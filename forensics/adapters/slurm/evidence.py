@@ -1,4 +1,4 @@
-"""All that can be had of a job, for the analysis: files of its own where they lie, answers and extracts in a folder.
+"""The evidence on a job: its own files where they are, and records and extracts of logs in a folder.
 
 sacct.txt       the rows of the accounting that concern the question
 scontrol.txt    what slurmctld still knows of the job
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forensics.adapters.slurm import outputs, programs
-from forensics.adapters.slurm.accounting import Job, Row, control_fields, read, table
+from forensics.adapters.slurm.accounting import Job, SacctRow, control_fields, read_accounting, sacct_table
 from forensics.adapters.slurm.node import LOGS, Missing, leave_out_crashes, node_logs
 from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.core.errors import UsageError
@@ -37,8 +37,8 @@ class Evidence(NamedTuple):
     missing: list[Missing]
 
 
-def gather(asked: str, folder: Path, logs: bool = True) -> Evidence:
-    """Fill `folder` with what Slurm and this machine tell of the job `asked`, and name the files it wrote.
+def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
+    """Fill `folder` with Slurm's and this machine's records of the job `asked`, and name the files that the job wrote.
 
     `logs`: look for the node's logs, too; without it those that lie in `folder` are taken. Raises UsageError for what is no job
     id, and where neither sacct nor scontrol knows it.
@@ -47,8 +47,8 @@ def gather(asked: str, folder: Path, logs: bool = True) -> Evidence:
     if found is None:
         raise UsageError(f"{asked!r} is no Slurm job", advice="write 4711, 4711.0, 4711_2 or 4711+1")
     number = asked.partition(".")[0]
-    rows, shown = programs.ask_accounting(number), programs.ask(["scontrol", "show", "job", number])
-    job = read(rows.text, asked)
+    rows, shown = programs.ask_accounting(number), programs.run_program(["scontrol", "show", "job", number])
+    job = read_accounting(rows.text, asked)
     missing = [Missing("Slurm's accounting of the job", f"sacct: {rows.fault}", f"sacct -j {number}")] if rows.fault else []
     if not job.jobs and shown.text.strip():
         job = _known_to_controller(control_fields(shown.text))
@@ -57,11 +57,11 @@ def gather(asked: str, folder: Path, logs: bool = True) -> Evidence:
         raise UsageError(f"nothing is known of job {asked} ({why})", advice="ask on a machine where `sacct` answers")
     concerned = job.concerned
     control = _record(shown.text, concerned[0]["JobIDRaw"])
-    paths = write(folder, {"sacct.txt": table(job) if rows.text else [], "scontrol.txt": _lines(shown.text, concerned)})
+    paths = write(folder, {"sacct.txt": sacct_table(job) if rows.text else [], "scontrol.txt": _lines(shown.text, concerned)})
     for row in concerned[:MOST_OUTPUTS]:
         if row.started:
             _outputs(row, control, folder, paths, missing)
-    paths += bundles({r["JobIDRaw"] for r in job.jobs})
+    paths += bundles_of_jobs({r["JobIDRaw"] for r in job.jobs})
     if logs:
         write(folder, node_logs(concerned, missing))
     leave_out_crashes(folder, (*concerned, *job.steps), [p for p in paths if "/" in p])
@@ -76,7 +76,7 @@ def _known_to_controller(control: dict[str, str]) -> Job:
     names = {"JobID": "JobId", "JobIDRaw": "JobId", "JobName": "JobName", "State": "JobState", "ExitCode": "ExitCode"}
     names |= {"Reason": "Reason", "NodeList": "NodeList", "Timelimit": "TimeLimit", "Start": "StartTime", "End": "EndTime"}
     fields = {name: control.get(key, "") for name, key in (names | {"WorkDir": "WorkDir", "DerivedExitCode": ""}).items()}
-    return Job((Row(fields | {"User": control.get("UserId", "").partition("(")[0]}),), (), ())
+    return Job((SacctRow(fields | {"User": control.get("UserId", "").partition("(")[0]}),), (), ())
 
 
 def _record(text: str, raw: str) -> dict[str, str]:
@@ -85,7 +85,7 @@ def _record(text: str, raw: str) -> dict[str, str]:
     return next((r for r in records if r.get("JobId") == raw), {})
 
 
-def _lines(text: str, concerned: tuple[Row, ...]) -> list[str]:
+def _lines(text: str, concerned: tuple[SacctRow, ...]) -> list[str]:
     raws = {r["JobIDRaw"] for r in concerned if r.started}  # of one that waits it says how it was asked for
     parts = [p for p in text.strip().split("\n\n") if control_fields(p).get("JobId") in raws]
     return "\n\n".join(parts).splitlines()
@@ -99,8 +99,8 @@ def write(folder: Path, texts: dict[str, list[str]]) -> list[str]:
     return [name for name, lines in texts.items() if lines]
 
 
-def _outputs(row: Row, control: dict[str, str], folder: Path, paths: list[str], missing: list[Missing]) -> None:
-    for path in outputs.paths(row, control if control.get("JobId") == row["JobIDRaw"] else {}):
+def _outputs(row: SacctRow, control: dict[str, str], folder: Path, paths: list[str], missing: list[Missing]) -> None:
+    for path in outputs.output_paths(row, control if control.get("JobId") == row["JobIDRaw"] else {}):
         if path == "/dev/null":
             missing.append(
                 Missing("the job's output", "it was sent to /dev/null", f"sbatch -o slurm-%j.out ...   # job {row.id}")
@@ -128,7 +128,7 @@ def _without_report(path: str, folder: Path) -> str:
     return copy.name
 
 
-def bundles(raws: set[str]) -> list[str]:
+def bundles_of_jobs(raws: set[str]) -> list[str]:
     """What `forensics run` captured inside these jobs, below this user's state folder."""
     found = []
     try:
@@ -137,8 +137,8 @@ def bundles(raws: set[str]) -> list[str]:
         return []
     for entry in entries:
         try:
-            told = json.loads(Path(entry.path, RUN_FILE).read_text(encoding="utf-8"))
-            slurm = told["identity"]["slurm"]
+            run_record = json.loads(Path(entry.path, RUN_FILE).read_text(encoding="utf-8"))
+            slurm = run_record["identity"]["slurm"]
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if slurm.get("SLURM_JOB_ID") in raws:

@@ -1,4 +1,4 @@
-"""What the logs of a node say of a job, and of no other: the kernel's, slurmd's, and on the controller slurmctld's.
+"""The lines about one job, and no other, in a node's logs: the kernel's, slurmd's, and on the controller slurmctld's.
 
 [2026-11-22T21:19:51.009] [1.batch] error: Detected 1 oom-kill event(s) in StepId=1.batch    names job 1
 2026-11-22T21:19:50.534368 Memory cgroup out of memory: Killed process 25268 (python3)       in a report on /slurm_n1/.../job_1/
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forensics.adapters.slurm import programs
-from forensics.adapters.slurm.accounting import Row
+from forensics.adapters.slurm.accounting import SacctRow
 from forensics.capture.kernel import KernelLog
 
 MAX_DAEMON_LOG_BYTES = 64 << 20  # of a daemon's log, from its end
-AROUND = timedelta(minutes=2)  # the kernel's words on a kill may come behind the end that Slurm notes
+AROUND = timedelta(minutes=2)  # the kernel's lines on a kill may be later than the end that Slurm records
 CRASH = re.compile(r"\[(?P<pid>\d+)\]:? (?:segfault at|general protection|trap |bad frame)")
 WHOLE_HOST = "Out of memory: Killed process"
 CGROUP_LINE_PATTERN = re.compile(
@@ -41,10 +41,10 @@ class Missing(NamedTuple):
     command: str
 
 
-def node_logs(concerned: tuple[Row, ...], missing: list[Missing]) -> dict[str, list[str]]:
-    """What the daemons and the kernel of this machine say of jobs that ran on it, as far as it may be read."""
+def node_logs(concerned: tuple[SacctRow, ...], missing: list[Missing]) -> dict[str, list[str]]:
+    """The lines of this machine's daemons and kernel on jobs that ran here, as far as they may be read."""
     ran = [row for row in concerned if row.started]
-    config = dict(re.findall(r"(?m)^(\w+)\s*= (.*?)\s*$", programs.ask(["scontrol", "show", "config"]).text))
+    config = dict(re.findall(r"(?m)^(\w+)\s*= (.*?)\s*$", programs.run_program(["scontrol", "show", "config"]).text))
     here = local_nodes()
     nodes = [n for n in here if any(n in node_names(row["NodeList"]) for row in ran)]
     found: dict[str, list[str]] = {}
@@ -65,8 +65,8 @@ def node_logs(concerned: tuple[Row, ...], missing: list[Missing]) -> dict[str, l
 
 
 def local_nodes() -> list[str]:
-    """What Slurm and the system call this machine."""
-    aliases = programs.ask(["scontrol", "show", "aliases"]).text.split()
+    """The names of this machine in Slurm and in the system."""
+    aliases = programs.run_program(["scontrol", "show", "aliases"]).text.split()
     host = socket.gethostname()
     return list(dict.fromkeys([*aliases, host, host.partition(".")[0]]))
 
@@ -98,7 +98,7 @@ def _naming(path: str, raws: set[str]) -> list[str]:
     return [line for line in lines if named.search(line)]
 
 
-def kernel_log(ran: list[Row]) -> tuple[list[str], str]:
+def kernel_log(ran: list[SacctRow]) -> tuple[list[str], str]:
     """The kernel's lines from the first start to AROUND behind the last end, and why there are none."""
     start, end = _moment(ran[0]["Start"]), _moment(ran[-1]["End"])
     log = KernelLog()
@@ -111,10 +111,10 @@ def kernel_log(ran: list[Row]) -> tuple[list[str], str]:
 
 
 def without_others(lines: list[str], raws: set[str]) -> list[str]:
-    """The kernel's lines without those on control groups of others than these jobs, its reports on their memory limits above all:
-    they tell nothing of the job, and list the processes of others.
+    """The kernel's lines without those on control groups of other jobs, above all reports on their memory limits: these say
+    nothing about this job, and list other users' processes.
 
-    What is left of a report whose head the kernel has overwritten counts as one, of somebody else unless it says otherwise.
+    The rest of a report whose head was overwritten counts as another job's, unless it names this one.
     """
     ours = re.compile(rf"/job_(?:{'|'.join(map(re.escape, sorted(raws)))})(?!\d)")
     kept: list[str] = []
@@ -141,7 +141,7 @@ def without_others(lines: list[str], raws: set[str]) -> list[str]:
     return kept + report
 
 
-def leave_out_crashes(folder: Path, rows: tuple[Row, ...], outputs_of_it: list[str]) -> None:
+def leave_out_crashes(folder: Path, rows: tuple[SacctRow, ...], outputs_of_it: list[str]) -> None:
     """Take the crashes of other jobs' processes out of kernel.log.
 
     The kernel names a process and no job. Slurm says of each step whether a signal ended it: where none of a crash did, a crash

@@ -10,7 +10,7 @@ import re
 import shlex
 from pathlib import Path
 
-from forensics.adapters.slurm.accounting import Row
+from forensics.adapters.slurm.accounting import SacctRow
 
 SCRIPT_BYTES = 1 << 20
 NAME_SIGN_PATTERN = re.compile(r"%(?P<width>\d{0,2})(?P<sign>[%AajNnsutxJ])")
@@ -18,7 +18,7 @@ DIRECTIVE = re.compile(r"^#SBATCH\s+(?P<options>.+)$", re.MULTILINE)
 OPTION_NAMES = {"-o": "output", "--output": "output", "-e": "error", "--error": "error", "-D": "chdir", "--chdir": "chdir"}
 
 
-def paths(row: Row, control: dict[str, str]) -> list[str]:
+def output_paths(row: SacctRow, control: dict[str, str]) -> list[str]:
     """The files that job `row` wrote its output and errors to, whether they can be read or not."""
     known = [control[k] for k in ("StdOut", "StdErr") if control.get("JobId") == row["JobIDRaw"] and control.get(k)]
     if known:
@@ -27,11 +27,11 @@ def paths(row: Row, control: dict[str, str]) -> list[str]:
     base = options.get("chdir") or row["WorkDir"] or "."
     usual = "slurm-%A_%a.out" if "_" in row.id else "slurm-%j.out"
     patterns = [options.get("output") or usual, *([options["error"]] if "error" in options else [])]
-    found = [str(Path(base, expanded(p, row))) for p in patterns]
+    found = [str(Path(base, expand_pattern(p, row))) for p in patterns]
     return list(dict.fromkeys(found))
 
 
-def expanded(pattern: str, row: Row) -> str:
+def expand_pattern(pattern: str, row: SacctRow) -> str:
     """A pattern of sbatch for this job: `%x-%j.out` -> `train-4711.out`."""
     array, _, task = row.id.partition("_")
     leader = row.id.partition("+")[0]

@@ -1,4 +1,4 @@
-"""Asks the programs of Slurm. What they refuse is told, not raised.
+"""Runs the programs of Slurm. What they refuse is returned as a fault, not raised.
 
 sacct -j 4711 --duplicates --parsable2 ...        ["JobID\x1fJobName\x1f...", ...]
 scontrol show job 4711                            "JobId=4711 JobName=train ... StdOut=/home/alice/slurm-4711.out ..."
@@ -18,20 +18,20 @@ SACCT_FIELDS = (
 SINCE_21_08 = ("SubmitLine",)
 
 
-class Answer(NamedTuple):
+class ProgramOutput(NamedTuple):
     """What a program printed; `fault`: why it did not, in one line."""
 
     text: str
     fault: str = ""
 
 
-def sacct(job: str, fields: tuple[str, ...] = SACCT_FIELDS) -> list[str]:
+def sacct_command(job: str, fields: tuple[str, ...] = SACCT_FIELDS) -> list[str]:
     """The command that asks the accounting for all rows of a job, earlier attempts too."""
     options = ["--duplicates", "--noconvert", "--parsable2", f"--delimiter={FIELD_DELIMITER}"]
     return ["sacct", f"--jobs={job}", *options, f"--format={','.join(fields)}"]
 
 
-def ask(command: list[str]) -> Answer:
+def run_program(command: list[str]) -> ProgramOutput:
     """What a program answers within SLURM_QUERY_TIMEOUT_S."""
     try:
         done = subprocess.run(
@@ -44,20 +44,20 @@ def ask(command: list[str]) -> Answer:
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
-        return Answer("", "is not installed here")
+        return ProgramOutput("", "is not installed here")
     except subprocess.TimeoutExpired:
-        return Answer("", f"did not answer within {SLURM_QUERY_TIMEOUT_S:.0f} s")
+        return ProgramOutput("", f"did not answer within {SLURM_QUERY_TIMEOUT_S:.0f} s")
     except OSError as error:
-        return Answer("", error.strerror or type(error).__name__)
+        return ProgramOutput("", error.strerror or type(error).__name__)
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip()]
-        return Answer(done.stdout, said[-1].strip() if said else f"exit status {done.returncode}")
-    return Answer(done.stdout)
+        return ProgramOutput(done.stdout, said[-1].strip() if said else f"exit status {done.returncode}")
+    return ProgramOutput(done.stdout)
 
 
-def ask_accounting(job: str) -> Answer:
+def ask_accounting(job: str) -> ProgramOutput:
     """The rows of sacct; an older Slurm is asked without the fields that it does not know."""
-    found = ask(sacct(job))
+    found = run_program(sacct_command(job))
     if "nvalid field" in found.fault:
-        return ask(sacct(job, tuple(f for f in SACCT_FIELDS if f not in SINCE_21_08)))
+        return run_program(sacct_command(job, tuple(f for f in SACCT_FIELDS if f not in SINCE_21_08)))
     return found

@@ -19,9 +19,9 @@ from forensics.advice.memory.estimate import (
     Need,
     estimate,
 )
-from forensics.advice.memory.fit import accumulated, largest_batch, savings
-from forensics.core.text import size
-from forensics.model import Architecture, Fields, Surroundings, Value
+from forensics.advice.memory.fit import accumulation, largest_batch, savings
+from forensics.core.text import format_size
+from forensics.model import Architecture, Fields, JobContext, Value
 
 ESTIMATE_FACTS = (
     "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_told", "needed_at_least_bytes", "savings_told",
@@ -31,18 +31,18 @@ MAX_SAVINGS = 3
 FLOAT_BYTES = 4
 
 
-def memory_facts(facts: Fields, around: Surroundings) -> dict[str, Value]:
+def memory_facts(facts: Fields, around: JobContext) -> dict[str, Value]:
     """The facts that arithmetic adds to those of the case."""
-    told = _shuffle(facts)
+    shuffle_facts = _shuffle(facts)
     batch = facts.get("batch_size")
     limit = facts.get("total_bytes") or facts.get("limit_bytes")
     if not isinstance(batch, int) or batch < 1 or not isinstance(limit, int):
-        return told
+        return shuffle_facts
     counted = _of_model(around.architecture, batch, limit, facts, around) if around.architecture else {}
-    return told | (counted or _of_message(batch, limit, facts))
+    return shuffle_facts | (counted or _of_message(batch, limit, facts))
 
 
-def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, around: Surroundings) -> dict[str, Value]:
+def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, around: JobContext) -> dict[str, Value]:
     """From a summary: what each part holds, which batch fits, what else would help."""
     need = need_of(model, batch, facts, around)
     made = estimate(need)
@@ -50,21 +50,21 @@ def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, around
         return {}  # the arithmetic does not explain the death: nothing is advised by it
     fitting = largest_batch(need, limit)
     free = f"{need.margin:.0%} of it stays free"
-    told: dict[str, Value] = {
+    facts_of_model: dict[str, Value] = {
         "margin_told": free,
-        "memory_told": f"{_sum(made)} for {batch} samples, and the limit is {size(limit)}",
+        "memory_told": f"{_sum(made)} for {batch} samples, and the limit is {format_size(limit)}",
     }
-    told["savings_told"] = "; ".join(
-        f"{s.name} would save {size(s.bytes)} and make room for {s.batch} samples ({s.cost})"
+    facts_of_model["savings_told"] = "; ".join(
+        f"{s.name} would save {format_size(s.bytes)} and make room for {s.batch} samples ({s.cost})"
         for s in savings(need, limit)[:MAX_SAVINGS]
     )
     state = next(p for p in made.parts if p.name == "optimizer")
     if state.bytes:
-        told["state_told"] = f"{size(state.bytes)} ({state.formula})"
-    return told | _batches(batch, fitting)
+        facts_of_model["state_told"] = f"{format_size(state.bytes)} ({state.formula})"
+    return facts_of_model | _batches(batch, fitting)
 
 
-def need_of(model: Architecture, batch: int, facts: Fields, around: Surroundings) -> Need:
+def need_of(model: Architecture, batch: int, facts: Fields, around: JobContext) -> Need:
     """What a training of `model` needs, in this case's settings; Adam where nothing tells the optimizer."""
     kinds = kind_of(" ".join(layer.kind for layer in model.layers))
     frameworks = around.environment.get("framework", set())
@@ -104,7 +104,7 @@ def _of_message(batch: int, limit: int, facts: Fields) -> dict[str, Value]:
 def _batches(batch: int, fitting: int) -> dict[str, Value]:
     if fitting < 1 or fitting >= batch:
         return {}
-    step, times = accumulated(batch, fitting)
+    step, times = accumulation(batch, fitting)
     return {"fitting_batch": fitting, "step_batch": step, "accumulation_steps": times}
 
 
@@ -114,11 +114,11 @@ def _shuffle(facts: Mapping[str, Value]) -> dict[str, Value]:
     if not isinstance(count, int) or not isinstance(numbers, int):
         return {}
     whole = count * numbers * FLOAT_BYTES
-    told = f"{count:,} elements x {size(numbers * FLOAT_BYTES)} = {size(whole)}"
-    return {"shuffle_bytes": whole, "shuffle_told": told}
+    calculation = f"{count:,} elements x {format_size(numbers * FLOAT_BYTES)} = {format_size(whole)}"
+    return {"shuffle_bytes": whole, "shuffle_told": calculation}
 
 
 def _sum(made: Estimate) -> str:
     """`weights 98 MiB + gradients 98 MiB + ... = 5.3 GiB`."""
-    parts = " + ".join(f"{p.name} {size(p.bytes)}{'' if p.certain else ' (estimated)'}" for p in made.parts if p.bytes)
-    return f"{parts} = {size(made.total)}"
+    parts = " + ".join(f"{p.name} {format_size(p.bytes)}{'' if p.certain else ' (estimated)'}" for p in made.parts if p.bytes)
+    return f"{parts} = {format_size(made.total)}"

@@ -11,7 +11,7 @@ Bytes of weights, gradients and states by precision: Rajbhandari et al. 2020 (Ze
 from msgspec import Struct
 
 from forensics.advice.memory.activations import Sample
-from forensics.core.text import size
+from forensics.core.text import format_size
 
 MIB = 1 << 20
 # Bytes of optimizer state a trainable parameter, in float32.
@@ -30,7 +30,7 @@ SHARDED = {
 }
 # What the libraries themselves need of a limit, with CPU builds: the least one under which a training of a tiny model ran
 # (PyTorch 2.13: 283 MiB; TensorFlow 2.21 under Keras' fit: 236 MiB, with few of its file pages left, and up to 60 more for a
-# larger graph); a CUDA context as told by PyTorch's own messages (memory of the process that is not PyTorch's).
+# larger graph); a CUDA context as in PyTorch's own messages (memory of the process that is not PyTorch's).
 RUNTIME_BYTES = {"torch": 290 * MIB, "keras": 330 * MIB, "tensorflow": 330 * MIB, "jax": 350 * MIB, "": 350 * MIB}
 CONTEXT_BYTES = 500 * MIB
 # What of a limit stays free: a GPU's allocator rounds blocks; on a CPU nets differ in the gaps that they leave in the heap.
@@ -103,7 +103,7 @@ def estimate(need: Need) -> Estimate:
             f"{need.optimizer}: {state + master:g} B x {trained}{over['state']}",
             True,
         ),
-        Part("activations", need.batch * per_sample, f"{need.batch} samples x {size(per_sample)}", False),
+        Part("activations", need.batch * per_sample, f"{need.batch} samples x {format_size(per_sample)}", False),
         Part("libraries", need.runtime, "the framework itself, before anything is trained", False),
     ]
     kept = tuple(p for p in parts if p.bytes or p.name in ("gradients", "optimizer"))

@@ -63,7 +63,7 @@ def savings(need: Need, limit_bytes: int) -> tuple[Saving, ...]:
     return tuple(sorted((s for s in found if s.bytes > before * 0.01), key=lambda s: -s.bytes))
 
 
-def accumulated(batch: int, fitting: int) -> tuple[int, int]:
+def accumulation(batch: int, fitting: int) -> tuple[int, int]:
     """(batch of one step, steps that are added up) that make `batch` samples or more, the step's a power of two."""
     step = 1 << max(0, fitting.bit_length() - 1)
     step = min(step, batch)

@@ -9,9 +9,9 @@ def my_loss(y, p): return -y * tf.math.log(p)                          unguarded
 import ast
 from collections.abc import Iterator, Sequence
 
-from forensics.context.programs.tree import Code, calls, dotted
+from forensics.context.programs.tree import Code, calls, dotted_name
 from forensics.core import lazy
-from forensics.model import Guarded, Remark
+from forensics.model import Guarded, Habit
 
 LOCK_NAME_PATTERN = lazy.regex(r"(?i)lock|mutex|semaphore|condition")
 LOSS_NAME_PATTERN = lazy.regex(r"(?i)loss|entropy|divergence|likelihood|_nll|focal")
@@ -20,7 +20,7 @@ MATH = {"tf", "tf.math", "torch", "np", "numpy", "K", "keras.backend", "jnp", "o
 GUARD = lazy.regex(r"(?i)eps|clamp|clip|maximum|max\(|1e-|softplus|softmax|exp\(|\b[12](?:\.0*)? \+|\+ [12](?:\.0*)?\b|abs")
 TABLE_READERS = {"read_csv", "read_parquet", "read_json", "read_excel", "read_hdf", "read_pickle", "loadtxt", "genfromtxt"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Marks = Iterator[Remark]
+Marks = Iterator[Habit]
 
 
 def function_habits(code: Code) -> Marks:
@@ -47,9 +47,9 @@ def _crossed(code: Code, functions: Sequence[Function]) -> Marks:
     for (first, second), (function, node) in taken.items():
         if first < second and (second, first) in taken:
             other, there = taken[second, first]
-            told = code.remark("crossed_locks", node)
-            lines = f"{first} then {second} in {function.name} (line {told.line}), {second} then {first} in {other.name}"
-            yield Remark(told.kind, told.source, told.line, f"{lines} (line {code.line(there)})")
+            habit = code.remark("crossed_locks", node)
+            lines = f"{first} then {second} in {function.name} (line {habit.line}), {second} then {first} in {other.name}"
+            yield Habit(habit.kind, habit.source, habit.line, f"{lines} (line {code.line(there)})")
 
 
 def _pairs(body: Sequence[ast.stmt], held: tuple[str, ...]) -> Iterator[tuple[str, str, ast.AST]]:
@@ -60,12 +60,12 @@ def _pairs(body: Sequence[ast.stmt], held: tuple[str, ...]) -> Iterator[tuple[st
         now = held
         if isinstance(statement, ast.With | ast.AsyncWith):
             for item in statement.items:
-                name = dotted(item.context_expr)
+                name = dotted_name(item.context_expr)
                 if LOCK_NAME_PATTERN.search(name):
                     yield from ((before, name, item.context_expr) for before in now if before != name)
                     now = (*now, name)
         elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
-            name, _, what = dotted(call.func).rpartition(".")
+            name, _, what = dotted_name(call.func).rpartition(".")
             if LOCK_NAME_PATTERN.search(name) and what == "acquire":
                 yield from ((before, name, call) for before in held if before != name)
                 held = (*held, name)
@@ -81,7 +81,7 @@ def guarded(code: Code) -> Iterator[Guarded]:
         for node in ast.walk(function):
             if isinstance(node, ast.With | ast.AsyncWith):
                 for item in node.items:
-                    name = dotted(item.context_expr)
+                    name = dotted_name(item.context_expr)
                     if LOCK_NAME_PATTERN.search(name):
                         yield Guarded(
                             name, function.name, code.line(node), code.line(node) + (node.end_lineno or 0) - node.lineno
@@ -91,8 +91,8 @@ def guarded(code: Code) -> Iterator[Guarded]:
 def _growing(code: Code, function: Function) -> Marks:
     """A list that is filled and yielded in a loop and never emptied in it."""
     for loop in (n for n in function.body if isinstance(n, ast.For | ast.While)):
-        given = {dotted(n) for y in ast.walk(loop) if isinstance(y, ast.Yield) and y.value for n in ast.walk(y.value)}
-        emptied = {dotted(t) for n in ast.walk(loop) if isinstance(n, ast.Assign | ast.Delete) for t in _names(n.targets)}
+        given = {dotted_name(n) for y in ast.walk(loop) if isinstance(y, ast.Yield) and y.value for n in ast.walk(y.value)}
+        emptied = {dotted_name(t) for n in ast.walk(loop) if isinstance(n, ast.Assign | ast.Delete) for t in _names(n.targets)}
         emptied |= {name.rpartition(".")[0] for name, _ in calls(loop) if name.endswith((".clear", ".pop", ".popleft"))}
         for name, call in calls(loop):
             filled, _, what = name.rpartition(".")

@@ -15,9 +15,9 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from forensics.context.programs.functions import function_habits
-from forensics.context.programs.tree import Code, calls, dotted, keyword, loops, number
+from forensics.context.programs.tree import Code, calls, constant_number, dotted_name, keyword, loops
 from forensics.core import lazy
-from forensics.model import Remark
+from forensics.model import Habit
 
 TENSOR = lazy.regex(
     r"(?i)(?:^|_)(?:loss(?:es)?|output|outputs|out|logits|pred|preds|prediction|hidden|feat|features|emb|embeddings|acts?)$"
@@ -28,13 +28,13 @@ GROWING = {
 }
 MODELS = {"Sequential", "Model"}
 STARTERS = {"Process", "Pool", "ProcessPoolExecutor", "spawn", "start_processes"}
-Marks = Iterator[Remark]
+Marks = Iterator[Habit]
 
 
-def habits(codes: Sequence[Code]) -> list[Remark]:
+def habits(codes: Sequence[Code]) -> list[Habit]:
     """The habits of the parts of one file, which share what they import and define."""
     named = {name for c in codes for name, _ in calls(c.tree)}
-    found: list[Remark] = []
+    found: list[Habit] = []
     for code in codes:
         found += [*_kept(code), *_grown(code), *_figures(code, named), *_rebuilt(code), *_cached(code)]
         found += [*_started(code), *_forked(code), *_copied_lists(code), *_shared(code, named), *_fed(code), *_taped(code)]
@@ -56,7 +56,7 @@ def _kept(code: Code) -> Marks:
 def _is_tensor(node: ast.AST) -> bool:
     """A name that programs give a loss or an output, not made a number on the way."""
     if isinstance(node, ast.Name | ast.Attribute):
-        return bool(TENSOR.search(dotted(node).split(".")[-1]))
+        return bool(TENSOR.search(dotted_name(node).split(".")[-1]))
     if isinstance(node, ast.Call):
         return False
     return isinstance(node, ast.BinOp) and (_is_tensor(node.left) or _is_tensor(node.right))
@@ -67,9 +67,9 @@ def _grown(code: Code) -> Marks:
         for node in ast.walk(loop):
             if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.value, ast.Call):
                 continue
-            target = dotted(node.targets[0])
-            inside = {dotted(n) for a in node.value.args for n in ast.walk(a) if isinstance(n, ast.Name | ast.Attribute)}
-            called = dotted(node.value.func)
+            target = dotted_name(node.targets[0])
+            inside = {dotted_name(n) for a in node.value.args for n in ast.walk(a) if isinstance(n, ast.Name | ast.Attribute)}
+            called = dotted_name(node.value.func)
             if (target in inside and called in GROWING) or called == f"{target}.append":
                 yield code.remark("grown_array", node)
 
@@ -91,7 +91,7 @@ def _rebuilt(code: Code) -> Marks:
         yield from (code.remark("rebuilt_model", c) for n, c in inside if not cleared and n.split(".")[-1] in MODELS and "." in n)
         yield from (code.remark("retraced", c) for n, c in inside if n in ("tf.function", "tensorflow.function"))
         for node in ast.walk(loop):
-            if isinstance(node, ast.FunctionDef) and any("tf.function" in dotted(d) for d in node.decorator_list):
+            if isinstance(node, ast.FunctionDef) and any("tf.function" in dotted_name(d) for d in node.decorator_list):
                 yield code.remark("retraced", node)
 
 
@@ -101,7 +101,7 @@ def _cached(code: Code) -> Marks:
         if not isinstance(node, ast.FunctionDef):
             continue
         for decorator in node.decorator_list:
-            name = dotted(decorator).split(".")[-1]
+            name = dotted_name(decorator).split(".")[-1]
             bound = keyword(decorator, "maxsize") if isinstance(decorator, ast.Call) else None
             if name == "cache" or (name == "lru_cache" and isinstance(bound, ast.Constant) and bound.value is None):
                 yield code.remark("unbounded_cache", decorator)
@@ -112,7 +112,7 @@ def _unguarded(tree: ast.Module) -> Iterator[ast.stmt]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
-        if isinstance(node, ast.If) and "__name__" in {dotted(n) for n in ast.walk(node.test) if isinstance(n, ast.Name)}:
+        if isinstance(node, ast.If) and "__name__" in {dotted_name(n) for n in ast.walk(node.test) if isinstance(n, ast.Name)}:
             continue
         yield node
 
@@ -129,7 +129,7 @@ def _started(code: Code) -> Marks:
                 "." not in name or "multiprocessing" in name or name.startswith(("mp.", "concurrent", "torch."))
             ):
                 yield code.remark("no_main_guard", call)
-            elif last == "DataLoader" and (number(keyword(call, "num_workers"), code.numbers) or 0) > 0:
+            elif last == "DataLoader" and (constant_number(keyword(call, "num_workers"), code.numbers) or 0) > 0:
                 yield code.remark("unguarded_loader", call)
 
 
@@ -150,14 +150,16 @@ def _forked(code: Code) -> Marks:
 def _copied_lists(code: Code) -> Marks:
     """A data set that holds its samples in Python lists or dicts: each worker comes to own a copy of them."""
     for node in ast.walk(code.tree):
-        if isinstance(node, ast.ClassDef) and any(dotted(b).split(".")[-1] in ("Dataset", "IterableDataset") for b in node.bases):
+        if isinstance(node, ast.ClassDef) and any(
+            dotted_name(b).split(".")[-1] in ("Dataset", "IterableDataset") for b in node.bases
+        ):
             for child in ast.walk(node):
                 if isinstance(child, ast.Assign) and _holds_list(child):
                     yield code.remark("copied_list", child)
 
 
 def _holds_list(node: ast.Assign) -> bool:
-    return isinstance(node.value, ast.ListComp | ast.DictComp) and dotted(node.targets[0]).startswith("self.")
+    return isinstance(node.value, ast.ListComp | ast.DictComp) and dotted_name(node.targets[0]).startswith("self.")
 
 
 def _shared(code: Code, named: set[str]) -> Marks:
@@ -209,7 +211,7 @@ def _is_true(node: ast.AST | None = None) -> bool:
 def _taped(code: Code) -> Marks:
     """A value that is made a NumPy array while the tape records: no gradient goes through it."""
     for node in ast.walk(code.tree):
-        if isinstance(node, ast.With) and any("GradientTape" in dotted(i.context_expr) for i in node.items):
+        if isinstance(node, ast.With) and any("GradientTape" in dotted_name(i.context_expr) for i in node.items):
             for name, call in calls(node):
                 if name.split(".")[-1] == "numpy" or name in ("np.array", "np.mean", "np.sum", "numpy.array", "float"):
                     yield code.remark("left_the_tape", call)

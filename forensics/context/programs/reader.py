@@ -9,7 +9,7 @@ from forensics.context.programs.habits import habits
 from forensics.context.programs.settings import FRAMEWORKS, plain_settings, settings
 from forensics.context.programs.tree import Code
 from forensics.core import lazy
-from forensics.model import CodePart, Line, Program, Remark
+from forensics.model import CodePart, Habit, Line, Program
 
 IPYTHON_LINE_PATTERN = lazy.regex(r"^\s*[%!?]|^\s*\w+\s*=\s*[!%]|\?\s*$")  # lines of IPython that are no Python
 MAX_CHARACTERS = 1_000_000
@@ -20,7 +20,7 @@ def read_program(name: str, parts: Sequence[CodePart]) -> Program:
     python = name.lower().endswith((".py", ".ipynb"))
     codes = [c for part in parts if python and (c := _parsed(name, part))]
     parsed = {id(c.part) for c in codes}
-    found: list[Remark] = [s for c in codes for s in settings(c)]
+    found: list[Habit] = [s for c in codes for s in settings(c)]
     found += [s for part in parts if id(part) not in parsed for s in plain_settings(name, part)]
     imported = [f for c in codes for f in _frameworks(c.tree, c)]
     locks = tuple(g for c in codes for g in guarded(c))
@@ -56,5 +56,5 @@ def _frameworks(tree: ast.AST, code: Code) -> Iterator[tuple[str, int]]:
                 yield found, code.line(node)
 
 
-def _distinct(found: Sequence[Remark]) -> tuple[Remark, ...]:
+def _distinct(found: Sequence[Habit]) -> tuple[Habit, ...]:
     return tuple({(r.kind, r.line): r for r in found}.values())

@@ -9,9 +9,9 @@ import ast
 import math
 from collections.abc import Iterator
 
-from forensics.context.programs.tree import Code, calls, dotted, keyword, number
+from forensics.context.programs.tree import Code, calls, constant_number, dotted_name, keyword
 from forensics.core import lazy
-from forensics.model import CodePart, Remark
+from forensics.model import CodePart, Habit
 
 FRAMEWORKS = {
     "torch": "torch", "torchvision": "torch", "lightning": "lightning", "pytorch_lightning": "lightning",
@@ -32,13 +32,13 @@ OPTIMIZERS = lazy.regex(r"(?i)^(?:adamw?|nadam|radam|adamax|adafactor|lion|sgd|r
 PLAIN_SETTING_PATTERN = lazy.regex(r"""(?i)(?<![\w.])["'-]{0,2}([a-z][a-z_-]{1,40})["']?\s*[:= ]\s*["']?(\d{1,9})\b(?!\.\d)""")
 
 
-def settings(code: Code) -> Iterator[Remark]:
+def settings(code: Code) -> Iterator[Habit]:
     """The settings of a parsed piece of code."""
     for node in ast.walk(code.tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            yield from _set(code, dotted(node.targets[0]).split(".")[-1], node.value, node)
+            yield from _set(code, dotted_name(node.targets[0]).split(".")[-1], node.value, node)
         elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            yield from _set(code, dotted(node.target).split(".")[-1], node.value, node)
+            yield from _set(code, dotted_name(node.target).split(".")[-1], node.value, node)
         elif isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -47,7 +47,7 @@ def settings(code: Code) -> Iterator[Remark]:
         yield from _of_call(code, name, call)
 
 
-def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Remark]:
+def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Habit]:
     last = name.split(".")[-1]
     for argument in call.keywords:
         if argument.arg == "input_shape":
@@ -57,50 +57,50 @@ def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Remark]:
     first = call.args[0] if call.args else None
     if last == "DataLoader" and len(call.args) > 1:
         yield from _set(code, "batch_size", call.args[1], call)
-    elif last == "batch" and (value := number(first, code.numbers)):
+    elif last == "batch" and (value := constant_number(first, code.numbers)):
         yield code.remark("batch_size", call, value)
-    elif last == "shuffle" and (value := number(first or keyword(call, "buffer_size"), code.numbers)):
+    elif last == "shuffle" and (value := constant_number(first or keyword(call, "buffer_size"), code.numbers)):
         yield code.remark("shuffle_buffer", call, value)
     elif last == "add_argument" and isinstance(first, ast.Constant) and isinstance(first.value, str):
         for option in call.args:
             if isinstance(option, ast.Constant) and isinstance(option.value, str):
                 yield from _set(code, option.value.lstrip("-").replace("-", "_"), keyword(call, "default"), call)
     elif OPTIMIZERS.match(last) and ("optim" in name.lower() or name == last):
-        yield Remark(f"optimizer {last.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
+        yield Habit(f"optimizer {last.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
     elif last == "compile" and isinstance(chosen := keyword(call, "optimizer") or first, ast.Constant):
         if isinstance(chosen.value, str) and OPTIMIZERS.match(chosen.value):
-            yield Remark(f"optimizer {chosen.value.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
+            yield Habit(f"optimizer {chosen.value.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
     elif last in ("Input", "InputLayer", "resize", "Resize", "Resizing", "image_dataset_from_directory"):
         yield from _shape(code, last, call)
     elif last in ("autocast", "set_global_policy", "GradScaler"):
         yield code.remark("mixed_precision", call)
 
 
-def _shape(code: Code, last: str, call: ast.Call) -> Iterator[Remark]:
+def _shape(code: Code, last: str, call: ast.Call) -> Iterator[Habit]:
     """The numbers in one sample: those of an input's shape, or three colours of an image's size."""
     given = keyword(call, "input_shape", "shape", "image_size", "size", "target_size") or next(iter(call.args[-1:]), None)
     if not isinstance(given, ast.Tuple | ast.List):
         return
-    sizes = [number(e, code.numbers) for e in given.elts]
+    sizes = [constant_number(e, code.numbers) for e in given.elts]
     if sizes and all(sizes) and (last.startswith("Input") or len(sizes) == 2):
         yield code.remark("sample_values", call, math.prod(s or 1 for s in sizes) * (1 if last.startswith("Input") else 3))
 
 
-def _set(code: Code, name: str, value: ast.AST | None, node: ast.AST) -> Iterator[Remark]:
+def _set(code: Code, name: str, value: ast.AST | None, node: ast.AST) -> Iterator[Habit]:
     kind = SETTING_OF_NAME.get(name.lower())
-    told = number(value, code.numbers) if kind else None
-    if kind and told is not None and told >= 0 and told == int(told):
-        yield code.remark(kind, node, told)
+    setting = constant_number(value, code.numbers) if kind else None
+    if kind and setting is not None and setting >= 0 and setting == int(setting):
+        yield code.remark(kind, node, setting)
     elif (
         name in ("fp16", "bf16", "mixed_precision") and isinstance(value, ast.Constant) and value.value not in (False, None, "no")
     ):
         yield code.remark("mixed_precision", node)
 
 
-def plain_settings(name: str, part: CodePart) -> Iterator[Remark]:
+def plain_settings(name: str, part: CodePart) -> Iterator[Habit]:
     """The settings of a configuration or a job script, line by line."""
     for line in part.lines:
         for found in PLAIN_SETTING_PATTERN.finditer(line.text[:2000]):
             kind = SETTING_OF_NAME.get(found[1].lower().replace("-", "_"))
             if kind:
-                yield Remark(kind, name, line.number, line.text.strip()[:200], float(found[2]))
+                yield Habit(kind, name, line.number, line.text.strip()[:200], float(found[2]))

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from forensics.model import CodePart, Remark
+from forensics.model import CodePart, Habit
 
 
 class Code:
@@ -14,7 +14,7 @@ class Code:
         self.numbers: dict[str, float] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                value = number(node.value, self.numbers)
+                value = constant_number(node.value, self.numbers)
                 if value is not None:
                     self.numbers[node.targets[0].id] = value
 
@@ -23,13 +23,13 @@ class Code:
         at = getattr(node, "lineno", 1) - 1
         return self.part.lines[min(at, len(self.part.lines) - 1)].number
 
-    def remark(self, kind: str, node: ast.AST, value: float | None = None) -> Remark:
+    def remark(self, kind: str, node: ast.AST, value: float | None = None) -> Habit:
         """What is to be said of a node."""
         at = min(getattr(node, "lineno", 1) - 1, len(self.part.lines) - 1)
-        return Remark(kind, self.name, self.part.lines[at].number, self.part.lines[at].text.strip()[:200], value)
+        return Habit(kind, self.name, self.part.lines[at].number, self.part.lines[at].text.strip()[:200], value)
 
 
-def dotted(node: ast.AST) -> str:
+def dotted_name(node: ast.AST) -> str:
     """`torch.optim.Adam` of a name or attribute, or of what is called; of anything else its last names alone (`.append`)."""
     names: list[str] = []
     while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
@@ -48,7 +48,7 @@ def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
         if isinstance(node, ast.Call):
             func = node.func
             chained = isinstance(func, ast.Attribute) and not isinstance(func.value, ast.Name | ast.Attribute)
-            yield (f".{func.attr}" if chained and isinstance(func, ast.Attribute) else dotted(func)), node
+            yield (f".{func.attr}" if chained and isinstance(func, ast.Attribute) else dotted_name(func)), node
 
 
 def keyword(call: ast.Call, *names: str) -> ast.expr | None:
@@ -56,14 +56,14 @@ def keyword(call: ast.Call, *names: str) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg in names), None)
 
 
-def number(node: ast.AST | None, known: dict[str, float]) -> float | None:
+def constant_number(node: ast.AST | None, known: dict[str, float]) -> float | None:
     """The number that an expression of numbers and known names makes: `64`, `2 * BATCH`, `1 << 10`."""
     if isinstance(node, ast.Constant):
         return float(node.value) if isinstance(node.value, int | float) and not isinstance(node.value, bool) else None
     if isinstance(node, ast.Name):
         return known.get(node.id)
     if isinstance(node, ast.BinOp):
-        left, right = number(node.left, known), number(node.right, known)
+        left, right = constant_number(node.left, known), constant_number(node.right, known)
         if left is None or right is None or abs(left) > 1e12 or abs(right) > 1e12:
             return None
         if isinstance(node.op, ast.Mult):

@@ -8,10 +8,10 @@ import csv
 import io
 from collections.abc import Iterable
 
-from forensics.core.text import inert, shown
+from forensics.core.text import printable, spreadsheet_safe
 from forensics.model import Report
-from forensics.report.document import when
-from forensics.report.incidents import Told, told_incidents
+from forensics.report.document import time_text
+from forensics.report.incidents import IncidentEntry, incident_entries
 from forensics.report.style import Style
 
 CSV_COLUMNS = (
@@ -31,20 +31,20 @@ def render_many(reports: Iterable[Report], _style: Style) -> str:
     table = csv.writer(out, lineterminator="\n")
     table.writerow(CSV_COLUMNS)
     for report in reports:
-        for told in told_incidents(report):
-            table.writerow([inert(shown(v) if isinstance(v, str) else v) for v in _row(report, told)])
+        for entry in incident_entries(report):
+            table.writerow([spreadsheet_safe(printable(v) if isinstance(v, str) else v) for v in _row(report, entry)])
     return out.getvalue()
 
 
-def _row(report: Report, told: Told) -> list[object]:
-    finding = told.finding
+def _row(report: Report, entry: IncidentEntry) -> list[object]:
+    finding = entry.finding
     proof = finding.evidence[0] if finding.evidence else None
     return [
         report.case,
-        told.id,
-        told.verdict,
-        when(told.time) or "",
-        told.subject,
+        entry.id,
+        entry.verdict,
+        time_text(entry.time) or "",
+        entry.subject,
         finding.where,
         finding.id,
         finding.title,

@@ -8,11 +8,11 @@ step. What a log says cannot begin a command of its own: each command is one lin
 
 from collections.abc import Iterator
 
-from forensics.core.text import shown
+from forensics.core.text import printable
 from forensics.model import Report
-from forensics.report.incidents import Told, told_incidents
-from forensics.report.notices import groups
-from forensics.report.phrases import percent, titled
+from forensics.report.incidents import IncidentEntry, incident_entries
+from forensics.report.notices import notice_groups
+from forensics.report.phrases import percent_text, titled
 from forensics.report.style import Style
 
 MAX_ANNOTATIONS = 10  # of a kind: GitHub drops the others of a step
@@ -23,7 +23,7 @@ IN_PROPERTY = (*IN_DATA, (":", "%3A"), (",", "%2C"))
 
 def render(report: Report, _style: Style) -> str:
     """The commands, the first incident's first."""
-    every = told_incidents(report)
+    every = incident_entries(report)
     bad = [t for t in every if t.verdict in LEVEL_OF_VERDICT]
     lines = [_told(t) for level in LEVEL_OF_VERDICT for t in [x for x in bad if x.verdict == level][:MAX_ANNOTATIONS]]
     if not bad:
@@ -32,19 +32,19 @@ def render(report: Report, _style: Style) -> str:
     return "\n".join([*lines, *list(_notices(report))[: MAX_ANNOTATIONS - (not bad)]]) + "\n"
 
 
-def _told(told: Told) -> str:
-    finding = told.finding
+def _told(entry: IncidentEntry) -> str:
+    finding = entry.finding
     proof = finding.evidence[0] if finding.evidence else None
     said = [finding.summary, f"Where: {finding.where}." if finding.where else "", f"Evidence: {proof.text}" if proof else ""]
     said += [f"Do first: {finding.remediations[0].action}" if finding.remediations else ""]
-    title = titled(told.verdict, finding)
+    title = titled(entry.verdict, finding)
     place = {"file": proof.source, "line": str(proof.line)} if proof else {}
-    properties = {**place, "title": f"{title} ({percent(finding.probability)})"}
-    return _command(LEVEL_OF_VERDICT[told.verdict], properties, "\n".join(filter(None, said)))
+    properties = {**place, "title": f"{title} ({percent_text(finding.probability)})"}
+    return _command(LEVEL_OF_VERDICT[entry.verdict], properties, "\n".join(filter(None, said)))
 
 
 def _notices(report: Report) -> Iterator[str]:
-    for group in groups(report):
+    for group in notice_groups(report):
         for notice, why in group.shown:
             place = {"file": notice.source, "line": str(notice.line), "title": group.head}
             yield _command("notice", place, "\n".join(filter(None, (notice.text, why))))
@@ -56,7 +56,7 @@ def _command(level: str, properties: dict[str, str], data: str) -> str:
 
 
 def _escaped(text: str, signs: tuple[tuple[str, str], ...]) -> str:
-    safe = "\n".join(shown(line) for line in text.split("\n"))
+    safe = "\n".join(printable(line) for line in text.split("\n"))
     for sign, written in signs:
         safe = safe.replace(sign, written)
     return safe

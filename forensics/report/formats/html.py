@@ -1,7 +1,7 @@
-"""The report as one HTML file that needs nothing else: drawings inside, no address outside, nothing from a log can act.
+"""The report as one HTML file without external parts: drawings are inline, and nothing from a log is interpreted.
 
-Every text passes the template's escaping. A policy in the page forbids all scripts and styles but its own, by their hashes, and
-any connection.
+Every text is escaped by the template. A content security policy in the page allows only its own script and style, by their
+hashes, and no connection.
 """
 
 import json
@@ -10,11 +10,11 @@ from typing import Any
 
 from forensics.model import Finding, Report
 from forensics.report import attempts, overview
-from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
+from forensics.report.consequences import BESIDE, FOLLOWED, consequences, unconfirmed_consequences
 from forensics.report.document import document
-from forensics.report.escape import visible
+from forensics.report.escape import escape_controls
 from forensics.report.history import seen_before
-from forensics.report.notices import groups
+from forensics.report.notices import notice_groups
 from forensics.report.page.charts import CHART_HEIGHT, CHART_WIDTH, bars, charts
 from forensics.report.page.incidents import kinds, rows
 from forensics.report.page.templates import policy, template, text_of
@@ -25,20 +25,20 @@ from forensics.report.phrases import (
     WHO,
     also_possible,
     evidence_head,
-    guessed,
     headline,
-    notes,
+    is_guess,
     others_head,
-    percent,
-    quoted,
+    percent_text,
+    quoted_evidence,
     remedies,
-    times,
+    repetition_text,
     verdict,
+    warning_notes,
     what_happened,
 )
-from forensics.report.steps import steps
+from forensics.report.steps import course_steps
 from forensics.report.style import Style
-from forensics.report.subject import ending
+from forensics.report.subject import ending_sentence
 
 MAX_HTML_PROOFS = 12
 
@@ -50,17 +50,17 @@ def render(report: Report, _style: Style) -> str:
         **_answer(report),
         **_evidence(report),
         **_incidents(report),
-        steps=steps(report),
+        steps=course_steps(report),
         followed=[
             (FOLLOWED, "followed", consequences(report)),
-            (BESIDE, "beside", told_beside(report)),
+            (BESIDE, "beside", unconfirmed_consequences(report)),
             (others_head(report), "others", also_possible(report)),
         ],
         consequences=FOLLOWED,
-        notices=groups(report),
-        notes=notes(report),
+        notices=notice_groups(report),
+        notes=warning_notes(report),
         unusual=UNUSUAL,
-        times=times,
+        times=repetition_text,
         charts=charts(report),
         chart_width=CHART_WIDTH,
         chart_height=CHART_HEIGHT,
@@ -76,7 +76,7 @@ def render(report: Report, _style: Style) -> str:
 
 
 def _answer(report: Report) -> dict[str, Any]:
-    """What stands above the fold."""
+    """The answer at the top of the page."""
     return {
         "report": report,
         "first": report.causes[0],
@@ -84,19 +84,19 @@ def _answer(report: Report) -> dict[str, Any]:
         "seen_before": seen_before(report),
         "verdict": verdict(report),
         "headline": headline(report),
-        "odds": "" if guessed(report) else percent(report.causes[0].probability),
-        "ending": str(ending(report) or ""),
-        "where": overview.where(report),
-        "since": overview.since(report),
+        "odds": "" if is_guess(report) else percent_text(report.causes[0].probability),
+        "ending": str(ending_sentence(report) or ""),
+        "where": overview.location(report),
+        "since": overview.first_shown(report),
         "do_first": overview.do_first(report),
         "advised": remedies(report),
     }
 
 
 def _evidence(report: Report) -> dict[str, Any]:
-    """The lines, the timeline, and which line is which mark. `targets`: where a mark leads to; `marked`: the mark of a line."""
-    proofs, drawn = quoted(report.causes[0], MAX_HTML_PROOFS), drawings(report)
-    best = None if guessed(report) or report.verdict == "no_crash" else next(iter(report.causes[0].evidence), None)
+    """The evidence lines and the timeline. `targets`: the anchor of each line; `marked`: the number of the mark of a line."""
+    proofs, drawn = quoted_evidence(report.causes[0], MAX_HTML_PROOFS), drawings(report)
+    best = None if is_guess(report) or report.verdict == "no_crash" else next(iter(report.causes[0].evidence), None)
     return {
         "evidence_head": evidence_head(report),
         "proofs": proofs,
@@ -110,7 +110,7 @@ def _evidence(report: Report) -> dict[str, Any]:
 
 def _incidents(report: Report) -> dict[str, Any]:
     listed = rows(report)
-    folded = [overview.told_group(g) for g in overview.other_incidents(report) if len(g.ids) > 1]
+    folded = [overview.group_text(g) for g in overview.other_incidents(report) if len(g.ids) > 1]
     return {"incidents": listed, "kinds": kinds(listed), "folded": folded, "quiet": overview.quiet_incidents(report)}
 
 
@@ -128,5 +128,5 @@ def _marked(drawn: list[Drawing], finding: Finding) -> dict[tuple[str, int], int
 
 def _data(report: Report) -> str:
     """The document for machines, with nothing in it that could end the element it stands in."""
-    text = visible(json.dumps(document(report), ensure_ascii=False, allow_nan=False))
+    text = escape_controls(json.dumps(document(report), ensure_ascii=False, allow_nan=False))
     return re.sub(r"[<>&\u2028\u2029]", lambda m: f"\\u{ord(m[0]):04x}", text)

@@ -4,18 +4,18 @@
     undetermined  <error message="Probably: ... (62 %)">
     no_crash      a test case without either
 
-The text of a failure holds the summary, the evidence lines and the first thing to do.
+The text of a failure has the summary, the evidence lines and the first remedy.
 """
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 
-from forensics.core.text import shown
+from forensics.core.text import printable
 from forensics.model import Report
-from forensics.report.incidents import Told, told_incidents
-from forensics.report.phrases import percent, titled
+from forensics.report.incidents import IncidentEntry, incident_entries
+from forensics.report.phrases import percent_text, titled
 from forensics.report.style import Style
-from forensics.report.subject import ending
+from forensics.report.subject import ending_sentence
 
 MAX_JUNIT_PROOFS = 5
 
@@ -36,9 +36,9 @@ def render_many(reports: Iterable[Report], _style: Style) -> str:
 
 
 def _suite(report: Report) -> ET.Element:
-    every = told_incidents(report)
+    every = incident_entries(report)
     cases = [t for t in every if t.verdict != "no_crash"] or every[:1]
-    suite = ET.Element("testsuite", {"name": shown(report.case), "tests": str(len(cases))})
+    suite = ET.Element("testsuite", {"name": printable(report.case), "tests": str(len(cases))})
     for attribute, verdict in (("failures", "crash"), ("errors", "undetermined")):
         suite.set(attribute, str(sum(t.verdict == verdict for t in cases)))
     time = min((t.time for t in cases if t.time), default=None)
@@ -48,22 +48,24 @@ def _suite(report: Report) -> ET.Element:
     return suite
 
 
-def _case(report: Report, told: Told) -> ET.Element:
-    subject = told.subject or (str(ending(report) or "") if told.finding is report.causes[0] else "") or report.case
-    case = ET.Element("testcase", {"classname": shown(report.case), "name": shown(f"incident {told.id}: {subject}", 300)})
-    if told.verdict == "no_crash":
+def _case(report: Report, entry: IncidentEntry) -> ET.Element:
+    subject = entry.subject or (str(ending_sentence(report) or "") if entry.finding is report.causes[0] else "") or report.case
+    case = ET.Element(
+        "testcase", {"classname": printable(report.case), "name": printable(f"incident {entry.id}: {subject}", 300)}
+    )
+    if entry.verdict == "no_crash":
         return case
-    failed = told.verdict == "crash"
-    title = titled(told.verdict, told.finding)
+    failed = entry.verdict == "crash"
+    title = titled(entry.verdict, entry.finding)
     fault = ET.SubElement(case, "failure" if failed else "error")
-    fault.set("message", f"{title} ({percent(told.finding.probability)})")
-    fault.set("type", told.finding.id)
-    fault.text = "\n".join(shown(line) for line in _lines(told))
+    fault.set("message", f"{title} ({percent_text(entry.finding.probability)})")
+    fault.set("type", entry.finding.id)
+    fault.text = "\n".join(printable(line) for line in _lines(entry))
     return case
 
 
-def _lines(told: Told) -> list[str]:
-    finding = told.finding
+def _lines(entry: IncidentEntry) -> list[str]:
+    finding = entry.finding
     found = [" ".join(finding.summary.split()), f"where: {finding.where}" if finding.where else ""]
     found += [f"{p.source}:{p.line}: {p.text}" for p in finding.evidence[:MAX_JUNIT_PROOFS]]
     found += [f"do first: {finding.remediations[0].action}"] if finding.remediations else []

@@ -1,43 +1,43 @@
 """The report as Markdown for an issue or a ticket: log text only inside fences and code spans that it cannot close.
 
-Made of blocks, each with its worth. What does not fit into the characters allowed is left out from the least worthy on, and
-the reader is told.
+It is made of blocks, each with its worth. What does not fit into the characters allowed is left out, the least important first,
+and a sentence says so.
 """
 
 from collections.abc import Iterator
 
-from forensics.core.text import counted, size
+from forensics.core.text import format_size, with_noun
 from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import attempts, overview
-from forensics.report.blocks import Block, fitted
-from forensics.report.consequences import BESIDE, FOLLOWED, consequences, told_beside
-from forensics.report.curves import bearing, course_of, sparkline
-from forensics.report.escape import address, cell, code, fenced, inside, plain, prose
+from forensics.report.blocks import Block, fit_blocks
+from forensics.report.consequences import BESIDE, FOLLOWED, consequences, unconfirmed_consequences
+from forensics.report.curves import first_to_last, relevant_curves, sparkline
+from forensics.report.escape import code, code_cell, escape, escape_html, fenced_block, link_text, prose
 from forensics.report.history import seen_before
-from forensics.report.notices import Notices, groups
+from forensics.report.notices import NoticeGroup, notice_groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
     as_consequence,
+    context_helps,
     evidence_head,
-    guessed,
     headline,
-    notes,
+    is_guess,
+    line_excerpt,
     others_head,
-    percent,
-    quoted,
+    percent_text,
+    quoted_evidence,
     remedies,
-    shares_context,
-    telling,
-    times,
+    repetition_text,
     verdict,
+    warning_notes,
     what_happened,
 )
-from forensics.report.steps import steps
+from forensics.report.steps import course_steps
 from forensics.report.style import Style
-from forensics.report.subject import ending
+from forensics.report.subject import ending_sentence
 
 MAX_MARKDOWN_PROOFS = 8
 MAX_MARKDOWN_LINE_CHARS = 500
@@ -46,7 +46,7 @@ MAX_TABLE_ROWS = 40  # of a table
 
 def render(report: Report, style: Style) -> str:
     """The whole document, at most `style.max_chars` characters, ending with a line end."""
-    return fitted([b for b in _blocks(report, style.every_incident) if b.lines], style.max_chars)
+    return fit_blocks([b for b in _blocks(report, style.every_incident) if b.lines], style.max_chars)
 
 
 def _blocks(report: Report, every: bool) -> Iterator[Block]:
@@ -58,7 +58,7 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     yield Block("course", 5, tuple(_course(report, paths)))
     yield Block("evidence", 1, tuple(_evidence(first, paths, MAX_MARKDOWN_PROOFS, evidence_head(report))))
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
-    yield Block("what was told beside it", 4, tuple(_others(BESIDE, told_beside(report), paths, odds=False)))
+    yield Block("what was told beside it", 4, tuple(_others(BESIDE, unconfirmed_consequences(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(others_head(report), also_possible(report), paths, odds=True)))
     yield Block("lines to read first", 2, tuple(_unusual(report, paths)))
     advised = remedies(report)
@@ -68,7 +68,7 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
         yield Block(f"remedy {advice.rank}", 2 + advice.rank, tuple(_remedy(advice, _logged(report))))
     yield Block("what is not known", 7, tuple(_unknown(report)))
     yield Block("earlier attempts", 7, tuple(_earlier(report, paths)))
-    for group in groups(report):
+    for group in notice_groups(report):
         yield Block(group.head.lower(), 8, tuple(_notices(group, paths)))
     yield Block("environment", 9, tuple(_environment(report, paths)))
     yield Block("processes", 10, tuple(_processes(report, paths)))
@@ -76,24 +76,28 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
         yield from _every_incident(report, paths)
     yield Block("what was read", 11, tuple(_read(report)))
     yield Block(
-        "how it was made", 12, ("", f"<sub>forensics {plain(report.tool.get('version', ''))}, case {code(report.case)}</sub>")
+        "how it was made", 12, ("", f"<sub>forensics {escape(report.tool.get('version', ''))}, case {code(report.case)}</sub>")
     )
 
 
 def _summary(report: Report) -> Iterator[str]:
     first = report.causes[0]
-    if guessed(report):
+    if is_guess(report):
         yield from (f"## {headline(report)}", "", *_ending(report))
     else:
-        yield from (f"## {plain(headline(report))} ({percent(first.probability)})", "", *_ending(report))
+        yield from (f"## {escape(headline(report))} ({percent_text(first.probability)})", "", *_ending(report))
         yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
     yield prose(what_happened(report)[:3000], _logged(report))
 
 
 def _overview(report: Report) -> Iterator[str]:
-    told = (("Where", code(overview.where(report))), ("When", overview.since(report)), ("History", plain(seen_before(report))))
+    answers = (
+        ("Where", code(overview.location(report))),
+        ("When", overview.first_shown(report)),
+        ("History", escape(seen_before(report))),
+    )
     steps_first = prose(overview.do_first(report), _logged(report))
-    rows = [f"- **{label}:** {text}" for label, text in (*told, ("Do first", steps_first)) if text]
+    rows = [f"- **{label}:** {text}" for label, text in (*answers, ("Do first", steps_first)) if text]
     yield from ("", *rows) if rows else ()
 
 
@@ -104,20 +108,20 @@ def _logged(report: Report) -> list[str]:
 
 def _incidents(report: Report) -> Iterator[str]:
     """The other incidents, alike ones in one row."""
-    told = overview.other_incidents(report)
-    if not told:
+    others = overview.other_incidents(report)
+    if not others:
         return
     number = report.incidents[0].id
     yield from ("", f"### {len(report.incidents):,} incidents; number {number} is told here", "")
     yield from ("| number | time | what | probability |", "|---|---|---|--:|")
-    for group in told[:MAX_TABLE_ROWS]:
+    for group in others[:MAX_TABLE_ROWS]:
         time = group.start.strftime("%Y-%m-%d %H:%M:%S") if group.start else ""
-        share = percent(group.probability) if group.probability is not None else ""
-        what = prose(overview.told_group(group), [group.subject]).replace("|", "¦")
-        yield f"| {overview.numbers(group)} | {time} | {what} | {share} |"
+        share = percent_text(group.probability) if group.probability is not None else ""
+        what = prose(overview.group_text(group), [group.subject]).replace("|", "¦")
+        yield f"| {overview.incident_numbers(group)} | {time} | {what} | {share} |"
     quiet = overview.quiet_incidents(report)
     if quiet:
-        yield from ("", f"In {counted(quiet, 'more stretch', 'more stretches')} of time nothing ended badly.")
+        yield from ("", f"In {with_noun(quiet, 'more stretch', 'more stretches')} of time nothing ended badly.")
 
 
 def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:
@@ -129,13 +133,13 @@ def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:
         logged = [v for v in finding.facts.values() if isinstance(v, str)]
         lines = [
             "",
-            f"### Incident {incident.id} of {len(report.incidents)}: {finding.title} ({percent(finding.probability)})",
+            f"### Incident {incident.id} of {len(report.incidents)}: {finding.title} ({percent_text(finding.probability)})",
             "",
         ]
         lines += [prose(finding.summary[:3000], logged)]
         lines += ["", f"Where: {code(finding.where)}"] if finding.where else []
-        proofs = quoted(finding, MAX_MARKDOWN_PROOFS)
-        lines += ["", *fenced([_told(p, paths) for p in proofs])] if proofs else []
+        proofs = quoted_evidence(finding, MAX_MARKDOWN_PROOFS)
+        lines += ["", *fenced_block([_told(p, paths) for p in proofs])] if proofs else []
         lines += ["", f"Do first: {prose(finding.remediations[0].action, logged)}"] if finding.remediations else []
         yield Block(f"incident {incident.id}", 13, tuple(lines))
 
@@ -144,46 +148,48 @@ def _earlier(report: Report, paths: Paths) -> Iterator[str]:
     if not report.earlier_attempts:
         return
     lines = []
-    for a in attempts.shown(report):
-        remark = f" ({attempts.remark(a)})" if a.same_cause else ""
+    for a in attempts.attempts_shown(report):
+        remark = f" ({attempts.title_remark(a)})" if a.same_cause else ""
         lines += [
             f"attempt {a.number}: {a.title}{remark}",
             f"    {paths.place(a.source, a.line)}: {a.text[:MAX_MARKDOWN_LINE_CHARS]}",
         ]
-        lines += [f"    {told}"] if (told := attempts.changes(a)) else []
-    yield from ("", f"### {attempts.head(report)}", "", f"{attempts.lead(report)}:".capitalize(), "", *fenced(lines))
-    if more := attempts.left_out(report):
+        lines += [f"    {changed}"] if (changed := attempts.changes_clause(a)) else []
+    lead = f"{attempts.introduction(report)}:".capitalize()
+    yield from ("", f"### {attempts.heading(report)}", "", lead, "", *fenced_block(lines))
+    if more := attempts.left_out_note(report):
         yield from ("", more)
 
 
 def _ending(report: Report) -> Iterator[str]:
-    told = ending(report)
-    if told:
-        yield from (told.written(code, plain), "")
+    sentence = ending_sentence(report)
+    if sentence:
+        yield from (sentence.written(code, escape), "")
 
 
 def _course(report: Report, paths: Paths) -> Iterator[str]:
-    course = steps(report)
+    course = course_steps(report)
     if course:
         yield from ("", "| when | where | what |", "|---|---|---|")
     for i, step in enumerate(course):
         when = step.time.isoformat(sep=" ", timespec="seconds") if step.time and not i else f"+ {step.gap}" if step.gap else ""
-        yield f"| {when} | {cell(paths.place(step.source, step.line))} | {plain(step.title)} |"
-    for curve in bearing(report)[:2]:
-        yield from ("", f"{code(curve.name)} {sparkline(curve)} {course_of(curve)} ({code(paths.short(curve.source))})")
+        yield f"| {when} | {code_cell(paths.place(step.source, step.line))} | {escape(step.title)} |"
+    for curve in relevant_curves(report)[:2]:
+        yield ""
+        yield f"{code(curve.name)} {sparkline(curve)} {first_to_last(curve)} ({code(paths.short(curve.source))})"
 
 
 def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[str]:
-    proofs = quoted(finding, most)
+    proofs = quoted_evidence(finding, most)
     if not proofs:
         return
     lines: list[str] = []
     for proof in proofs:
-        around = shares_context(finding)
+        around = context_helps(finding)
         lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in (proof.before if around else ())]
         lines.append(_told(proof, paths))
         lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in (proof.after if around else ())]
-    yield from ("", f"### {head}" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced(lines))
+    yield from ("", f"### {head}" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced_block(lines))
     links = {p.source: p.linked_by for p in reversed(proofs) if p.linked_by}
     if links:
         yield ""
@@ -192,34 +198,34 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
     )
     rest = len({(p.source, p.line) for p in finding.evidence}) - len(proofs)
     if rest > 0:
-        yield from ("", f"and {counted(rest, 'more line')}")
+        yield from ("", f"and {with_noun(rest, 'more line')}")
 
 
 def _told(proof: Proof, paths: Paths) -> str:
-    return f"{paths.place(proof.source, proof.line)}: {telling(proof, MAX_MARKDOWN_LINE_CHARS)[:MAX_MARKDOWN_LINE_CHARS]}"
+    return f"{paths.place(proof.source, proof.line)}: {line_excerpt(proof, MAX_MARKDOWN_LINE_CHARS)[:MAX_MARKDOWN_LINE_CHARS]}"
 
 
 def _unusual(report: Report, paths: Paths) -> Iterator[str]:
     if report.unusual:
         lines = [
-            f"{' ' if m.context else '>'} {paths.place(m.source, m.line)}: {m.text[:MAX_MARKDOWN_LINE_CHARS]}{times(m)}"
+            f"{' ' if m.context else '>'} {paths.place(m.source, m.line)}: {m.text[:MAX_MARKDOWN_LINE_CHARS]}{repetition_text(m)}"
             for m in report.unusual
         ]
-        yield from ("", "### Lines to read first", "", plain(UNUSUAL), "", *fenced(lines))
+        yield from ("", "### Lines to read first", "", escape(UNUSUAL), "", *fenced_block(lines))
 
 
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:
     if not findings:
         return
     titles = "; ".join(_title(f, head) for f in findings)[:200]
-    yield from ("", f"<details><summary>{head}: {inside(titles)}</summary>", "")
+    yield from ("", f"<details><summary>{head}: {escape_html(titles)}</summary>", "")
     for finding in findings:
-        chance = f", {percent(finding.probability)}" if odds else ""
-        yield f"- {plain(_title(finding, head))} ({code(finding.id)}{chance})"
+        chance = f", {percent_text(finding.probability)}" if odds else ""
+        yield f"- {escape(_title(finding, head))} ({code(finding.id)}{chance})"
         for proof in finding.evidence[:1]:
             yield from (
                 "",
-                *(f"  {x}" for x in fenced([_told(proof, paths)])),
+                *(f"  {x}" for x in fenced_block([_told(proof, paths)])),
             )
             if proof.linked_by:
                 yield from ("", f"  linked by {code(paths.within(proof.linked_by))}")
@@ -233,9 +239,9 @@ def _title(finding: Finding, head: str) -> str:
 def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:
     yield f"- [ ] **{WHO.get(advice.who, advice.who)}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
     if advice.commands:
-        yield from ("", *(f"  {x}" for x in fenced(list(advice.commands), "sh")))
+        yield from ("", *(f"  {x}" for x in fenced_block(list(advice.commands), "sh")))
     if advice.reference:
-        yield from ("", f"  {address(advice.reference)}")
+        yield from ("", f"  {link_text(advice.reference)}")
 
 
 def _unknown(report: Report) -> Iterator[str]:
@@ -246,7 +252,7 @@ def _unknown(report: Report) -> Iterator[str]:
         yield f"- {prose(unknown.what, logged)}: {prose(unknown.why, logged)} {code(unknown.command)}"
 
 
-def _notices(group: Notices, paths: Paths) -> Iterator[str]:
+def _notices(group: NoticeGroup, paths: Paths) -> Iterator[str]:
     """In a fence with their reasons: these, too, have words of the log in them."""
     lines: list[str] = []
     for notice, why in group.shown:
@@ -254,16 +260,16 @@ def _notices(group: Notices, paths: Paths) -> Iterator[str]:
             f"{paths.place(notice.source, notice.line)}: {notice.text[:MAX_MARKDOWN_LINE_CHARS]}",
             *([f"    {why}"] if why else []),
         ]
-    yield from ("", f"### {group.head}", "", *fenced(lines))
+    yield from ("", f"### {group.head}", "", *fenced_block(lines))
     if group.more:
-        yield from ("", f"and {counted(group.more, 'more line')}")
+        yield from ("", f"and {with_noun(group.more, 'more line')}")
 
 
 def _environment(report: Report, paths: Paths) -> Iterator[str]:
     if report.environment:
         yield from ("", "### Environment", "", "| what | value | where |", "|---|---|---|")
     for setting in report.environment:
-        yield f"| {plain(setting.name)} | {cell(setting.value)} | {cell(paths.place(setting.source, setting.line))} |"
+        yield f"| {escape(setting.name)} | {code_cell(setting.value)} | {code_cell(paths.place(setting.source, setting.line))} |"
 
 
 def _processes(report: Report, paths: Paths) -> Iterator[str]:
@@ -277,18 +283,18 @@ def _processes(report: Report, paths: Paths) -> Iterator[str]:
         "|--:|---|--:|---|",
     )
     for row in report.processes:
-        yield f"| {row.pid} | {cell(row.task)} | {size(row.rss_bytes)} | {'killed' if row.killed else ''} |"
+        yield f"| {row.pid} | {code_cell(row.task)} | {format_size(row.rss_bytes)} | {'killed' if row.killed else ''} |"
     yield from ("", "</details>")
 
 
 def _read(report: Report) -> Iterator[str]:
     yield from ("", "<details><summary>What was read</summary>", "", "| source | lines | format | clock |", "|---|--:|---|---|")
     for source in report.sources[:MAX_TABLE_ROWS]:
-        yield f"| {cell(source.name)} | {source.lines} | {plain(source.format)} | {plain(source.clock)} |"
+        yield f"| {code_cell(source.name)} | {source.lines} | {escape(source.format)} | {escape(source.clock)} |"
     if len(report.sources) > MAX_TABLE_ROWS:
-        yield f"| and {counted(len(report.sources) - MAX_TABLE_ROWS, 'more source')} | | | |"
-    told = notes(report)
-    lines = [f"{f'{where}: ' if where else ''}{message}" for where, message in told[:MAX_TABLE_ROWS]]
-    lines += [f"and {counted(len(told) - MAX_TABLE_ROWS, 'more note')}"] if len(told) > MAX_TABLE_ROWS else []
-    yield from ("", *fenced(lines)) if lines else ()
+        yield f"| and {with_noun(len(report.sources) - MAX_TABLE_ROWS, 'more source')} | | | |"
+    found_notes = warning_notes(report)
+    lines = [f"{f'{where}: ' if where else ''}{message}" for where, message in found_notes[:MAX_TABLE_ROWS]]
+    lines += [f"and {with_noun(len(found_notes) - MAX_TABLE_ROWS, 'more note')}"] if len(found_notes) > MAX_TABLE_ROWS else []
+    yield from ("", *fenced_block(lines)) if lines else ()
     yield from ("", "</details>")

@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-from forensics.core.text import shown
+from forensics.core.text import printable
 from forensics.model import Finding, Notice, Proof, Report
-from forensics.report.escape import visible
-from forensics.report.incidents import Told, told_incidents
+from forensics.report.escape import escape_controls
+from forensics.report.incidents import IncidentEntry, incident_entries
 from forensics.report.style import Style
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -33,11 +33,11 @@ def render(report: Report, style: Style) -> str:
 def render_many(reports: Iterable[Report], _style: Style) -> str:
     """One log with a run for each report."""
     log = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [_run(r) for r in reports]}
-    return visible(json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return escape_controls(json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def _run(report: Report) -> dict[str, Any]:
-    bad = [t for t in told_incidents(report) if t.verdict in LEVEL_OF_VERDICT]
+    bad = [t for t in incident_entries(report) if t.verdict in LEVEL_OF_VERDICT]
     notes = report.notices[:MOST_NOTES]
     rules = _rules([t.finding for t in bad], notes)
     places = {rule["id"]: i for i, rule in enumerate(rules)}
@@ -45,16 +45,16 @@ def _run(report: Report) -> dict[str, Any]:
         "tool": {
             "driver": {
                 "name": "forensics",
-                "version": shown(report.tool.get("version", "")),
-                "semanticVersion": shown(report.tool.get("version", "")),
+                "version": printable(report.tool.get("version", "")),
+                "semanticVersion": printable(report.tool.get("version", "")),
                 "rules": rules,
             }
         },
-        "automationDetails": {"id": f"forensics/{shown(report.case)}"},
+        "automationDetails": {"id": f"forensics/{printable(report.case)}"},
         "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": _notifications(report)}],
         "columnKind": "unicodeCodePoints",
         "results": [*(_result(t, places) for t in bad), *(_note(n, places) for n in notes)],
-        "properties": {"verdict": report.verdict, "case": shown(report.case)},
+        "properties": {"verdict": report.verdict, "case": printable(report.case)},
     }
 
 
@@ -63,7 +63,7 @@ def _rules(findings: list[Finding], notices: Iterable[Notice]) -> list[dict[str,
     for finding in findings:
         rule: dict[str, Any] = {"id": finding.id, "shortDescription": {"text": finding.title}}
         if finding.remediations:
-            text = "\n".join(f"{a.rank}. {shown(a.action)}" for a in finding.remediations)
+            text = "\n".join(f"{a.rank}. {printable(a.action)}" for a in finding.remediations)
             rule["help"] = {"text": text}
             reference = finding.remediations[0].reference
             if reference and reference.startswith("https://"):
@@ -74,51 +74,56 @@ def _rules(findings: list[Finding], notices: Iterable[Notice]) -> list[dict[str,
     return list(rules.values())
 
 
-def _result(told: Told, places: dict[str, int]) -> dict[str, Any]:
-    finding = told.finding
-    said = [shown(finding.summary) or finding.title, f"Where: {shown(finding.where)}." if finding.where else ""]
-    said += [f"Do first: {shown(finding.remediations[0].action)}." if finding.remediations else ""]
+def _result(entry: IncidentEntry, places: dict[str, int]) -> dict[str, Any]:
+    finding = entry.finding
+    said = [printable(finding.summary) or finding.title, f"Where: {printable(finding.where)}." if finding.where else ""]
+    said += [f"Do first: {printable(finding.remediations[0].action)}." if finding.remediations else ""]
     result = {
         "ruleId": finding.id,
         "ruleIndex": places[finding.id],
-        "level": LEVEL_OF_VERDICT[told.verdict],
+        "level": LEVEL_OF_VERDICT[entry.verdict],
         "rank": round(100 * finding.probability, 1),
         "message": {"text": " ".join(filter(None, said))},
         "locations": [_location(p) for p in finding.evidence[:1]],
         "relatedLocations": [_location(p, i) for i, p in enumerate(finding.evidence[1:], 1)],
-        "partialFingerprints": {"incident/v1": _fingerprint(told)},
-        "properties": {"incident": told.id, "subject": shown(told.subject), "where": shown(finding.where), "role": finding.role},
+        "partialFingerprints": {"incident/v1": _fingerprint(entry)},
+        "properties": {
+            "incident": entry.id,
+            "subject": printable(entry.subject),
+            "where": printable(finding.where),
+            "role": finding.role,
+        },
     }
-    if told.time:
-        result["properties"]["time"] = told.time.isoformat()  # type: ignore[index]
+    if entry.time:
+        result["properties"]["time"] = entry.time.isoformat()  # type: ignore[index]
     return {name: value for name, value in result.items() if value != []}
 
 
 def _note(notice: Notice, places: dict[str, int]) -> dict[str, Any]:
     rule = notice.cause or NOTE
-    region = {"startLine": max(1, notice.line), "snippet": {"text": shown(notice.text)}}
+    region = {"startLine": max(1, notice.line), "snippet": {"text": printable(notice.text)}}
     where = {"physicalLocation": {"artifactLocation": {"uri": _uri(notice.source)}, "region": region}}
     return {
         "ruleId": rule,
         "ruleIndex": places[rule],
         "level": "note",
-        "message": {"text": shown(notice.why) or shown(notice.text) or "worth knowing"},
+        "message": {"text": printable(notice.why) or printable(notice.text) or "worth knowing"},
         "locations": [where],
     }
 
 
 def _location(proof: Proof, number: int | None = None) -> dict[str, Any]:
-    region = {"startLine": proof.line, "snippet": {"text": shown(proof.text)}}
+    region = {"startLine": proof.line, "snippet": {"text": printable(proof.text)}}
     location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": _uri(proof.source)}, "region": region}}
     if number is not None:
         location["id"] = number
-        location["message"] = {"text": shown(f"{proof.weight}: {proof.signature}")}
+        location["message"] = {"text": printable(f"{proof.weight}: {proof.signature}")}
     return location
 
 
 def _notifications(report: Report) -> list[dict[str, Any]]:
     said = [": ".join(filter(None, (w.source, w.message or w.kind))) for w in report.warnings]
-    return [{"level": "note", "message": {"text": shown(text)}} for text in dict.fromkeys(said)]
+    return [{"level": "note", "message": {"text": printable(text)}} for text in dict.fromkeys(said)]
 
 
 def _uri(name: str) -> str:
@@ -127,8 +132,8 @@ def _uri(name: str) -> str:
     return f"file://{path}" if path.startswith("/") else path
 
 
-def _fingerprint(told: Told) -> str:
+def _fingerprint(entry: IncidentEntry) -> str:
     """The same for the same cause, subject and message in another log."""
-    text = told.finding.evidence[0].text if told.finding.evidence else ""
+    text = entry.finding.evidence[0].text if entry.finding.evidence else ""
     words = "".join(c for c in text if not c.isdigit())
-    return hashlib.sha256("\0".join((told.finding.id, told.subject, words)).encode("utf-8", "replace")).hexdigest()[:32]
+    return hashlib.sha256("\0".join((entry.finding.id, entry.subject, words)).encode("utf-8", "replace")).hexdigest()[:32]

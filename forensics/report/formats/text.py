@@ -2,39 +2,39 @@
 
 from collections.abc import Iterator
 
-from forensics.core.text import counted
+from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import attempts
-from forensics.report.consequences import BESIDE, FOLLOWED, consequences, later, told_beside
-from forensics.report.curves import SPARKLINE_CHARS, bearing, course_of, sparkline
+from forensics.report.consequences import BESIDE, FOLLOWED, consequences, delay_text, unconfirmed_consequences
+from forensics.report.curves import SPARKLINE_CHARS, first_to_last, relevant_curves, sparkline
 from forensics.report.first_screen import FirstScreen, labelled
-from forensics.report.notices import groups
+from forensics.report.notices import notice_groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
     as_consequence,
+    context_helps,
     evidence_head,
     evidence_worth,
-    linked,
-    notes,
+    line_excerpt,
+    link_text,
     others_head,
-    percent,
-    quoted,
+    percent_text,
+    quoted_evidence,
     remedies,
-    shares_context,
-    telling,
-    times,
+    repetition_text,
+    warning_notes,
 )
-from forensics.report.rows import Row, coloured, cut, joined, wrapped
+from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
 
 MAX_TEXT_PROOFS = 5
 SUMMARY_ROWS = 6  # of the first screen, which has 24
 LABELLED_ROWS = 2
 LABEL_COLUMNS = 10  # columns of `where`, `when`, `do first`
-IN_FULL = 3  # remedies told with reason, command and reference; the others in a line
+IN_FULL = 3  # remedies with reason, command and reference; the others in one line
 SOURCES = 8
 MAX_TEXT_CURVES = 2
 MIN_CURVE_CHARS = 8  # of a curve, however narrow the page
@@ -44,7 +44,7 @@ MAX_PLACE_COLUMN_CHARS = 40
 def render(report: Report, style: Style) -> str:
     """The whole text, ending with a line end."""
     rows = _Text(report, style).rows()
-    return coloured(rows, style.width) if style.colour else joined(rows)
+    return coloured_text(rows, style.width) if style.colour else plain_text(rows)
 
 
 class _Text:
@@ -68,16 +68,16 @@ class _Text:
 
     def _numbers(self) -> Iterator[Row]:
         """The curves that bear on the cause, small; where each comes from, if there is room for it."""
-        for curve in bearing(self.report)[:MAX_TEXT_CURVES]:
+        for curve in relevant_curves(self.report)[:MAX_TEXT_CURVES]:
             place = f"  {self.paths.short(curve.source)}{f', rank {curve.rank}' if curve.rank is not None else ''}"
-            name, course = f"{cut(curve.name, 24, 1)[0]}  ", f"  {course_of(curve)}"
+            name, course = f"{cut_text(curve.name, 24, 1)[0]}  ", f"  {first_to_last(curve)}"
             drawn = sparkline(curve, min(SPARKLINE_CHARS, max(MIN_CURVE_CHARS, self.width - len(name + course))))
             fits = len(name + drawn + course + place) <= self.width
             yield Row()
             yield Row((name, "head"), (drawn, "main"), (course, ""), (place if fits else "", "dim"))
 
     def _evidence(self) -> Iterator[Row]:
-        proofs = quoted(self.first, MAX_TEXT_PROOFS)
+        proofs = quoted_evidence(self.first, MAX_TEXT_PROOFS)
         if not proofs:
             return
         best = self.first.evidence[0]
@@ -90,32 +90,32 @@ class _Text:
             yield Row((head, "head"), (f"  {beside}", "dim"))
         else:
             yield Row((head, "head"), (f"  {folder}" if folder else "", "dim"))
-            yield from wrapped(worth, self.width, 2, style="dim")
+            yield from wrap_rows(worth, self.width, 2, style="dim")
         column = min(MAX_PLACE_COLUMN_CHARS, max(len(self._place(p)) for p in proofs))
-        told: set[str] = set()
+        shown: set[str] = set()
         for proof in sorted(proofs, key=lambda p: p != main):  # the one that decides, then the others as they stand
             yield from self._proof(proof, column, proof == main)
-            if proof.linked_by and proof.source not in told:
+            if proof.linked_by and proof.source not in shown:
                 yield from self._linked(f"linked by {proof.linked_by}", column + 4)
-                told.add(proof.source)
+                shown.add(proof.source)
         more = len({(p.source, p.line) for p in self.first.evidence}) - len(proofs)
         if more > 0:
-            yield Row((f"  and {counted(more, 'more line')}, all in --format json", "dim"))
+            yield Row((f"  and {with_noun(more, 'more line')}, all in --format json", "dim"))
 
     def _place(self, proof: Proof) -> str:
         return self.paths.place(proof.source, proof.line)
 
     def _proof(self, proof: Proof, column: int, main: bool, context: bool = True) -> Iterator[Row]:
-        context = context and shares_context(self.first)
+        context = context and context_helps(self.first)
         for line in proof.before if context else ():
             yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
         place = self._place(proof)
         mark, rows, room = "> " if main else "  ", 3 if main else 2, self.width - column - 4
         if len(place) > column:  # too long to stand beside its text
             yield Row((mark, "cause"), (place, "place"), link=proof.source)
-            yield from self._line("", telling(proof, rows * room), column, rows, "main" if main else "")
+            yield from self._line("", line_excerpt(proof, rows * room), column, rows, "main" if main else "")
         else:
-            lines = cut(telling(proof, rows * room), room, rows)
+            lines = cut_text(line_excerpt(proof, rows * room), room, rows)
             yield Row(
                 (mark, "cause"), (place.ljust(column), "place"), ("  " + lines[0], "main" if main else ""), link=proof.source
             )
@@ -124,20 +124,20 @@ class _Text:
             yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
 
     def _linked(self, link: str, indent: int) -> Iterator[Row]:
-        yield from wrapped(self.paths.within(link), self.width, min(indent, self.width // 2), style="dim")
+        yield from wrap_rows(self.paths.within(link), self.width, min(indent, self.width // 2), style="dim")
 
     def _line(self, label: str, text: str, column: int, most: int, style: str) -> Iterator[Row]:
-        for i, piece in enumerate(cut(text, self.width - column - 4, most)):
+        for i, piece in enumerate(cut_text(text, self.width - column - 4, most)):
             yield Row((f"  {label if i == 0 else '':<{column}}  {piece}", style))
 
     def _followed(self) -> Iterator[Row]:
-        for head, told in ((FOLLOWED, consequences(self.report)), (BESIDE, told_beside(self.report))):
-            if told:
+        for head, findings in ((FOLLOWED, consequences(self.report)), (BESIDE, unconfirmed_consequences(self.report))):
+            if findings:
                 yield Row()
                 yield Row((head.lower(), "head"))
-            for finding in told:
+            for finding in findings:
                 if head == FOLLOWED:
-                    yield from self._other(finding, as_consequence(finding.title), later(finding, self.first))
+                    yield from self._other(finding, as_consequence(finding.title), delay_text(finding, self.first))
                 else:
                     yield from self._other(finding, finding.title, "")
         rest = also_possible(self.report)
@@ -146,7 +146,7 @@ class _Text:
             sure = self.first.probability >= 0.8
             yield Row(("also seen" if sure else others_head(self.report).lower(), "head"))
             for finding in rest:
-                yield from self._other(finding, finding.title, percent(finding.probability))
+                yield from self._other(finding, finding.title, percent_text(finding.probability))
 
     def _other(self, finding: Finding, title: str, remark: str) -> Iterator[Row]:
         room = self.width - len(title) - 2
@@ -154,7 +154,7 @@ class _Text:
         name = f"  {finding.id}" if len(finding.id) + 2 + len(remark) <= room else ""
         beside = len(remark) <= room
         if room < 0:
-            yield from wrapped(title, self.width, 2, style="symptom")
+            yield from wrap_rows(title, self.width, 2, style="symptom")
         else:
             yield Row((f"  {title}", "symptom"), (name + remark if beside else "", "dim"))
         if not beside:
@@ -164,22 +164,22 @@ class _Text:
             yield Row(
                 ("    ", ""),
                 (self._place(proof), "place"),
-                ("  " + cut(telling(proof, room), room, 1)[0], ""),
+                ("  " + cut_text(line_excerpt(proof, room), room, 1)[0], ""),
                 link=proof.source,
             )
             if finding.role == "symptom" and proof.linked_by:
-                yield from self._linked(linked(proof.linked_by), 6 + len(self._place(proof)))
+                yield from self._linked(link_text(proof.linked_by), 6 + len(self._place(proof)))
 
     def _unusual(self) -> Iterator[Row]:
-        told = self.report.unusual
-        if not told:
+        messages = self.report.unusual
+        if not messages:
             return
         yield Row()
         yield Row(("lines to read first", "head"), (f"  {UNUSUAL}", "dim"))
-        column = min(MAX_PLACE_COLUMN_CHARS, max(len(self.paths.place(m.source, m.line)) for m in told))
-        for message in told:
-            place, again = self.paths.place(message.source, message.line), times(message)
-            said = cut(message.text, self.width - max(column, len(place)) - 4 - len(again), 1)[0]
+        column = min(MAX_PLACE_COLUMN_CHARS, max(len(self.paths.place(m.source, m.line)) for m in messages))
+        for message in messages:
+            place, again = self.paths.place(message.source, message.line), repetition_text(message)
+            said = cut_text(message.text, self.width - max(column, len(place)) - 4 - len(again), 1)[0]
             mark, style = ("  ", "dim") if message.context else ("> ", "main" if message.alarming else "")
             yield Row((mark, ""), (place.ljust(column), "place"), (f"  {said}", style), (again, "dim"), link=message.source)
 
@@ -195,10 +195,10 @@ class _Text:
             yield Row(("  the commands of all of them are in --format markdown", "dim"))
 
     def _remedy(self, remedy: Advice, full: bool) -> Iterator[Row]:
-        yield from wrapped(remedy.action, self.width, 11, f"  {remedy.rank} {WHO.get(remedy.who, remedy.who):<5}  ")
+        yield from wrap_rows(remedy.action, self.width, 11, f"  {remedy.rank} {WHO.get(remedy.who, remedy.who):<5}  ")
         if not full:
             return
-        yield from wrapped(remedy.why, self.width, 11, style="dim")
+        yield from wrap_rows(remedy.why, self.width, 11, style="dim")
         yield from (Row((" " * 11 + "$ ", "dim"), (command, "command")) for command in remedy.commands)
         if remedy.reference:
             yield Row((" " * 11 + remedy.reference, "dim"))
@@ -209,24 +209,26 @@ class _Text:
         yield Row()
         yield Row(("not known", "head"))
         for unknown in self.report.missing:
-            yield from wrapped(f"{unknown.what}. {unknown.why}", self.width, 2)
+            yield from wrap_rows(f"{unknown.what}. {unknown.why}", self.width, 2)
             yield Row(("    $ ", "dim"), (unknown.command, "command"))
 
     def _earlier(self) -> Iterator[Row]:
         if not self.report.earlier_attempts:
             return
         yield Row()
-        head, beside = attempts.head(self.report).lower(), f"  {attempts.lead(self.report)}"
+        head, beside = attempts.heading(self.report).lower(), f"  {attempts.introduction(self.report)}"
         yield Row((head, "head"), (beside if len(head + beside) <= self.width else "", "dim"))
-        for attempt in attempts.shown(self.report):
-            remark = f"  {attempts.remark(attempt)}" if attempt.same_cause else ""
+        for attempt in attempts.attempts_shown(self.report):
+            remark = f"  {attempts.title_remark(attempt)}" if attempt.same_cause else ""
             lead = f"  {attempt.number:<3} "
-            yield Row((lead, "dim"), (cut(attempt.title, self.width - len(lead) - len(remark), 1)[0], "symptom"), (remark, "dim"))
+            yield Row(
+                (lead, "dim"), (cut_text(attempt.title, self.width - len(lead) - len(remark), 1)[0], "symptom"), (remark, "dim")
+            )
             place = self.paths.place(attempt.source, attempt.line)
-            said = cut(attempt.text, self.width - len(place) - 8, 1)[0]
+            said = cut_text(attempt.text, self.width - len(place) - 8, 1)[0]
             yield Row(("      ", ""), (place, "place"), ("  " + said, ""), link=attempt.source)
-            yield from wrapped(attempts.changes(attempt), self.width, 6)
-        if more := attempts.left_out(self.report):
+            yield from wrap_rows(attempts.changes_clause(attempt), self.width, 6)
+        if more := attempts.left_out_note(self.report):
             yield Row((f"  {more}", "dim"))
 
     def _every_incident(self) -> Iterator[Row]:
@@ -236,28 +238,28 @@ class _Text:
             if not incident.findings:
                 continue
             first = incident.findings[0]
-            share = percent(first.probability)
+            share = percent_text(first.probability)
             yield Row()
             yield Row((f"incident {incident.id} of {total}", "head"), (f"  {first.title}  {first.id}  {share}", "sure"))
-            yield from wrapped(first.summary, self.width, 2)
+            yield from wrap_rows(first.summary, self.width, 2)
             time = incident.time or incident.start
             yield from labelled(self.width, "  where", first.where)
             yield from labelled(self.width, "  when", time.strftime("%Y-%m-%d %H:%M:%S") if time else "")
             yield from labelled(self.width, "  do first", first.remediations[0].action if first.remediations else "")
-            proofs = quoted(first, MAX_TEXT_PROOFS)
+            proofs = quoted_evidence(first, MAX_TEXT_PROOFS)
             column = min(MAX_PLACE_COLUMN_CHARS, max((len(self._place(p)) for p in proofs), default=0))
             for proof in proofs:
                 yield from self._proof(proof, column, proof == first.evidence[0] and proof.weight != "hint", context=False)
 
     def _notices(self) -> Iterator[Row]:
-        for group in groups(self.report):
+        for group in notice_groups(self.report):
             yield Row()
             yield Row((group.head.lower(), "head"))
             for notice, why in group.shown:
                 place = self.paths.place(notice.source, notice.line)
-                text = cut(notice.text, self.width - len(place) - 4, 1)[0]
+                text = cut_text(notice.text, self.width - len(place) - 4, 1)[0]
                 yield Row(("  ", ""), (place, "place"), (f"  {text}", ""), link=notice.source)
-                yield from wrapped(why, self.width, 6, style="dim")
+                yield from wrap_rows(why, self.width, 6, style="dim")
             if group.more:
                 yield Row((f"  and {group.more} more, all in --format json", "dim"))
 
@@ -265,12 +267,12 @@ class _Text:
         yield Row()
         yield Row(("read", "head"))
         for s in self.report.sources[:SOURCES]:
-            lines = counted(s.lines, "line")
+            lines = with_noun(s.lines, "line")
             yield Row((f"  {s.name}", ""), (f"  {lines}, {s.format}{f', {s.compression}' if s.compression else ''}", "dim"))
         if len(self.report.sources) > SOURCES:
-            yield Row((f"  and {counted(len(self.report.sources) - SOURCES, 'more source')}", "dim"))
+            yield Row((f"  and {with_noun(len(self.report.sources) - SOURCES, 'more source')}", "dim"))
         if self.report.environment:
-            told = dict.fromkeys(f"{s.name} {s.value}" for s in self.report.environment)
-            yield from wrapped("running on " + ", ".join(told), self.width, 2)
-        for where, message in notes(self.report):
-            yield from wrapped(f"note: {self.paths.short(where) + ': ' if where else ''}{message}", self.width, 2, style="dim")
+            settings = dict.fromkeys(f"{s.name} {s.value}" for s in self.report.environment)
+            yield from wrap_rows("running on " + ", ".join(settings), self.width, 2)
+        for where, message in warning_notes(self.report):
+            yield from wrap_rows(f"note: {self.paths.short(where) + ': ' if where else ''}{message}", self.width, 2, style="dim")

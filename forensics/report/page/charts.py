@@ -6,7 +6,7 @@ Curve(points=((1, 2.0), (2, None), (3, 4.0))) -> two pieces, as nothing joins th
 from msgspec import Struct
 
 from forensics.model import Curve, ProcessMemory, Report
-from forensics.report.curves import amount, bearing, course_of, is_wide, scaled
+from forensics.report.curves import first_to_last, is_wide, relevant_curves, scaled_values, value_text
 
 CHART_WIDTH, CHART_HEIGHT = 600, 120
 MAX_CHARTS = 12
@@ -34,19 +34,19 @@ class Bar(Struct, frozen=True):
 
 def charts(report: Report) -> list[Chart]:
     """The curves that bear on the cause and tell something, at most MAX_CHARTS."""
-    return [_chart(c) for c in bearing(report)[:MAX_CHARTS] if any(v is not None for _, v in c.points)]
+    return [_chart(c) for c in relevant_curves(report)[:MAX_CHARTS] if any(v is not None for _, v in c.points)]
 
 
 def bars(report: Report) -> list[Bar]:
     """The processes of the report, at most PROCESSES, the biggest first."""
     rows = report.processes[:PROCESSES]
     most = max((p.rss_bytes for p in rows), default=0) or 1
-    return [Bar(p, round(100 * p.rss_bytes / most, 1), amount(float(p.rss_bytes), "B")) for p in rows]
+    return [Bar(p, round(100 * p.rss_bytes / most, 1), value_text(float(p.rss_bytes), "B")) for p in rows]
 
 
 def _chart(curve: Curve) -> Chart:
     known = [v for _, v in curve.points if v is not None]
-    values = scaled(curve)
+    values = scaled_values(curve)
     heights = [v for v in values if v is not None]
     low, high = min(heights), max(heights)
     first, last = curve.points[0][0], curve.points[-1][0]
@@ -63,6 +63,6 @@ def _chart(curve: Curve) -> Chart:
         else:
             share = (value - low) / (high - low) if high > low else 0.5
             pieces[-1].append(f"{x(line)},{CHART_HEIGHT - 6 - (CHART_HEIGHT - 12) * share:.1f}")
-    course = course_of(curve) + (" (logarithmic)" if is_wide(curve) else "")
+    course = first_to_last(curve) + (" (logarithmic)" if is_wide(curve) else "")
     drawn = tuple(" ".join(p) for p in pieces if p)
-    return Chart(curve, drawn, tuple(lost), course, amount(max(known), curve.unit), amount(min(known), curve.unit))
+    return Chart(curve, drawn, tuple(lost), course, value_text(max(known), curve.unit), value_text(min(known), curve.unit))

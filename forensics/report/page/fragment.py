@@ -1,4 +1,4 @@
-"""The report as a piece of a page that is somebody else's: what a notebook shows for it.
+"""The report as a part of another page: what a notebook shows for it.
 
 Without a script and without an address that loads anything; colours are those of the page around it, dark or light.
 """
@@ -6,22 +6,22 @@ Without a script and without an address that loads anything; colours are those o
 from forensics.model import Report
 from forensics.report import overview
 from forensics.report.consequences import consequences
-from forensics.report.notices import groups
+from forensics.report.notices import notice_groups
 from forensics.report.page.templates import template
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     WHO,
     evidence_head,
-    guessed,
     headline,
-    percent,
-    quoted,
+    is_guess,
+    percent_text,
+    quoted_evidence,
     remedies,
     verdict,
     what_happened,
 )
 from forensics.report.redaction import without_secrets
-from forensics.report.subject import ending
+from forensics.report.subject import ending_sentence
 
 MAX_FRAGMENT_PROOFS = 6
 REMEDIES = 3
@@ -35,17 +35,17 @@ def fragment(report: Report) -> str:
         report=report,
         first=report.causes[0],
         headline=headline(report),
-        odds="" if guessed(report) else percent(report.causes[0].probability),
-        ending=str(ending(report) or ""),
+        odds="" if is_guess(report) else percent_text(report.causes[0].probability),
+        ending=str(ending_sentence(report) or ""),
         verdict=verdict(report),
-        where=overview.where(report),
+        where=overview.location(report),
         happened=what_happened(report),
         evidence_head=evidence_head(report),
-        proofs=quoted(report.causes[0], MAX_FRAGMENT_PROOFS),
+        proofs=quoted_evidence(report.causes[0], MAX_FRAGMENT_PROOFS),
         advised=advised[:REMEDIES],
         more_advice=len(advised) - REMEDIES,
         followed=consequences(report),
-        notices=groups(report),
+        notices=notice_groups(report),
         paths=Paths.of(report),
         who=WHO,
     )

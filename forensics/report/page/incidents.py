@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from forensics.model import IncidentSummary, Proof, Report
-from forensics.report.phrases import percent
+from forensics.report.phrases import percent_text
 
 
 class Row(Struct, frozen=True):
@@ -44,6 +44,6 @@ def _row(report: Report, incident: IncidentSummary, is_first: bool) -> Row:
         incident.subject or ", ".join(incident.hosts),
         cause,
         first.title if first else cause,
-        percent(first.probability) if first else "",
+        percent_text(first.probability) if first else "",
         proofs[0] if proofs else None,
     )

@@ -1,4 +1,4 @@
-"""The templates of the pages: every text that they write is escaped, and made safe to print by the filter `shown`."""
+"""The templates of the pages. Every text is escaped, and made safe to print by the filter `shown`."""
 
 import base64
 import functools
@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forensics.core.text import shown
-from forensics.report.phrases import as_consequence, percent
+from forensics.core.text import printable
+from forensics.report.phrases import as_consequence, percent_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -27,7 +27,7 @@ def text_of(name: str) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """What a page may do: nothing but its own style and script, which it is known by their hashes."""
+    """The content security policy of a page: only its own style and script, by their hashes."""
 
     def digest(text: str) -> str:
         return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
@@ -49,8 +49,8 @@ def _environment() -> "Environment":
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "percent": percent,
-        "shown": shown,
+        "percent": percent_text,
+        "shown": printable,
         "share": lambda value: f"{100 * value:.3f}%",
         "reference": _reference,
         "consequence": as_consequence,

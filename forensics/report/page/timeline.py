@@ -1,7 +1,7 @@
 """The timeline as a drawing: rows of sources, marks where something happened, lines between what belongs together.
 
-Positions along time are shares of the width, so the same drawing fits a telephone and a wall. Times of clocks that cannot be
-compared get drawings of their own. The logs of 63 ranks that all tell of the same are one row: "rank01.log and 62 more".
+Positions in time are shares of the width, so the same drawing fits any screen. Clocks that cannot be compared get separate
+drawings. The logs of 63 ranks with the same causes are one row: "rank01.log and 62 more".
 """
 
 from collections import defaultdict
@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from forensics.model import Moment, Report
+from forensics.model import Report, TimelineEntry
 
 MAX_TIMELINE_LANES = 24
 ROW_HEIGHT = 46
@@ -18,7 +18,7 @@ TIMELINE_MARGIN_SHARE = 0.04  # of the width, at both ends
 TIMELINE_TICKS = 4
 ALIKE_MIN = 3  # sources that tell of the same share a row from this number on
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
-Numbered = tuple[int, Moment]
+Numbered = tuple[int, TimelineEntry]
 
 
 class Mark(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Mark(Struct, frozen=True):
     at: float
     y: int
     role: str
-    moment: Moment
+    moment: TimelineEntry
     number: int
     count: int = 1
 
@@ -84,13 +84,13 @@ def _drawing(report: Report, clock: str, moments: list[Numbered]) -> Drawing:
 
 def _alike(moments: Sequence[Numbered]) -> list[list[str]]:
     """The sources, the most important first, together those that tell of the same causes in the same roles."""
-    told: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    causes_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for _, moment in sorted(moments, key=_importance):
-        told[moment.source].add((moment.cause or moment.event, moment.role))
+        causes_of[moment.source].add((moment.cause or moment.event, moment.role))
     groups: dict[frozenset[tuple[str, str]], list[str]] = defaultdict(list)
-    for name, what in told.items():
+    for name, what in causes_of.items():
         groups[frozenset(what)].append(name)
-    ordered = list(told)
+    ordered = list(causes_of)
     found = [part for names in groups.values() for part in ([names] if len(names) >= ALIKE_MIN else [[n] for n in names])]
     return sorted(found, key=lambda names: ordered.index(names[0]))
 

@@ -1,9 +1,9 @@
-"""A Report to one that may leave the house.
+"""A Report to one that may be given to others.
 
     without_secrets(report)          always, in every format: tokens, keys, passwords -> [REDACTED:github-token]
     without_names(report)            on demand: hosts, users, addresses, home paths, jobs -> host-1, user-2, ip-1, ...
 
-A secret that is recognised once, by the name it stands under, is masked wherever else it stands in the report.
+A secret that is recognised once, by its name, is masked everywhere in the report.
 """
 
 import re
@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from forensics.model import EarlierAttempt, Finding, Line, Message, Notice, Proof, Report
+from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice, Proof, Report
 from forensics.report.redaction.names import Names
-from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, masked
+from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
 from forensics.report.redaction.walk import changed, texts
-from forensics.report.subject import outcome_line
+from forensics.report.subject import split_outcome_line
 
-__all__ = ["cleared", "without_names", "without_secrets"]
+__all__ = ["mask_secrets", "without_names", "without_secrets"]
 
 T = TypeVar("T")
-M = TypeVar("M", EarlierAttempt, Message, Notice)
+M = TypeVar("M", EarlierAttempt, MessageGroup, Notice)
 
 SWEPT = 8  # characters a secret must have to be looked for elsewhere: shorter ones are words, too
 KEY_HEAD = "PRIVATE KEY-----"
@@ -29,13 +29,13 @@ KEY_LINE = re.compile(r"\A\S*+(?<=[A-Za-z0-9+/=]{4})\s*\Z")
 
 def without_secrets(report: Report) -> Report:
     """`report` with every secret masked; the same object where there is none."""
-    return cleared(_without_key_blocks(report))
+    return mask_secrets(_without_key_blocks(report))
 
 
-def cleared(value: T) -> T:
+def mask_secrets(value: T) -> T:
     """Dataclasses of any kind with the secrets in their texts masked, each line for itself."""
     seen: dict[str, str] = {}
-    clean = {text: masked(text, seen) for text in set(texts(value))}
+    clean = {text: mask_text(text, seen) for text in set(texts(value))}
     sweep = [s for s in sorted(seen, key=len, reverse=True) if len(s) >= SWEPT]
     if sweep:
         pattern = re.compile("|".join(map(re.escape, sweep)))
@@ -53,7 +53,7 @@ def without_names(report: Report) -> tuple[Report, dict[str, str]]:
 def _without_key_blocks(report: Report) -> Report:
     """Lines of a private key that the quotations of a log show beside each other."""
     subject = report.subject
-    shown = [outcome_line(line)[1] for line in subject.outcome_lines] if subject else []
+    shown = [split_outcome_line(line)[1] for line in subject.outcome_lines] if subject else []
     if not any(_is_key(text) for text in {*texts(report), *shown}):
         return report
     if subject and any(map(_is_key, shown)):
@@ -75,7 +75,7 @@ def _messages(given: tuple[M, ...]) -> tuple[M, ...]:
 
 
 def _key_outcome_line(line: str) -> str:
-    place, text = outcome_line(line)
+    place, text = split_outcome_line(line)
     return f"{place}: {_key_line(text)}"
 
 

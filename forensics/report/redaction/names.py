@@ -1,10 +1,10 @@
-"""Names that tell who and where, to stand-ins that are the same in every part of a report.
+"""Names of people, hosts, addresses and jobs to stand-ins, the same in every part of a report.
 
     Nov 21 08:23:04 gpu-node17 kernel: ... task=python   /home/alice/run/train.py   10.4.0.17
     Nov 21 08:23:04 host-1 kernel: ... task=python       /home/user-1/run/train.py  ip-1
 
-Two steps: names are collected where their place tells what they are (the host of a syslog line, the folder below /home, the
-facts that records gave); then each is replaced wherever it stands as a whole word.
+Two steps: names are collected where their place shows their kind (the host of a syslog line, the folder below /home, facts of
+records); then each is replaced wherever it occurs as a whole word.
 """
 
 import ipaddress
@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from forensics.core import lazy
 from forensics.model import Finding, Report
 from forensics.report.redaction.walk import texts
-from forensics.report.subject import outcome_line
+from forensics.report.subject import split_outcome_line
 
 # Words that are no one's name although they stand where names stand.
 COMMON_WORDS_TEXT = """
@@ -157,7 +157,7 @@ def _from_logs(report: Report) -> Iterator[str]:
     yield from texts((report.sources, report.warnings, report.environment, report.notices))
     yield from texts(tuple((a.text, a.facts, a.changes, a.unchanged) for a in report.earlier_attempts))
     if report.subject:
-        yield from (outcome_line(line)[1] for line in report.subject.outcome_lines)
+        yield from (split_outcome_line(line)[1] for line in report.subject.outcome_lines)
 
 
 def _findings(report: Report) -> Iterator[Finding]:
@@ -176,7 +176,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     for change in (c for a in report.earlier_attempts for c in a.changes if c.what in ("node", "job")):
         kind = "host" if change.what == "node" else "job"
         yield from (
-            (kind, name) for told in (change.then, change.last) for name in told.split(", ") if PLAIN_NAME.fullmatch(name)
+            (kind, name) for value in (change.then, change.last) for name in value.split(", ") if PLAIN_NAME.fullmatch(name)
         )
     for seen in report.history.nodes if report.history else ():
         yield "host", seen.name

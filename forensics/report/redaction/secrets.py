@@ -1,4 +1,4 @@
-"""Text to text without secrets: what is known to be one by its own form or by the name it stands under.
+"""Text to text without secrets, which are recognised by their form or by their name.
 
     WANDB_API_KEY=0123...cdef                      -> WANDB_API_KEY=[REDACTED:secret]
     https://bot:hunter2@git.example.com/x.git      -> https://bot:[REDACTED:password]@git.example.com/x.git
@@ -16,7 +16,7 @@ from forensics.core import lazy
 from forensics.report.redaction.forms import SECRET_FORMS
 
 MASK = "[REDACTED:{}]"
-# What stands where a secret would, and is none.
+# Values in the place of a secret that are none.
 EMPTY_VALUE_PATTERN = lazy.regex(
     r"\A(?:none|null|nil|true|false|undefined|default|unset|empty|redacted|hidden|required|optional|missing|invalid|expired|incorrect"
     r"|authentication|auth|failed|str|string|bytes|int|bool|yes|no|not|is|was|for|and|or|the|x{3,}|\.{2,}\S*|\*+|-+|[<$%{\[(].*"
@@ -136,7 +136,7 @@ RULE_ANCHORS = tuple((anchor, number) for number, rule in enumerate(RULES) for a
 LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 
 
-def masked(text: str, seen: dict[str, str] | None = None) -> str:
+def mask_text(text: str, seen: dict[str, str] | None = None) -> str:
     """`text` with every secret replaced by a mask that names its kind; into `seen` go the secrets and their masks."""
     low = text.lower()
     for number in sorted({number for anchor, number in RULE_ANCHORS if anchor in low}):

@@ -1,4 +1,4 @@
-"""Every text of a Report, for those who look at all of them or change all of them."""
+"""All texts of a Report: to read them, or to change each of them."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

@@ -6,8 +6,8 @@
     *** ls: -r--r--r-- 1 root root 0 2026-08-22 03:00:33 +0000 /proc/driver/nvidia/version
     NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  ...
 
-becomes `nvidia-bug-report.log!*** /proc/driver/nvidia/version`. Sections are as long as they are; a title that comes twice is
-numbered. (The script's own marks: nvidia-bug-report.sh, which every driver installs.)
+becomes `nvidia-bug-report.log!*** /proc/driver/nvidia/version`. A title that occurs twice is numbered. (The marks are those of
+nvidia-bug-report.sh, which every driver installs.)
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from forensics.core import lazy, limits
-from forensics.core.text import shown
+from forensics.core.text import printable
 from forensics.model import Warn, Warning
 from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, first_bytes, read_blocks
 from forensics.sources.lines import numbered_blocks
@@ -58,6 +58,6 @@ def _found(blob: Blob) -> list[tuple[int, int, str]]:
     for number, _, block in numbered_blocks(read_blocks(blob, lambda _w: None)):
         for match in TITLE.finditer(block):
             line = number + block.count(b"\n", 0, match.start())
-            found.append((at + match.start(), line, shown(match[1].decode("utf-8", "replace").strip(), 120)))
+            found.append((at + match.start(), line, printable(match[1].decode("utf-8", "replace").strip(), 120)))
         at += len(block) + 1
     return found

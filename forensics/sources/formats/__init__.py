@@ -2,8 +2,8 @@
 
     {"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.1Z"}  ->  2026-08-22T03:00:07.1Z Killed
 
-Each module of this package is one container: it exports FORMATS, a tuple of Format. Being there is being registered. What is
-no record inside a container passes as it stands.
+Each module of this package is one container format and exports FORMATS, a tuple of Format; a module in the folder is registered.
+Lines of a container that are no records pass unchanged.
 """
 
 import functools

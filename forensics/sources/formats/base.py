@@ -14,19 +14,19 @@ ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d"
 
 
 class Head:
-    """The first text of a source. `complete`: it is the whole of it."""
+    """The first text of a source. `complete`: it is the whole text."""
 
     def __init__(self, data: bytes, complete: bool = True) -> None:
         self.data, self.complete = data, complete
 
     @cached_property
     def text(self) -> str:
-        """Decoded; bad bytes replaced."""
+        """The text, decoded; bad bytes are replaced."""
         return self.data.decode("utf-8", "replace")
 
     @cached_property
     def lines(self) -> list[str]:
-        """Its whole lines without line ends; the last one, which may be cut, only where there is no other."""
+        """Its complete lines without line ends; the last line, which may be cut, only where it is the only one."""
         lines = self.text.split("\n")
         if len(lines) > 1 and (not self.complete or not lines[-1]):
             lines.pop()
@@ -34,7 +34,7 @@ class Head:
 
     @cached_property
     def written(self) -> list[str]:
-        """Those that are not blank."""
+        """The lines that are not blank."""
         return [line for line in self.lines if line.strip()]
 
     @cached_property
@@ -46,8 +46,9 @@ class Head:
 class Format(Struct, frozen=True):
     """One way to write records.
 
-    `label`: as told in the report's sources; None where it is plain text, which its lines' layout tells better.
-    `raw`: it is decoded from the bytes as they lie, zeros and all. `rank`: smaller is asked first. `sample`: the start of one.
+    `label`: as in the report's sources; None for plain text, whose line format is reported instead.
+    `raw`: it is decoded from the undecoded bytes, with zeros. `rank`: a smaller one is tried first. `sample`: the start of a
+    file.
     """
 
     name: str

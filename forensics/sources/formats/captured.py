@@ -1,4 +1,4 @@
-"""The files of a captured run (`forensics run`, `collect`, `guard`) that are no logs, and reports of ours: they are passed over.
+"""The files of a captured run (`forensics run`, `collect`, `guard`) that are no logs, and our own reports: they are not read.
 
     run.json       {"schema": "forensics-run/1", ...}
     exits.jsonl    {"pid": 4713, "ppid": 4711, "comm": ..., "how": "pidfd", ...}
@@ -7,8 +7,8 @@
     stacks/1.txt   forensics run: stacks of pid 1 (python3)
     report.txt     A memory limit was hit   host_memory.oom_cgroup                97 %
 
-What is to be known of them stands in plain words at the end of job.log: a stack that was taken ahead of a time limit is no hang,
-and a report quotes evidence that is there already.
+Their content is summarised at the end of job.log. A stack that was taken shortly before a time limit shows no hang, and a report
+quotes evidence that is in the logs already.
 """
 
 import re
@@ -35,7 +35,7 @@ def _recognises(pattern: re.Pattern[str]) -> Callable[[Head], bool]:
 
 
 def _unfinished(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    """Of a capture that was never closed one line that says so; else nothing."""
+    """One line that says that the capture was never closed; nothing for a complete one."""
     head = b""
     for block in blocks:
         head = (head + block)[:CAPTURED_HEAD_BYTES]

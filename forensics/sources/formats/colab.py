@@ -1,10 +1,10 @@
-"""Colab's "View runtime logs", which run backwards: a table with tabs or bars stays as it stands, a CSV becomes one with bars.
+"""Colab's "View runtime logs", newest line first: a table with tabs or bars keeps its form, a CSV becomes a table with bars.
 
     Timestamp,Level,Message
     "Oct 18, 2019, 7:54:49 AM",INFO,"KernelRestarter: restarting kernel"  ->  Oct 18, 2019, 7:54:49 AM | INFO | Kernel...
 
-New browsers write a narrow no-break space in front of AM and PM, which becomes a plain one. The level is that of the pipe that
-the message came through, not the message's own.
+New browsers write a narrow no-break space before AM and PM, which becomes a space. The level is that of the pipe (stdout, stderr)
+and not of the message.
 """
 
 import re
@@ -14,7 +14,7 @@ from forensics.core import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
-from forensics.sources.turning import turned
+from forensics.sources.turning import oldest_first
 
 COLAB_TIME_PATTERN = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
 # Bounded blanks: unbounded ones beside each other take cubic time on a line of blanks.
@@ -47,7 +47,7 @@ def _decode_table(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         if parts:
             yield start, 1, b"\n".join(parts)
 
-    return turned(records(), note, least=1)
+    return oldest_first(records(), note, least=1)
 
 
 def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -69,7 +69,7 @@ def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             before = taken
 
     csv.field_size_limit(16 << 20)
-    return turned(records(), note, least=1)
+    return oldest_first(records(), note, least=1)
 
 
 FORMATS = (

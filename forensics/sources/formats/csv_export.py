@@ -4,7 +4,7 @@
     2026-08-22 03:00:07.123,"Traceback (most recent call last):
     ..."                                                ->  2026-08-22 03:00:07.123 Traceback (most recent call last):
 
-Newest-first tables are turned around. A table without a column of texts, as one of measurements, is no log.
+Tables with the newest record first are reversed. A table without a column of texts, such as measurements, is no log.
 """
 
 import csv
@@ -16,7 +16,7 @@ from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
-from forensics.sources.turning import turned
+from forensics.sources.turning import oldest_first
 
 TIME_COLUMNS = (
     "@timestamp",
@@ -44,11 +44,11 @@ TEXT_COLUMNS = (
     "body",
     "event",
 )
-MAX_RECORD_LINES = 2_000  # of one record; behind that a quote that was opened is taken for one that nothing closes
+MAX_RECORD_LINES = 2_000  # of one record; behind that, its opening quote is taken for a lone one
 
 
 def _row(record: str) -> list[str]:
-    """The fields of a record; none where the csv module finds no way through it."""
+    """The fields of a record; none where the csv module cannot parse it."""
     try:
         return next(csv.reader(io.StringIO(record)), [])
     except csv.Error:  # a field of more than 128 KiB
@@ -56,7 +56,7 @@ def _row(record: str) -> list[str]:
 
 
 def _columns(line: str) -> tuple[int, int] | None:
-    """Places of the time and of the text among the names of a head line; None where it names no text."""
+    """Indices of the columns of time and text in a heading; None where it has no text column."""
     names = [n.strip().lower() for n in _row(line.lstrip("\ufeff"))]
     if len(names) < 2:
         return None
@@ -102,7 +102,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             stamp = from_value(row[time]) or row[time] if time < len(row) else ""
             yield number, 1, f"{stamp} {row[text]}".strip("\r\n").encode("utf-8", "replace")
 
-    return turned(pieces(), note)
+    return oldest_first(pieces(), note)
 
 
 SAMPLE = b"@timestamp,@message\n2026-08-22 03:00:07.123,Killed\n"

@@ -27,7 +27,7 @@ class Record(Struct, gc=False):
 
 
 class Whole(Struct, gc=False):
-    """What is needed of a record that is a whole line."""
+    """The fields that are needed of a record that is a whole line."""
 
     log: str
     time: str
@@ -41,7 +41,7 @@ MIN_PARTIAL_CHARS = 8_192  # characters; Docker cuts at 16 KiB
 
 
 def _recognises(head: Head) -> bool:
-    """The first record may be cut: the end of a log is what people copy."""
+    """Are these Docker's records? The first one may be cut, because people copy the end of a log."""
     records = [r for line in head.lines[:DOCKER_PROBED_LINES] if line.startswith("{") and (r := _record(line.encode()))]
     # Collectors write the same names without the line's end.
     return any(r.time and (r.log.endswith("\n") or len(r.log) >= MIN_PARTIAL_CHARS) for r in records)

@@ -54,7 +54,7 @@ def whole(blocks: Iterator[bytes], note: Note) -> str:
 
 
 class _Text:
-    """The text of `blocks` from `at` on, as far as it was needed until now."""
+    """The text of `blocks` from `at` on, read as far as needed."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self.blocks = blocks
@@ -62,7 +62,7 @@ class _Text:
         self.text, self.at, self.line = "", 0, 1
 
     def more(self, size: int) -> bool:
-        """Have about `size` characters more; False where there are none."""
+        """Read about `size` characters more; False at the end."""
         parts = [self.text[self.at :]]
         self.at, read = 0, 0
         while read < size and (block := next(self.blocks, None)) is not None:
@@ -150,8 +150,8 @@ def _rest(text: str) -> dict[str, Any]:
 
 
 def values(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[Path, Any, int]]:
-    """Every single value of a JSON document with its path (names and places from 0) and line, in order; none that lies deeper
-    than the limit. A string of more than MAX_STRING_PART_BYTES comes in several parts, one after the other."""
+    """Every scalar of a JSON document with its path (names, and indices from 0) and line, in order; none deeper than the limit. A
+    string of more than MAX_STRING_PART_BYTES comes in several parts, one after the other."""
     path: list[str | int] = []
     key: str | None = None
     deeper = 0

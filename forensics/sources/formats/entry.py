@@ -3,8 +3,8 @@
     2025-08-22T03:00:07.123456+00:00 gpu-node-7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.
     2025-08-22T03:00:07.123456+00:00 gpu-node-7 kernel: [11686.888104] python3 invoked oom-killer: ...
 
-A kernel line carries its uptime as well, as in a syslog file: it tells at what time the machine booted. Further lines of a
-message follow as they stood. A change of boot is told by `-- Boot ID --`, as journalctl does.
+A kernel line has its uptime as well, as in a syslog file, which gives the time of the boot. Further lines of a message follow
+unchanged. A change of boot is marked by `-- Boot ID --`, as journalctl does.
 (Fields: systemd.journal-fields(7); the times in use: `_SOURCE_...` before `__...`, as journalctl's short forms.)
 """
 
@@ -27,7 +27,7 @@ NO_NAME = lazy.regex(r"[\s\[\]:]+")
 
 
 class Entry(Struct, gc=False, rename=lambda name: JOURNAL_FIELDS[name]):
-    """Everything of an entry that its line is made of, under journald's names in documents."""
+    """The fields of an entry that its line is made of; in documents they have journald's names."""
 
     message: str | None = None
     realtime: str | None = None
@@ -50,9 +50,9 @@ class Entries:
         self.boot: str | None = None
 
     def pieces(self, entry: Entry, number: int, step: int = 0) -> Iterator[Piece]:
-        """The line of one entry, with its boot's line in front where that changed; none for an entry without a message.
+        """The line of one entry, after a line for its boot where that changed; none for an entry without a message.
 
-        `number`: the line of the original on which the message stands; `step`: from one of its lines to the next.
+        `number`: the message's line in the original file. `step`: from one line of the message to the next in that file.
         """
         if entry.message is None:
             return

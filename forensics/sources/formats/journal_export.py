@@ -5,8 +5,8 @@
     MESSAGE=python3 invoked oom-killer: ...
     <blank line>
 
-A field whose value is no plain text is its name, a line end, eight bytes with the value's length (little-endian), the value and
-a line end. (systemd: Journal Export Formats.)
+A field with a binary value is written as its name, a line end, eight bytes with the length (little-endian), the value and a line
+end. (systemd: Journal Export Formats.)
 """
 
 from collections.abc import Iterator

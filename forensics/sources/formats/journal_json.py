@@ -5,8 +5,8 @@
     RS {...}                                                                                                        json-seq
     {<newline><tab>"MESSAGE" : "...", ... }                                                                         json-pretty
 
-Values are strings, arrays of byte values where they hold control characters, arrays of those where a field came twice, and
-null where they were too long to print.
+Values are strings; arrays of byte values where they hold control characters; arrays of these where a field occurs twice; and null
+where they are too long to print.
 """
 
 import json as standard
@@ -32,7 +32,7 @@ def _recognises(head: Head) -> bool:
 
 
 def decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    """Lines of the entries in `blocks`; each stood where its message stands."""
+    """The lines of the entries in `blocks`; the number of each is that of its message in the original."""
     entries, objects = Entries(), _Objects()
     for first, count, whole in numbered_blocks(blocks):
         plain = None if objects.parts else _plain(whole, count, entries)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from msgspec import convert
 
 from forensics.core import lazy
-from forensics.core.text import counted
+from forensics.core.text import with_noun
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.entry import Entries, Entry
 from forensics.sources.lines import numbered_lines
@@ -46,7 +46,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             fields[last] += "\n" + line.decode("utf-8", "replace")[5 + len(last) :]
     yield from entries.pieces(convert(fields, Entry), at, 1)
     if blobs:
-        note("blob", f"shown as blob data: {counted(blobs, 'message')}; export with `journalctl -a` to read them", None)
+        note("blob", f"shown as blob data: {with_noun(blobs, 'message')}; export with `journalctl -a` to read them", None)
 
 
 def _cursor(text: str) -> dict[str, str]:

@@ -5,7 +5,7 @@
     [{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}                                (Kaggle)    or a list of them)
     {"events":[{"timestamp":1755831607123,"message":"Killed"}, ...]}                                   (CloudWatch)
 
-Newest-first lists are turned around. A line that is no record passes as it stands.
+Lists with the newest record first are reversed. A line that is no record passes unchanged.
 """
 
 import json
@@ -18,7 +18,7 @@ from forensics.sources.formats.documents import objects, parsed
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
-from forensics.sources.turning import turned
+from forensics.sources.turning import oldest_first
 
 TIME_KEYS = ("timestamp", "time", "@timestamp", "ts", "asctime", "datetime", "eventTime", "receiveTimestamp", "date")
 TEXT_KEYS = ("message", "msg", "textPayload", "log", "@message", "MESSAGE", "data", "body", "line", "event", "text")
@@ -115,14 +115,14 @@ def _decode_lines(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             elif line.strip():
                 yield number, 0, line
 
-    return turned(pieces(), note)
+    return oldest_first(pieces(), note)
 
 
 def _decode_list(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     first = next(blocks, b"")
     inside = LIST.match(first[:4096].decode("utf-8", "replace"))
     found = objects(_again(first, blocks), note, inside[1] if inside else None)
-    return turned(_joined(found), note)
+    return oldest_first(_joined(found), note)
 
 
 def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

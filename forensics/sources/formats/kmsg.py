@@ -4,8 +4,8 @@
      SUBSYSTEM=pci                                                       (says what device, left out)
     {"pri": 4, "time": 64.000000, "caller": "T5", "msg": "text"}     ->  <4>[   64.000000][   T5] text
 
-Records are `priority,sequence,microseconds,flags;text`, unprintable bytes as `\\x0a`; a gap in the sequence is messages that
-were lost. (kernel: Documentation/ABI/testing/dev-kmsg.)
+Records are `priority,sequence,microseconds,flags;text`, with unprintable bytes as `\\x0a`. A gap in the sequence means lost
+messages. (kernel: Documentation/ABI/testing/dev-kmsg.)
 """
 
 import re

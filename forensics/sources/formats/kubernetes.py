@@ -71,7 +71,7 @@ def _decode_yaml(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 def _described(leaves: Iterable[Leaf]) -> Iterator[Piece]:
-    """A line for each value that tells something; a container's state begins with a line of its own, with its time."""
+    """A line for each value in use; a container's state begins with a line of its own, with its time."""
     inside: Path = ()
     group: list[Leaf] = []
     for leaf in leaves:
@@ -84,7 +84,7 @@ def _described(leaves: Iterable[Leaf]) -> Iterator[Piece]:
 
 
 def _group(inside: Path, group: list[Leaf]) -> Iterator[Piece]:
-    """The values of one object. Its time, wherever it stands, goes in front of the first line that can carry it."""
+    """The lines of one object. Its time goes before the first line that can have one."""
     time = next((str(v) for path, v, _ in group if path[-1] in TIME_FIELDS and v), "")
     state = STATES.get(str(inside[-2])) if len(inside) > 1 else None
     if state and group:
@@ -100,7 +100,7 @@ def _group(inside: Path, group: list[Leaf]) -> Iterator[Piece]:
 
 
 def _title(inside: Path) -> str:
-    """What the object is, as its nearest name tells."""
+    """The kind of the object, from its nearest name."""
     return str(next((p for p in reversed(inside) if isinstance(p, str)), "event"))
 
 

@@ -4,13 +4,13 @@
                                                                                                      loading
                                                                                                      Killed
 
-Texts are strings or lists of strings, in which a line may go on in the next; an error's traceback holds terminal colours. What
-the cells' code says is left out: nothing in it happened. (nbformat 3 and 4.) Where the front end recorded when a cell ran, its
-heading begins with that time. A cell that ran without an output has its heading alone: the notebook went on there. One that an
-error ended says so in a last line of its own, `In [3]: ended with KeyError`, unless its tags allow the error.
+Texts are strings or lists of strings, and a line may continue in the next string; an error's traceback has terminal colours. The
+code of the cells is left out, because it is no event. (nbformat 3 and 4.) Where the front end recorded when a cell ran, its
+heading begins with that time. A cell that ran without an output has only its heading, which shows that the notebook continued. A
+cell that an error ended gets a last line `In [3]: ended with KeyError`, unless its tags allow the error.
 
-The cell that ran last is last, not the one that stands last: cells are told in the order of their execution counts. A count that
-stands twice is from two sessions of the kernel, of which nothing tells the order; their cells are told as they stand.
+The cell that ran last comes last: cells are in the order of their execution counts. A count that
+occurs twice is from two sessions of the kernel, whose order is unknown; their cells keep their order in the file.
 """
 
 from collections.abc import Iterator
@@ -71,10 +71,10 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 def _in_order_of_execution(cells: list[_Cell]) -> list[int]:
-    """The places of the cells in the order in which they ran.
+    """The indices of the cells in the order in which they ran.
 
-    Where some have a count, what others show is from an earlier session of the kernel and comes first, but for the cell behind
-    the last one that ran: it was running when the log ends, unless an error had ended that one or itself.
+    Where some cells have a count, the outputs of others are from an earlier session of the kernel and come first. The exception
+    is the cell behind the last one that ran: it was running when the log ended, unless an error ended either of the two.
     """
     counts = {i: cell.number for i, cell in enumerate(cells) if isinstance(cell.number, int)}
     if not counts:
@@ -88,7 +88,7 @@ def _in_order_of_execution(cells: list[_Cell]) -> list[int]:
 
 
 def _cells(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[_Cell, list[Piece]]]:
-    """Each cell and its lines, as they stand."""
+    """Each cell and its lines, in the order of the file."""
     cell = _Cell((), 0)
     end = _Ends()
     output: Path = ()
@@ -157,7 +157,7 @@ def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
 
 
 def _end(cell: _Cell) -> Iterator[Piece]:
-    """What is left of a cell, its heading where it ran and printed nothing."""
+    """The last lines of a cell; its heading where it ran and printed nothing."""
     yield from _rest(cell)
     if cell.code and isinstance(cell.number, int):
         yield from _said(cell, cell.line)
@@ -167,7 +167,7 @@ def _end(cell: _Cell) -> Iterator[Piece]:
 
 
 def _rest(cell: _Cell) -> Iterator[Piece]:
-    """What is left of an output: a line without an end, an error without a traceback."""
+    """The last lines of an output: a line without a line end, an error without a traceback."""
     if cell.part:
         yield cell.part_line, 0, _bytes(cell.part)
         cell.part = ""
@@ -188,14 +188,14 @@ def _heading(cell: _Cell) -> str:
 
 
 class _Ends:
-    """Where the kernel died, as far as a notebook tells: behind the last cell that ran."""
+    """Where the kernel may have died, as far as the notebook shows it: behind the last cell that ran."""
 
     def __init__(self) -> None:
         self.last: _Cell | None = None
         self.behind: _Cell | None = None
 
     def of(self, cell: _Cell) -> None:
-        """Take in a cell that is read."""
+        """Take in a cell."""
         if cell.code and (cell.outputs or isinstance(cell.number, int)):
             self.last, self.behind = cell, None
         elif cell.code and self.behind is None:

@@ -1,4 +1,4 @@
-"""Times of records to the form that every line of this program can carry: RFC 3339 with microseconds and offset.
+"""Times of records to the one form of all decoded lines: RFC 3339 with microseconds and offset.
 
 1755831607123456 (microseconds)  ->  2025-08-22T03:00:07.123456+00:00
 """
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from forensics.core import lazy
 
 UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-FIRST_YEAR = 1990  # a number that would be an earlier time is a number of something else
+FIRST_YEAR = 1990  # a number that would be an earlier time is no time
 LAST_YEAR = 2100
 ISO_STAMP_PATTERN = lazy.regex(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?$")
 EPOCH_DIGITS_PATTERN = lazy.regex(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")

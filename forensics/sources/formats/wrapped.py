@@ -1,4 +1,4 @@
-"""Lines that a terminal or a mail program wrapped at 70 to 80 columns, joined again where the width shows it.
+"""Lines that a terminal or a mail program wrapped at 70 to 80 columns, joined again where their width shows the wrapping.
 
     RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.78 GiB tota
     l capacity; 14.32 GiB already allocated)
@@ -6,10 +6,9 @@
     AssertionError: Check batch related parameters. train_batch_size is not
     equal to micro_batch_per_gpu * gradient_acc_step
 
-A terminal cuts where the column ends: then no line is longer than the width, many are exactly as long, and most of the cuts go
-through a word: lines that are as long by chance are not joined. A program that wraps
-at words leaves lines of which each, with the next one's first word, would be too long. Nothing is joined to a line that begins
-like a record of its own.
+A terminal cuts at the last column: then no line is longer than the width, many have exactly that length, and most cuts are inside
+a word. Lines that have that length by chance are not joined. A program that wraps at words leaves lines to which the first word
+of the next line would not fit. Nothing is joined to a line that begins like a record of its own.
 """
 
 import itertools
@@ -55,7 +54,7 @@ def _cut(width: int, line: str, following: str) -> bool:
 
 
 def _no_end(line: str, following: str) -> bool:
-    """Does a word go on from one line to the next, or does the line end with a space? No program writes a line so."""
+    """Does a word continue on the next line, or does the line end with a space? No program ends its lines like that."""
     return line[-1] == " " or (
         line[-1].isalnum() and following[0].isalnum() and not (line[-1].islower() and following[0].isupper())
     )

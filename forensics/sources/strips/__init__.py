@@ -1,4 +1,4 @@
-"""What people's tools put around every line, taken off again without changing the number of lines.
+"""Quoting that mail programs and other tools put around every line, removed without changing the number of lines.
 
     > RuntimeError: CUDA out of memory      ->  RuntimeError: CUDA out of memory
     │ RuntimeError: CUDA out of memory  │   ->  RuntimeError: CUDA out of memory
@@ -16,5 +16,5 @@ STRIPS: tuple[Strip, ...] = (*quotes.STRIPS, *boxes.STRIPS)
 
 
 def needed(head: Head) -> tuple[Strip, ...]:
-    """The strips that the first text of a source asks for."""
+    """The strips that apply to a source, by its first text."""
     return tuple(s for s in STRIPS if s.shows(head))

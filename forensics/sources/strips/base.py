@@ -1,4 +1,4 @@
-"""The form of a strip: whether the first text shows it, and how a line is freed of it."""
+"""The interface of a strip: how it is recognised in the first text, and the pattern to remove from each line."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forensics.adapters.jupyter.message import compose
+from forensics.adapters.jupyter.message import death_message
 from forensics.adapters.jupyter.running_cell import RunningCell
 from forensics.api import Report
 
@@ -74,7 +74,7 @@ def test_the_message_tells_cause_cell_ways_out_and_where_the_report_is(analyze: 
         "task=python,pid=1917,uid=0\nkernel: Memory cgroup out of memory: Killed process 1917 (python) total-vm:9kB, "
         "anon-rss:444796kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:1kB oom_score_adj:0\n"
     )
-    told = compose(Report.of(analyze(dmesg=kill)), FACTS)
+    told = death_message(Report.of(analyze(dmesg=kill)), FACTS)
     lines = told["text"].splitlines()
     assert lines[0].startswith("The kernel died: A memory limit was hit (")
     assert "Cell [12] was running: df = load('<all>')" in lines
@@ -86,7 +86,7 @@ def test_the_message_tells_cause_cell_ways_out_and_where_the_report_is(analyze: 
 
 
 def test_where_nothing_says_why_no_cause_is_named() -> None:
-    told = compose(None, FACTS | {"link": "", "first_line": "", "count": 0})
+    told = death_message(None, FACTS | {"link": "", "first_line": "", "count": 0})
     assert told["text"].startswith("The kernel died: its process was ended by signal 9 (SIGKILL)\n")
     assert told["metadata"]["forensics"]["cause"] is None
     assert "forensics why /b/x" in told["html"]

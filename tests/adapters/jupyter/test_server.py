@@ -26,7 +26,7 @@ def test_a_browsers_request_is_noted_and_passed_on(subprotocol: str) -> None:
         def handle_incoming_message(self, message: object) -> None:
             passed.append(message)
 
-    connection = server.noting(Connection)()
+    connection = server.with_request_notes(Connection)()
     cell = SimpleNamespace(requested=lambda header, code: noted.append((header["msg_id"], code)))
     connection.kernel_manager = SimpleNamespace(provisioner=SimpleNamespace(watch=SimpleNamespace(cell=cell)))
     connection.subprotocol = subprotocol

@@ -237,7 +237,7 @@ def record(target: Path, kubectl: str = "kubectl") -> None:
                 place = Path(folder, name)
                 place.mkdir()
                 with contextlib.suppress(UsageError):
-                    answer.gather(name, Kubectl("stub", SPACE, kubectl), place)
+                    answer.gather_pod(name, Kubectl("stub", SPACE, kubectl), place)
     target.write_text(json.dumps(kept, indent=1) + "\n")
 
 

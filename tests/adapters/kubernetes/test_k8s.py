@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from forensics.adapters.kubernetes.answer import told
+from forensics.adapters.kubernetes.answer import status_sentences
 from forensics.report.short import CUT_NOTE, cut_to
 from tests.adapters.kubernetes import stub_api
 from tests.commandline import in_text as forensics
@@ -76,7 +76,7 @@ def test_without_kubectl_it_says_so(tmp_path: Path) -> None:
 
 def test_a_container_that_waits_is_told_with_its_reason() -> None:
     waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image\nmore"}}
-    said = list(told(stub_api.pod("x", waiting)))
+    said = list(status_sentences(stub_api.pod("x", waiting)))
     assert said[1] == "container main: waiting, ImagePullBackOff, Back-off pulling image"
 
 

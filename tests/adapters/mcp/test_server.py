@@ -12,8 +12,8 @@ pytest.importorskip("mcp")
 import anyio
 from mcp import Client, StdioServerParameters
 
-from forensics.adapters.mcp.asking import Bounds, ask
-from forensics.adapters.mcp.hiding import Hiding
+from forensics.adapters.mcp.asking import AllowedPaths, run_command_line
+from forensics.adapters.mcp.hiding import Redactor
 from forensics.core.errors import UsageError
 
 pytestmark = pytest.mark.seconds
@@ -32,11 +32,11 @@ def asked(*calls: tuple[str, dict[str, Any]], options: tuple[str, ...] = ()) -> 
     """What a server of its own answers to each call, in order."""
     server = StdioServerParameters(command=sys.executable, args=["-P", "-m", "forensics", "mcp", *options])
 
-    async def ask() -> list[Any]:
+    async def run_command_line() -> list[Any]:
         async with Client(server) as client:
             return [await client.call_tool(name, given) for name, given in calls]
 
-    return anyio.run(ask)
+    return anyio.run(run_command_line)
 
 
 def text(result: Any) -> str:
@@ -115,7 +115,7 @@ def test_wrong_use_is_an_error_in_a_line_and_no_value_becomes_an_option(answers:
 def test_nothing_outside_of_the_roots_is_read_not_through_a_link_either(logs: Path, tmp_path: Path) -> None:
     (tmp_path / "link.log").symlink_to(logs / "train.log")
     (tmp_path / "own.log").write_text(LOG)
-    bounds = Bounds([tmp_path])
+    bounds = AllowedPaths([tmp_path])
     assert bounds.checked([str(tmp_path / "own.log")]) == [str(tmp_path / "own.log")]
     for outside in (str(logs / "train.log"), str(tmp_path / "link.log"), f"{tmp_path}/../{logs.name}"):
         with pytest.raises(UsageError, match="outside"):
@@ -123,14 +123,14 @@ def test_nothing_outside_of_the_roots_is_read_not_through_a_link_either(logs: Pa
 
 
 def test_with_names_only_secrets_are_hidden() -> None:
-    said = Hiding(names=True).text(LOG)
+    said = Redactor(names=True).text(LOG)
     assert "/home/alice/run/train.py" in said
     assert "hf_AbCd" not in said
 
 
 def test_a_question_that_prints_without_end_is_cut_and_ended() -> None:
     async def taken() -> tuple[str, bool]:
-        return await ask(["timeline", "--", str(SAMPLES / "oom_leak")], 2000)
+        return await run_command_line(["timeline", "--", str(SAMPLES / "oom_leak")], 2000)
 
     said, more = anyio.run(taken)
     assert (len(said), more) == (2000, True)

@@ -14,5 +14,5 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     folder.mkdir()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     cluster = Cluster(folder)
-    monkeypatch.setattr(programs, "ask", cluster.ask)
+    monkeypatch.setattr(programs, "run_program", cluster.ask)
     return cluster

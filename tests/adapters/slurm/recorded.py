@@ -19,14 +19,14 @@ class Cluster:
             for name, text in job["outputs"].items():
                 (folder / name).write_text(text)
 
-    def ask(self, command: list[str]) -> programs.Answer:
-        """As `programs.ask`."""
+    def ask(self, command: list[str]) -> programs.ProgramOutput:
+        """As `programs.run_program`."""
         if command[0] in self.forgets:
-            return programs.Answer("", "is not installed here")
+            return programs.ProgramOutput("", "is not installed here")
         text = self.lines.get(" ".join(command), "")
         fault = "" if text or command[0] == "sacct" else "Invalid job id specified"
         head = programs.FIELD_DELIMITER.join(programs.SACCT_FIELDS)
-        return programs.Answer(text or (head if command[0] == "sacct" else ""), fault)
+        return programs.ProgramOutput(text or (head if command[0] == "sacct" else ""), fault)
 
 
 def number(name: str) -> str:

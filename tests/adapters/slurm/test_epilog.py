@@ -62,7 +62,7 @@ def test_the_script_keeps_its_options() -> None:
 def told(name: str, slurm: Cluster, *words: str) -> Path:
     """The folder after an epilog of the recorded job."""
     folder = slurm.folder.parent / "spool"
-    slurm.lines[" ".join(programs.sacct("53_3"))] = slurm.lines[" ".join(programs.sacct("53"))]
+    slurm.lines[" ".join(programs.sacct_command("53_3"))] = slurm.lines[" ".join(programs.sacct_command("53"))]
     env = {
         "SLURM_JOB_ID": number(name),
         "SLURM_JOB_UID": str(os.getuid()),
@@ -92,7 +92,7 @@ def test_of_an_array_the_task_that_ended_here_is_told_alone(slurm: Cluster) -> N
 
 
 def array(slurm: Cluster) -> accounting.Job:
-    return accounting.read(slurm.lines[" ".join(programs.sacct(number("array")))], number("array"))
+    return accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command(number("array")))], number("array"))
 
 
 def test_a_good_end_leaves_nothing(slurm: Cluster) -> None:

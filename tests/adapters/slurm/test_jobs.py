@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from forensics.adapters.slurm import accounting, evidence, node, outputs, programs
-from forensics.adapters.slurm.accounting import Job, Row
+from forensics.adapters.slurm.accounting import Job, SacctRow
 from forensics.capture.kernel import KernelLog
 from forensics.core.errors import UsageError
 from tests.adapters.slurm.recorded import Cluster, number
@@ -84,10 +84,10 @@ def test_slurms_word_stands_in_front_and_a_step_that_contradicts_it(slurm: Clust
 def test_one_step_one_task_one_component(slurm: Cluster) -> None:
     job, array, het = number("step_fails"), number("array"), number("het")
     assert "step 54.0" in forensics("slurm", f"{job}.0").stdout
-    rows = accounting.read(slurm.lines[" ".join(programs.sacct(array))], f"{array}_1")
+    rows = accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command(array))], f"{array}_1")
     assert [r.id for r in rows.jobs] == [f"{array}_1"]
     assert not rows.went_wrong
-    rows = accounting.read(slurm.lines[" ".join(programs.sacct(het))], het)
+    rows = accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command(het))], het)
     assert [r.id for r in rows.jobs] == [f"{het}+0", f"{het}+1"]
 
 
@@ -148,7 +148,7 @@ def test_the_node_tells_only_of_this_job(slurm: Cluster, tmp_path: Path, monkeyp
         "_ask",
         lambda self: self._add("2026-11-22T21:19:50,534368+00:00 Memory cgroup out of memory") or setattr(self, "way", "dmesg"),
     )
-    found = node.node_logs(accounting.read(slurm.lines[" ".join(programs.sacct("56"))], "56").concerned, [])
+    found = node.node_logs(accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command("56"))], "56").concerned, [])
     assert found["slurmd.log"] == log.read_text().splitlines()[:1]
     assert found["kernel.log"][0].endswith(":50.534368 Memory cgroup out of memory")
 
@@ -218,13 +218,13 @@ def test_a_number_that_is_also_an_arrays_task_or_was_used_years_ago_is_one_job()
     }
     step = {"JobID": "287.0", "State": "FAILED", "Start": "2021-01-01T00:00:06"}
     text = accounted(old, step, task, mine, {**step, "Start": "2026-11-22T22:30:06", "State": "COMPLETED"})
-    found = accounting.read(text, "287")
+    found = accounting.read_accounting(text, "287")
     assert [(r.id, r.state) for r in (*found.jobs, *found.steps, *found.earlier)] == [
         ("287", "COMPLETED"),
         ("287.0", "COMPLETED"),
     ]
-    assert [r.id for r in accounting.read(accounted(task), "287").jobs] == ["268_19"]
-    assert [r.id for r in accounting.read(text, "268_19").jobs] == ["268_19"]
+    assert [r.id for r in accounting.read_accounting(accounted(task), "287").jobs] == ["268_19"]
+    assert [r.id for r in accounting.read_accounting(text, "268_19").jobs] == ["268_19"]
 
 
 def test_an_array_of_two_thousand_is_read_in_a_moment() -> None:
@@ -233,11 +233,11 @@ def test_an_array_of_two_thousand_is_read_in_a_moment() -> None:
         for i in range(2_000)
     ]
     steps = [{**r, "JobID": f"{r['JobID']}.batch"} for r in rows]
-    found = accounting.read(accounted(*rows, *steps), "9")
+    found = accounting.read_accounting(accounted(*rows, *steps), "9")
     assert len(found.jobs) == 2_000
     assert len(found.concerned) == 1_000
-    assert len(accounting.table(found)) == 1 + 2 * accounting.MOST_SHOWN
-    assert next(accounting.told(found, {}))[0] == "2000 parts of one job: 1000 COMPLETED, 1000 FAILED"
+    assert len(accounting.sacct_table(found)) == 1 + 2 * accounting.MOST_SHOWN
+    assert next(accounting.accounting_sentences(found, {}))[0] == "2000 parts of one job: 1000 COMPLETED, 1000 FAILED"
 
 
 def test_a_captured_run_of_the_job_is_read(slurm: Cluster, tmp_path: Path) -> None:
@@ -245,11 +245,11 @@ def test_a_captured_run_of_the_job_is_read(slurm: Cluster, tmp_path: Path) -> No
         bundle = tmp_path / "state/forensics" / name
         bundle.mkdir(parents=True)
         (bundle / "run.json").write_text(json.dumps({"identity": {"slurm": {"SLURM_JOB_ID": job}}}))
-    assert evidence.bundles({"49"}) == [str(tmp_path / "state/forensics/mine")]
+    assert evidence.bundles_of_jobs({"49"}) == [str(tmp_path / "state/forensics/mine")]
 
 
-def row(**fields: str) -> Row:
-    return Row(
+def row(**fields: str) -> SacctRow:
+    return SacctRow(
         {"JobID": "12_3", "JobIDRaw": "15", "JobName": "train", "User": "alice", "NodeList": "n1,n2", "WorkDir": "/work"} | fields
     )
 
@@ -265,15 +265,15 @@ def row(**fields: str) -> Row:
     ],
 )
 def test_where_output_lies_by_the_options_of_sbatch(submitted: str, found: list[str]) -> None:
-    assert outputs.paths(row(SubmitLine=submitted), {}) == found
+    assert outputs.output_paths(row(SubmitLine=submitted), {}) == found
 
 
 def test_the_scripts_own_options_count_where_the_command_line_has_none(tmp_path: Path) -> None:
     (tmp_path / "train.sh").write_text("#!/bin/bash\n#SBATCH --output=from-script-%j.out   # a note\n#SBATCH -e errors.txt\n")
     mine = row(WorkDir=str(tmp_path), SubmitLine="sbatch train.sh")
-    assert outputs.paths(mine, {}) == [f"{tmp_path}/from-script-15.out", f"{tmp_path}/errors.txt"]
+    assert outputs.output_paths(mine, {}) == [f"{tmp_path}/from-script-15.out", f"{tmp_path}/errors.txt"]
     mine = row(WorkDir=str(tmp_path), SubmitLine="sbatch -o won.out train.sh")
-    assert outputs.paths(mine, {})[0] == f"{tmp_path}/won.out"
+    assert outputs.output_paths(mine, {})[0] == f"{tmp_path}/won.out"
 
 
 @pytest.mark.parametrize(
@@ -291,6 +291,6 @@ def test_node_lists() -> None:
 
 
 def test_an_empty_answer_is_no_job() -> None:
-    assert accounting.read("", "1") == Job((), (), ())
+    assert accounting.read_accounting("", "1") == Job((), (), ())
     with pytest.raises(UsageError):
-        evidence.gather("one", Path())
+        evidence.gather_evidence("one", Path())

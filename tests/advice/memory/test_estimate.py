@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from forensics.advice.memory import Need, Sample, estimate, largest_batch, sample_of, savings
 from forensics.advice.memory.activations import kind_of, transformer
-from forensics.advice.memory.fit import accumulated
+from forensics.advice.memory.fit import accumulation
 from forensics.cli.app import build
 from forensics.model import Layer
 from tests.context.test_architecture import KERAS
@@ -91,7 +91,7 @@ def test_savings_are_those_of_this_case_largest_first() -> None:
 
 @pytest.mark.parametrize(("batch", "fitting", "expected"), [(64, 20, (16, 4)), (64, 1, (1, 64)), (48, 47, (32, 2))])
 def test_accumulation_makes_the_batch_again(batch: int, fitting: int, expected: tuple[int, int]) -> None:
-    step, times = accumulated(batch, fitting)
+    step, times = accumulation(batch, fitting)
     assert (step, times) == expected
     assert step * times >= batch
 

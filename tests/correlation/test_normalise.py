@@ -9,12 +9,12 @@ from forensics.correlation import normalise
 
 @pytest.mark.parametrize("text", ["0000:3b:00", "0000:3B:00.0", "00000000:3b:00.0", "3b:00.0", "0:3b:0"])
 def test_an_address_in_any_spelling_is_one(text: str) -> None:
-    assert normalise.pci(text) == "0000:3b:00"
+    assert normalise.normalise_pci(text) == "0000:3b:00"
 
 
 @pytest.mark.parametrize("text", ["", "3b", "12:34:56:78", "GPU-3b:00.0", "0000:3b:00.0:1"])
 def test_what_is_no_address_is_none(text: str) -> None:
-    assert normalise.pci(text) == ""
+    assert normalise.normalise_pci(text) == ""
 
 
 @pytest.mark.parametrize(("number", "address"), [("65000", "0000:65:00"), ("1e0", "0000:00:1e"), ("101c00000", "101c:00:00")])
@@ -25,12 +25,12 @@ def test_nccls_number_is_the_digits_of_an_address(number: str, address: str) -> 
 @given(st.integers(0, 0xFFFF), st.integers(0, 0xFF), st.integers(0, 0x1F), st.integers(0, 7))
 def test_both_ways_to_write_an_address_agree(domain: int, bus: int, device: int, function: int) -> None:
     digits = f"{domain:x}{bus:02x}{device:02x}{function:x}".lstrip("0") or "0"
-    assert normalise.bus_id(digits) == normalise.pci(f"{domain:08X}:{bus:02X}:{device:02X}.{function}")
+    assert normalise.bus_id(digits) == normalise.normalise_pci(f"{domain:08X}:{bus:02X}:{device:02X}.{function}")
 
 
 @pytest.mark.parametrize("text", ["localhost", "localhost.localdomain", "10.0.0.4", "fe80::1", "3", "", "kernel"])
 def test_a_name_that_every_host_has_names_none(text: str) -> None:
-    assert normalise.host(text) == ""
+    assert normalise.normalise_host(text) == ""
 
 
 @pytest.mark.parametrize(("a", "b", "same"), [("n1", "n1.x.y", True), ("n1", "n10", False), ("n1.x", "n1.y", False)])
@@ -39,15 +39,15 @@ def test_a_short_name_and_a_full_one_are_one_host(a: str, b: str, same: bool) ->
 
 
 def test_a_name_is_cut_as_the_kernel_cuts_it() -> None:
-    assert normalise.comm("ray::train_worker") == normalise.comm("ray::train_work") == "ray::train_work"
-    assert normalise.comm("größenordnung-ü") == "größenordnung"  # 15 bytes, and no half character
+    assert normalise.kernel_comm("ray::train_worker") == normalise.kernel_comm("ray::train_work") == "ray::train_work"
+    assert normalise.kernel_comm("größenordnung-ü") == "größenordnung"  # 15 bytes, and no half character
 
 
 @pytest.mark.parametrize("name", ["python3.11", "pt_main_thread", "bash", "java", "sh", ""])
 def test_a_name_of_many_processes_tells_nothing(name: str) -> None:
-    assert not normalise.is_telling(name)
+    assert not normalise.is_distinctive(name)
 
 
 @pytest.mark.parametrize("name", ["ray::train_work", "gunicorn", "tritonserver", "raylet"])
 def test_a_name_of_few_processes_tells_something(name: str) -> None:
-    assert normalise.is_telling(name)
+    assert normalise.is_distinctive(name)

@@ -37,8 +37,8 @@ def ties(text: str, number: int, name: str = "a.log") -> list[tuple[int, dict[st
     scan = Scan(text_source(name, text), len(text), len(rows), (), {"roster": (region,)}, (), ())
     fields = ("host", "pid", "rank", "local_rank", "gpu", "pci", "uuid")
     return [
-        (t.line, {f: v for f in fields if (v := getattr(t.subject, f)) not in ("", -1) and (f != "pid" or v)})
-        for t in correlation.ties([scan])
+        (t.line, {f: v for f in fields if (v := getattr(t.ids, f)) not in ("", -1) and (f != "pid" or v)})
+        for t in correlation.read_id_mappings([scan])
     ]
 
 
@@ -69,4 +69,4 @@ def test_the_scanner_finds_such_lines(knowledge) -> None:  # type: ignore[no-unt
     from forensics.scan import scan
 
     read = scan(text_source("train.log", "start\n" + SMI + TABLE), knowledge, print)
-    assert [t.subject.pid for t in correlation.ties([read]) if t.subject.pid] == [4711, 4711]
+    assert [t.ids.pid for t in correlation.read_id_mappings([read]) if t.ids.pid] == [4711, 4711]

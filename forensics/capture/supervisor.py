@@ -1,8 +1,8 @@
-"""The process that holds the job: it starts it, passes its output on, watches it and closes the bundle.
+"""The supervising process of a job: it starts the job, relays its output, watches it and closes the bundle.
 
-It outlives the command `run` that a person sees, so that a SIGKILL of that one ends neither the job nor its output. Where the
-output is a terminal it leads the session of a pty, in which job control works as it does on the terminal itself; else it stays in
-the process group of `run`, so that it can tell a signal to the whole group from one to `run` alone.
+It survives a SIGKILL of the command `run` that the user sees; then job and output continue. Where the output is a terminal, it
+leads the session of a pty, in which job control works as on the terminal itself. Otherwise it stays in the process group of
+`run`, so that it can distinguish a signal to the whole group from a signal to `run` alone.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import threading
 import time
 
 from forensics.capture import proc
-from forensics.capture.account import account
+from forensics.capture.account import closing_lines
 from forensics.capture.bundle import Bundle
-from forensics.capture.collector import Collector, Thread
+from forensics.capture.collector import Collector, WaitingThread
 from forensics.capture.joblog import JobLog
-from forensics.capture.prepare import environment, linked_folders
+from forensics.capture.prepare import job_environment, linked_folders
 from forensics.capture.reporting import afterwards, analyse, remember_end, says_nothing_crashed
-from forensics.capture.streams import Streams
-from forensics.capture.times import stamp
+from forensics.capture.streams import JobStreams
+from forensics.capture.times import time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
     from forensics.capture.options import Options
 
-CAPTURED_WORD, PLAIN_WORD = b"c", b"p"  # words to the job's process: begin, with our streams or with those of `run`
-DRAIN_S = 0.5  # after the end the output of processes left behind is waited for so long
+CAPTURED_WORD, PLAIN_WORD = b"c", b"p"  # commands to the job's process: begin, with captured streams or with those of `run`
+DRAIN_S = 0.5  # after the end, the wait for the output of processes left behind
 GROUP_SIGNAL_S = 0.005  # a signal to a group is put to its members one after the other
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells answer (POSIX, 2.8.2)
 GRACE_KERNEL_S = 0.02  # the kernel's lines about a kill arrive before wait() returns; those of a crash soon after
 
 
-class Keeper:
-    """`link`: to the `run` that is seen. `forwarded`: signals that are watched for the group."""
+class JobSupervisor:
+    """Starts and supervises the job. `link`: socket to `run`. `forwarded`: the signals that `run` forwards."""
 
-    def __init__(self, options: Options, link: socket.socket, streams: Streams, forwarded: set[int]) -> None:
+    def __init__(self, options: Options, link: socket.socket, streams: JobStreams, forwarded: set[int]) -> None:
         self.options, self.link, self.streams, self.forwarded = options, link, streams, forwarded
         self.job, self.refused = 0, ""
         self.bundle: Bundle | None = None
@@ -51,20 +51,20 @@ class Keeper:
         self.signals: list[dict[str, Any]] = []  # those that `run` received
 
     def tell(self, **message: object) -> None:
-        """A message to `run`, if it is still there."""
+        """Send a message to `run`, if it still lives."""
         with contextlib.suppress(OSError):
             self.link.send(json.dumps(message).encode())
 
     def say(self, line: str) -> None:
-        """One line for the user."""
+        """Show one line to the user."""
         self.tell(say=line)
 
     def keep(self) -> NoReturn:
-        """Start the job, hold it to its end; never returns."""
+        """Start the job and supervise it to its end; never returns."""
         signal.pthread_sigmask(signal.SIG_BLOCK, self.forwarded | {signal.SIGTTOU, signal.SIGTTIN, signal.SIGPIPE})
         self._open_bundle()
         go, heard = self._fork()
-        collects = Thread()
+        collects = WaitingThread()
         try:
             collects = self._threads()
             word = CAPTURED_WORD
@@ -93,13 +93,13 @@ class Keeper:
         self.streams.drained(None)
         os._exit(0)
 
-    def _threads(self) -> Thread:
+    def _threads(self) -> WaitingThread:
         """Start all threads that are needed later, when the job may have filled its limit of processes.
 
         Raises RuntimeError where it is full already.
         """
         threading.Thread(target=self._listen, daemon=True).start()
-        collects = Thread()
+        collects = WaitingThread()
         collects.start()
         if self.bundle:
             self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
@@ -115,10 +115,10 @@ class Keeper:
             self.say(f"nothing is captured: {error.filename}: {error.strerror}")
 
     def _fork(self) -> tuple[int, int]:
-        """Make the process that becomes the job: it waits for a word. Where to write it, and where its answer comes from."""
+        """Fork the process that becomes the job, which waits for a command. Returns the fds for the command and the answer."""
         env = dict(os.environ)
         if self.bundle:
-            env |= environment(env, self.options, self.bundle.folder)
+            env |= job_environment(env, self.options, self.bundle.folder)
         heard, said = os.pipe()
         waits, go = os.pipe()
         self.job = os.fork()
@@ -165,7 +165,7 @@ class Keeper:
                 return status
 
     def _listen(self) -> None:
-        """Do what `run` asks for."""
+        """Act on the messages of `run`."""
         while True:
             try:
                 data = self.link.recv(4096)
@@ -194,7 +194,7 @@ class Keeper:
             self.signals.append(sent)
 
     def _went_to_all(self, number: int) -> bool:
-        """Did this signal go to the whole group of `run` and the job? Then it waits here, where it is blocked, too."""
+        """Did this signal go to the whole group of `run` and the job? Then it is pending here, too, where it is blocked."""
         return signal.sigtimedwait({number}, GROUP_SIGNAL_S) is not None
 
     def _close(self, status: int) -> None:
@@ -236,7 +236,7 @@ def finish(
     closing: list[str] | None = None,
 ) -> None:
     """Write what is known at the end. `notes`: of whoever asked for the capture; `closing`: the last lines of job.log."""
-    lines = account(collector, status) if closing is None else closing
+    lines = closing_lines(collector, status) if closing is None else closing
     if log is None:
         bundle.write("job.log", "".join(line + "\n" for line in lines))
     else:
@@ -249,15 +249,18 @@ def finish(
         collector.closed = [c for c in collector.closed if c["what"] != "the kernel's log"]
     bundle.write_rows(
         "exits.jsonl",
-        ({**e, "end": stamp(e["end"])} | ({"start": stamp(e["start"])} if "start" in e else {}) for e in collector.tree.ends),
+        (
+            {**e, "end": time_text(e["end"])} | ({"start": time_text(e["start"])} if "start" in e else {})
+            for e in collector.tree.ends
+        ),
     )
-    bundle.write_rows("memory.jsonl", ({**r, "time": stamp(r["time"])} for r in collector.samples.rows))
-    bundle.write_run(collector.told(True, status) | ({"notes": notes} if notes else {}))
+    bundle.write_rows("memory.jsonl", ({**r, "time": time_text(r["time"])} for r in collector.samples.rows))
+    bundle.write_run(collector.run_record(True, status) | ({"notes": notes} if notes else {}))
     collector.tree.close()
 
 
 def binary_kind(path: str) -> str:
-    """What a file is that the kernel could not start: a program of another kind of machine, or none."""
+    """The kind of a file that the kernel could not start: a program for another machine, or no program."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         return " (a program for another kind of machine)" if file.read(4) == b"\x7fELF" else " (no program, and no #! line)"
     return ""
@@ -272,7 +275,7 @@ def adopt_orphans() -> None:
 
 
 def restore_signals(blocked: set[int]) -> None:
-    """In the job: what this program ignores or blocks is as it was."""
+    """In the job: restore the signals that this program ignores or blocks."""
     for number in (signal.SIGPIPE, getattr(signal, "SIGXFSZ", None)):
         if number is not None:
             signal.signal(number, signal.SIG_DFL)

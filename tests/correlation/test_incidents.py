@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forensics.correlation import incidents, links, place, settled
-from forensics.correlation.stream import entries, lines, merged
+from forensics.correlation import align_clocks, assign_times, find_links, group_incidents
+from forensics.correlation.stream import entries, merge_streams, numbered_lines
 from forensics.model import Observation, Warning
 from tests.correlation.helpers import clock_for, clocks_for, event, source_of
 from tests.detectors.regions import knowledge
@@ -19,8 +19,8 @@ DIED = "2025-05-02 {time} INFO worker (pid 4242) died"
 
 def joined(texts: dict[str, str], events: list[Observation]) -> tuple[list[Observation], list[Warning]]:
     noted: list[Warning] = []
-    clocks = settled(events, clocks_for(**{k.replace(".", "_"): v for k, v in texts.items()}), knowledge(), noted.append)
-    return place(events, clocks), noted
+    clocks = align_clocks(events, clocks_for(**{k.replace(".", "_"): v for k, v in texts.items()}), knowledge(), noted.append)
+    return assign_times(events, clocks), noted
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_clock_set_back_does_not_turn_the_lines_of_its_source() -> None:
     events = [event("a.log", n, row) for n, row in enumerate(rows, 1)]
     got, _ = joined({"a.log": "\n".join(rows)}, events)
     assert [e.line for e in got] == [1, 2, 3]
-    assert [e.line for e in incidents(got, knowledge())[0].events] == [1, 2, 3]
+    assert [e.line for e in group_incidents(got, knowledge())[0].events] == [1, 2, 3]
     assert got[2].time == datetime(2025, 5, 2, 10, 0, 4, tzinfo=UTC)
 
 
@@ -105,18 +105,18 @@ def test_two_clocks_in_one_source_make_two_incidents_not_one_a_turn() -> None:
     rows = [f"2025-05-02 {h}:00:0{s},000 INFO a" for s in range(4) for h in (10, 17)]
     events = [event("a.log", n, row) for n, row in enumerate(rows, 1)]
     got, _ = joined({"a.log": "\n".join(rows)}, events)
-    assert [len(i.events) for i in incidents(got, knowledge())] == [4, 4]
+    assert [len(i.events) for i in group_incidents(got, knowledge())] == [4, 4]
 
 
 def test_the_same_pid_on_two_hosts_is_no_link() -> None:
     a = event("a.log", 1, "x", pid=4242, host="n1")
-    assert links([a, event("b.log", 1, "x", pid=4242, host="n2")]) == []
-    assert [k.by for k in links([a, event("b.log", 1, "x", pid=4242, host="n1")])] == ["pid 4242"]
+    assert find_links([a, event("b.log", 1, "x", pid=4242, host="n2")]) == []
+    assert [k.by for k in find_links([a, event("b.log", 1, "x", pid=4242, host="n1")])] == ["pid 4242"]
 
 
 def test_lines_are_numbered_over_blocks() -> None:
     source = source_of("a.log", "one\ntwo is longer than a block\n\nfour")
-    assert [(x.number, x.text) for x in lines(source, lambda _: None)] == [
+    assert [(x.number, x.text) for x in numbered_lines(source, lambda _: None)] == [
         (1, "one"),
         (2, "two is longer than a block"),
         (3, ""),
@@ -144,7 +144,7 @@ def test_merging_keeps_each_sources_order_and_loses_nothing(seconds: list[list[i
         clock = clock_for(text)[0]
         if not clock.backwards:
             streams.append((clock, entries(source_of(f"{n}.log", text), clock)))
-    got = list(merged(streams))
+    got = list(merge_streams(streams))
     assert len(got) == sum(len(offsets) + 2 for offsets in seconds[: len(streams)]) or len(streams) < len(seconds)
     for source in {e.source for e in got}:
         numbers = [e.line for e in got if e.source == source]
@@ -154,7 +154,7 @@ def test_merging_keeps_each_sources_order_and_loses_nothing(seconds: list[list[i
 def test_sources_whose_clocks_never_fall_are_merged_by_time() -> None:
     texts = {f"{n}.log": "".join(f"2025-05-02 10:{m:02d}:00,000 INFO {n}\n" for m in range(n, 60, 3)) for n in range(3)}
     streams = [(c := clock_for(t)[0], entries(source_of(name, t), c)) for name, t in texts.items()]
-    got = [e.time for e in merged(streams)]
+    got = [e.time for e in merge_streams(streams)]
     assert len(got) == 60 and got == sorted(got)  # type: ignore[type-var]
 
 
@@ -163,14 +163,14 @@ def test_a_hardware_fault_that_comes_back_is_one_incident() -> None:
     lines_ = [f"{day} 10:00:00 INFO Xid (PCI:0000:{gpu}:00): 95" for day, gpu in when.items()]
     made = [event("a.log", n, x, cause="gpu_hardware.ecc", pci=x[-11:-5]) for n, x in enumerate(lines_, 1)]
     got, _ = joined({"a.log": "\n".join(lines_) + "\n"}, made)
-    assert [[e.line for e in i.events] for i in incidents(got, knowledge())] == [[1, 3], [2]]
+    assert [[e.line for e in i.events] for i in group_incidents(got, knowledge())] == [[1, 3], [2]]
 
 
 def test_seconds_since_boot_part_incidents_as_times_do() -> None:
     lines_ = [f"[{at:5d}.888109] {KILL}" for at in (600, 2_000, 20_000, 20_100)]
     events = [event("dmesg.log", n, text, "host_memory.oom_cgroup", pid=n) for n, text in enumerate(lines_, 1)]
     placed, _ = joined({"dmesg.log": "\n".join(lines_)}, events)
-    assert [[e.line for e in i.events] for i in incidents(placed, knowledge())] == [[3, 4], [1, 2]]
+    assert [[e.line for e in i.events] for i in group_incidents(placed, knowledge())] == [[3, 4], [1, 2]]
 
 
 def test_a_boot_that_was_silent_for_hours_is_another_incident() -> None:
@@ -178,7 +178,7 @@ def test_a_boot_that_was_silent_for_hours_is_another_incident() -> None:
         lines_ = [f"[ 9000.888109] {KILL}", "[    0.000000] Linux version 6.1.0 (a@b)", f"[{at:5d}.888109] {KILL}"]
         events = [event("dmesg.log", n, lines_[n - 1], "host_memory.oom_cgroup", pid=n) for n in (1, 3)]
         placed, _ = joined({"dmesg.log": "\n".join(lines_)}, events)
-        assert [[e.line for e in i.events] for i in incidents(placed, knowledge())] == parts
+        assert [[e.line for e in i.events] for i in group_incidents(placed, knowledge())] == parts
 
 
 def test_what_the_kernel_told_last_belongs_to_what_the_job_told_last() -> None:
@@ -187,7 +187,7 @@ def test_what_the_kernel_told_last_belongs_to_what_the_job_told_last() -> None:
     events = [event("dmesg.log", n, text, "host_memory.oom_cgroup", pid=n) for n, text in enumerate(kernel, 1)]
     events.append(event("train.log", 1, job, "process.worker_died", pid=4242))
     placed, _ = joined({"dmesg.log": "\n".join(kernel), "train.log": job}, events)
-    first, second = incidents(placed, knowledge())
+    first, second = group_incidents(placed, knowledge())
     assert {e.place for e in first.events} == {("train.log", 1), ("dmesg.log", 2)}
     assert [e.place for e in second.events] == [("dmesg.log", 1)]
 
@@ -198,11 +198,11 @@ def test_deaths_that_only_a_kernel_log_tells_are_incidents_of_their_own() -> Non
     killed = [event("dmesg.log", n, text, "host_memory.oom_cgroup", pid=n) for n, text in enumerate(kernel, 1)]
     deaths = [replace(e, kind="kernel_oom") for e in killed]
     placed, _ = joined({"dmesg.log": "\n".join(kernel)}, deaths)
-    assert [[e.line for e in i.events] for i in incidents(placed, knowledge())] == [[3], [1, 2]]
+    assert [[e.line for e in i.events] for i in group_incidents(placed, knowledge())] == [[3], [1, 2]]
     job = "2025-05-02 17:41:00,000 INFO rank 0 waits"
     late = event("train.log", 1, job, "distributed.timeout")
     placed, _ = joined({"dmesg.log": "\n".join(kernel), "train.log": job}, [*deaths, late])
-    assert len(incidents(placed, knowledge())) == 1
+    assert len(group_incidents(placed, knowledge())) == 1
     disk = event("dmesg.log", 1, kernel[0], "storage.io_error")
     placed, _ = joined({"dmesg.log": "\n".join(kernel)}, [disk, *deaths[1:]])
-    assert [[e.line for e in i.events] for i in incidents(placed, knowledge())] == [[3], [1, 2]]
+    assert [[e.line for e in i.events] for i in group_incidents(placed, knowledge())] == [[3], [1, 2]]

@@ -1,8 +1,9 @@
-"""What a person starts and waits for: passes signals and keys on, stops and goes on with the job, and ends with its status.
+"""The process that the user starts and waits for: forwards signals and keys, stops and continues with the job, returns its
+status.
 
-    forensics run -- python train.py       front (this)  --forks-->  keeper  --starts-->  python train.py
+    forensics run -- python train.py       this process  --forks-->  supervisor  --starts-->  python train.py
 
-A signal that reached the whole process group is the job's already and is not passed on again.
+A signal that reached the whole process group has reached the job, too, and is not forwarded again.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import tty
 
 from forensics.capture import proc
 from forensics.capture.bundle import report_text
-from forensics.capture.keeper import Keeper
-from forensics.capture.streams import Streams
+from forensics.capture.streams import JobStreams
+from forensics.capture.supervisor import JobSupervisor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,20 +47,20 @@ FORWARDED: tuple[str, ...] = (
 )
 FORWARDED += ("SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU")
 FROM_KERNEL = 128  # si_code SI_KERNEL: a key of the terminal, a terminal that went away
-STOP_WAIT_S = 0.03  # the keeper has passed a signal on, and the job has stopped, within so long
+STOP_WAIT_S = 0.03  # within this time the supervisor has forwarded a signal and the job has stopped
 STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
-def forwarded() -> set[int]:
-    """The signals that are passed on: those of FORWARDED that were not ignored when we were started (nohup, background)."""
+def forwarded_signals() -> set[int]:
+    """The signals to forward: those of FORWARDED that were not ignored when this process was started (nohup, background)."""
     found = {int(getattr(signal, name)) for name in FORWARDED if hasattr(signal, name)}
     return {n for n in found if signal.getsignal(n) != signal.SIG_IGN}
 
 
 def main(options: Options) -> NoReturn:
     """Run the command to its end; exits with its status."""
-    wanted = forwarded()
-    streams = Streams()
+    wanted = forwarded_signals()
+    streams = JobStreams()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     sys.stdout.flush()
@@ -67,7 +68,7 @@ def main(options: Options) -> NoReturn:
         ours.close()
         try:
             streams.lead_session()
-            Keeper(options, theirs, streams, wanted).keep()
+            JobSupervisor(options, theirs, streams, wanted).keep()
         except BaseException as error:
             os.write(2, f"forensics: {type(error).__name__}: {error}\n".encode())
         finally:
@@ -76,7 +77,7 @@ def main(options: Options) -> NoReturn:
     streams.close_ours()
     proc.protect_from_memory_killer()
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted | {signal.SIGCHLD})
-    front = Front(options, ours, streams, wanted)
+    front = Foreground(options, ours, streams, wanted)
     try:
         status = front.wait()
     finally:
@@ -87,10 +88,10 @@ def main(options: Options) -> NoReturn:
     os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
 
 
-class Front:
-    """The side that is seen. `wait` holds on until the job has ended."""
+class Foreground:
+    """The process that the user sees. `wait` returns when the job has ended."""
 
-    def __init__(self, options: Options, link: socket.socket, streams: Streams, wanted: set[int]) -> None:
+    def __init__(self, options: Options, link: socket.socket, streams: JobStreams, wanted: set[int]) -> None:
         self.options, self.link, self.streams, self.wanted = options, link, streams, wanted
         self.status: int | None = None
         self.done: dict[str, Any] | None = None
@@ -105,7 +106,7 @@ class Front:
             threading.Thread(target=self._type, daemon=True).start()
 
     def keys(self, raw: bool) -> None:
-        """Keys go to the job as they are, or are the shell's again."""
+        """Switch the terminal: raw, so that keys go to the job unchanged, or back to the shell's mode."""
         if not self.interactive:
             return
         with contextlib.suppress(termios.error, OSError):
@@ -141,18 +142,18 @@ class Front:
             return
         sender = proc.stat(found.si_pid) if found.si_pid else None
         names = {"comm": sender.comm if sender else "", "command": proc.command_line(found.si_pid) if found.si_pid else ""}
-        self._send({**self._told(found), **names})
+        self._send({**self._signal_message(found), **names})
         if number == signal.SIGCONT:
             self.keys(True)
 
-    def _told(self, found: signal.struct_siginfo) -> dict[str, Any]:
-        """A signal as the keeper is told of it. `typed`: by a key, or because the terminal went away."""
+    def _signal_message(self, found: signal.struct_siginfo) -> dict[str, Any]:
+        """The message about a signal to the supervising process. `typed`: by a key, or because the terminal went away."""
         typed = found.si_code == FROM_KERNEL
         return {"signal": found.si_signo, "pid": found.si_pid, "uid": found.si_uid, "code": found.si_code, "typed": typed}
 
     def _stop_key(self, found: signal.struct_siginfo) -> None:
-        """We were asked to stop: the job is stopped, and so are we until it goes on."""
-        self._send(self._told(found))
+        """A stop signal for this process: stop the job, and this process until the job continues."""
+        self._send(self._signal_message(found))
         if not self.streams.pty:
             time.sleep(STOP_WAIT_S)
             state = proc.stat(self.job)
@@ -160,7 +161,7 @@ class Front:
                 os.kill(os.getpid(), signal.SIGSTOP)
 
     def _suspend(self) -> None:
-        """The job was stopped by a key of the pty: the whole line of commands stops, as it would without us."""
+        """A key of the pty stopped the job: stop the whole pipeline, as without this program."""
         self.stopped = 0
         self.keys(False)
         os.killpg(os.getpgrp(), signal.SIGSTOP)
@@ -172,7 +173,7 @@ class Front:
             self.link.send(json.dumps(message).encode())
 
     def _listen(self) -> None:
-        """Hear what the keeper says."""
+        """Read the messages of the supervisor."""
         while True:
             try:
                 data = self.link.recv(65536)
@@ -200,7 +201,7 @@ class Front:
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGCHLD)
 
     def _type(self) -> None:
-        """Pass keys on while we are in the foreground."""
+        """Forward keys while this process is in the foreground."""
         while self.done is None:
             if self.saved is None or not _in_foreground():
                 time.sleep(0.1)

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from forensics import pipeline
 from forensics.core.errors import UsageError
-from forensics.correlation import Choice
-from forensics.correlation.bounds import bound
-from forensics.correlation.filters import named
-from forensics.correlation.split_bursts import parted
+from forensics.correlation import Filter
+from forensics.correlation.bounds import parse_time_bound
+from forensics.correlation.filters import names_job
+from forensics.correlation.split_bursts import split_bursts
 from forensics.database import HEALTHY, Database
 from forensics.model import Report
 from tests.conftest import text_source
@@ -46,13 +46,13 @@ ENDED_WELL = TRAIN.replace("INFO bye", "INFO Training completed successfully")
 
 def asked(
     since: str | None = None, until: str | None = None, pid: int | None = None, job: str | None = None, last: bool = False
-) -> Choice:
-    return Choice.of(since, until, pid, job, last)
+) -> Filter:
+    return Filter.of(since, until, pid, job, last)
 
 
 @pytest.fixture
 def about(knowledge: Database) -> Callable[..., Report]:
-    def run(choice: Choice, **texts: str) -> Report:
+    def run(choice: Filter, **texts: str) -> Report:
         given = [text_source(name.replace("_", "."), text) for name, text in texts.items()]
         return pipeline.analyze(given, "case", knowledge, choice=choice)
 
@@ -75,9 +75,9 @@ def test_parts_keep_every_line_and_count() -> None:
     for line, stamp in ((2, "2026-11-18 09:31:00,000"), (7, "2026-11-18 19:31:00,000"), (9, "2026-11-18 19:32:00,000")):
         proofs.append(replace(proofs[0], line=line, text=f"{stamp} x"))
     whole = replace(one, proofs=tuple(proofs), count=10, last_line=12)
-    first, second = parted([whole])
+    first, second = split_bursts([whole])
     assert [(e.line, e.last_line, e.count, len(e.proofs)) for e in (first, second)] == [(1, 2, 2, 2), (7, 12, 8, 2)]
-    assert list(parted([one])) == [one]
+    assert list(split_bursts([one])) == [one]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_parts_keep_every_line_and_count() -> None:
     ],
     ids=str,
 )
-def test_the_verdict_speaks_of_what_was_asked_for(about: Callable[..., Report], choice: Choice, cause: str, pid: int) -> None:
+def test_the_verdict_speaks_of_what_was_asked_for(about: Callable[..., Report], choice: Filter, cause: str, pid: int) -> None:
     report = about(choice, dmesg_log=DMESG)
     assert (report.verdict, report.causes[0].id, report.causes[0].facts["pid"]) == ("crash", cause, pid)
     assert len(report.incidents) == 1
@@ -125,7 +125,7 @@ def test_a_time_in_which_the_log_tells_of_nothing_bad_is_no_crash(about: Callabl
 
 
 @pytest.mark.parametrize("choice", [asked(pid=999), asked(job="4999"), asked(since="2027-01-01")], ids=str)
-def test_what_the_logs_do_not_speak_of_is_undetermined(about: Callable[..., Report], choice: Choice) -> None:
+def test_what_the_logs_do_not_speak_of_is_undetermined(about: Callable[..., Report], choice: Filter) -> None:
     report = about(choice, train_log=TRAIN, dmesg_log=DMESG)
     assert report.verdict == "undetermined"
     assert report.causes[0].probability <= 0.5
@@ -158,14 +158,14 @@ def test_relative_times_count_back_from_the_last_time_of_the_logs(about: Callabl
     ],
 )
 def test_a_job_is_known_by_its_name_and_a_number_only_behind_a_word_for_jobs(job: str, text: str, hit: bool) -> None:
-    assert named(job)(event("a.log", 1, text)) is hit
-    assert named(job)(event(f"slurm-{job}.out", 1, "x"))
+    assert names_job(job)(event("a.log", 1, text)) is hit
+    assert names_job(job)(event(f"slurm-{job}.out", 1, "x"))
 
 
 @pytest.mark.parametrize("text", ["yesterday-ish", "-2parsecs", "2026-13-01", "", "-", "25:00"])
 def test_what_is_no_time_is_told(text: str) -> None:
     with pytest.raises(UsageError, match=r"--since takes a time, and .* is not one"):
-        bound(text, "--since")
+        parse_time_bound(text, "--since")
 
 
 END = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -173,7 +173,7 @@ END = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @given(st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)), st.integers(0, 10_000))
 def test_every_time_is_read_as_it_was_written(moment: datetime, minutes: int) -> None:
-    absolute, relative = bound(moment.isoformat(" "), "--until"), bound(f"-{minutes}min", "--until")
+    absolute, relative = parse_time_bound(moment.isoformat(" "), "--until"), parse_time_bound(f"-{minutes}min", "--until")
     assert absolute and absolute.on(None) == moment
     assert relative and relative.on(END) == END - timedelta(minutes=minutes)
     assert relative.on(None) is None
@@ -208,7 +208,7 @@ def test_the_command_line_takes_them(tmp_path: Path) -> None:
     ],
 )
 def test_a_row_of_sacct_names_its_job(row: str, named_by: bool) -> None:
-    assert named("4711")(event("accounting.txt", 1, row)) is named_by
+    assert names_job("4711")(event("accounting.txt", 1, row)) is named_by
 
 
 def test_a_job_that_sacct_says_ended_well_is_answered(knowledge: Database) -> None:
@@ -216,7 +216,7 @@ def test_a_job_that_sacct_says_ended_well_is_answered(knowledge: Database) -> No
         "JobID|JobName|Partition|State|ExitCode|Start|End|Elapsed|NodeList\n"
         "4711|train|gpu|COMPLETED|0:0|2026-11-20T08:00:00|2026-11-20T10:00:00|02:00:00|node04\n"
     )
-    report = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, choice=Choice(job="4711"))
+    report = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, choice=Filter(job="4711"))
     assert (report.verdict, report.causes[0].id, report.missing) == ("no_crash", HEALTHY, ())
-    other = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, choice=Choice(job="4712"))
+    other = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, choice=Filter(job="4712"))
     assert other.verdict == "undetermined"
