@@ -18,7 +18,7 @@ def cause(*remedies: Remedy) -> Cause:
 
 
 def told(given: Cause, **environment: str) -> list[str]:
-    return [a.action for a in advice(given, {}, {k: {v} for k, v in environment.items()})]
+    return [a.action for a in fitting_remedies(given, {}, {k: {v} for k, v in environment.items()})]
 
 
 def test_what_nothing_tells_of_is_told_under_a_condition_behind_the_others() -> None:
