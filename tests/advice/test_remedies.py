@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.advice.remedies import MAX_GENERAL, MIN_GENERAL
+from forensics.advice.remedies import MAX_GENERAL, MIN_GENERAL, fitting_remedies
 from forensics.database import Cause, Database
 from forensics.database.conditions import needs, needs_of
 from forensics.database.entries import Remedy

@@ -181,7 +181,7 @@ def test_where_no_clock_is_known_seconds_after_boot_are_told() -> None:
     proof = replace(report.causes[0].evidence[0], time=None, text="[ 9120.213456] Killed process 1917 (python3)")
     first = replace(report.causes[0], evidence=(proof,))
     sources = tuple(replace(s, clock="mono") for s in report.sources)
-    assert overview.since(replace(report, causes=(first,), sources=sources)) == "2 h 32 min after boot"
+    assert overview.first_shown(replace(report, causes=(first,), sources=sources)) == "2 h 32 min after boot"
     early = replace(first, evidence=(replace(proof, text="<6>[   12.412345] Killed process 1917"),))
-    assert overview.since(replace(report, causes=(early,), sources=sources)) == "12.4 s after boot"
-    assert overview.since(replace(report, causes=(first,))) == ""  # a number in brackets of a log that is no kernel's
+    assert overview.first_shown(replace(report, causes=(early,), sources=sources)) == "12.4 s after boot"
+    assert overview.first_shown(replace(report, causes=(first,))) == ""  # a number in brackets of a log that is no kernel's
