@@ -4,6 +4,7 @@
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
 
 MAX_TEXT_BYTES = 1 << 20
+LIKE_AN_ID = re.compile(r"[a-z_]+\.[a-z_]+(?:/\w+)?")  # of a cause or a signature: who asks for one that is not there mistyped it
 CAUSES_SHOWN = 4
 
 
@@ -94,7 +96,7 @@ def explain(text: str, database: Database) -> Explanation:
         reading = " or ".join(dict.fromkeys(f"{_article(c.kind)} {c.kind}" for c in codes))
         return Explanation(name, reading, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
     found = _lines(text, database)
-    is_mistyped_id = bool(found.near) and " " not in name
+    is_mistyped_id = LIKE_AN_ID.fullmatch(name) is not None or (bool(found.near) and " " not in name)
     is_told = any(_names_a_cause(m, database) for m in found.matches) or any(codes_in_line(name))
     is_question = "\n" not in name and not is_mistyped_id and not is_told
     return (_words(name, database) or found) if is_question else found
