@@ -16,7 +16,7 @@ from forensics.capture.guard import Guard
 if TYPE_CHECKING:
     import pytest
 
-REPORT_S = 180.0  # a report takes a second or two on a quiet machine; the first one there is compiles the signatures
+PLUGIN_WAIT_S = 180.0  # a report takes a second or two on a quiet machine; the first one there is compiles the signatures
 STACKS_FILE = "faulthandler.log"
 MOST_STACK_LINES = 12
 MOST_TEXT_CHARS = 20_000  # of a failure, in the results that a killed session leaves
@@ -80,7 +80,7 @@ def reap(bundle: str) -> None:
             os.waitpid(pid, 0)
 
 
-def death_of(bundle: str, how: str, within_s: float = REPORT_S) -> Death:
+def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:
     """What the report on `bundle` says, which may take `within_s` to come. `how`: "worker gw0 was ended by signal 9"."""
     report = _report(Path(bundle), within_s)
     lines, properties = [how], [("forensics.bundle", bundle)]
