@@ -83,7 +83,7 @@ def _incidents(report: Report) -> Iterator[tuple[Any, ...]]:
         yield (i.id, i.time, i.start, i.end, i.verdict, i.subject, cause, title, odds, i.events, i.hosts, i.causes)
 
 
-STRUCT_OF_FRAME: Mapping[str, str] = {"timeline": "Moment", "notices": "Notice", "sources": "SourceSummary"}
+STRUCT_OF_FRAME: Mapping[str, str] = {"timeline": "TimelineEntry", "notices": "Notice", "sources": "SourceSummary"}
 # name -> its columns (none: the fields of the values), and what makes its rows
 TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[Report], Iterable[tuple[Any, ...]]]]] = {
     "evidence": (EVIDENCE, _evidence),

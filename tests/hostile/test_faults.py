@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics import detectors, pipeline, series
+from forensics import correlation, detectors, pipeline, series
 from forensics.database import Database, cache
 from forensics.model import Report, Warn, Warning
 from forensics.scan import scan
@@ -186,13 +186,13 @@ def broken(*_given: object, **_named: object) -> None:
 
 PARTS = {
     "detectors": (detectors, "read"),
-    "detectors together": (detectors, "together"),
-    "numbers": (series, "numbers"),
+    "detectors together": (detectors, "merge_nccl_timeouts"),
+    "numbers": (series, "gather_numbers"),
     "series": (series, "read"),
-    "times": (pipeline.correlation, "full_times"),
-    "clocks": (pipeline.correlation, "clock_of"),
-    "common clock": (pipeline.correlation, "settled"),
-    "context": (pipeline.context, "attach"),
+    "times": (correlation, "full_times"),
+    "clocks": (correlation, "infer_clock"),
+    "common clock": (correlation, "align_clocks"),
+    "context": (pipeline.context, "attach_context"),
 }
 
 
