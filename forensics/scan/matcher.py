@@ -19,6 +19,7 @@ from forensics.database import Database, compile_anchors, compile_literals, whol
 MAX_FIRST_PLACES = 500
 MAX_LAST_PLACES = 32
 DENSE = 1500  # places in a chunk; of more, the first and last of each anchor are enough
+PROBED_REPORTS = 1600  # by how soon they come it is told whether a chunk will have FLOOD
 FLOOD = 12_000  # reports in a chunk; behind so many, looking for each anchor by itself costs less than a call for each report
 EVEN = 3000  # places of an anchor of series in a chunk; its lines are sampled anyway
 GOLDEN = 0.6180339887
@@ -78,7 +79,8 @@ class Matcher:
 
         def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> bool:
             reported.append((to, anchor))
-            return len(reported) > FLOOD
+            count = len(reported)
+            return to * FLOOD < len(data) * PROBED_REPORTS if count == PROBED_REPORTS else count > FLOOD
 
         try:
             self.all.scan(data, match_event_handler=seen, scratch=self._scratch("all", self.all))
