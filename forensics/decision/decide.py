@@ -29,6 +29,7 @@ ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX = 0.89  # what nothing but time or place ties to the subject never reaches 0.9
 MAX_CAUSES = 8
 MAX_NOTICES = 40
+MIN_LISTED_PROBABILITY = 0.03  # a report shows such a cause beside the first one
 NEAR_END_LINES = 50  # behind a good end a program may still print how it takes things down
 MIN_LOG_ODDS = 0.01  # a contribution smaller than that is none
 
@@ -193,11 +194,13 @@ WHY: Mapping[OutcomeState, str] = {
 def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, database: Database) -> tuple[Notice, ...]:
     """Observations that ended nothing, and those of others. Evidence of the first cause is not repeated here."""
     shown = {id(o) for c in found[:1] for o in c.owned} if bad >= ENDED_BADLY else set()
+    listed = {id(o) for c in found if c.probability >= MIN_LISTED_PROBABILITY for o in c.owned}
     made: dict[tuple[str, int], Notice] = {}
     for o in given.owned:
         if o.observation.cause == HEALTHY or id(o) in shown or not o.observation.proofs:
             continue
-        if bad >= ENDED_BADLY and o.owner != "others" and evidence_tier(o, database) < NOTICE:
+        among_causes = o.owner == "mine" or (o.owner == "unknown" and id(o) in listed)
+        if bad >= ENDED_BADLY and among_causes and evidence_tier(o, database) < NOTICE:
             continue  # it is listed among the causes
         proof = o.observation.proofs[0]
         made.setdefault(
@@ -210,6 +213,8 @@ def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, datab
 def _why(o: OwnedObservation, database: Database) -> str:
     if o.owner == "others":
         return f"somebody else's: {o.link}"
+    if o.owner == "unknown" and evidence_tier(o, database) < NOTICE:
+        return "nothing ties it to what was asked about"
     after = o.aftermath
     if after.again or after.progress:
         return f"the program went on: {with_noun(max(after.again, after.progress), 'line')} as before behind it"

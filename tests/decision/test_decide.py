@@ -1,5 +1,7 @@
 """Did it end badly, and why: the verdict, what leads, what is only told. The models here are made by hand, not learned."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -173,3 +175,17 @@ def test_a_good_end_is_shown_by_the_line_that_tells_it_and_another_by_its_last(k
     assert decided(knowledge, question(lanes=(told,)), model(-6.0)).outcome.lines == (("train.log", 97, "saved the model"),)
     cut = replace(told, digest=lane().digest)
     assert decided(knowledge, question(lanes=(cut,)), model(-6.0)).outcome.lines == (("train.log", 100, ""),)
+
+
+def test_a_death_that_nothing_ties_to_the_subject_is_told_beside_it(knowledge: Database, tmp_path: Path) -> None:
+    """A crash of another program in the host's log is no cause of the job's exception, and is not passed over either."""
+    from forensics import pipeline
+
+    trace = 'Traceback (most recent call last):\n  File "/home/u/train.py", line 8, in main\nValueError: bad shape in batch\n'
+    (tmp_path / "slurm-4711.out").write_text("epoch 1 loss 0.9\nepoch 2 loss 0.8\n" + trace)
+    crash = "blender[771]: segfault at 0 ip 00007f00 sp 00007f10 error 4 in libx.so[1000+2000]"
+    (tmp_path / "kern.log").write_text(f"May  1 10:00:01 node-7 kernel: [11686.888109] {crash}\n")
+    report = pipeline.analyze_paths([tmp_path], "job", knowledge)
+    assert report.causes[0].id == "code.exception"
+    (notice,) = [n for n in report.notices if "blender" in n.text]
+    assert (notice.owner, notice.why) == ("unknown", "nothing ties it to what was asked about")
