@@ -16,6 +16,7 @@ from forensics.correlation.clock_samples import FALL, BootCounter, ClockSample
 from forensics.correlation.timestamp_resolver import TimestampResolver, naive, nearest_year, span
 from forensics.model import Source, Stamp, Warn, Warning
 
+MAX_ZONE_AHEAD = timedelta(hours=14)  # of UTC: Kiribati's clocks
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
 HALF_YEAR = timedelta(days=182)
 QUARTER_S = 900  # all zones are whole quarters of an hour
@@ -115,9 +116,11 @@ def _year(last: datetime, others: list[datetime], modified: datetime | None) -> 
 
 
 def _date(last: datetime, others: list[datetime], modified: datetime | None) -> datetime | None:
-    """The day of the other source whose clock is nearest to the last stamp, else the day the file was written."""
+    """The day of the other source whose clock is nearest to the last stamp, else the day the file was written, or the one before
+    where the last stamp is later than any zone's clock could be at that moment: it was written just behind midnight."""
     if not others:
-        return modified
+        ahead = modified and modified.replace(hour=last.hour, minute=last.minute, second=last.second) - modified
+        return modified - timedelta(days=1) if modified and ahead and ahead > MAX_ZONE_AHEAD else modified
     best = min(others, key=lambda o: abs((o - _at(o, last)).total_seconds()))
     return _at(best, last)
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forensics.correlation import Clock
@@ -77,6 +77,7 @@ def test_bare_times_between_dated_ones_take_their_day() -> None:
 
 
 @given(st.lists(st.integers(min_value=1, max_value=17 * 3600), min_size=1, max_size=30), st.integers(0, 86399))
+@example([1, 1, 1], 86337)  # the file was written at midnight
 def test_days_are_counted_for_any_log_that_never_pauses_a_day(gaps: list[int], start: int) -> None:
     moments = [datetime(2024, 2, 27, tzinfo=UTC) + timedelta(seconds=start)]
     for gap in gaps:
