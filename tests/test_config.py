@@ -87,7 +87,7 @@ def test_a_file_that_is_named_must_be_there(tmp_path: Path, monkeypatch: pytest.
 
 def test_bytes_that_are_no_text_are_told(file: Path) -> None:
     file.write_bytes(b"cache: \xff\xfe")
-    with pytest.raises(UsageError, match="is no UTF-8 text"):
+    with pytest.raises(UsageError, match="is not UTF-8 text"):
         config()
 
 

@@ -125,7 +125,7 @@ def _size(text: str) -> int:
     found = SIZE_PATTERN.fullmatch(text.strip())
     size = int(float(found["number"]) * BYTES_PER_UNIT[found["unit"].upper()]) if found else 0
     if not 0 < size < 1 << 60:
-        raise UsageError(f"{text[:40]!r} is no size", advice="24GiB, 16G, 512MB")
+        raise UsageError(f"{text[:40]!r} is not a size", advice="24GiB, 16G, 512MB")
     return size
 
 

@@ -1,4 +1,4 @@
-"""Settings of a site or a person: a small YAML file and the environment, to folders of signatures and a place for the cache.
+"""Configuration: signature folders, cache, history, limits and capture options, from a YAML file and environment variables.
 
     signatures: [~/signatures, /etc/forensics/signatures]      # later folders override earlier ones
     cache: /var/tmp/forensics
@@ -7,9 +7,9 @@
     capture: {keep: crash, folder: ~/runs, every: 5s, stall: 15m, max_log: 1 GiB, kernel_log: false, env: true, warn: true,
               redact: true, termination_file: /dev/termination-log, on_crash: 'notify {bundle}'}      # docs/capture.md
 
-The file is `$FORENSICS_CONFIG`, else `config.yaml` in the user's configuration folder (~/.config/forensics on Linux) where it
-exists. `$FORENSICS_SIGNATURES` names more folders, separated as in PATH; `$FORENSICS_CACHE` overrides `cache`;
-`$FORENSICS_HISTORY` overrides `history`, `$FORENSICS_LIMIT_FILES=500000` a limit.
+The file is `$FORENSICS_CONFIG`, else `config.yaml` in the user's configuration folder (~/.config/forensics on Linux) if it
+exists. `$FORENSICS_SIGNATURES` adds folders, separated as in PATH. `$FORENSICS_CACHE` overrides `cache`, `$FORENSICS_HISTORY`
+overrides `history`, and `$FORENSICS_LIMIT_FILES=500000` overrides the limit `files`.
 """
 
 import os
@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from forensics.core.errors import UsageError
-from forensics.core.limits import Limits, names, with_values
+from forensics.core.limits import Limits, limit_names, with_values
 
 MAX_CONFIG_BYTES = 64 << 10
 SECTIONS = {"signatures", "cache", "limits", "history", "capture"}
@@ -28,10 +28,11 @@ LIMIT_VARIABLE = "FORENSICS_LIMIT_"
 
 
 class Config(Struct, frozen=True):
-    """`signatures`: folders over the built-in database, each over those before it. `cache`: None for the user's cache folder.
+    """`signatures`: folders that override the built-in database, later ones override earlier ones. `cache`: None for the user's
+    cache folder.
 
-    `history`: file or URL where reports are remembered; empty where they are not. `capture`: options of captured runs, by the
-    names of capture.options, where the file gives them; `folder` is the one that holds the bundles.
+    `history`: file or URL where reports are stored; empty if they are not stored. `capture`: the options of captured runs that
+    the file sets, by their names in capture.options; `folder` is the folder for the bundles.
     """
 
     signatures: tuple[Path, ...] = ()
@@ -42,12 +43,11 @@ class Config(Struct, frozen=True):
 
 
 def config(folders: Iterable[Path] = ()) -> Config:
-    """What the file says, then the environment, then `folders` (those of the command line).
+    """The configuration of the file, then of the environment, then `folders` (of the command line).
 
-    Raises UsageError, with path and line, for a file or folder that is named and not there, or a file that says something else
-    than the above.
+    Raises UsageError, with path and line, for a missing file or folder and for a file of another form.
     """
-    path = _path()
+    path = _config_path()
     base = _read(path) if path else Config()
     named = [p for p in os.environ.get("FORENSICS_SIGNATURES", "").split(os.pathsep) if p]
     signatures = (*base.signatures, *(Path(p).expanduser() for p in named), *folders)
@@ -55,10 +55,10 @@ def config(folders: Iterable[Path] = ()) -> Config:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
     history = os.environ.get("FORENSICS_HISTORY", base.history)
-    return Config(tuple(dict.fromkeys(signatures)), base.cache, _of_environment(base.limits), history, base.capture)
+    return Config(tuple(dict.fromkeys(signatures)), base.cache, _with_environment(base.limits), history, base.capture)
 
 
-def _of_environment(base: Limits) -> Limits:
+def _with_environment(base: Limits) -> Limits:
     given = {
         name.removeprefix(LIMIT_VARIABLE).lower(): value
         for name, value in sorted(os.environ.items())
@@ -70,7 +70,7 @@ def _of_environment(base: Limits) -> Limits:
         raise UsageError(str(error), f"${LIMIT_VARIABLE}...") from error
 
 
-def _path() -> Path | None:
+def _config_path() -> Path | None:
     named = os.environ.get("FORENSICS_CONFIG")
     if named:
         path = Path(named).expanduser()
@@ -89,10 +89,10 @@ def _read(path: Path) -> Config:
             raw = file.read(MAX_CONFIG_BYTES + 1)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
-    return _said(path, raw) if raw.strip() else Config()
+    return _parse(path, raw) if raw.strip() else Config()
 
 
-def _said(path: Path, raw: bytes) -> Config:
+def _parse(path: Path, raw: bytes) -> Config:
     from forensics.database.form import BadFormError, keys, parse, text, texts
 
     try:
@@ -103,14 +103,14 @@ def _said(path: Path, raw: bytes) -> Config:
             return Config()
         keys(data, SECTIONS, set())
         cache = text(data, "cache") if "cache" in data else ""
-        folders = tuple(_place(path, p) for p in texts(data, "signatures"))
+        folders = tuple(_resolve(path, p) for p in texts(data, "signatures"))
         history = text(data, "history") if "history" in data else ""
-        history = history if "://" in history or not history else str(_place(path, history))
-        return Config(folders, _place(path, cache) if cache else None, _limits(data), history, _capture(path, data))
+        history = history if "://" in history or not history else str(_resolve(path, history))
+        return Config(folders, _resolve(path, cache) if cache else None, _limits(data), history, _capture(path, data))
     except BadFormError as bad:
         raise UsageError(bad.what, f"{path}:{bad.line}") from bad
     except UnicodeDecodeError as error:
-        raise UsageError("is no UTF-8 text", f"{path}:1") from error
+        raise UsageError("is not UTF-8 text", f"{path}:1") from error
 
 
 def _limits(data: dict[str, Any]) -> Limits:
@@ -119,7 +119,7 @@ def _limits(data: dict[str, Any]) -> Limits:
     given = data.get("limits")
     if given is None:
         return Limits()
-    keys(given, set(names()), set(), data[LINE_KEY])
+    keys(given, set(limit_names()), set(), data[LINE_KEY])
     try:
         return with_values(Limits(), {k: v for k, v in given.items() if k != LINE_KEY})
     except ValueError as error:
@@ -131,9 +131,9 @@ def _capture(path: Path, data: dict[str, Any]) -> tuple[tuple[str, object], ...]
     from forensics.database.form import LINE_KEY
 
     given = data.get("capture")
-    return () if given is None else capture_options(given, data[LINE_KEY], lambda text: str(_place(path, text)))
+    return () if given is None else capture_options(given, data[LINE_KEY], lambda text: str(_resolve(path, text)))
 
 
-def _place(config_file: Path, named: str) -> Path:
-    """A path of the file: relative to the folder it lies in."""
+def _resolve(config_file: Path, named: str) -> Path:
+    """A path that the configuration file names: a relative one is relative to the file's folder."""
     return config_file.parent / Path(named).expanduser()

@@ -11,12 +11,12 @@ from forensics.core.limits import BYTES_PER_UNIT, SIZE_PATTERN
 
 SECONDS_PER_UNIT = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 KEEP_VALUES = ("crash", "always", "never")
-# key of the section -> (option of a captured run, form of its value)
+# key of the section -> (option of a captured run, type of its value)
 OPTIONS = {
     "keep": ("keep", "keep"),
     "folder": ("folder", "path"),
-    "every": ("every_s", "span"),
-    "stall": ("stall_s", "span"),
+    "every": ("every_s", "duration"),
+    "stall": ("stall_s", "duration"),
     "max_log": ("max_log_bytes", "size"),
     "kernel_log": ("kernel_log", "switch"),
     "env": ("environment", "switch"),
@@ -27,10 +27,10 @@ OPTIONS = {
 }
 
 
-def capture_options(given: dict[str, Any], section_line: int, place: Callable[[str], str]) -> tuple[tuple[str, object], ...]:
-    """The options that `given` sets, by their names in capture.options. `place` turns a path of the file into an absolute one.
+def capture_options(given: dict[str, Any], section_line: int, resolve: Callable[[str], str]) -> tuple[tuple[str, object], ...]:
+    """The options that `given` sets, by their names in capture.options. `resolve` makes a path of the file absolute.
 
-    Raises BadFormError, with its line, for an unknown key or a value of another form.
+    Raises BadFormError, with its line, for an unknown key or a value of another type.
     """
     from forensics.database.form import LINE_KEY, BadFormError, keys, text
 
@@ -45,27 +45,27 @@ def capture_options(given: dict[str, Any], section_line: int, place: Callable[[s
                 raise BadFormError(given[LINE_KEY], f"{key} must be true or false")
             found[option] = value
             continue
-        said = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else text(given, key)
+        written = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else text(given, key)
         try:
-            found[option] = {"path": place, "span": seconds, "size": _size}.get(kind, str)(said)
+            found[option] = {"path": resolve, "duration": seconds, "size": _size}.get(kind, str)(written)
         except UsageError as error:
             raise BadFormError(given[LINE_KEY], f"{key}: {error.args[0]}") from error
-        if kind == "keep" and said not in KEEP_VALUES:
+        if kind == "keep" and written not in KEEP_VALUES:
             raise BadFormError(given[LINE_KEY], f"{key} must be one of {', '.join(KEEP_VALUES)}")
     return tuple(found.items())
 
 
 def seconds(text: str) -> float:
-    """`5s`, `15m`, `1.5h` or plain seconds; raises UsageError for anything else."""
+    """The seconds of `5s`, `15m`, `1.5h`, `2d` or a plain number; raises UsageError for other text."""
     number, unit = (text[:-1], text[-1]) if text[-1:] in SECONDS_PER_UNIT else (text, "s")
     try:
         return float(number) * SECONDS_PER_UNIT[unit]
     except ValueError:
-        raise UsageError(f"{text!r} is no span of time", advice="write 30s, 15m or 2h") from None
+        raise UsageError(f"{text!r} is not a duration", advice="write 30s, 15m or 2h") from None
 
 
 def _size(text: str) -> int:
     found = SIZE_PATTERN.fullmatch(text)
     if not found:
-        raise UsageError(f"{text!r} is no size", advice="write 1 GiB or 500 MiB")
+        raise UsageError(f"{text!r} is not a size", advice="write 1 GiB or 500 MiB")
     return int(float(found["number"]) * BYTES_PER_UNIT[found["unit"].upper()])

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, limits, text of a log's bytes, lazy regular expressions. Imports nothing of the package."""
+"""Shared basics: errors, limits, decoding of bytes to text, lazily compiled regular expressions. Imports no other room."""

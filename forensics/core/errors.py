@@ -1,6 +1,7 @@
-"""One tree of errors: each says what, where and what to do; the command line prints it as one line and exits 2.
+"""All exception classes of the package. Each says what is wrong, where, and what to do; a command prints one line and exits 2.
 
-A fault of this program itself is reported, too: `unexpected` makes a sentence for a Warning, and the rest is still analysed.
+A bug in this program is reported, too: `unexpected` makes the sentence for a Warning, and the analysis continues without the
+part that failed.
 """
 
 import os
@@ -9,7 +10,7 @@ from pathlib import PurePath
 
 
 class ForensicsError(Exception):
-    """Trouble in the usage or in the installation. Trouble in the data is never an error: it is a Warning of the report."""
+    """A fault in the usage or in the installation. Bad data never raises it: bad data becomes a Warning of the report."""
 
     def __init__(self, what: str, where: str = "", advice: str = "") -> None:
         super().__init__(what)
@@ -22,11 +23,11 @@ class ForensicsError(Exception):
 
 
 class UsageError(ForensicsError):
-    """The command was asked for something it cannot do: a missing path, an unknown format."""
+    """The command line or a call asks for something impossible: a missing path, an unknown format."""
 
 
 class SourceError(ForensicsError):
-    """Nothing at all could be read of what was given."""
+    """None of the given paths could be read."""
 
 
 class DatabaseError(ForensicsError):
@@ -34,9 +35,9 @@ class DatabaseError(ForensicsError):
 
 
 def unexpected(error: Exception) -> str:
-    """`internal error (KeyError, gather.py:88), please report it`: the sentence for an error that nobody foresaw.
+    """The message for an exception that no code expects: `internal error (KeyError, gather.py:88), please report it`.
 
-    Where $FORENSICS_DEBUG is set, as it is in the tests, `error` is raised again instead.
+    When $FORENSICS_DEBUG is set, as in the tests, `error` is raised again instead.
     """
     if os.environ.get("FORENSICS_DEBUG"):
         raise error

@@ -1,6 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled at their first use.
 
-The package has hundreds, and one analysis needs a few tens of them: compiling all at import is a quarter of a short run.
+The package has hundreds, and one analysis needs a few tens of them. Compiling all of them at import would take a quarter of the
+time of a short run.
 """
 
 import re
@@ -23,7 +24,7 @@ PATTERN_ATTRIBUTES = (
 
 
 class _Regex:
-    """Stands for a compiled pattern; after the first use its methods are attributes, and cost no more than they would."""
+    """A proxy for a compiled pattern. After the first use the pattern's methods are its own attributes, at no extra cost."""
 
     __slots__ = ("_given", *PATTERN_ATTRIBUTES)
 
@@ -40,5 +41,5 @@ class _Regex:
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """`re.compile(pattern, flags)`, later; a pattern that is wrong raises re.error where it is first used."""
+    """`re.compile(pattern, flags)`, delayed until the first use, which raises re.error for an invalid pattern."""
     return cast("re.Pattern[AnyStr]", _Regex(pattern, flags))

@@ -1,8 +1,8 @@
-"""How much of what it is given the program takes in: one place for all bounds, each with its unit and its reason.
+"""All limits on the input that the program reads, in one place, each with its unit and its reason.
 
     $FORENSICS_LIMIT_FILES=500000        limits: {files: 500000}   (config.yaml)       ->   Limits(files=500000, ...)
 
-A bound that is reached is a Warning of the report. `current` holds those in force; `use` sets them once, before anything is read.
+Reaching a limit adds a Warning to the report. `current` holds the limits in force; `use` sets them once, before anything is read.
 The names are those of the table in SECURITY.md.
 """
 
@@ -19,49 +19,47 @@ BYTES_PER_UNIT = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": GIB << 10}
 
 
 class Bound(Struct, frozen=True):
-    """Of a limit: its unit, and what it bounds."""
+    """The unit of a limit, and what it bounds."""
 
     unit: str
     what: str
 
 
 class Limits(Struct, frozen=True):
-    """All bounds; what each is of, and its unit, stand beside it and in the table of SECURITY.md."""
+    """All limits. Each field has a Bound; the table in SECURITY.md is the same text."""
 
-    files: Annotated[int, Bound("", "files below one folder; of more, those called like logs first, then the newest")] = 20_000
+    files: Annotated[int, Bound("", "files below one folder; of more, those with a log's name first, then the newest")] = 20_000
     members: Annotated[int, Bound("", "members of one archive")] = 20_000
     archives: Annotated[int, Bound("", "archives inside each other")] = 2
     packings: Annotated[int, Bound("", "compressions over each other, as in a.gz.xz.zst")] = 4
     ratio: Annotated[int, Bound("times", "growth when unpacked, past `free`; real logs shrink 5 to 200 times")] = 1000
-    free: Annotated[int, Bound("bytes", "may be unpacked at any ratio")] = 256 * MIB
+    free: Annotated[int, Bound("bytes", "unpacked size up to which any ratio is allowed")] = 256 * MIB
     unpacked: Annotated[int, Bound("bytes", "one stream or member when unpacked")] = 256 * GIB
     window: Annotated[int, Bound("bytes", "memory that a zstd or xz stream may ask for")] = 128 * MIB
     stdin: Annotated[int, Bound("bytes", "an archive on standard input, held in memory")] = 512 * MIB
-    inner_zip: Annotated[int, Bound("bytes", "a zip that cannot be sought in, as inside another archive, held in memory")] = (
-        64 * MIB
-    )
+    inner_zip: Annotated[int, Bound("bytes", "a zip without random access, as inside another archive, held in memory")] = 64 * MIB
     document: Annotated[int, Bound("bytes", "a JSON document, or a panic from the firmware's store, held in memory")] = 256 * MIB
-    values: Annotated[int, Bound("", "values and marks of a JSON document")] = 5_000_000
+    values: Annotated[int, Bound("", "values and punctuation marks of a JSON document")] = 5_000_000
     depth: Annotated[
-        int, Bound("", "levels of a JSON document whose values are looked at; a notebook and a pod nest some ten deep")
+        int, Bound("", "levels of a JSON document whose values are read; a notebook and a pod nest some ten deep")
     ] = 200
     journal: Annotated[int, Bound("bytes", "a packed binary journal, held in memory; journald's own limit is 128 MiB")] = (
         256 * MIB
     )
-    turned: Annotated[int, Bound("bytes", "a log whose newest lines stand first, held in memory to be turned around")] = 256 * MIB
+    turned: Annotated[int, Bound("bytes", "a log with its newest lines first, held in memory to be reversed")] = 256 * MIB
     entry: Annotated[int, Bound("bytes", "one entry of a journal as JSON, one object of a JSON document, an error file")] = (
         16 * MIB
     )
-    field: Annotated[
-        int, Bound("bytes", "one field of a journal's export; a core dump stored there is longer, and passed over")
-    ] = 64 * MIB
+    field: Annotated[int, Bound("bytes", "one field of a journal's export; a longer one, such as a core dump, is skipped")] = (
+        64 * MIB
+    )
     joined: Annotated[int, Bound("bytes", "one line that a container runtime cut into records")] = MIB
     sections: Annotated[int, Bound("", "sections of an nvidia-bug-report")] = 2000
-    line: Annotated[int, Bound("bytes", "part of a line that is held together; a longer line is read in such parts")] = 16 * MIB
-    text: Annotated[int, Bound("bytes", "part of a line that is looked at, around what was found in it")] = 16 * KIB
+    line: Annotated[int, Bound("bytes", "one part of a line; a longer line is read in several parts")] = 16 * MIB
+    text: Annotated[int, Bound("bytes", "part of a line that is examined, around the match")] = 16 * KIB
     confirm: Annotated[float, Bound("s", "confirmation of one pattern on one line")] = 0.2
     slow_lines: Annotated[
-        int, Bound("", "lines of one source on which a signature may run out of time before it is given up there")
+        int, Bound("", "lines of one source on which a signature may time out before it is disabled for that source")
     ] = 3
     cause_files: Annotated[int, Bound("", "files of one folder of signatures")] = 2000
     cause_file: Annotated[int, Bound("bytes", "one file of signatures")] = MIB
@@ -78,13 +76,13 @@ def use(limits: Limits) -> None:
     current = limits
 
 
-def names() -> list[str]:
-    """Those of all limits, in order."""
+def limit_names() -> list[str]:
+    """The names of all limits, in order."""
     return list(Limits.__struct_fields__)
 
 
 def with_values(base: Limits, given: Mapping[str, object]) -> Limits:
-    """`base` with the values of `given`; raises ValueError, one sentence, for a name or value that cannot be."""
+    """`base` with the values of `given`. Raises ValueError, with one sentence, for an unknown name or an invalid value."""
     known = get_type_hints(Limits)
     values: dict[str, float] = {}
     for name, value in given.items():
@@ -96,13 +94,13 @@ def with_values(base: Limits, given: Mapping[str, object]) -> Limits:
 
 
 def table(limits: Limits) -> list[tuple[str, str, str]]:
-    """(name, value with its unit, what it bounds) of each, in order: `("line", "16 MiB", "part of a line that ...")`."""
+    """(name, value with its unit, what it bounds) of each limit, in order: `("line", "16 MiB", "one part of a line; ...")`."""
     bounds = {name: hint.__metadata__[0] for name, hint in get_type_hints(Limits, include_extras=True).items()}
     return [(name, with_unit(getattr(limits, name), bound.unit), bound.what) for name, bound in bounds.items()]
 
 
 def with_unit(value: float, unit: str) -> str:
-    """`16 MiB`, `100,000`, `0.2 s`: bytes in the largest unit that leaves them whole."""
+    """`16 MiB`, `100,000`, `0.2 s`: bytes in the largest unit that gives a whole number."""
     if unit != "bytes":
         return f"{value:,} {unit}".strip()
     name, size = next((n, s) for n, s in (("GiB", GIB), ("MiB", MIB), ("KiB", KIB), ("bytes", 1)) if value % s == 0)

@@ -1,7 +1,7 @@
-"""Bytes of a log to the text that everything else sees.
+"""Decode the bytes of a log to text; format numbers, sizes and text for output.
 
-A line ends at `\\n`. Its text is decoded as UTF-8 (bad bytes replaced), without terminal colours; of a progress bar that was
-redrawn with carriage returns, one frame counts.
+A line ends at `\\n`. Its text is decoded as UTF-8 (invalid bytes replaced), and terminal colours are removed. A progress bar
+redraws itself with carriage returns: each redraw is a frame, and one frame of the line is used.
 """
 
 import os
@@ -9,63 +9,64 @@ import string
 
 from forensics.core import lazy, limits
 
-CACHED_BYTES = 128 << 10  # that lie in the processor's nearest caches together with what is computed from them
-MIN_NUMPY_BYTES = 128 << 20  # counted without numpy, the import of which takes 0.1 s
-MIN_NUMPY_CHUNK_BYTES = 16 << 10  # as soon counted without it
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+COUNT_CHUNK_BYTES = 128 << 10  # fits into the processor's L2 cache together with the comparison's result
+MIN_NUMPY_BYTES = 128 << 20  # with less to count in a process, the import of numpy (0.1 s) costs more than it saves
+MIN_NUMPY_CHUNK_BYTES = 16 << 10  # below this, bytes.count is as fast
+FORMULA_START_CHARS = ("=", "+", "-", "@", "\t", "\r")
 ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 ANSI = lazy.regex(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 
 
-_counted = 0  # bytes of this process, about: which way they are counted makes no difference to the count
+_counted_bytes = 0  # by this process; it selects the faster of two ways to count and does not affect the result
 
 
 def line_ends(data: bytes, start: int = 0, end: int | None = None) -> int:
-    """How many line ends data[start:end] holds. Of much data, numpy counts: three times as fast and outside the lock."""
-    global _counted
+    """The number of line ends in data[start:end]. Large data is counted by numpy: three times as fast, without the GIL."""
+    global _counted_bytes
     end = len(data) if end is None else end
-    _counted += end - start
-    if _counted < MIN_NUMPY_BYTES or end - start < MIN_NUMPY_CHUNK_BYTES:
-        return data.count(10, start, end)  # an integer is counted faster than bytes
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else its threads, of no use here, spin while they wait for work
+    _counted_bytes += end - start
+    if _counted_bytes < MIN_NUMPY_BYTES or end - start < MIN_NUMPY_CHUNK_BYTES:
+        return data.count(10, start, end)  # counting an integer is faster than counting b"\n"
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle OpenBLAS threads would spin and use processor time
     import numpy as np
 
-    counted = np.frombuffer(data, np.uint8, max(0, end - start), start)
-    return sum(int(np.count_nonzero(counted[i : i + CACHED_BYTES] == 10)) for i in range(0, len(counted), CACHED_BYTES))
+    array = np.frombuffer(data, np.uint8, max(0, end - start), start)
+    chunks = (array[i : i + COUNT_CHUNK_BYTES] for i in range(0, len(array), COUNT_CHUNK_BYTES))
+    return sum(int(np.count_nonzero(chunk == 10)) for chunk in chunks)
 
 
 def ascii_lower(text: str) -> str:
-    """`text` in lower case as the scanner folds it: ASCII alone."""
+    """`text` with its ASCII letters in lower case, as the scanner compares it."""
     return text.lower() if text.isascii() else text.translate(ASCII_LOWER)
 
 
 def decode_line(raw: bytes) -> str:
-    """Text of `raw`, bad bytes replaced, terminal escapes removed."""
+    """The text of `raw`, without terminal escapes; invalid bytes are replaced."""
     text = raw.decode("utf-8", "replace")
     return ANSI.sub("", text) if "\x1b" in text else text
 
 
 def last_frame(raw: bytes) -> str:
-    """Text of a line: what stands behind its last carriage return, `limits.text` bytes at most."""
+    """The text of a line after its last carriage return, at most `limits.text` bytes."""
     raw = raw.rstrip(b"\r")
     return decode_line(raw[raw.rfind(b"\r") + 1 :][: limits.current.text])
 
 
 def frame_at(data: bytes, start: int, end: int, at: int) -> str:
-    """Text of the frame that holds byte `at` in the line data[start:end]; a longer one is cut to a window around `at`."""
-    most = limits.current.text
-    near, far = max(start, at - most), min(end, at + most)  # nothing further away is in it; a line may have gigabytes
+    """The text of the frame that holds byte `at` of the line data[start:end], at most `limits.text` bytes around `at`."""
+    max_bytes = limits.current.text
+    near, far = max(start, at - max_bytes), min(end, at + max_bytes)  # a line may have gigabytes: search only this near
     left = max(near, data.rfind(b"\r", near, at) + 1)
     right = data.find(b"\r", at, far)
     right = far if right < 0 else right
-    if right - left > most:
-        left = max(left, at - most // 2)
-        right = min(right, at + most // 2)
+    if right - left > max_bytes:
+        left = max(left, at - max_bytes // 2)
+        right = min(right, at + max_bytes // 2)
     return decode_line(data[left:right])
 
 
 def printable(text: str, limit: int = 2000) -> str:
-    """`text` safe to print: control and direction characters escaped, cut at `limit` characters."""
+    """`text`, safe to print: control and text direction characters are escaped, and it is cut at `limit` characters."""
     if len(text) > limit:
         text = text[: limit - 1] + "…"
     if text.isprintable():
@@ -79,7 +80,7 @@ SIZE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def format_size(count: float) -> str:
-    """Bytes for people, in the one convention of all reports: three significant digits of a power of 1024, `434 MiB`."""
+    """A number of bytes for people, `434 MiB`: three significant digits and a power of 1024, as in all reports."""
     number, unit = float(count), 0
     while round(abs(number)) >= 1024 and unit < len(SIZE_UNITS) - 1:
         number, unit = number / 1024, unit + 1
@@ -88,10 +89,10 @@ def format_size(count: float) -> str:
 
 
 def with_noun(count: int, thing: str, things: str = "") -> str:
-    """`1 line`, `12 lines`, `2 processes`: a number with its noun. `things`: its plural where that is not with an `s`."""
+    """`1 line`, `12 lines`, `2 processes`: a number with its noun. `things`: the plural, where it is not `thing` with an `s`."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
 def spreadsheet_safe(cell: object) -> object:
-    """A cell of a table that a spreadsheet takes for text: one that would begin a formula gets a quote in front (OWASP)."""
-    return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    """A cell for a CSV file. Text that a spreadsheet would run as a formula gets a quote in front (OWASP, CSV injection)."""
+    return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA_START_CHARS) else cell

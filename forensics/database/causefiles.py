@@ -107,7 +107,7 @@ def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, l
     except OSError as error:
         reader.fault(BadFormError(1, f"cannot be read: {error.strerror}"))
     except UnicodeDecodeError:
-        reader.fault(BadFormError(1, "is no UTF-8 text"))
+        reader.fault(BadFormError(1, "is not UTF-8 text"))
     return cause, reader.faults
 
 

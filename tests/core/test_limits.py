@@ -14,7 +14,7 @@ from forensics import pipeline
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import UsageError
-from forensics.core.limits import Limits, names, table, with_unit, with_values
+from forensics.core.limits import Limits, limit_names, table, with_unit, with_values
 from forensics.database import Database
 from forensics.model import Warning
 from tests.commandline import in_text
@@ -91,7 +91,7 @@ def test_a_wrong_variable_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_prints_those_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORENSICS_LIMIT_MEMBERS", "9")
     rows = [line.split() for line in in_text("limits").stdout.splitlines()]
-    assert [r[0] for r in rows] == names()
+    assert [r[0] for r in rows] == limit_names()
     assert rows[1][:2] == ["members", "9"]
 
 
