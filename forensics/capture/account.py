@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ACCOUNT_PREFIX = "forensics run:"
 MAX_ACCOUNT_ENDS = 40  # lines about single processes
+# Lines about signals, the first ones: what ends a job sends one to each process, and the later ones say the same.
 MAX_SIGNALS = 40
 MIB = 1 << 20
 TIMERS = ("timeout",)
@@ -30,8 +31,8 @@ NEAR_LIMIT = 0.9  # of a processor time limit; the last sample is some seconds b
 TICKS_OFF_S = 0.25  # the kernel counts ticks for the limit and exact times for its statistics; measured: 0.14 s in one second
 NEAR_END_S = 5.0  # a scheduler ends a job at its limit or later
 STALL_END_S = 30.0  # a program that is ended may still write while it shuts down
-FULL_SHARE = 0.01
-SIGXCPU = 24
+FULL_SHARE = 0.01  # free, of the whole place: file systems keep some blocks for themselves, so a full one seldom says 0
+SIGXCPU = 24  # Linux' number; the module `signal` is not loaded by what watches a job
 
 
 def closing_lines(collector: Collector, status: int | None) -> list[str]:

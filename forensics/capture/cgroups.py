@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-UNLIMITED_BYTES = 1 << 60
+UNLIMITED_BYTES = 1 << 60  # cgroup v1 writes 2**63 less a page for "no limit"; no machine has as much as this
 OOMD_MARKS = ("user.oomd_kill", "trusted.oomd_kill")  # systemd-oomd writes one on a group that it killed (oomd-util.c)
 
 

@@ -20,10 +20,10 @@ from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
 from forensics.capture.supervisor import finish
 
-COLLECT_QUERY_S = 20.0
+COLLECT_QUERY_S = 20.0  # chosen by hand: a scheduler or a journal on a slow disk takes seconds, and a person waits for it
 MAX_FILE_BYTES = 64 << 20  # of each log; the first half and the last of a longer one
-MAX_FILES = 20
-FIRST_SAMPLE_S = 1.0
+MAX_FILES = 20  # logs that running processes write to; with MAX_FILE_BYTES it bounds a bundle at 1.25 GiB
+FIRST_SAMPLE_S = 1.0  # between the two samples; processor time is counted in hundredths, so a rate is exact to 1 %
 Said = tuple[str, str]  # what was asked, what was answered
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from forensics.capture.options import Options
 
 PROCESS_LOOK_S = 1.0  # between two looks for new processes
+# The waits before the first looks: a launcher starts its workers within its first second.
 FIRST_LOOKS_S = (0.02, 0.05, 0.1, 0.2, 0.4)
 BEFORE_LIMIT_S = 45.0  # stacks are taken so long before a known time limit
 LEAST_SILENCE_S = 60.0  # shorter ones are not worth a word

@@ -11,9 +11,10 @@ import os
 import socket
 import struct
 
+# Include/uapi/linux/netlink.h, connector.h, cn_proc.h.
 NETLINK_CONNECTOR, CN_IDX_PROC, CN_VAL_PROC, PROC_CN_MCAST_LISTEN = 11, 1, 1, 1
-PROC_EVENT_EXIT = 0x80000000
-SO_ATTACH_FILTER = 26
+PROC_EVENT_EXIT = 0x80000000  # the same cn_proc.h
+SO_ATTACH_FILTER = 26  # include/uapi/asm-generic/socket.h; Python's `socket` does not have it
 HEADER_BYTES = 16 + 20  # nlmsghdr, cn_msg
 EVENT_AT, EXIT_CODE_OFFSET = (
     HEADER_BYTES,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 READY_S = 30.0  # on a starved machine; a process that ends before it is held is lost
-CLOSE_S = 30.0
+CLOSE_S = 30.0  # for the report of a closed watch; longer than an analysis of an ordinary bundle, and the program waits for it
 TOLD = "told"  # a file in a bundle: the death was reported to the next process
 
 

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 MAX_PART_BYTES = 1 << 16  # of a line whose end has not come yet
 MAX_WAITING_BYTES = 4 << 20  # of output that waits for the disk
-WAKE_BYTES = 1 << 19
+WAKE_BYTES = 1 << 19  # an eighth of MAX_WAITING_BYTES: the writer starts long before the job must wait
 WRITE_S = 0.25  # what comes within so long is written together
 WAIT_S = 1.0  # a slow disk holds the job up for so long, once; then its lines are left out
-INDEX_S = 0.1
+INDEX_S = 0.1  # finer than the whole seconds of most logs; chosen by hand
 FLUSH_S = 1.0  # what was written longer ago is on disk, whatever happens to us
+# Of INDEX_S each: five and a half hours of steady output, 24 MB; later output has no times of its own.
 MAX_INDEX_ROWS = 200_000
 
 

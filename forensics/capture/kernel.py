@@ -16,9 +16,9 @@ from datetime import UTC
 
 from forensics.capture.times import time_text
 
-MAX_FIRST_LINES = 300
-MAX_LAST_LINES = 3000
-RECORD_BYTES = 8192
+MAX_FIRST_LINES = 300  # from the start of the job, where drivers and mounts say what is wrong; chosen by hand
+MAX_LAST_LINES = 3000  # up to its end: an OOM report with a table of 2,000 processes, and what came before it
+RECORD_BYTES = 8192  # the kernel's CONSOLE_EXT_LOG_MAX: read() of /dev/kmsg fails where a record is longer than the room for it
 JOURNAL_QUERY_S = 5.0  # time limit for a journal on a slow disk
 READERS = (
     ("journalctl", ["journalctl", "--dmesg", "--quiet", "--no-pager", "--output=short-iso-precise"]),

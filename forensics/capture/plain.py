@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from forensics.capture.options import Options
 
 NOT_TAKEN = ("the end of other processes than the command", "memory groups", "the kernel's log", "who sent a signal", "stacks")
-PLAIN_BLOCK_BYTES = 1 << 16
+PLAIN_BLOCK_BYTES = 1 << 16  # a pipe holds as much
 
 
 def main(options: Options) -> NoReturn:

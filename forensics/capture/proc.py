@@ -14,8 +14,8 @@ TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 # ioctl PIDFD_GET_INFO (include/uapi/linux/pidfd.h): mask in, mask out; PIDFD_INFO_EXIT is known from Linux 6.15 on.
 INFO_BYTES = 64
 PIDFD_GET_INFO = 0xC0000000 | INFO_BYTES << 16 | 0xFF << 8 | 11
-PIDFD_INFO_EXIT = 1 << 3
-EXIT_CODE_FIELD = 60
+PIDFD_INFO_EXIT = 1 << 3  # the same header
+EXIT_CODE_OFFSET_BYTES = 60  # in struct pidfd_info, behind two fields of 8 bytes and eleven of 4
 
 
 class Stat:
@@ -118,7 +118,7 @@ def exit_status(pidfd: int) -> int | None:
     except OSError:
         return None
     known = struct.unpack_from("Q", buffer, 0)[0]
-    return int(struct.unpack_from("i", buffer, EXIT_CODE_FIELD)[0]) if known & PIDFD_INFO_EXIT else None
+    return int(struct.unpack_from("i", buffer, EXIT_CODE_OFFSET_BYTES)[0]) if known & PIDFD_INFO_EXIT else None
 
 
 def boot_id() -> str:

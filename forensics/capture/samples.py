@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 1200  # when there are more, every second one of the older half goes
 SHORT = 0.10  # share of a limit, or of the host's memory, below which memory is short
-SHORT_EVERY_S = 0.5
-RATE_OVER_S = 60.0
-WARN_WITHIN_S = 600.0
+SHORT_EVERY_S = 0.5  # while memory is SHORT; at 1 GB/s a tenth of a host of 64 GiB lasts 6 s, so a dozen samples see the end
+RATE_OVER_S = 60.0  # chosen by hand: longer than one batch or one file that is loaded, so that a rate is not of a single step
+WARN_WITHIN_S = 600.0  # chosen by hand: time enough to save a checkpoint
 
 
 class MemorySamples:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ROOTS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
+# Those that are sent to end a process, by Linux' numbers; not SIGCHLD, SIGALRM and SIGURG, which are sent all the time.
 SIGNALS = (1, 2, 3, 6, 9, 10, 12, 15, 24)
 FILTER = "(" + " || ".join(f"sig == {n}" for n in SIGNALS) + ") && result == 0"
 LINE = re.compile(
@@ -29,7 +30,7 @@ LINE = re.compile(
 )
 # System calls of Linux 5.2, the same number on every kind of machine; FSCONFIG_CMD_CREATE of include/uapi/linux/mount.h.
 FSOPEN, FSCONFIG, FSMOUNT, CREATE = 430, 431, 432, 6
-MAX_SENT = 2000
+MAX_SENT = 2000  # chosen by hand: bounds memory where something sends signals all the time
 PREFIX = "forensics-"
 
 

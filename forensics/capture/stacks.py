@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from forensics.capture.tree import Process
 
 STACKS_PREFIX = "forensics run: stacks of pid "
-MAX_STACK_PROCESSES = 16
-DUMP_S = 10.0
+MAX_STACK_PROCESSES = 16  # py-spy stops each for a moment and takes up to DUMP_S: of eight ranks with a loader each, all
+DUMP_S = 10.0  # chosen by hand: py-spy answers at once unless the memory of the process is swapped out
 LIBRARY = (
     "threading.py",
     "selectors.py",

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 STREAM_BLOCK_BYTES = 1 << 18  # of a job that writes faster than it is read
 LINES_BYTES = 1 << 13  # of one that writes lines: room for a large block is made and given back at each read
-PIPE_BYTES = 1 << 20
-F_SETPIPE_SZ = 1031
+PIPE_BYTES = 1 << 20  # the most that /proc/sys/fs/pipe-max-size allows by default: a job seldom waits for us
 
 
 class JobStreams:
@@ -55,7 +54,7 @@ class JobStreams:
     def _pipe(self) -> tuple[int, int]:
         ours, theirs = os.pipe()
         with contextlib.suppress(OSError):
-            fcntl.fcntl(theirs, F_SETPIPE_SZ, PIPE_BYTES)
+            fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         return ours, theirs
 
     def _follow(self, fd: int) -> None:

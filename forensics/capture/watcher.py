@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 REAPED_S = 5.0  # a parent that does not ask for the status of its child leaves it unknown to us, too
-WATCHER_LOOK_S = 0.2
+WATCHER_LOOK_S = 0.2  # without a link the end of the process is seen by looking alone
 PARENT_S = 2.0  # a pool that is shut down ends its workers first, and itself so soon after them
 
 

@@ -16,8 +16,9 @@ from msgspec import Struct
 
 from forensics.model import Warn, Warning
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 20  # read and unpacked at once; fits into the processor's cache
 LINE_BYTES = 4096  # at the end of a block, in which its last line end is looked for
+# A kind is known by these: tar's mark stands at 257, and a log shows its format in its first lines.
 PACKING_PROBE_BYTES = 64 << 10
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from forensics.core import lazy
 
 BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-ENCODING_PROBE_BYTES = 8192
+ENCODING_PROBE_BYTES = 8192  # some hundred lines of text; the start of a binary file shows within the first page
 MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
 MOST_HOLES = 8  # runs of zeros in ENCODING_PROBE_BYTES; a crash leaves few and long ones, a binary file many
 MAX_ODD_AMONG_ZEROS = 0.005  # a binary file has other control characters as well as zeros

@@ -20,7 +20,7 @@ from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.encodings import JOURNAL
 from forensics.sources.texts import text_source
 
-MIN_HEAD_BYTES = 4096
+MIN_HEAD_BYTES = 4096  # fewer unpacked bytes are too few to tell what it is: then it is opened anew
 COUNTED_KINDS = ("empty", "binary")
 
 

@@ -14,7 +14,7 @@ Piece = tuple[int, int, bytes] | tuple[int, int, bytes, int]
 """(number, step, text), and the number of its lines where that was counted: whole lines without the last line end; the first
 stood on line `number` of the original, each further one `step` lines on: 0 for the lines of one record, 1 for text as it stood,
 -1 for text that was turned around."""
-OUT_BYTES = 1 << 20
+ORIGIN_BLOCK_BYTES = 1 << 20  # as what is read at once: later stages see blocks of one size
 
 
 class LineOrigin:
@@ -61,7 +61,7 @@ class LineOrigin:
 
 
 def line_blocks(pieces: Iterable[Piece], origin: LineOrigin) -> Iterator[bytes]:
-    """The text of `pieces` in blocks of about OUT_BYTES, each of whole lines; `origin` gets their original numbers."""
+    """The text of `pieces` in blocks of about ORIGIN_BLOCK_BYTES, each of whole lines; `origin` gets their original numbers."""
     origin.clear()
     parts: list[bytes] = []
     size = 0
@@ -69,7 +69,7 @@ def line_blocks(pieces: Iterable[Piece], origin: LineOrigin) -> Iterator[bytes]:
         origin.add(number, step, known[0] if known else line_ends(text) + 1)
         parts.append(text)
         size += len(text) + 1
-        if size >= OUT_BYTES:
+        if size >= ORIGIN_BLOCK_BYTES:
             parts.append(b"")
             yield b"\n".join(parts)
             parts, size = [], 0

@@ -12,8 +12,8 @@ from forensics.core.text import with_noun
 from forensics.model import Source, Warn, Warning
 from forensics.sources.turning import line_time
 
-COMPARED_TAIL_BYTES = 8 << 20
-TRIES = 200
+COMPARED_TAIL_BYTES = 8 << 20  # chosen by hand: a collector that starts anew repeats some seconds; held in memory
+MAX_OVERLAP_STARTS = 200  # places of an equal line that are tried: a line that occurs more often is no mark
 MIN_COMMON_LINES = 5  # lines without a time
 
 
@@ -91,7 +91,7 @@ def _cut(given: Iterator[bytes], tail: bytes) -> tuple[bytes, int]:
     if not line.strip() or not tail.endswith(b"\n"):
         return start, 0
     at = -1
-    for _ in range(TRIES):
+    for _ in range(MAX_OVERLAP_STARTS):
         at = tail.find(line, at + 1)
         if at < 0:
             break

@@ -20,8 +20,8 @@ ROTATED = lazy.regex(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6})?|\d{4}-\d\d-\d
 LOG_END_PATTERN = lazy.regex(r"(?:log|messages|dmesg|secure|out|err)$")
 PSTORE_NAME = lazy.regex(r"(^|[/!])dmesg-[\w-]+-\d+[^/]*$")
 PSTORE_FILE_PATTERN = lazy.regex(r"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
-PROBED_LINES = 200
-STAMP_CHARS = 100
+PROBED_LINES = 200  # chosen by hand: of each log, until one has a time; a banner before the first is seldom longer
+STAMP_CHARS = 100  # of a line, in which its time stands; a host, a program and a level may come before it
 YEAR_S = 366 * 86400.0
 
 

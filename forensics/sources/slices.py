@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable
 from typing import BinaryIO, cast
 
-SKIP_BYTES = 1 << 20
+SKIP_BYTES = 1 << 20  # a compressed stream is read to be skipped: in pieces, so that memory stays small
 
 
 class Slices:

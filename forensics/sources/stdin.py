@@ -17,7 +17,7 @@ from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.opened import open_blob
 
 STDIN_NAME = "<stdin>"
-KEPT_BYTES = 1 << 20
+KEPT_BYTES = 1 << 20  # enough to tell an archive from text, and to hold a short log whole, which can then be read twice
 
 
 def stdin_sources(warn: Warn) -> list[Source]:

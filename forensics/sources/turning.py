@@ -14,8 +14,8 @@ from forensics.core import lazy, limits
 from forensics.sources.formats.base import Note
 from forensics.sources.origin import Piece
 
-PROBED_PIECES = 200
-MIN_FALLS_OF_PIECES = 2
+PROBED_PIECES = 200  # chosen by hand: an order shows within a screen or two; the rest need not be held in memory to see it
+MIN_FALLS_OF_PIECES = 2  # one fall is a clock that was set, or a file put behind another
 MONTH_NUMBERS = {
     m: i for i, m in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)
 }

@@ -11,7 +11,7 @@ from forensics.sources.origin import Piece
 from forensics.sources.turning import is_newest_first, line_time, oldest_first
 
 MIN_FALLS = 8  # falls without a single rise: clocks that jump and logs that were put together show rises
-STAMP_CHARS = 100
+STAMP_CHARS = 100  # of a line, in which its time stands; a host, a program and a level may come before it
 
 
 def _recognises(head: Head) -> bool:

@@ -22,7 +22,7 @@ RUN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|report)/1"')
 EXITS = lazy.regex(r'\A\{"pid": \d+, (?=[^\n]*"how": ")')
 SAMPLES = lazy.regex(r'\A\{"time": "[^"]{19,40}", "monotonic_s": ')
 UNFINISHED_PATTERN = re.compile(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,9}"complete": ?false\b')
-CAPTURED_HEAD_BYTES = 4096
+CAPTURED_HEAD_BYTES = 4096  # `complete` is the second field that a capture writes
 TIMES_PATTERN = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
 STACKS_PATTERN = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")
 REPORT_PATTERN = lazy.regex(  # a title too long for its line has the name of the cause below it

@@ -36,7 +36,7 @@ class Whole(Struct, gc=False):
 RECORD_DECODER = json.Decoder(Record)
 WHOLE_DECODER = json.Decoder(Whole)
 LAST_CHAR = itemgetter(slice(-1, None))  # a text's last character, or none
-DOCKER_PROBED_LINES = 3
+DOCKER_PROBED_LINES = 3  # one may be cut and one may be a part of a long line
 MIN_PARTIAL_CHARS = 8_192  # characters; Docker cuts at 16 KiB
 
 

@@ -15,7 +15,7 @@ from forensics.sources.origin import Piece
 SYSLOG_LINE_PATTERN = lazy.regex(rf"(?:<\d+>)?(?:\w{{3}} [ \d]\d \d\d:\d\d:\d\d|{ISO_TIME}\S*) \S+")
 OCTAL_ESCAPE_PATTERN = lazy.regex(rb"#0(?:11|12|33)")
 UNESCAPED = {b"#011": b"\t", b"#012": b"\n", b"#033": b"\x1b"}
-MIN_SYSLOG_SHARE = 0.5
+MIN_SYSLOG_SHARE = 0.5  # of the lines; chosen by hand: a program's raw output may stand between syslog's lines
 
 
 def _recognises(head: Head) -> bool:

@@ -20,8 +20,8 @@ from forensics.sources.origin import Piece
 TAGGED = lazy.regex(rf"\A({ISO_TIME}(?:[.,]\d+)? ?(?:Z|[+-]\d\d:?\d\d))(?:\t| )(\S{{1,300}}?)(?:\t|: )(\{{.*\}})\s*\Z")
 PRINTED = lazy.regex(r"\A\[\d+\] (\S{1,300}): \[\[?(\d{9,10}(?:\.\d+)?)(?:, \{.*?\}\])?, (\{.*\})\]\s*\Z")
 ARROW = lazy.regex(r'("(?:[^"\\]|\\.)*")=>')
-MIN_RECORD_SHARE = 0.6
-PROBED_RECORDS = 60
+MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: a collector's own start-up text may stand between the records
+PROBED_RECORDS = 60  # parsing is slow, and a file is of one kind from its start
 
 
 def _read(line: str) -> str | None:

@@ -28,8 +28,8 @@ TRACES = ("traceback", "exc_info", "exc_text", "exception", "stack_trace", "stac
 LEVEL_VALUES = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
 BUNYAN = {10: "DEBUG", 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR", 60: "FATAL"}
 LIST = lazy.regex(r'\A\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
-PROBED_RECORDS = 60
-MIN_RECORD_SHARE = 0.6
+PROBED_RECORDS = 60  # parsing is slow, and a file is of one kind from its start
+MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: tracebacks and a program's start-up text may stand between the records
 
 
 def _text(record: dict[str, Any]) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from forensics.sources.origin import Piece
 
 PAIR = lazy.regex(r'(?<![\w.@-])([\w.@-]{1,200})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 LOGFMT_LINE_PATTERN = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
-MIN_RECORD_SHARE = 0.6
+MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: a panic's stack may stand between the records
 LEVEL_OF_WORD = {
     "debug": "DEBUG",
     "info": "INFO",

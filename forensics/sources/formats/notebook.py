@@ -24,7 +24,7 @@ from forensics.sources.formats.documents import Path, values
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
-MAX_SORTED_BYTES = 64 << 20
+MAX_SORTED_BYTES = 64 << 20  # the cells are held in memory while they are sorted by the time they ran
 STARTED = ("iopub.execute_input", "shell.execute_reply.started", "iopub.status.busy", "start_time")
 
 

@@ -10,7 +10,7 @@ from forensics.core import lazy
 
 UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_YEAR = 1990  # a number that would be an earlier time is no time
-LAST_YEAR = 2100
+LAST_YEAR = 2100  # a number that would be a later time is no time
 ISO_STAMP_PATTERN = lazy.regex(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?$")
 EPOCH_DIGITS_PATTERN = lazy.regex(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")
 

@@ -20,14 +20,14 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 WIDTHS = range(70, 81)
-MIN_WRAPPED_LINES = 3
-MIN_WRAPPED_SHARE = 0.1
+MIN_WRAPPED_LINES = 3  # two lines of one length are chance
+MIN_WRAPPED_SHARE = 0.1  # of the lines; chosen by hand: most lines of a log are shorter than the column
 SHARE_INSIDE = 0.5  # of the cuts: a column ends inside a word two times of three, records of one width end with words
 SENTENCE_ENDS = (".", "!", "?", ")")
-LEAST_WORDS = 4
-SHARE_WORDS = 0.9
+MIN_WORD_WRAPS = 4  # cut lines prove more than wrapped ones, so one more than MIN_WRAPPED_LINES
+MIN_WORD_WRAP_SHARE = 0.9  # of the lines that may be a rest; chosen by hand: a single program wraps, so nearly all must fit
 MAX_SHORTER_CHARS = 24  # a line that was wrapped at words is not shorter than the width by more
-MOST_JOINED = 40
+MAX_JOINED_LINES = 40  # 2,800 characters at 70 columns; a longer run is text that fills the width
 MAX_COMMON_START_CHARS = 8  # characters; `epoch 12` and `epoch 13` are records of one width
 CHARS_TO_ZEROS = str.maketrans("123456789", "000000000")
 STAMPS = rf"{ISO_TIME}|\w{{3}} [ \d]\d \d\d:\d\d:\d\d|[IWEF]\d{{4}} |\d+:\d\d"
@@ -85,7 +85,7 @@ def _wrapping(lines: Sequence[str]) -> tuple[int, bool]:
         return width, False
     going_on = [(a, b) for a, b in pairs if b and not RECORD_START_PATTERN.match(b)]
     worded = sum(_worded(width, a, b) for a, b in going_on)
-    return (width, True) if worded >= LEAST_WORDS and worded >= SHARE_WORDS * len(going_on) else (0, False)
+    return (width, True) if worded >= MIN_WORD_WRAPS and worded >= MIN_WORD_WRAP_SHARE * len(going_on) else (0, False)
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -97,7 +97,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     start, parts = 0, list[str]()
     for number, raw in numbered_lines(_again(first, blocks)):
         line = raw.decode("utf-8", "replace")
-        if parts and len(parts) < MOST_JOINED and goes_on(width, parts[-1], line):
+        if parts and len(parts) < MAX_JOINED_LINES and goes_on(width, parts[-1], line):
             parts.append(line)
             continue
         if parts:
