@@ -11,7 +11,7 @@ from forensics.core.errors import UsageError
 if TYPE_CHECKING:
     from forensics.model import Warning
 
-PASSAGES = 30
+DEFAULT_PASSAGES = 30  # chosen by hand: a screen or two
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
         bad: Annotated[Path, typer.Argument(help="The same of the run that did not.")],
         form: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
         output: Output = None,
-        most: Annotated[int, typer.Option(min=1, help="Passages to show; json has all of them.")] = PASSAGES,
+        most: Annotated[int, typer.Option(min=1, help="Passages to show; json has all of them.")] = DEFAULT_PASSAGES,
     ) -> None:
         """Show what the run in BAD says that the one in GOOD never did, in order.
 

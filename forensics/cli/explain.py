@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from forensics.database.codes import Code
     from forensics.explain import ExplainedCause, Explanation, Match
 
-PAGE_WIDTH = 100
-SIGNATURES_SHOWN = 60
+PAGE_CHARS = 100  # the width of a report, which is read as well as it is pasted
+SIGNATURES_SHOWN = 60  # chosen by hand: the causes with most signatures have hundreds, which nobody reads here
 REMEDIES_SHOWN = 3  # of each cause where there are several
 
 
@@ -168,7 +168,7 @@ def _wrapped(text: str, indent: str, following: str | None = None) -> list[str]:
     import textwrap
 
     options = {"initial_indent": indent, "subsequent_indent": following or indent, "break_long_words": False}
-    return textwrap.wrap(_shown(text), PAGE_WIDTH, break_on_hyphens=False, **options)  # type: ignore[arg-type]
+    return textwrap.wrap(_shown(text), PAGE_CHARS, break_on_hyphens=False, **options)  # type: ignore[arg-type]
 
 
 def _shown(text: str) -> str:

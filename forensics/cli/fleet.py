@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from forensics.history.incident import Incident
 
 PLAIN_S = 15.0  # between lines of progress where nobody watches
-WATCHED_S = 0.5
+WATCHED_S = 0.5  # between lines of progress on a terminal, which are written over each other
 
 
 def register(app: typer.Typer) -> None:

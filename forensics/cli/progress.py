@@ -10,8 +10,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-MIN_PROGRESS_BYTES = 200 << 20
-TICK_S = 0.2
+MIN_PROGRESS_BYTES = 200 << 20  # smaller inputs are read before a person wonders
+TICK_S = 0.2  # between two pictures of the bar: it seems to move
 
 
 def is_watched() -> bool:

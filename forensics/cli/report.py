@@ -27,7 +27,7 @@ from forensics.core.errors import UsageError
 if TYPE_CHECKING:
     from forensics.model import Report
 
-MOST_BYTES = 512 << 20
+MAX_REPORT_BYTES = 512 << 20  # chosen by hand: some ten thousand reports of a batch; they are read at once
 
 
 def register(app: typer.Typer) -> None:
@@ -79,10 +79,10 @@ def _documents(path: Path) -> list[object]:
 
     try:
         if str(path) == "-":
-            data = standard_input(MOST_BYTES)
+            data = standard_input(MAX_REPORT_BYTES)
         else:
             with path.open("rb") as file:
-                data = file.read(MOST_BYTES)
+                data = file.read(MAX_REPORT_BYTES)
     except OSError as error:
         raise UsageError(f"cannot be read ({error.strerror})", str(path)) from error
     text = data.decode("utf-8-sig", "replace")

@@ -9,7 +9,7 @@ from typing import Any
 
 from forensics.core.text import printable
 
-CELL_CHARS = 60
+MAX_CELL_CHARS = 60  # chosen by hand: two such columns fit on a wide terminal
 TABLE_TIME_COLUMNS = ("time", "added")
 
 
@@ -56,7 +56,7 @@ def _text(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
         table.add_column(
             name.replace("_", " "),
             justify="right" if number else "left",
-            max_width=CELL_CHARS,
+            max_width=MAX_CELL_CHARS,
             no_wrap=name in TABLE_TIME_COLUMNS,
         )
     for row in rows:

@@ -20,15 +20,15 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Warn, Warning
 
 SAME_EVENT_FACTS = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # what two sources tell of one moment
-ZONE_STEP_S = 1800
-MOST_ZONE_S = 14 * 3600
+ZONE_STEP_S = 1800  # nearly all zones differ by whole half hours; not Nepal, Eucla and Chatham, by a quarter
+MAX_ZONE_S = 14 * 3600  # UTC+14, Kiribati: no zone is further from UTC
 SAME_NUMBER_S = 30.0  # a program tells of a child's death when it gets to it
 DEATH_S = 5.0  # a supervisor sees at once that its process is gone
 KILL_TRAIT, DEATH_TRAIT = "memory_kill", "child_death"  # traits of causes
 JOIN_ADVICE = "to join them, add the kernel's log with times: `dmesg -T` or `journalctl -k -o short-iso`"
-MAX_COMPARED_EVENTS = 200
+MAX_COMPARED_EVENTS = 200  # of a source: each is compared with each of another's, so the time grows with the square
 PAUSE_S = 60.0  # between two stamped lines; lines between them get the time of the first, with the pause as uncertainty
-MAX_COMPARED_SOURCES = 64
+MAX_COMPARED_SOURCES = 64  # each with each, as above; the logs of eight nodes with eight ranks
 
 
 def events_in_order(events: Iterable[Observation], clock: Clock, source: str) -> Iterator[tuple[Observation, ResolvedTime]]:
@@ -127,7 +127,7 @@ def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], kno
         gap = (a.time - b.time).total_seconds()
         steps = round(gap / ZONE_STEP_S)
         rest = abs(gap - steps * ZONE_STEP_S)
-        if steps and abs(gap) <= MOST_ZONE_S and rest <= (SAME_NUMBER_S if shared else DEATH_S):
+        if steps and abs(gap) <= MAX_ZONE_S and rest <= (SAME_NUMBER_S if shared else DEATH_S):
             what = f"share {shared}" if shared else "tell of one death"
             where = f"its line {b.line} and {a.source}:{a.line} {what}"
             return timedelta(seconds=steps * ZONE_STEP_S), where

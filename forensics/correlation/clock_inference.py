@@ -22,7 +22,7 @@ HALF_YEAR = timedelta(days=182)
 QUARTER_S = 900  # all zones are whole quarters of an hour
 NEXT_S = 60.0  # between two lines that follow each other
 SAME_CLOCK_S = 3600.0  # between a line that `date` printed and the first line of the program
-LEAST_FALLS = 3
+MIN_CLOCK_FALLS = 3  # without a single rise: one is a clock that was set, two may be two programs
 
 
 def has_date(known: Iterable[ClockSample]) -> bool:
@@ -66,7 +66,7 @@ def _backwards(known: Sequence[ClockSample]) -> bool:
         if after > before:
             return False
         falls += after < before
-    return falls >= LEAST_FALLS
+    return falls >= MIN_CLOCK_FALLS
 
 
 def _start(

@@ -17,8 +17,8 @@ from forensics.line_formats import parse_prefix
 from forensics.line_formats.cgroup_paths import group, unit
 from forensics.model import Observation, Prefix
 
-MAX_PROOFS_READ = 3
-MAX_PROOF_CHARS = 2000
+MAX_PROOFS_READ = 3  # an event's first lines name its process; the later ones repeat it
+MAX_PROOF_CHARS = 2000  # as the report shows of a line; behind it no log writes who it was
 OWN_PID = {"nccl", "ray", "ray without name", "open mpi"}  # formats whose number is that of the process the line is about
 OF_A_HOST = ("syslog", "journal")
 RAY = ("ray", "ray without name")

@@ -29,7 +29,7 @@ WHOLE_LOG_KEYS = {
     "unit",
     "job",
 }  # a whole log belongs to one of these, so between its own lines they show nothing
-NEAR_S = 5.0
+NEAR_S = 5.0  # the delay with which a supervisor or another program notes a death; chosen by hand
 BY_TIME = 1500  # links by nothing but time, the surest events' first
 MAX_NEIGHBOURS = 3  # in time, on either side
 DAY_S = 86400.0  # after a day a pid may belong to another process

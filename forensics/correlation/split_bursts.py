@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof, Stamp
 
+# Chosen by hand: longer than a checkpoint or an evaluation takes, shorter than a job that is started again the next day.
 SILENCE_S = 7200.0
 
 

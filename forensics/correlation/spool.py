@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from forensics.model import Source, Warn
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 20  # read and written at once; fits into the processor's cache
 
 
 def spool(source: Source, file: Path) -> Source:

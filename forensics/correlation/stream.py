@@ -26,7 +26,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
 
 MAX_ENTITY_LINES = 200  # of one entry
-MAX_LINE_BYTES = 1 << 20
+MAX_LINE_BYTES = 1 << 20  # a line that is longer is no line of a log; held in memory while its end is looked for
 EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 
 

@@ -19,7 +19,7 @@ from forensics.core import lazy
 from forensics.core.text import ascii_lower
 from forensics.database.common import text_frequency
 
-MIN_ANCHOR_BYTES = 4
+MIN_ANCHOR_BYTES = 4  # a shorter text stands in so many lines that confirming them would cost more than it finds
 MAX_ANCHOR_CHARS = 120  # the rest of a longer text is left to the pattern
 MAX_PRODUCT = 64  # texts that neighbouring alternatives are multiplied out to
 MAX_WAYS = 64  # ways through a pattern that are looked at one by one

@@ -12,7 +12,7 @@ import yaml
 from msgspec import Struct
 
 LINE_KEY = "__line__"
-MAX_DEPTH = 20
+MAX_NESTING = 20  # a cause file needs less than half; thousands of brackets would end Python by recursion
 _Base = cast(Any, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
@@ -76,7 +76,7 @@ def _guard(text: str) -> None:
         if isinstance(event, yaml.AliasEvent):
             raise BadFormError(line, "YAML aliases are not read")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
+        if depth > MAX_NESTING:
             raise BadFormError(line, "nested too deeply")
 
 

@@ -17,7 +17,7 @@ from forensics.database.form import LINE_KEY, BadFormError, Fault, entries, keys
 
 FILE_KEYS = {"class", "means", "words", "phrases"}
 PHRASE_KEYS = {"id", "pattern", "source", "examples"}
-MAX_PATTERN_CHARS = 4000
+MAX_PATTERN_CHARS = 4000  # chosen by hand: a longer pattern is several
 
 
 class Phrase(Struct, frozen=True):

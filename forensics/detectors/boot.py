@@ -16,6 +16,7 @@ from forensics.core import lazy
 from forensics.detectors.base import ParsedLine, Record, parse_lines
 from forensics.model import Line, Region, Trigger
 
+# A machine's first lines tell its clock and firmware, its last ones whether it was shut down; chosen by hand.
 BOOT_CONTEXT_LINES = 40
 TRIGGER = Trigger("boot", ("linux version ", "-- reboot --", "-- boot "), before=BOOT_CONTEXT_LINES, after=BOOT_CONTEXT_LINES)
 BOOT_HEADER_PATTERN = lazy.regex(r"^-- (?:Boot [0-9a-f]{32}|Reboot) --")

@@ -22,7 +22,7 @@ TRIGGER = Trigger(
 )
 FOREIGN_MACHINE = "another kind of machine"  # the system's own words for it have a signature
 
-SIGKILL, SIGBUS = 9, 7
+SIGKILL, SIGBUS = 9, 7  # by Linux' numbers: the log may be read on another system
 NOT_STARTED = 127  # as a shell answers (POSIX, 2.8.2)
 TIMED_OUT = 124  # the exit status of timeout(1)
 FAULT_SIGNALS = (4, 5, 6, 7, 8, 11, 24, 25, 31)  # ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS
@@ -40,7 +40,7 @@ MEMORY_GUARDS = ("earlyoom", "systemd-oomd", "oomd", "nohang", "raylet", "kubele
 TIMERS = ("timeout",)
 REACHED_PERCENT = 95  # the peak of a group is read after the kill, and less than the limit by what the kernel charges in advance
 SHORT_PERCENT = 5  # earlyoom acts at 10 % of memory and of swap, systemd-oomd on pressure
-PRESSED_PERCENT = 10
+PRESSED_PERCENT = 10  # of ten seconds in which all tasks waited for memory; chosen by hand: an idle machine has 0
 MAX_DEATH_AGE_S = 2100.0  # of the end: a collective gives up half an hour after a rank has died
 STOPPED_WITHIN_S = 120.0  # a scheduler waits so long at most between its SIGTERM and its SIGKILL
 

@@ -13,9 +13,9 @@ from forensics.detectors.units import typed_fields
 from forensics.line_formats import parse_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
 
-QUOTED_CONTEXT_LINES = 2
+QUOTED_CONTEXT_LINES = 2  # on either side of what is quoted, so that a reader sees where it stands; chosen by hand
 READ_WHOLE = 200  # characters: in a line up to this length a reader finds the message without a mark
-MATCHED_CHARS = 200
+MAX_MATCHED_CHARS = 200  # two lines of a report
 WORTH = ("proof", "strong", "hint")
 # Exceptions of the program's own making: that the file of a frame lies on a mount is no sign of trouble with the mount.
 NOT_OF_FILES = {
@@ -172,7 +172,7 @@ def _proof(
         weight=weight,  # type: ignore[arg-type]
         before=tuple(neighbours[line.number - i] for i in reversed(near) if line.number - i in neighbours),
         after=tuple(neighbours[line.number + i] for i in near if line.number + i in neighbours),
-        matched=line.text[first : min(last, first + MATCHED_CHARS)],
+        matched=line.text[first : min(last, first + MAX_MATCHED_CHARS)],
     )
 
 

@@ -3,8 +3,8 @@
     NVRM: Xid (PCI:0000:3b:00): 63, Row Remapper: New row marked for remapping       (40,000 times)
         -> Record(kind="xid/63", count=40000, places=((12, 12), (15, 15), ...))
 
-Equal are records of one kind, cause and subject that follow each other within GAP_S; a fault that comes back the next day
-stays an event of that day.
+Equal are records of one kind, cause and subject that follow each other within MAX_REPEAT_GAP_S; a fault that comes back the
+next day stays an event of that day.
 """
 
 from collections.abc import Sequence
@@ -32,8 +32,8 @@ SUBJECT = (
     "link",
     "request_bytes",
 )
-GAP_S = 7200.0
-KEPT_PLACES = 600
+MAX_REPEAT_GAP_S = 7200.0  # chosen by hand: a fault that comes back after hours is looked at as another one
+MAX_KEPT_PLACES = 600  # the first and last KEPT_ENDS that the scanner keeps
 
 
 class _Group(Struct):
@@ -49,7 +49,7 @@ class _Group(Struct):
         if count == 1:
             return first
         last = self.records[-1]
-        places = tuple(span for r in (*self.records[:-1][:KEPT_PLACES], last) for span in r.spans)
+        places = tuple(span for r in (*self.records[:-1][:MAX_KEPT_PLACES], last) for span in r.spans)
         quote = first.quote if len(self.records) == 1 else (*first.quote, *last.quote[:1])
         return replace(first, count=count, places=places, quote=quote)
 
@@ -86,11 +86,11 @@ def _key(record: Record) -> tuple[object, ...]:
 
 
 def _apart(last: Stamp | None, now: Stamp | None) -> bool:
-    """Do more than GAP_S, or a boot, lie between two stamps?"""
+    """Do more than MAX_REPEAT_GAP_S, or a boot, lie between two stamps?"""
     if last is None or now is None:
         return False
     if last.mono is not None and now.mono is not None:
-        return not 0 <= now.mono - last.mono + 1 <= GAP_S
+        return not 0 <= now.mono - last.mono + 1 <= MAX_REPEAT_GAP_S
     if (
         last.wall is None
         or now.wall is None
@@ -98,4 +98,4 @@ def _apart(last: Stamp | None, now: Stamp | None) -> bool:
         or (last.wall.tzinfo is None) != (now.wall.tzinfo is None)
     ):
         return False
-    return abs((now.wall - last.wall).total_seconds()) > GAP_S
+    return abs((now.wall - last.wall).total_seconds()) > MAX_REPEAT_GAP_S

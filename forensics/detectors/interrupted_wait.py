@@ -30,7 +30,7 @@ WAITING_FRAME_PATTERN = lazy.regex(
 )
 WAIT_INTERRUPTED = "waited"
 OUTCOMES = (WAIT_INTERRUPTED,)
-MIN_WAITING_PROCESSES = 2
+MIN_WAITING_PROCESSES = 2  # a single one may wait for work; several that wait for each other hang
 
 
 def read(region: Region) -> Record | None:

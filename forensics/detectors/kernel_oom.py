@@ -56,8 +56,8 @@ KILL = lazy.regex(
 TASK_ROW = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)\s.*?(?P<task>\S.*)$")
 STACK_CGROUP = lazy.regex(r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b")
 STACK_GLOBAL = lazy.regex(r"\b__alloc_pages_slowpath\b")
-UNLIMITED_BYTES = 1 << 60
-MAX_TOP_TASKS = 5
+UNLIMITED_BYTES = 1 << 60  # the kernel writes its largest counter for "no limit", 2**63 less a page
+MAX_TOP_TASKS = 5  # the largest ones; of what is smaller the machine does not run out
 PRINTED_S = 10.0  # a serial console takes seconds to print a long report
 
 

@@ -45,6 +45,7 @@ AMD = "2"  # x86 vendor number of AMD in the kernel; 0 is Intel
 CACHE_LEVELS = ("level 0", "level 1", "level 2", "any level")
 REQUESTS = ("", "read", "write", "data read", "data write", "instruction fetch", "prefetch", "eviction", "snoop")
 TRANSACTIONS = ("", "read", "write", "address or command", "scrubbing")
+# Bits UC, PCC and VAL of IA32_MCi_STATUS (Intel SDM, volume 3B, 15.3.2.2).
 UNCORRECTED, CORRUPT, VALID = 1 << 61, 1 << 57, 1 << 63
 
 

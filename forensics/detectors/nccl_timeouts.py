@@ -13,7 +13,7 @@ from forensics.model import Observation, Value
 
 NCCL_TIMEOUT_KIND = "nccl_watchdog"
 DECIDED = ("culprit_rank", "culprit_ranks")
-MAX_TIMEOUT_GAP_S = 1800.0
+MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
 
 
 def merge_nccl_timeouts(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:

@@ -61,7 +61,7 @@ GLOBAL_RANK_PATTERN = lazy.regex(r"\[rank(\d+)\]:")
 TIMEOUT = "timeout"
 OUTCOMES = (TIMEOUT,)
 MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
-MAX_QUOTED_LINES = 12
+MAX_QUOTED_LINES = 12  # chosen by hand: one for each rank of a node and some beside
 
 
 def read(region: Region) -> Record | None:

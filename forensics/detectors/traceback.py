@@ -70,7 +70,7 @@ OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME)
 # An exception that was being handled when another occurred is context: the later one ended the program.
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
-MESSAGE_LINES = 12
+MAX_MESSAGE_LINES = 12  # of an exception whose text has several: PyTorch's CUDA errors have five; lists of keys are cut
 # Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
 TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):")
 # Their threads without a name, and those of other trackers, by the first frame that is not Python's own.
@@ -114,7 +114,7 @@ def read(region: Region) -> Record | None:
         fields["rank"] = head.prefix.rank
     last = _message_end(rows, place)
     kind = str(fields["exc_type"]).rpartition(".")[2]
-    handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MESSAGE_LINES])
+    handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MAX_MESSAGE_LINES])
     return Record(
         kind="traceback",
         first=region.number,
@@ -222,7 +222,7 @@ def _is_library_file(file: str) -> bool:
 def _message_end(rows: list[ParsedLine], place: int) -> int:
     """Number of the message's last line: it may go on for a few lines, up to a blank or stamped one or the rule over a banner."""
     last = rows[place].line.number
-    for row in rows[place + 1 : place + 1 + MESSAGE_LINES]:
+    for row in rows[place + 1 : place + 1 + MAX_MESSAGE_LINES]:
         text = row.message
         if (
             not text.strip()

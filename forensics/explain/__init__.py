@@ -24,9 +24,9 @@ from forensics.explain.words import Term, codes_in, terms_in
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
 
-MAX_TEXT_BYTES = 1 << 20
+MAX_TEXT_BYTES = 1 << 20  # a message or the end of a log; whole logs are for `analyze`
 LIKE_AN_ID = re.compile(r"[a-z_]+\.[a-z_]+(?:/\w+)?")  # of a cause or a signature: who asks for one that is not there mistyped it
-CAUSES_SHOWN = 4
+CAUSES_SHOWN = 4  # chosen by hand: what fits on a screen with what each means
 
 
 class Match(Struct, frozen=True):

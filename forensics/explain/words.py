@@ -42,9 +42,9 @@ PASSED_OVER = frozenset(
     )
 )
 WORD_SUFFIXES = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "s")
-LEAST_STEM_CHARS = 3
+MIN_STEM_CHARS = 3  # "us" of "using" and "be" of "being" are no words
 WORDS_BETWEEN = 1  # other word that the words of a phrase may have among them
-TERMS_SHOWN = 3
+TERMS_SHOWN = 3  # chosen by hand: a question has a word or two of the field
 CLOSE = 0.7  # of the best term's score, from which another term is shown as well
 CODE_NUMBER_PATTERN = r"(-?\d{1,5})\b"
 CODES = (
@@ -102,12 +102,12 @@ def stems(text: str) -> Iterator[str]:
 
 def _stem(word: str) -> str:
     for suffix in WORD_SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= LEAST_STEM_CHARS and not word.endswith("ss"):
+        if word.endswith(suffix) and len(word) - len(suffix) >= MIN_STEM_CHARS and not word.endswith("ss"):
             word = word.removesuffix(suffix) + ("y" if suffix in ("ied", "ies") else "")
             break
-    if len(word) > LEAST_STEM_CHARS and word[-1] == word[-2] and word[-1] not in "lsze":
+    if len(word) > MIN_STEM_CHARS and word[-1] == word[-2] and word[-1] not in "lsze":
         word = word[:-1]
-    return word.removesuffix("e") if len(word) > LEAST_STEM_CHARS else word
+    return word.removesuffix("e") if len(word) > MIN_STEM_CHARS else word
 
 
 @functools.cache

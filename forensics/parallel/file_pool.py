@@ -17,7 +17,7 @@ from forensics.model import Source
 T = TypeVar("T")
 MAX_SMALL_BYTES = 1 << 20  # one block: threads would have nothing to share
 MIN_POOLED_SOURCES = 96  # starting the processes takes as long as reading some thirty
-SOURCES_PER_BATCH = 32
+SOURCES_PER_BATCH = 32  # a third of MIN_POOLED_SOURCES: so every process gets one, and handing over costs little
 MAX_PROCESSES = 8  # the first one's own work on a source is a fifth of all, and each process takes memory
 
 _readers: list[Callable[[slice], list[Any]]] = []  # in a forked process: what reads a batch; empty in the first process

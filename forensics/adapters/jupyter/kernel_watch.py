@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from forensics.capture.guard import Watch
 
 STDERR = "kernel.stderr"
-MOST_STDERR_BYTES = 16 << 20
+MAX_STDERR_BYTES = 16 << 20  # chosen by hand: of one kernel; a cell that prints in a loop must not fill the disk
 ECHO_S = 0.5  # the kernel's stderr is passed on so often
 ZOMBIE_S = 0.03  # before Linux 6.15 the watcher reads the status of the zombie, so it is reaped a little later
-BIND_TRIES = 10
+MAX_BIND_ATTEMPTS = 10  # another program may take the free port between the asking and the binding; ten times in a row none does
 INTERRUPTED_S = 5.0  # a kernel that ends by SIGINT so soon behind an interrupt was asked to
 
 
@@ -146,7 +146,7 @@ class KernelWatch(threading.Thread):
             file.seek(self._copied)
             while data := file.read(1 << 16):
                 self._copied += os.write(2, data)
-            if self._copied > MOST_STDERR_BYTES:
+            if self._copied > MAX_STDERR_BYTES:
                 file.truncate(0)
                 self._copied = 0
 
@@ -200,7 +200,7 @@ class KernelWatch(threading.Thread):
 
     def _stand_in(self) -> StandIn | None:
         """Take over the kernel's ports, which children of the dead kernel may still hold: the restart kills them, too."""
-        for attempt in range(BIND_TRIES):
+        for attempt in range(MAX_BIND_ATTEMPTS):
             try:
                 return StandIn(self._context, self.kernel.connection, self.reporter.timeouts.clients_s)
             except zmq.ZMQError:

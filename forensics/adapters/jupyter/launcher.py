@@ -29,7 +29,7 @@ PATIENCE = Timeouts(capture_s=5, report_s=90, clients_s=2)  # no process was war
 MORE_S = 2.0  # a client that goes on after a failed cell is answered so long
 ENDED_S = 5.0  # a kernel that was asked to end by SIGTERM and does not is killed
 PARENT_LOOK_S = 1.0  # as often as ipykernel looks whether its client is still there
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG = 1  # include/uapi/linux/prctl.h
 
 
 def launch(connection_file: str, command: list[str]) -> int:

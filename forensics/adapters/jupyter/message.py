@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from forensics.api import Report
 
-WAYS_OUT = 3
+REMEDIES_IN_MESSAGE = 3  # the first ones of the report, which the message links; it stands in a notebook's cell
 ERROR_NAME = "KernelDied"
 
 
@@ -30,7 +30,7 @@ def death_message(report: Report | None, facts: dict[str, Any]) -> dict[str, Any
     cause = report.causes[0] if report is not None and is_crash else None
     if cause is not None:
         head, why = f"{cause.title} ({cause.probability:.0%})", cause.summary
-        ways = [r.action for r in cause.remediations[:WAYS_OUT]]
+        ways = [r.action for r in cause.remediations[:REMEDIES_IN_MESSAGE]]
     else:
         head = f"its process {facts['status']}"
         why = "Nothing that was captured says why." if report is not None else "What was captured could not be analysed in time."

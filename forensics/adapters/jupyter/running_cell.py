@@ -17,7 +17,7 @@ MESSAGE_DELIMITER = b"<IDS|MSG>"
 TOPICS = (b"kernel", b"stream", b"status", b"execute_input", b"error")
 MOST_REQUESTS = 500  # cells that wait at once
 MOST_PRINTED = 400  # messages; the last ones of the cell
-MOST_PRINTED_CHARS = 64_000
+MAX_PRINTED_CHARS = 64_000  # chosen by hand: the last screens of a cell, where a traceback stands
 
 
 class Cell(NamedTuple):
@@ -99,4 +99,4 @@ class RunningCell:
             except ValueError:
                 continue
             printed_lines.append(found.get("text") or "\n".join(found.get("traceback", ())) + "\n")
-        return "".join(printed_lines)[-MOST_PRINTED_CHARS:]
+        return "".join(printed_lines)[-MAX_PRINTED_CHARS:]

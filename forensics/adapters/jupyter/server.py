@@ -30,7 +30,7 @@ PAGE = r"/forensics/deaths/([\w.-]+)"
 API = "/forensics/api/deaths"
 V1 = "v1.kernel.websocket.jupyter.org"  # the subprotocol of Lab and Notebook 7
 PAGE_WAITS_S = 60.0  # for a report that was not ready when its death was reported
-MOST_DEATHS = 100
+MAX_DEATHS = 100  # chosen by hand: what a page asks for again after a reload; the bundles keep the rest
 # A report needs its own styles and script and nothing from outside.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; sandbox allow-scripts allow-popups"
@@ -42,7 +42,7 @@ class Deaths:
 
     def __init__(self, server: Any) -> None:
         self.server = server
-        self.last: deque[dict[str, Any]] = deque(maxlen=MOST_DEATHS)
+        self.last: deque[dict[str, Any]] = deque(maxlen=MAX_DEATHS)
 
     def link(self, bundle: str) -> str:
         """The URL of the report on a bundle."""

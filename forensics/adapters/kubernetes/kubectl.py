@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-KUBECTL_TIMEOUT_S = 60.0
+KUBECTL_TIMEOUT_S = 60.0  # chosen by hand: a server that does not answer in a minute will not; kubectl itself waits for ever
 MAX_CONTAINER_LOG_BYTES = 256 << 20  # of one container; kubelet keeps 10 MiB of each unless configured otherwise
 
 

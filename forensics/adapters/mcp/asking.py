@@ -12,9 +12,9 @@ from anyio.abc import ByteReceiveStream
 
 from forensics.core.errors import UsageError
 
-ANALYSIS_TIMEOUT_S = 600.0
-STDERR_BYTES = 4096
-MOST_PATHS = 50
+ANALYSIS_TIMEOUT_S = 600.0  # chosen by hand: an agent that waits longer has given up
+MAX_STDERR_BYTES_KEPT = 4096  # the one line of a usage error, or the end of what went wrong, stands in them
+MAX_PATHS = 50  # chosen by hand: a list that an agent writes by hand is shorter; a folder has no such limit
 
 
 class AllowedPaths:
@@ -27,8 +27,8 @@ class AllowedPaths:
         """The paths as the command takes them; raises UsageError for one that is not there, or lies elsewhere (links too)."""
         if not paths:
             raise UsageError("no path was given", advice="give files or folders")
-        if len(paths) > MOST_PATHS:
-            raise UsageError(f"more than {MOST_PATHS} paths", advice="give the folder that they lie in")
+        if len(paths) > MAX_PATHS:
+            raise UsageError(f"more than {MAX_PATHS} paths", advice="give the folder that they lie in")
         found = []
         for given in paths:
             place = Path(given).expanduser().resolve()
@@ -54,7 +54,7 @@ async def run_command_line(arguments: Sequence[str], most_bytes: int, allowed: S
                 assert process.stderr is not None
                 said: list[bytes] = []
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(_take, process.stderr, STDERR_BYTES, said)
+                    tasks.start_soon(_take, process.stderr, MAX_STDERR_BYTES_KEPT, said)
                     text, more = await _first(process.stdout, most_bytes)
                     if more:
                         process.kill()

@@ -21,6 +21,7 @@ from forensics.report.short import cut_to
 from forensics.version import VERSION
 
 DOCUMENT_BYTES = 64 << 20  # of a report as JSON, which is cut to text afterwards
+# Chosen by hand: about 2,000 and 10,000 tokens, the answer of a tool that leaves room for work.
 DEFAULT_ANSWER_CHARS, MAX_ANSWER_CHARS = 8_000, 40_000
 INSTRUCTIONS = """Why a training run or a notebook died, from its logs: Slurm, Kubernetes, Jupyter, dmesg, journald, stderr.
 Begin with `analyze` on the folder of logs. Give it the job's log and the kernel's log of the same time: one alone often cannot

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PLUGIN_WAIT_S = 180.0  # a report takes a second or two on a quiet machine; the first one there is compiles the signatures
 STACKS_FILE = "faulthandler.log"
-MOST_STACK_LINES = 12
+MAX_STACK_LINES = 12  # chosen by hand: the innermost frames, in a summary that stays on a screen; the bundle has all
 MOST_TEXT_CHARS = 20_000  # of a failure, in the results that a killed session leaves
 
 
@@ -95,8 +95,8 @@ def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:
     else:
         lines.append("Nothing that was captured says why." if report else "What was captured could not be analysed in time.")
     stacks = _text(Path(bundle, STACKS_FILE)).splitlines()
-    lines += [f"  {line}" for line in stacks[:MOST_STACK_LINES]]
-    lines += [f"  and {len(stacks) - MOST_STACK_LINES} more lines"] if len(stacks) > MOST_STACK_LINES else []
+    lines += [f"  {line}" for line in stacks[:MAX_STACK_LINES]]
+    lines += [f"  and {len(stacks) - MAX_STACK_LINES} more lines"] if len(stacks) > MAX_STACK_LINES else []
     return Death([*lines, f"the full report: forensics why {bundle}"], properties)
 
 

@@ -30,9 +30,9 @@ EPILOG_TIMEOUT_S = 300  # of processor and of clock: then the kernel or the alar
 TURN_S = 3600  # the wait for others of ours, which costs nothing: all jobs of a node may end at once
 MEMORY_BYTES = 4 << 30  # of address space
 ACCOUNTED_S = 30.0  # the wait for the job's end in the accounting; after that its records are used as they are
-COMMENT_CHARS = 200
+MAX_COMMENT_CHARS = 200  # chosen by hand: a comment is shown in one column of `sacct`
 FAULT = "\1"  # in front of what a child could not do
-APPENDED_BYTES = 8192
+MAX_APPENDED_BYTES = 8192  # chosen by hand: a report is shorter; nobody's output file grows by more
 TASK_EPILOG = "epilog_task"  # the context of a TaskEpilog, to which Slurm does not say how the job ended
 HELP = """usage: forensics slurm epilog [--append] [--folder DIR] [--comment] [--script]
 
@@ -249,7 +249,7 @@ def _answered(job: str, ours: Path, options: Options, env: Mapping[str, str]) ->
     if options.append:
         places = [env["SLURM_JOB_STDOUT"]] if env.get("SLURM_JOB_STDOUT") else [p for p in asked.paths if p.startswith("/")]
         for path in places[:1]:
-            append(path, f"\n{evidence.EPILOG_FIRST_LINE}\n\n{cut_to(text, APPENDED_BYTES)}")
+            append(path, f"\n{evidence.EPILOG_FIRST_LINE}\n\n{cut_to(text, MAX_APPENDED_BYTES)}")
     first = found.report.causes[0]
     return "\0".join((text, found.report.to_json(), f"{first.id} {first.probability:.0%}: {first.summary}"))
 
@@ -269,7 +269,7 @@ def _comment(job: str, line: str) -> None:
     """Into the accounting; the controller sends a comment on only while the job ends."""
     from forensics.adapters.slurm import programs
 
-    text = "".join(c for c in line if c.isprintable() and c not in "'\"\\")[:COMMENT_CHARS]
+    text = "".join(c for c in line if c.isprintable() and c not in "'\"\\")[:MAX_COMMENT_CHARS]
     programs.run_program(["sacctmgr", "-i", "modify", "job", "where", f"jobid={job}", "set", f"AdminComment={text}"])
 
 

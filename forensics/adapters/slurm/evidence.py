@@ -23,8 +23,8 @@ from forensics.core.errors import UsageError
 
 EPILOG_FIRST_LINE = "forensics: why this job ended"  # the first line of what an epilog adds to a job's output
 JOB_ARGUMENT_PATTERN = re.compile(r"(?P<job>\d{1,10})(?:_\d{1,7}|\+\d{1,3})?(?:\.(?:\d{1,10}|batch|extern|interactive))?")
-MOST_OUTPUTS = 20
-MOST_BUNDLES = 16
+MAX_OUTPUTS = 20  # chosen by hand: logs of steps and tasks; more of them say the same
+MAX_BUNDLES = 16  # of a job: a node's ranks and their retries, the latest ones
 REPORT_BYTES = 64 << 10  # at the end of an output: an epilog's report is shorter
 
 
@@ -58,7 +58,7 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
     concerned = job.concerned
     control = _record(shown.text, concerned[0]["JobIDRaw"])
     paths = write(folder, {"sacct.txt": sacct_table(job) if rows.text else [], "scontrol.txt": _lines(shown.text, concerned)})
-    for row in concerned[:MOST_OUTPUTS]:
+    for row in concerned[:MAX_OUTPUTS]:
         if row.started:
             _outputs(row, control, folder, paths, missing)
     paths += bundles_of_jobs({r["JobIDRaw"] for r in job.jobs})
@@ -143,4 +143,4 @@ def bundles_of_jobs(raws: set[str]) -> list[str]:
             continue
         if slurm.get("SLURM_JOB_ID") in raws:
             found.append(entry.path)
-    return found[:MOST_BUNDLES]
+    return found[:MAX_BUNDLES]

@@ -28,7 +28,7 @@ CGROUP_LINE_PATTERN = re.compile(
 KILLED_PROCESS_PATTERN = re.compile(r"(?:Killed process|oom_reaper: (?:reaped|unable to reap)[\w ]*?) (?:pid:)?(?P<pid>\d+)")
 OF_A_GROUP = re.compile(r"CONSTRAINT_MEMCG|Memory cgroup out of memory|killed as a result of limit of")
 MOST_REPORT_LINES = 300  # of one kill: the tasks of a large group
-OUTPUT_END_BYTES = 1 << 20
+OUTPUT_END_BYTES = 1 << 20  # of a command's output: the end of the job is at its end, some 10,000 lines
 DAEMONS = {"slurmd.log": "SlurmdLogFile", "slurmctld.log": "SlurmctldLogFile"}
 LOGS = (*DAEMONS, "kernel.log")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from forensics.adapters.slurm.accounting import SacctRow
 
-SCRIPT_BYTES = 1 << 20
+MAX_SCRIPT_BYTES = 1 << 20  # the directives stand at the start of a script; a longer file is not read whole
 NAME_SIGN_PATTERN = re.compile(r"%(?P<width>\d{0,2})(?P<sign>[%AajNnsutxJ])")
 DIRECTIVE = re.compile(r"^#SBATCH\s+(?P<options>.+)$", re.MULTILINE)
 OPTION_NAMES = {"-o": "output", "--output": "output", "-e": "error", "--error": "error", "-D": "chdir", "--chdir": "chdir"}
@@ -54,7 +54,7 @@ def _options(submitted: str, folder: str) -> dict[str, str]:
     if script:
         try:
             with Path(folder, script).open("rb") as file:
-                text = file.read(SCRIPT_BYTES).decode("utf-8", "replace")
+                text = file.read(MAX_SCRIPT_BYTES).decode("utf-8", "replace")
         except OSError:
             return given
         lines = [word for found in DIRECTIVE.finditer(text) for word in _words(found["options"].split(" #")[0])]

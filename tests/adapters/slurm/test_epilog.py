@@ -80,7 +80,7 @@ def test_a_bad_end_is_told_in_the_folder_and_in_the_jobs_output(slurm: Cluster) 
     added = output.read_text().removeprefix(before)
     assert added.startswith(f"\n{evidence.EPILOG_FIRST_LINE}\n\njob 56 (step_oom)")
     assert "host_memory.oom_cgroup" in added
-    assert len(added.encode()) < epilog.APPENDED_BYTES + 100
+    assert len(added.encode()) < epilog.MAX_APPENDED_BYTES + 100
     copy = evidence._without_report(str(output), folder)
     assert (folder / copy).read_text() == before + "\n"  # what we said is no evidence the next time
 
