@@ -19,16 +19,18 @@ from forensics.model import (
     Finding,
     Incident,
     JobContext,
+    MessageGroup,
     Observation,
     OpenQuestion,
+    Proof,
     Report,
-    Scan,
     Source,
     SourceSummary,
     Verdict,
     Warning,
 )
 from forensics.model.verdicts import Diagnosis, Lane
+from forensics.outcome.deciding_lines import CandidateLine
 from forensics.outcome.recorded_status import recorded_status
 from forensics.ownership import Subject, assign_owners, find_subject
 from forensics.source_analysis import SourceAnalysis, analyze_sources
@@ -136,11 +138,14 @@ def analyze(
     every = correlation.join_incidents(seen.incidents)
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around = _surroundings(decided, seen)
-    found_causes = advice.findings(decided, knowledge, around)
+    disordered, unmatched = disordered_sources(seen.analyses, noted), correlation.unmatched(seen.kept, choice, seen.clocks)
+    is_open = unmatched or (decided.verdict != "no_crash" and (disordered or not _is_clear(decided)))
+    ranked = _ranked_lines(seen, baseline, knowledge) if is_open else []
+    reasons = _reasons(ranked, seen, decided) if decided.verdict == "undetermined" else ()
+    found_causes = advice.findings(decided, knowledge, around, reasons)
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
-    answer = _doubted(answer, disordered_sources(seen.analyses, noted), asked)
-    answer = _unsettled(answer, correlation.unmatched(seen.kept, choice, seen.clocks))
+    answer = _unsettled(_doubted(answer, disordered, asked), unmatched)
     first = advice.annotate_links(answer.findings, every)
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
@@ -156,7 +161,7 @@ def analyze(
         notices=decided.notices,
         earlier_attempts=earlier_attempts(decided, asked, first),
     )
-    return _beside(report, seen, baseline, knowledge)
+    return _beside(report, seen, ranked, knowledge)
 
 
 def _surroundings(decided: Diagnosis, seen: PlacedCase) -> JobContext:
@@ -220,25 +225,36 @@ def _unsettled(answer: Answer, open_question: OpenQuestion | None) -> Answer:
     return Answer("undetermined", found, (open_question,))
 
 
-def _beside(report: Report, seen: PlacedCase, baseline: Sequence[Path], knowledge: Database) -> Report:
-    """`report` with what helps to understand it: environment, curves, the lines that may decide where no cause is sure, and
-    what was noted of all of it."""
+def _beside(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], knowledge: Database) -> Report:
+    """`report` with what helps to understand it: environment, curves, the first lines to read of `ranked`, and what was noted
+    of all of it."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
     around = partial(context.attach_context, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
     report = call_or_warn(around, report, "the context", None, noted.append)
-    decided = partial(_with_deciding_lines, report, scans, baseline, noted, knowledge)
-    report = call_or_warn(decided, report, "the lines that may decide", None, noted.append)
-    return replace(report, warnings=tuple(dict.fromkeys(noted)))
+    quoted = {(p.source, p.line) for p in report.causes[0].evidence}
+    read = partial(outcome.lines_to_read, ranked, scans, outcome.line_classes(knowledge), quoted)
+    unusual: tuple[MessageGroup, ...] = call_or_warn(read, (), "the lines to read first", None, noted.append)
+    return replace(report, unusual=unusual, warnings=tuple(dict.fromkeys(noted)))
 
 
-def _with_deciding_lines(
-    report: Report, scans: list[Scan], baseline: Sequence[Path], noted: list[Warning], knowledge: Database
-) -> Report:
-    """`report` with the lines that most likely decide, where what is known leaves the cause open."""
-    if report.verdict == "no_crash" or (report.verdict == "crash" and report.causes[0].probability >= CLEAR):
-        return report
-    good = sources.open_paths(baseline, noted.append) if baseline else []
-    evidence = {(p.source, p.line) for p in report.causes[0].evidence}
-    found = outcome.deciding_lines(scans, outcome.line_classes(knowledge), active_model()[0].lines, list(good), evidence)
-    return replace(report, unusual=found)
+def _is_clear(decided: Diagnosis) -> bool:
+    """Is a cause proven, and sure enough that nobody has to read on?"""
+    return decided.verdict == "crash" and decided.candidates[0].probability >= CLEAR
+
+
+def _ranked_lines(seen: PlacedCase, baseline: Sequence[Path], knowledge: Database) -> list[CandidateLine]:
+    """The lines of all sources, those first that most likely say why it ended badly; the logs are read once more."""
+    good = list(sources.open_paths(baseline, seen.noted.append)) if baseline else []
+    scans = [r.scan for r in seen.analyses]
+    rank = partial(outcome.rank_lines, scans, outcome.line_classes(knowledge), active_model()[0].lines, good)
+    return call_or_warn(rank, [], "the lines that may say why", None, seen.noted.append)
+
+
+def _reasons(ranked: Sequence[CandidateLine], seen: PlacedCase, decided: Diagnosis) -> tuple[Proof, ...]:
+    """The lines of the subject's last attempt that most likely say why it ended."""
+    scans, since = [r.scan for r in seen.analyses], seen.asked.last_attempt_lines()
+    quoted = {(p.source, p.line) for o in decided.candidates[0].owned for p in o.observation.proofs}
+    quoted |= {(source, line) for source, line, _ in decided.outcome.lines}
+    find = partial(outcome.reason_lines, ranked, scans, since, quoted)
+    return call_or_warn(find, (), "the lines that say why", None, seen.noted.append)

@@ -28,13 +28,24 @@ NUMBER_FACTS = (
 
 
 SAID_FACT = "said"  # the text of the evidence lines
+REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
 UNEXPLAINED = "unexplained"  # of a first cause that no other one explains: "nothing given says why"
 
 
 def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
     numbers = {n for name in NUMBER_FACTS for n in (name, f"{name}_place")}
-    own = {SAID_FACT, UNEXPLAINED, "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "mixed_precision"}
+    own = {
+        SAID_FACT,
+        REASON_PLACE,
+        UNEXPLAINED,
+        "long_run",
+        "profiled",
+        "profiled_code",
+        "profiled_bytes",
+        "optimizer",
+        "mixed_precision",
+    }
     own |= {"shm_space", "loop_device", "lock_holder", "held_lock", "lock_threads", "lock_circle"}
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 

@@ -3,17 +3,18 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from forensics.advice.case import SAID_FACT, UNEXPLAINED, case_facts
+from forensics.advice.case import REASON_PLACE, SAID_FACT, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.remedies import fitting_remedies, missing_facts
 from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import summary
 from forensics.database import HEALTHY, Cause, Database
 from forensics.model import Advice, Fields, Finding, JobContext, Observation, OpenQuestion, Proof, Role, Value
-from forensics.model.answers import OUTCOME_LINE
+from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
 NO_SURROUNDINGS = JobContext()
@@ -38,9 +39,14 @@ UNTIED = OpenQuestion(
 )
 
 
-def findings(diagnosis: Diagnosis, database: Database, around: JobContext = NO_SURROUNDINGS) -> tuple[Finding, ...]:
-    """What is said of each candidate, in order; remedies, which fit what is `around` the job, for the first one only."""
-    return tuple(_finding(c, i == 0, diagnosis, database, around) for i, c in enumerate(diagnosis.candidates))
+def findings(
+    diagnosis: Diagnosis, database: Database, around: JobContext = NO_SURROUNDINGS, reasons: Sequence[Proof] = ()
+) -> tuple[Finding, ...]:
+    """What is said of each candidate, in order; remedies, which fit what is `around` the job, for the first one only.
+
+    `reasons`: lines that most likely say why it ended, where no line proves a cause. They lead the first one's evidence.
+    """
+    return tuple(_finding(c, i == 0, diagnosis, database, around, reasons) for i, c in enumerate(diagnosis.candidates))
 
 
 def open_questions(
@@ -50,13 +56,16 @@ def open_questions(
     first = diagnosis.candidates[0]
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
-    asked = missing_facts(database.causes[first.cause], case_facts(found[0].facts, around), around.environment)
+    facts = dict(found[0].facts) | _reason_place(found[0].facts, found[0].evidence)
+    asked = missing_facts(database.causes[first.cause], case_facts(facts, around), around.environment)
     if first.owned and all(o.owner == "unknown" for o in first.owned):
         asked = (UNTIED, *asked)
     return asked if first.owned else (*UNPROVEN, *asked)
 
 
-def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database, around: JobContext) -> Finding:
+def _finding(
+    candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database, around: JobContext, reasons: Sequence[Proof]
+) -> Finding:
     cause = database.causes[candidate.cause]
     deaths = "process_death" in cause.traits
     observations = _observations_shown(candidate, "machine_fault" in cause.traits)
@@ -65,21 +74,40 @@ def _finding(candidate: Candidate, first: bool, diagnosis: Diagnosis, database: 
     proofs = proofs_of(observations, deaths, earlier)
     if not proofs and first:  # the ending itself is what can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
+    said = facts | _silence(first)
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_overcome(diagnosis))
+    elif reasons and first:
+        proofs = _with_reasons(proofs, reasons)
+        said |= _reason_place(facts, proofs)
     return Finding(
         id=cause.id,
         title=cause.title,
         role=_role(candidate, first),
         probability=candidate.probability,
-        summary=summary(cause, facts | _silence(first)),
+        summary=summary(cause, said),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, facts | quoted_evidence(proofs), around) if first and cause.id != HEALTHY else (),
+        remediations=_advice(cause, said | quoted_evidence(proofs), around) if first and cause.id != HEALTHY else (),
         ledger=candidate.ledger,
         where=location_text(facts),
         ranks=_ranks(observations),
     )
+
+
+def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof]) -> tuple[Proof, ...]:
+    """Evidence led by `reasons`, or followed where a line of it is more than a hint. No line stands twice."""
+    own = {(p.source, p.line): p for p in proofs}
+    both = [own.get((r.source, r.line), r) for r in reasons]
+    if proofs and proofs[0].weight != "hint":
+        both = [*proofs, *both]
+    return tuple(dict.fromkeys([*both, *proofs]))
+
+
+def _reason_place(facts: Fields, proofs: Sequence[Proof]) -> dict[str, Value]:
+    """Where no exception is known: the place of the line that most likely says why it ended."""
+    first = next((p for p in proofs if p.signature == REASON_LINE), None)
+    return {REASON_PLACE: f"{PurePath(first.source).name}:{first.line}"} if first and "exc_type" not in facts else {}
 
 
 def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:

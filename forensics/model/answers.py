@@ -10,6 +10,8 @@ from forensics.model.logs import Fields, Proof, Time, Warning
 Role = Literal["root", "contributing", "symptom"]
 Verdict = Literal["crash", "no_crash", "undetermined"]
 OUTCOME_LINE = "outcome"  # in place of a signature: the line shows how it ended, no cause
+REASON_LINE = "reason"  # in place of a signature: by its words and its place the line most likely says why it ended
+NO_SIGNATURE = (OUTCOME_LINE, REASON_LINE)
 
 
 class SourceSummary(Struct, frozen=True):

@@ -4,8 +4,8 @@ log.
 Whether a program continued after an error is decided in this room and nowhere else.
 """
 
-from forensics.outcome.deciding_lines import deciding_lines
+from forensics.outcome.deciding_lines import lines_to_read, rank_lines, reason_lines
 from forensics.outcome.line_classes import line_classes, trouble_test
 from forensics.outcome.survey import survey_lanes
 
-__all__ = ["deciding_lines", "line_classes", "survey_lanes", "trouble_test"]
+__all__ = ["line_classes", "lines_to_read", "rank_lines", "reason_lines", "survey_lanes", "trouble_test"]

@@ -10,14 +10,15 @@ so only their order and differences have a meaning. The logs are read a second t
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import log1p
 
 from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.core.text import last_frame
-from forensics.model import MessageGroup, Scan, Source
+from forensics.model import Line, MessageGroup, Proof, Scan, Source
+from forensics.model.answers import REASON_LINE
 from forensics.outcome.ending_words import first_word, hashed_row, words_at
 from forensics.outcome.line_classes import BAD_END, CLASS_NAMES, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
 from forensics.templates import Templates, known_templates
@@ -25,7 +26,9 @@ from forensics.templates.sample import ignore_warning, sample_blocks
 from forensics.templates.tally import TemplateGroup, split_rows
 
 SHOWN_LINES = 10
-MAX_BEHIND_BEST = 6.0  # log odds; what is less likely by more than this is not shown
+MAX_BEHIND_BEST = 4.0  # log odds; what is less likely by more than this is not shown
+REASON_LINES = 3  # of 126 logs with marked lines 114 have one among these or the evidence; with two 112
+MAX_REASON_BEHIND_BEST = 3.0  # log odds; of the same logs 112 with 2, 115 with 4, which quotes half a line more a log
 MAX_SOURCES = 200
 MAX_DECIDING_FORMS = 3000  # of all sources together; of each source its last ones
 MIN_FORMS = 20  # of a source, where there are many sources
@@ -63,7 +66,8 @@ UNTRAINED_LINE_WEIGHTS = LineWeights((0.0,) * WORD_ROWS, (0.0,) * len(STRUCTURE)
 
 
 class CandidateLine(Struct):
-    """The lines of one form in one source. `line`, `last_line`: in the source as it was read. `words`: hashed, see WORD_ROWS."""
+    """The lines of one form in one source. `line`, `last_line`: in the source as it was read. `words`: hashed, see WORD_ROWS.
+    `score`: see LineWeights."""
 
     source: Source
     text: str
@@ -73,25 +77,36 @@ class CandidateLine(Struct):
     classes: int = 0
     structure: tuple[float, ...] = ()
     words: tuple[int, ...] = ()
+    score: float = 0.0
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The name of its source, and the number of its first line in the original file."""
+        return self.source.name, _number(self.source, self.line)
 
 
-def deciding_lines(
+def rank_lines(
+    scans: Sequence[Scan], classes: LineClasses, weights: LineWeights, baseline: Sequence[Source] = ()
+) -> list[CandidateLine]:
+    """The lines of all sources with their `score`, most likely first. `baseline`: a good run, whose messages are left out."""
+    ranked = candidate_lines(scans, classes, baseline)
+    for line in ranked:
+        line.score = weights.score(line)
+    return sorted(ranked, key=lambda line: (-line.score, line.source.name, line.line))
+
+
+def lines_to_read(
+    ranked: Sequence[CandidateLine],
     scans: Sequence[Scan],
     classes: LineClasses,
-    weights: LineWeights,
-    baseline: Sequence[Source] = (),
-    evidence: Collection[tuple[str, int]] = (),
+    quoted: Collection[tuple[str, int]] = (),
 ) -> tuple[MessageGroup, ...]:
-    """The SHOWN_LINES most likely lines, by source and line; next to those with an error word a few lines of context.
+    """The SHOWN_LINES first of `ranked`, by source and line; next to those with an error word a few lines of context.
 
-    `baseline`: a good run, whose messages are left out. `evidence`: (source, line) of lines that are shown elsewhere.
+    `quoted`: (source, line) of lines that are shown elsewhere.
     """
-    every = candidate_lines(scans, classes, baseline)
-    found = [line for line in every if (line.source.name, _number(line.source, line.line)) not in evidence]
-    scores = {id(line): weights.score(line) for line in found}
-    found.sort(key=lambda line: (-scores[id(line)], line.source.name, line.line))
-    found = [line for line in found if scores[id(line)] >= scores[id(found[0])] - MAX_BEHIND_BEST]
-    shown = list(_spread_out(found))
+    found = [line for line in ranked if line.place not in quoted]
+    shown = [] if not found else _spread_out(found, SHOWN_LINES, found[0].score - MAX_BEHIND_BEST)
     made: list[MessageGroup] = []
     for scan in scans:
         own = {line.line: line for line in shown if line.source is scan.source}
@@ -100,6 +115,25 @@ def deciding_lines(
         for number in sorted({*own, *around}):
             made.append(_message(own[number]) if number in own else _context(scan.source, number, around[number], classes))
     return tuple(made)
+
+
+def reason_lines(
+    ranked: Sequence[CandidateLine],
+    scans: Sequence[Scan],
+    since: Mapping[str, int],
+    quoted: Collection[tuple[str, int]] = (),
+) -> tuple[Proof, ...]:
+    """Of `ranked` those that most likely say why the subject ended; in front those in which it does not only count failures.
+
+    `since`: the subject's own sources, each with the line from which on it is asked about. `quoted`: (source, line) of lines
+    that are evidence anyway; at most REASON_LINES others stand with them.
+    """
+    found = [line for line in ranked if line.source.name in since and line.place[1] >= since[line.source.name]]
+    likely = [] if not found else _spread_out(found, SHOWN_LINES, found[0].score - MAX_REASON_BEHIND_BEST)
+    fresh = [i for i, line in enumerate(likely) if line.place not in quoted][REASON_LINES:]
+    shown = sorted(likely[: min(fresh, default=len(likely))], key=lambda line: bool(line.classes & RUN_FAILED))
+    around = {s.source.name: _lines_around(s, [c.line for c in shown if c.source is s.source]) for s in scans if shown}
+    return tuple(_reason(line, around[line.source.name]) for line in shown)
 
 
 def _lines_around(scan: Scan, numbers: Collection[int]) -> dict[int, str]:
@@ -188,15 +222,22 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses) -> N
         line.words = tuple(sorted({hashed_row(word, WORD_ROWS) for word in words_at("", [line.text]) | first_word(line.text)}))
 
 
-def _spread_out(found: Sequence[CandidateLine]) -> Iterator[CandidateLine]:
-    """The first SHOWN_LINES of `found`, which is in order of score; of lines that are close together only the first."""
+def _spread_out(ranked: Sequence[CandidateLine], most: int, least_score: float) -> list[CandidateLine]:
+    """The `most` first of `ranked` that have `least_score`; of lines that are close together only the first."""
     shown: list[CandidateLine] = []
-    for line in found:
+    for line in ranked:
+        if len(shown) == most or line.score < least_score:
+            break
         if not any(c.source is line.source and abs(c.line - line.line) <= CLOSE_LINES for c in shown):
             shown.append(line)
-            yield line
-        if len(shown) == SHOWN_LINES:
-            return
+    return shown
+
+
+def _reason(line: CandidateLine, around: Mapping[int, str]) -> Proof:
+    near = [Line(_number(line.source, n), text) for n, text in sorted(around.items()) if abs(n - line.line) <= CLOSE_LINES]
+    source, number = line.place
+    before, after = (tuple(x for x in near if x.number < number), tuple(x for x in near if x.number > number))
+    return Proof(source, number, line.text, REASON_LINE, "hint", before, after)
 
 
 def _message(line: CandidateLine) -> MessageGroup:

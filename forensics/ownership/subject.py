@@ -55,6 +55,14 @@ class Subject(Struct, frozen=True):
         jobs = [lane for lane in found if lane.kind in OWN_KINDS]
         return jobs or found
 
+    def last_attempt_lines(self) -> dict[str, int]:
+        """Of each of its own sources, the first line of the last attempt; of several programs in it, of the earliest such."""
+        starts: dict[str, int] = dict.fromkeys(self.own, 1)
+        for name in self.own:
+            lanes = [lane for lane in self.own_lanes() if lane.source == name and lane.attempts]
+            starts[name] = min((lane.attempts[-1].first_line for lane in lanes), default=1)
+        return starts
+
     def main_lane(self) -> Lane | None:
         """The own lane with most lines."""
         return max(self.own_lanes(), key=lambda lane: lane.digest.lines, default=None)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, MessageGroup, Proof, Report, Warning
-from forensics.model.answers import OUTCOME_LINE
+from forensics.model.answers import NO_SIGNATURE
 
 VERDICTS = {
     "crash": "",
@@ -43,7 +43,7 @@ def percent_text(probability: float) -> str:
 
 def is_guess(report: Report) -> bool:
     """Are the causes supported by similar words only? Lines that show the end do not name a cause."""
-    return report.verdict == "undetermined" and all(p.signature == OUTCOME_LINE for p in report.causes[0].evidence)
+    return report.verdict == "undetermined" and all(p.signature in NO_SIGNATURE for p in report.causes[0].evidence)
 
 
 def evidence_head(report: Report) -> str:
@@ -128,7 +128,7 @@ def also_possible(report: Report) -> list[Finding]:
     """Other causes that may have a part in it; all of them where they are guesses, without the lines that name none."""
     if is_guess(report):
         found = (f for f in report.causes if not f.id.startswith(NO_CAUSE))
-        others = [replace(f, evidence=tuple(p for p in f.evidence if p.signature != OUTCOME_LINE)) for f in found]
+        others = [replace(f, evidence=tuple(p for p in f.evidence if p.signature not in NO_SIGNATURE)) for f in found]
     else:
         others = [f for f in report.causes[1:] if report.verdict != "crash" or not f.id.startswith(NO_CAUSE)]
     return [f for f in others if f.role != "symptom" and f.probability >= LIKELY]

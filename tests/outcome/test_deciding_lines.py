@@ -11,7 +11,7 @@ import pytest
 
 from forensics.database import Database
 from forensics.model import MessageGroup, Report, Scan, Source
-from forensics.outcome import deciding_lines, line_classes
+from forensics.outcome import line_classes, lines_to_read, rank_lines, reason_lines
 from forensics.outcome.deciding_lines import (
     MAX_BEHIND_BEST,
     MAX_DECIDING_FORMS,
@@ -50,7 +50,8 @@ def scanned(knowledge: Database, *given: Source) -> list[Scan]:
 
 def decide(knowledge: Database, scans: list[Scan], baseline: Sequence[Source] = ()) -> list[MessageGroup]:
     """Without what is only shown around them."""
-    return [m for m in deciding_lines(scans, line_classes(knowledge), WEIGHTS, baseline) if not m.context]
+    classes = line_classes(knowledge)
+    return [m for m in lines_to_read(rank_lines(scans, classes, WEIGHTS, baseline), scans, classes) if not m.context]
 
 
 def test_what_is_said_late_and_with_words_of_failure_decides(knowledge: Database) -> None:
@@ -62,12 +63,46 @@ def test_what_is_said_late_and_with_words_of_failure_decides(knowledge: Database
 def test_a_line_with_a_word_of_trouble_is_shown_with_those_around_it(knowledge: Database) -> None:
     log = steps(3000) + "linking the box\n\n" + ODD[0] + "\n  at apple\n\n  at cheese\n  at egg\n" + steps(50, 3000)
     scans = scanned(knowledge, text_source("train.log", log))
-    found = deciding_lines(scans, line_classes(knowledge), WEIGHTS)
+    classes = line_classes(knowledge)
+    ranked = rank_lines(scans, classes, WEIGHTS)
+    found = lines_to_read(ranked, scans, classes)
     around = [(m.line, m.text) for m in found if 3001 <= m.line <= 3006]
     assert around == [(3001, "linking the box"), (3003, ODD[0]), (3004, "  at apple"), (3006, "  at cheese")]
     assert [m.context for m in found if 3001 <= m.line <= 3006] == [True, False, True, True]
-    again = deciding_lines(scans, line_classes(knowledge), WEIGHTS, evidence={("train.log", 3003)})
+    again = lines_to_read(ranked, scans, classes, {("train.log", 3003)})
     assert 3003 not in {m.line for m in again if not m.context}
+
+
+def test_reasons_are_of_the_last_attempt_and_those_that_only_count_failures_come_last(knowledge: Database) -> None:
+    log = (
+        ODD[1]
+        + "\n"
+        + steps(300)
+        + ODD[0]
+        + "\n"
+        + "red fatal error\n" * 2
+        + steps(3, 300)
+        + "##[error]Process completed with exit code 1.\n"
+    )
+    scans = scanned(knowledge, text_source("train.log", log))
+    ranked = rank_lines(scans, line_classes(knowledge), WEIGHTS)
+    reasons = reason_lines(ranked, scans, {"train.log": 100})
+    assert [p.line for p in reasons] == [302, 308]
+    assert {(p.signature, p.weight) for p in reasons} == {("reason", "hint")}
+    assert [line.number for line in (*reasons[0].before, *reasons[0].after)] == [301, 303, 304]
+    assert reason_lines(ranked, scans, {}) == ()
+
+
+def test_reasons_lead_the_evidence_where_nothing_proves_a_cause(analyze: Callable[..., Report]) -> None:
+    found = analyze(
+        train_log=UNKNOWN + "flurbler: the partition server is lost, fatal error\n" + "make: *** [Makefile:3: all] Error 2\n"
+    )
+    evidence = found.causes[0].evidence
+    assert found.verdict == "undetermined"
+    assert evidence[0].signature == "reason"
+    assert "flurbler" in evidence[0].text
+    assert any("Error 2" in p.text for p in evidence)
+    assert not {(p.source, p.line) for p in evidence} & {(m.source, m.line) for m in found.unusual if not m.context}
 
 
 def test_what_a_good_run_says_does_not_decide(knowledge: Database) -> None:
@@ -186,7 +221,7 @@ def test_a_log_with_a_proof_is_not_read_again(analyze: Callable[..., Report], mo
     def never(*_: object) -> object:
         raise AssertionError("looked for deciding lines")
 
-    monkeypatch.setattr(import_module("forensics.outcome"), "deciding_lines", never)
+    monkeypatch.setattr(import_module("forensics.outcome"), "rank_lines", never)
     proven = analyze(train_log=steps(40) + "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n")
     assert (proven.verdict, proven.unusual) == ("crash", ())
     assert analyze(train_log=steps(40)).verdict == "no_crash"
