@@ -134,15 +134,12 @@ def analyze(
     """
     model, amiss = active_model()
     seen = place_case(given, knowledge, [*warnings, *([Warning("model", amiss)] if amiss else [])], workers, choice)
-    noted, asked = seen.noted, seen.asked
-    every = correlation.join_incidents(seen.incidents)
+    every, asked = correlation.join_incidents(seen.incidents), seen.asked
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around = _surroundings(decided, seen)
-    disordered, unmatched = disordered_sources(seen.analyses, noted), correlation.unmatched(seen.kept, choice, seen.clocks)
-    is_open = unmatched or (decided.verdict != "no_crash" and (disordered or not _is_clear(decided)))
-    ranked = _ranked_lines(seen, baseline, knowledge) if is_open else []
-    reasons = _reasons(ranked, seen, decided) if decided.verdict == "undetermined" else ()
-    found_causes = advice.findings(decided, knowledge, around, reasons)
+    disordered, unmatched = disordered_sources(seen.analyses, seen.noted), correlation.unmatched(seen.kept, choice, seen.clocks)
+    ranked = _ranked_lines(decided, seen, baseline, knowledge, bool(unmatched), bool(disordered))
+    found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided))
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
     answer = _unsettled(_doubted(answer, disordered, asked), unmatched)
@@ -238,13 +235,16 @@ def _beside(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], k
     return replace(report, unusual=unusual, warnings=tuple(dict.fromkeys(noted)))
 
 
-def _is_clear(decided: Diagnosis) -> bool:
-    """Is a cause proven, and sure enough that nobody has to read on?"""
-    return decided.verdict == "crash" and decided.candidates[0].probability >= CLEAR
+def _ranked_lines(
+    decided: Diagnosis, seen: PlacedCase, baseline: Sequence[Path], knowledge: Database, unmatched: bool, disordered: bool
+) -> list[CandidateLine]:
+    """The lines of all sources, those first that most likely say why it ended badly; none where a cause is proven and sure.
 
-
-def _ranked_lines(seen: PlacedCase, baseline: Sequence[Path], knowledge: Database) -> list[CandidateLine]:
-    """The lines of all sources, those first that most likely say why it ended badly; the logs are read once more."""
+    The logs are read once more. `unmatched`: what was asked about is not in them. `disordered`: their stamps go back and forth.
+    """
+    is_sure = decided.verdict == "crash" and decided.candidates[0].probability >= CLEAR and not disordered
+    if not unmatched and (is_sure or decided.verdict == "no_crash"):
+        return []
     good = list(sources.open_paths(baseline, seen.noted.append)) if baseline else []
     scans = [r.scan for r in seen.analyses]
     rank = partial(outcome.rank_lines, scans, outcome.line_classes(knowledge), active_model()[0].lines, good)
@@ -252,7 +252,9 @@ def _ranked_lines(seen: PlacedCase, baseline: Sequence[Path], knowledge: Databas
 
 
 def _reasons(ranked: Sequence[CandidateLine], seen: PlacedCase, decided: Diagnosis) -> tuple[Proof, ...]:
-    """The lines of the subject's last attempt that most likely say why it ended."""
+    """The lines of the subject's last attempt that most likely say why it ended; none where a cause is proven."""
+    if decided.verdict != "undetermined":
+        return ()
     scans, since = [r.scan for r in seen.analyses], seen.asked.last_attempt_lines()
     quoted = {(p.source, p.line) for o in decided.candidates[0].owned for p in o.observation.proofs}
     quoted |= {(source, line) for source, line, _ in decided.outcome.lines}
