@@ -1,12 +1,12 @@
-"""Measure: numbers that a log prints again and again become Observations where they show trouble.
+"""Time series: numbers that a log prints repeatedly become Observations when they show a fault.
 
     step 100 rss 1.2 GB ... step 900 rss 9.8 GB -> "memory grew by 10.7 MiB a step and did not flatten"
 
-gather.py reads the numbers of lines, tables.py, processes.py and gauges.py those that tools print in forms of their own;
-growth.py and evaluation.py find leaks, finite.py NaN and divergence, pace.py slow-downs (heat.py: their reason), waves.py,
-epochs.py and ranks.py uneven ones, silence.py runs that stopped printing; trend.py holds the statistics. The scanner hands over
-an even sample of the lines of each kind, so memory is bounded. numpy and pandas are needed only where a person asks for a file
-or a picture (export.py).
+Readers: gather.py reads labelled numbers in lines; tables.py, processes.py and memory_tools.py read the output of tools.
+Detectors: growth.py and evaluation.py find memory leaks; numerics.py NaN and divergence; slowdown.py slow-downs (throttling.py:
+their reason); saw_tooth.py, epochs.py and ranks.py uneven speed; silence.py runs that stopped printing. trend.py holds the
+statistics. The scanner supplies an even sample of the lines of each kind, so memory is bounded. pandas and matplotlib are
+imported only when a user asks for a file (export.py) or a picture (plot.py).
 """
 
 from forensics.database import Database
@@ -14,7 +14,7 @@ from forensics.model import Observation, Scan, Trigger
 from forensics.series.base import Reading, Series
 from forensics.series.curves import curves
 from forensics.series.gather import TRIGGERS, Numbers, gather_numbers
-from forensics.series.limits import with_limit_steps
+from forensics.series.limit_steps import with_limit_steps
 from forensics.series.outcomes import OUTCOMES, RECORD
 
 __all__ = [
@@ -37,21 +37,21 @@ NONE = Numbers((), ())
 
 
 def triggers() -> tuple[Trigger, ...]:
-    """The lines that may carry a number of a series."""
+    """The triggers of all lines that may hold a number of a series."""
     return TRIGGERS
 
 
 def read(scan: Scan, knowledge: Database, found: Numbers | None = None) -> list[Observation]:
-    """What the series of one source tell. `knowledge` says which cause that proves. `found`: its numbers, where they were read
-    before."""
+    """The observations that the series of one source show. `knowledge`: the cause of each outcome. `found`: the numbers of the
+    source, if they were gathered before."""
     found = found or gather_numbers(scan)
     if not found.series and not found.progress:
         return []
-    from forensics.series.events import events  # half of this package, which a log without numbers does not need
+    from forensics.series.events import events  # imports half of this package, which a log without numbers does not need
 
     return events(scan, found, knowledge.records[RECORD])
 
 
 def series_of(scan: Scan) -> tuple[Series, ...]:
-    """All series of one source, by their first line."""
+    """All series of one source, in order of their first lines."""
     return gather_numbers(scan).series

@@ -1,4 +1,4 @@
-"""Numbers that a tool prints in a form of its own, with no label beside them, to series.
+"""Series from tables: numbers whose meaning is given by their column, not by a label on the line.
 
 A row "0  43  35  1075" below "# gpu  pwr gtemp  pclk" -> Cell(line 3, SM clock in MHz, "gpu 0", 1075.0)
 """
@@ -15,7 +15,7 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
 class Measure(Struct, frozen=True):
-    """What a number is: the name of its series, its quantity and unit, `factor` to that unit; `sense` and `gpu` as of Series."""
+    """What a number measures: the name of its series, its quantity and unit, the `factor` to that unit; the rest as in Series."""
 
     name: str
     quantity: str
@@ -25,24 +25,29 @@ class Measure(Struct, frozen=True):
     gpu: bool = False
 
 
+USED_MEMORY_MEASURE = Measure("memory used", "memory", "bytes", 1, "used")
+AVAILABLE_MEMORY_MEASURE = Measure("memory available", "memory", "bytes", 1, "free")
+
+
 class Cell(Struct, frozen=True):
-    """One number of a tool's output. `step`: the step or epoch of its line."""
+    """One number of a tool's output. `step`: the step or epoch on its line."""
 
     line: Line
-    what: Measure
+    measure: Measure
     scope: str
     value: float
     step: float | None = None
 
 
 def series_from_cells(cells: Iterable[Cell]) -> list[Series]:
-    """The series of `cells`; of two cells of one series on one line, the later one counts."""
+    """The series of `cells`. If a line has two cells of one series, the later cell is used."""
     found: dict[tuple[Measure, str], dict[int, Cell]] = defaultdict(dict)
     for cell in cells:
-        found[cell.what, cell.scope][cell.line.number] = cell
-    return [_series(what, scope, at) for (what, scope), at in found.items()]
+        found[cell.measure, cell.scope][cell.line.number] = cell
+    return [_series(measure, scope, by_line) for (measure, scope), by_line in found.items()]
 
 
-def _series(what: Measure, scope: str, cells: dict[int, Cell]) -> Series:
-    readings = (Reading(n, cells[n].line.text, cells[n].value * what.factor, cells[n].step) for n in sorted(cells))
-    return Series(what.name, what.quantity, what.unit, scope, tuple(readings), what.sense, what.gpu)
+def _series(measure: Measure, scope: str, by_line: dict[int, Cell]) -> Series:
+    cells = (by_line[n] for n in sorted(by_line))
+    readings = tuple(Reading(c.line.number, c.line.text, c.value * measure.factor, c.step) for c in cells)
+    return Series(measure.name, measure.quantity, measure.unit, scope, readings, measure.sense, measure.gpu)

@@ -1,11 +1,11 @@
-"""Epochs that take now long and now short, to Events: uneven performance of the same work.
+"""Epochs of very different duration: uneven speed of the same work.
 
 1352/1352 [05:25<00:00 ... 1352/1352 [09:41<00:00 ... 1352/1352 [05:30<00:00 -> "epochs of 5:25 to 9:41"
 
-The first epoch is left out: it compiles, fills caches, measures kernels. Of the rest, MIN_EPOCHS or more, an epoch is off when it
-takes MIN_EPOCH_TIME_RATIO times the median, or the median takes MIN_EPOCH_TIME_RATIO times as long; reported when
-MIN_SLOW_EPOCH_SHARE of them are off, two at least. One slow epoch is a pause, and epochs that get slower once and for all are a
-slow-down (pace.py). It names no cause; it is for the timeline.
+The first epoch is left out: it compiles, fills caches and benchmarks kernels. An epoch is uneven if its duration differs from the
+median by the factor MIN_EPOCH_TIME_RATIO, up or down. Reported if at least MIN_UNEVEN_EPOCH_SHARE of MIN_EPOCHS or more epochs,
+and at least two, are uneven. One slow epoch is a pause; epochs that become slower and stay so are a slow-down (slowdown.py).
+The Observation has no cause: it appears in the timeline.
 """
 
 import statistics
@@ -18,13 +18,13 @@ from forensics.series.trend import shift
 
 MIN_EPOCHS = 6
 MIN_EPOCH_TIME_RATIO = 1.3
-MIN_SLOW_EPOCH_SHARE = 0.2
-EPOCHS_PER_SIDE = 3  # epochs on each side of a change of level
+MIN_UNEVEN_EPOCH_SHARE = 0.2
+EPOCHS_PER_SIDE = 3  # at least so many epochs before and after a change of level
 MIN_LEVEL_SEPARATION = 0.95
 
 
 def epoch_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
-    """At most one Observation: the most uneven series of epoch times."""
+    """At most one Observation, of the series of epoch times with the largest ratio of slowest to median."""
     found = [e for s in series if s.quantity == "epoch_time" for e in (_uneven(scan, s),) if e]
     return sorted(found, key=lambda e: -float(e.fields["slowest_s"]) / float(e.fields["usual_s"]))[:1]
 
@@ -35,8 +35,8 @@ def _uneven(scan: Scan, series: Series) -> Observation | None:
     if len(values) < MIN_EPOCHS:
         return None
     usual = statistics.median(values)
-    off = [v for v in values if v >= MIN_EPOCH_TIME_RATIO * usual or v * MIN_EPOCH_TIME_RATIO <= usual]
-    if len(off) < max(2, MIN_SLOW_EPOCH_SHARE * len(values)) or _settled(values):
+    uneven = [v for v in values if v >= MIN_EPOCH_TIME_RATIO * usual or v * MIN_EPOCH_TIME_RATIO <= usual]
+    if len(uneven) < max(2, MIN_UNEVEN_EPOCH_SHARE * len(values)) or _is_level_change(values):
         return None
     slowest, fastest = max(readings, key=lambda r: r.value), min(readings, key=lambda r: r.value)
     fields = {
@@ -45,13 +45,13 @@ def _uneven(scan: Scan, series: Series) -> Observation | None:
         "usual_s": round(usual, 3),
         "slowest_s": slowest.value,
         "fastest_s": fastest.value,
-        "uneven_epochs": len(off),
+        "uneven_epochs": len(uneven),
         **scope_fields(series),
     }
     return series_observation(scan, "uneven-epochs", None, "hint", distinct_lines((slowest, fastest)), fields, len(readings))
 
 
-def _settled(values: Sequence[float]) -> bool:
-    """One change of level, and even epochs on both sides of it."""
+def _is_level_change(values: Sequence[float]) -> bool:
+    """Does the duration change its level once, with even epochs before and after?"""
     found = shift(values, EPOCHS_PER_SIDE)
-    return found is not None and max(found.apart, 1 - found.apart) >= MIN_LEVEL_SEPARATION
+    return found is not None and max(found.separation, 1 - found.separation) >= MIN_LEVEL_SEPARATION

@@ -1,15 +1,14 @@
-"""Memory that steps up at each evaluation and stays up, to Events for the leak causes.
+"""Memory that steps up at each evaluation and stays up: a leak.
 
 step 190 rss 2.0 GiB / val_loss 1.9 / step 200 rss 2.6 GiB ... step 400 rss 3.2 GiB -> "3 evaluations, 0.6 GiB at each"
 
-Where an evaluation was: readings of a held-out set with no training between them. Memory is looked at between the evaluations
-only, so a peak in one that is given back does not count. The pattern is reported when
-- there are MIN_EVALUATIONS evaluations or more, each with at least two readings of memory in front and behind;
-- nine tenths of the rise (MIN_RISE_SHARE), without what came before the first evaluation, happens across evaluations, not
-  between them;
-- four of five steps (MIN_RISING_STEPS_SHARE) are above twice the scatter between evaluations, and the last third of them keeps
-  LAST of the mean step: a pool that fills at the first evaluations and then has enough is healthy;
-- the whole rise is MIN_RISE_SHARE_OF_LEVEL beside the level.
+An evaluation is a group of readings of a held-out set with no training line between them. Only memory between the evaluations is
+compared, so a peak during an evaluation that is freed afterwards does not count. The pattern is reported if
+- there are MIN_EVALUATIONS evaluations or more, each with at least two readings of memory before and after it;
+- at least MIN_RISE_SHARE of the rise since the first evaluation happens across evaluations, not between them;
+- at least MIN_RISING_STEPS_SHARE of the steps are above twice the scatter between evaluations, and the mean of the last third of
+  the steps is at least MIN_LATE_RISE_RATIO of the mean of all: a pool that fills during the first evaluations is healthy;
+- the whole rise is at least MIN_RISE_SHARE_OF_LEVEL of the first level.
 """
 
 import bisect
@@ -20,25 +19,24 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from forensics.model import Observation, Scan, Value, Weight
-from forensics.series.base import Reading, Series
+from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.series.gather import Numbers
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.outcomes import GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
+from forensics.series.trend import MIN_RISE_SHARE_OF_LEVEL, MIN_STRONG_RISE_SHARE
 
 MIN_EVALUATIONS = 3
 MIN_RISE_SHARE = 0.9
 MIN_RISING_STEPS_SHARE = 0.8
 MIN_LATE_RISE_RATIO = 0.35
-MIN_RISE_SHARE_OF_LEVEL = 0.05
-EDGE = 3  # readings next to an evaluation of which the median counts
+EDGE_READINGS = 3  # the level next to an evaluation is the median of so many readings
 MIN_STRONG_STEPS = 6
-MIN_STRONG_MEMORY_READINGS = 16
-MIN_STRONG_RISE_SHARE = 0.3
 MAX_EVALUATION_EVENTS = 2
 
 
 class EvaluationSteps(Struct, frozen=True):
-    """The steps of memory across evaluations; `before` and `after`: readings next to the largest one."""
+    """The steps of memory across evaluations. `share`: the rise, as a share of the first level. `before` and `after`: the
+    readings next to the largest step."""
 
     series: Series
     steps: tuple[float, ...]
@@ -48,29 +46,28 @@ class EvaluationSteps(Struct, frozen=True):
 
 
 def evaluation_events(scan: Scan, found: Numbers, proves: Proves) -> list[Observation]:
-    """An Observation for each series of memory that steps up at evaluations, the clearest first."""
+    """An Observation for each series of memory that steps up at evaluations, those with the largest rise first."""
     lines = evaluations(found)
     if len(lines) < MIN_EVALUATIONS:
         return []
-    jumps_found = [
-        j for s in found.series if s.quantity == "memory" and s.unit == "bytes" for j in (steps_at_evaluations(s, lines),) if j
-    ]
-    jumps_found.sort(key=lambda j: (j.series.sense != "used", -j.share))
-    return [_event(scan, j, proves) for j in jumps_found[:MAX_EVALUATION_EVENTS]]
+    memory = [s for s in found.series if s.quantity == "memory" and s.unit == "bytes"]
+    rising = [steps for s in memory if (steps := steps_at_evaluations(s, lines))]
+    rising.sort(key=lambda steps: (steps.series.sense != "used", -steps.share))
+    return [_event(scan, steps, proves) for steps in rising[:MAX_EVALUATION_EVENTS]]
 
 
 def evaluations(found: Numbers) -> list[int]:
-    """The line of each evaluation: the first of held-out readings that have no line of training progress between them."""
+    """The first line of each evaluation: held-out readings with no line of training progress between them are one evaluation."""
     held_out = sorted({r.line for s in found.series if s.name.startswith("held-out") for r in s.readings})
-    trained = [p.line.number for p in found.progress]
+    training = [p.line.number for p in found.progress]
     if not held_out:
         return []
-    apart = (b for a, b in itertools.pairwise(held_out) if bisect.bisect_right(trained, a) < bisect.bisect_left(trained, b))
-    return [held_out[0], *apart]
+    later = (b for a, b in itertools.pairwise(held_out) if bisect.bisect_right(training, a) < bisect.bisect_left(training, b))
+    return [held_out[0], *later]
 
 
 def steps_at_evaluations(series: Series, lines: Sequence[int]) -> EvaluationSteps | None:
-    """The steps of `series` across the evaluations on `lines`; None where the pattern does not hold."""
+    """The steps of `series` across the evaluations that begin on `lines`; None if the pattern does not apply."""
     if series.sense == "free":
         return None
     stretches = [s for s in _between(series.readings, lines) if len(s) >= 2]
@@ -93,19 +90,19 @@ def steps_at_evaluations(series: Series, lines: Sequence[int]) -> EvaluationStep
 
 
 def _between(readings: Sequence[Reading], lines: Sequence[int]) -> Iterable[list[Reading]]:
-    """The readings in front of, between and behind the evaluations."""
+    """The readings before, between and after the evaluations."""
     for _, group in itertools.groupby(readings, key=lambda r: bisect.bisect_right(lines, r.line)):
         yield list(group)
 
 
 def _edge(stretch: Sequence[Reading], side: int) -> float:
-    width = min(EDGE, len(stretch) // 2)
+    width = min(EDGE_READINGS, len(stretch) // 2)
     return statistics.median(r.value for r in (stretch[:width] if side == 0 else stretch[-width:]))
 
 
 def _event(scan: Scan, found: EvaluationSteps, proves: Proves) -> Observation:
     series, readings = found.series, found.series.readings
-    many = len(found.steps) >= MIN_STRONG_STEPS and len(readings) >= MIN_STRONG_MEMORY_READINGS and series.sense == "used"
+    many = len(found.steps) >= MIN_STRONG_STEPS and len(readings) >= MIN_STRONG_READINGS and series.sense == "used"
     weight: Weight = "strong" if many and found.share >= MIN_STRONG_RISE_SHARE else "hint"
     fields: dict[str, Value] = {
         "series": f"{series.name} {series.scope}".strip(),

@@ -1,8 +1,8 @@
-"""Series to a file for further work: one row a reading, as csv, JSON lines or parquet.
+"""Export of series to a file: one row per reading, as CSV, JSON lines or Parquet.
 
 train.log, line 12, "rss", "bytes", 1294467072.0, step 40 -> train.log,rss,memory,bytes,,12,40.0,,1294467072.0
 
-pandas is imported here only, and only when a file is asked for.
+pandas is imported only here, when a user asks for a file.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,15 +23,15 @@ SERIES_COLUMNS = ("source", "series", "quantity", "unit", "scope", "line", "step
 
 
 def check_kind(path: Path) -> None:
-    """Raises UsageError unless `path` ends like a file that can be written."""
+    """Raises UsageError unless the suffix of `path` is that of a supported format."""
     if path.suffix.lower() not in EXPORT_SUFFIXES:
         raise UsageError("series are written as .csv, .jsonl or .parquet", str(path))
 
 
 def frame(found: Iterable[tuple[str, Sequence[Series]]]) -> "DataFrame":
-    """A row for each reading of each series, with SERIES_COLUMNS; `found`: (source's name, its series).
+    """A row for each reading of each series, with the columns SERIES_COLUMNS. `found`: (name of the source, its series).
 
-    `step` and `time` are empty where the line tells none; `time` is as the line tells it, complete stamps only.
+    `step` and `time` are empty where the line has none; `time` is the timestamp of the line, if it is complete.
     """
     import pandas
 
@@ -47,7 +47,7 @@ def frame(found: Iterable[tuple[str, Sequence[Series]]]) -> "DataFrame":
 
 
 def export(found: Iterable[tuple[str, Sequence[Series]]], path: Path) -> int:
-    """Write all readings to `path`, and tell how many; raises UsageError for a kind or place that cannot be written."""
+    """Write all readings to `path` and return their number. Raises UsageError for another suffix or an unwritable path."""
     check_kind(path)
     made = frame(found)
     try:

@@ -1,9 +1,9 @@
-"""The sampled lines of one source to its series, bounded in memory and time.
+"""The series of one source, from its sampled lines, with bounded memory and time.
 
 {'loss': 0.83, 'learning_rate': 1.2e-05, 'epoch': 0.62} -> one reading each of "loss", "learning rate" and "epoch"
 
-Every kind of line has a sample of its own, so that a million lines of losses do not push out a hundred of memory. The last
-lines of the source are added: an even sample may end short of the end, and the end is what matters most.
+Each kind of line has its own sample, so that a million lines of losses do not displace a hundred lines of memory. The last lines
+of the source are added, because an even sample may miss them, and the end of a log matters most.
 """
 
 import math
@@ -14,11 +14,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.series import gauges, processes, tables
+from forensics.series import memory_tools, processes, tables
 from forensics.series.base import Reading, Series
 from forensics.series.epoch_time import EPOCH_TIME_ANCHORS, epoch_seconds
-from forensics.series.labels import bare_factor
-from forensics.series.plans import HELD_OUT, Key, plan
+from forensics.series.labels import factor_of_unknown_unit
+from forensics.series.plans import HELD_OUT_PATTERN, Key, plan
 
 MEMORY_TRIGGER = Trigger(
     "memory",
@@ -28,7 +28,7 @@ MEMORY_TRIGGER = Trigger(
      "mem_", "vram", "peak mem", "resident", " ma ", "'peak': "),
     thin=True,
 )  # fmt: skip
-METRICS = Trigger(
+METRICS_TRIGGER = Trigger(
     "metrics",
     (
         "loss",
@@ -46,21 +46,21 @@ METRICS = Trigger(
     ),
     thin=True,
 )
-# Lines that are few beside those of training, so that each has a sample of its own.
-HELD_OUT_LOSS = Trigger(
+# These lines are rare compared with those of training steps, so each kind has a sample of its own.
+HELD_OUT_LOSS_TRIGGER = Trigger(
     "held-out",
     ("val_loss", "eval_loss", "valid_loss", "val loss", "validation loss", "valid loss", "test loss", "| valid "),
     thin=True,
 )
-EPOCHS = Trigger("epoch end", EPOCH_TIME_ANCHORS, thin=True)
-OF_LINES = (METRICS, MEMORY_TRIGGER, HELD_OUT_LOSS, EPOCHS)
-TRIGGERS = (*OF_LINES, *tables.TRIGGERS, *processes.TRIGGERS, *gauges.TRIGGERS)
-READ_LINES = 2000  # of each kind
-MIN_MERGED_READINGS = 16
+EPOCH_END_TRIGGER = Trigger("epoch end", EPOCH_TIME_ANCHORS, thin=True)
+LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER, EPOCH_END_TRIGGER)
+TRIGGERS = (*LINE_TRIGGERS, *tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS)
+MAX_SAMPLED_LINES = 2000  # of each kind
+MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
 
 class Progress(Struct, frozen=True):
-    """A line that shows how far the run has come: `step` of `total` where it tells them, and the rank that wrote it."""
+    """A line that shows the run's progress: `step` of `total` (None if unknown) and `scope`, the rank that wrote it."""
 
     line: Line
     step: float | None
@@ -69,27 +69,27 @@ class Progress(Struct, frozen=True):
 
 
 class Numbers(Struct, frozen=True):
-    """All series of one source, and the lines that show progress, in order."""
+    """All series of one source, and its lines of progress in order."""
 
     series: tuple[Series, ...]
     progress: tuple[Progress, ...]
 
 
 def gather_numbers(scan: Scan) -> Numbers:
-    """What the sampled lines of `scan` measure."""
+    """The series and the progress in the sampled lines of `scan`."""
     gathered = _Gathered()
-    for line in _lines(scan):
+    for line in _sampled_lines(scan):
         gathered.read(line)
-    series = [*gathered.series(), *(s for form in (tables, processes, gauges) for s in form.series(scan))]
+    series = [*gathered.series(), *(s for module in (tables, processes, memory_tools) for s in module.series(scan))]
     return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), tuple(gathered.progress))
 
 
-def _lines(scan: Scan) -> Iterator[Line]:
-    """Sampled lines of text in order, each once, of a redrawn bar each sampled frame; and the source's last lines."""
-    found: dict[tuple[int, float], Line] = {}  # of a long line, kinds give different windows: the first counts
-    for trigger in OF_LINES:
+def _sampled_lines(scan: Scan) -> Iterator[Line]:
+    """The sampled lines in order, each once (a progress bar once per sampled frame), and the last lines of the source."""
+    found: dict[tuple[int, float], Line] = {}  # kinds may keep different windows of one long line: the first is used
+    for trigger in LINE_TRIGGERS:
         regions: tuple[Region, ...] = scan.regions.get(trigger.kind, ())
-        for region in _even(regions):
+        for region in _evenly(regions):
             found.setdefault((region.number, region.end), Line(region.number, region.text))
     if found:
         known, numbers = set(found.values()), {number for number, _ in found}
@@ -100,14 +100,14 @@ def _lines(scan: Scan) -> Iterator[Line]:
     return (found[place] for place in sorted(found))
 
 
-def _even(regions: Sequence[Region]) -> Iterator[Region]:
-    """About READ_LINES of `regions` at most, evenly over the lines of the source: its beginning is sampled more densely."""
-    if len(regions) <= READ_LINES:
+def _evenly(regions: Sequence[Region]) -> Iterator[Region]:
+    """About MAX_SAMPLED_LINES of `regions`, evenly spaced: the scanner samples the beginning of a source more densely."""
+    if len(regions) <= MAX_SAMPLED_LINES:
         yield from regions
         return
-    apart, last = (regions[-1].number - regions[0].number) / READ_LINES, -math.inf
+    min_gap, last = (regions[-1].number - regions[0].number) / MAX_SAMPLED_LINES, -math.inf
     for region in regions:
-        if region.number - last >= apart or region is regions[-1]:
+        if region.number - last >= min_gap or region is regions[-1]:
             yield region
             last = region.number
 
@@ -123,33 +123,33 @@ class _Gathered:
         self.progress: list[Progress] = []
 
     def read(self, line: Line) -> None:
-        """Take the numbers of one line."""
+        """Add the numbers of one line."""
         text = line.text
-        known = plan(text)
-        if known.ends_epoch(text) and (epoch := epoch_seconds(text, text.lower())):
-            name = f"held-out {epoch[1]}" if HELD_OUT.match(text.strip()) else epoch[1]
+        line_plan = plan(text)
+        if line_plan.may_end_epoch(text) and (epoch := epoch_seconds(text, text.lower())):
+            name = f"held-out {epoch[1]}" if HELD_OUT_PATTERN.match(text.strip()) else epoch[1]
             self.found["epoch_time", name, "s", "", "", False].append(Reading(line.number, text, epoch[0]))
-        step, total = known.step_of_total(text)
-        for number in known.values:
+        step, total = line_plan.step_of_total(text)
+        for number in line_plan.values:
             value = number.read(text)
             if value is not None:
                 self.found[number.key].append(Reading(line.number, text, value, step))
-        if known.is_progress:
-            self.progress.append(Progress(line, step, total, known.scope))
+        if line_plan.is_progress:
+            self.progress.append(Progress(line, step, total, line_plan.scope))
 
     def series(self) -> list[Series]:
-        """The series found, scattered ones joined, sizes in bytes."""
+        """The series found so far, with sizes in bytes and with memory series of changing names merged."""
         made = []
-        for (quantity, name, unit, scope, sense, gpu), readings in _joined_names(self.found).items():
-            if unit == "bare":
-                factor = bare_factor(max((abs(r.value) for r in readings), default=0.0))
+        for (quantity, name, unit, scope, sense, gpu), readings in _merged(self.found).items():
+            if unit == "unknown":
+                factor = factor_of_unknown_unit(max((abs(r.value) for r in readings), default=0.0))
                 unit, readings = "bytes", [replace(r, value=r.value * factor) for r in readings]
             made.append(Series(name, quantity, unit, scope, tuple(readings), sense, gpu))
         return made
 
 
-def _joined_names(found: dict[Key, list[Reading]]) -> dict[Key, list[Reading]]:
-    """Memory whose label differs from line to line (a file's name in it) is one series, where there are many of them."""
+def _merged(found: dict[Key, list[Reading]]) -> dict[Key, list[Reading]]:
+    """Memory readings whose label changes from line to line (it holds a file name) form one series, if there are enough."""
     kept = {k: r for k, r in found.items() if k[0] != "memory" or len(r) > 2}
     loose: dict[Key, list[Reading]] = defaultdict(list)
     for key, readings in found.items():

@@ -1,13 +1,13 @@
-"""Memory that grows and does not flatten, or free memory that sinks, to Events for the leak causes.
+"""Memory that grows and does not flatten, or free memory that shrinks: a leak.
 
-step 0 rss 665 MiB ... step 185 rss 1116 MiB -> host_memory.leak, 665 MiB to 1.09 GiB, 11.6 MiB a reading, 2.4 MiB a step
-MEM 6.69 1795406401.4 ... MEM 240.76 1795406430.5  -> the same, 28 GiB an hour, 475 MiB after as long again
+step 0 rss 665 MiB ... step 185 rss 1116 MiB -> host_memory.leak, 665 MiB to 1.09 GiB, 11.6 MiB per reading, 2.4 MiB per step
+MEM 6.69 1795406401.4 ... MEM 240.76 1795406430.5  -> the same, 28 GiB per hour, 475 MiB after the same time again
 
-The test is that of trend.py. With 16 readings and a third more memory than at first it is strong evidence, else a hint. Three to
-seven readings are a hint at most. A high-water mark, or what a caching allocator keeps, rises now and then in healthy runs and
-needs the many. Two series have rules of their own:
-- what nvidia-smi shows grows while PyTorch's own numbers beside it stay the same: a leak outside its allocator, however slow;
-- free GPU memory that sinks from failure to failure where the log tells of failed allocations: memory that is not given back.
+The test is the one of trend.py. It is strong evidence with MIN_STRONG_READINGS readings and a rise of MIN_STRONG_RISE_SHARE of
+the first value, else a hint. Three to seven readings are a hint at most. A high-water mark, or the reserve of a caching
+allocator, rises now and then in healthy runs and needs MIN_STRONG_READINGS. Two series have rules of their own:
+- nvidia-smi's memory grows while the numbers of PyTorch stay constant: a leak outside PyTorch's allocator, however slow;
+- free GPU memory shrinks and never recovers, in a log with failed allocations: memory that is not released.
 """
 
 import itertools
@@ -18,38 +18,36 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.model import Observation, Scan, Value, Weight
-from forensics.series.base import Reading, Series
+from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation, stamp_of
 from forensics.series.outcomes import FREE_GPU_MEMORY_SINKS, GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
-from forensics.series.trend import Rise, few_rise, rise, theil_sen
+from forensics.series.trend import MIN_RISE_SHARE_OF_LEVEL, MIN_STRONG_RISE_SHARE, Rise, rise, short_rise, theil_sen
 
-MIN_STRONG_MEMORY_READINGS = 16
-MIN_STRONG_RISE_SHARE = 0.3
-MIN_SUNK_SHARE = 0.15
+MIN_FREE_FALL_SHARE = 0.15  # of the first free memory
 MIN_DRIVER_RISE_SHARE = 0.0002
 MAX_GROWTH_EVENTS = 4
 HOUR_S = 3600.0
-MIN_SPAN_S = 10.0  # less tells no speed: a program loads its data in that time
+MIN_SPAN_S = 10.0  # in a shorter time a program loads its data: the rate says nothing about the rest
 MPROF_TIME_PATTERN = lazy.regex(r"(?:MEM|CHLD \d{1,10}) \d+\.\d{6} (\d+\.\d{4})$")
 MIN_PERCENT_RISE_SHARE = 0.15
-MIN_VISIBLE_CHANGE_SHARE = 0.02  # of the end; sizes are written with three digits
+MIN_VISIBLE_CHANGE_SHARE = 0.02  # of the last value; a report writes sizes with three digits
 
 
 def growth_events(scan: Scan, series: Sequence[Series], proves: Proves) -> list[Observation]:
-    """An Observation for each series of memory that grows, the clearest first."""
-    memory = [_without_repeated_steps(s).evened(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
+    """An Observation for each series of memory that grows, strong evidence first, at most MAX_GROWTH_EVENTS."""
+    memory = [_without_repeated_steps(s).evenly_spaced(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
     found = [(s, r) for s in memory if (r := _rise(s))]
     found += [
         (s, r)
         for s in memory
-        if not any(s is f for f, _ in found) and (r := _only_driver_shows_growth(s, memory) or _sinks(s, scan, proves))
+        if not any(s is f for f, _ in found) and (r := _only_driver_shows_growth(s, memory) or _free_falls(s, scan, proves))
     ]
     found.sort(key=lambda x: (_weight(*x) != "strong", x[0].sense != "used", -x[1].share))
     return [_event(scan, s, r, series, proves) for s, r in found[:MAX_GROWTH_EVENTS]]
 
 
 def _without_repeated_steps(series: Series) -> Series:
-    """`series` without the readings of steps that were printed twice, as two handlers of one logger do."""
+    """`series` without repeated lines of one step: a logger with two handlers prints each line twice."""
     kept = [r for r, before in zip(series.readings, (None, *series.readings), strict=False) if not _repeats(r, before)]
     return series if len(kept) == len(series.readings) else replace(series, readings=tuple(kept))
 
@@ -58,43 +56,39 @@ def _repeats(reading: Reading, before: Reading | None) -> bool:
     return before is not None and reading.step is not None and reading.text == before.text
 
 
-def _upwards(series: Series) -> list[float]:
-    return [-v for v in series.values] if series.sense == "free" else series.values
-
-
 def _rise(series: Series) -> Rise | None:
-    values = _upwards(series)
-    material = MIN_PERCENT_RISE_SHARE if series.unit == "%" else 0.05
-    if series.sense == "peak" and len(values) < MIN_STRONG_MEMORY_READINGS:
+    values = [-v for v in series.values] if series.sense == "free" else series.values
+    min_share = MIN_PERCENT_RISE_SHARE if series.unit == "%" else MIN_RISE_SHARE_OF_LEVEL
+    if series.sense == "peak" and len(values) < MIN_STRONG_READINGS:
         return None
-    if series.sense == "free" and (series.gpu or len(values) < MIN_STRONG_MEMORY_READINGS):
+    if series.sense == "free" and (series.gpu or len(values) < MIN_STRONG_READINGS):
         return None
-    found = rise(values, 2 * material if series.sense == "peak" else material)
-    return found or few_rise(values, 2 * material)
+    found = rise(values, 2 * min_share if series.sense == "peak" else min_share)
+    return found or short_rise(values, 2 * min_share)
 
 
 def _only_driver_shows_growth(series: Series, others: Sequence[Series]) -> Rise | None:
-    """What the driver shows rises at every look, while the allocator's own numbers between the same lines never change."""
+    """The driver's memory rises at every reading, while the allocator's numbers between the same lines never change."""
     if (
         not series.gpu
         or series.sense != "used"
         or "smi" not in series.name
-        or not 3 <= len(series.readings) < MIN_STRONG_MEMORY_READINGS
+        or not 3 <= len(series.readings) < MIN_STRONG_READINGS
     ):
         return None
     first, last = series.readings[0].line, series.readings[-1].line
     within = [[r.value for r in o.readings if first <= r.line <= last] for o in others if o.gpu and "nvidia" not in o.name]
-    level = [v for v in within if len(v) >= 2]
-    return few_rise(series.values, MIN_DRIVER_RISE_SHARE) if level and all(len(set(v)) == 1 for v in level) else None
+    compared = [v for v in within if len(v) >= 2]
+    return short_rise(series.values, MIN_DRIVER_RISE_SHARE) if compared and all(len(set(v)) == 1 for v in compared) else None
 
 
-def _sinks(series: Series, scan: Scan, proves: Proves) -> Rise | None:
-    """Free GPU memory never rises and falls at least twice, in a log that tells of failed allocations."""
+def _free_falls(series: Series, scan: Scan, proves: Proves) -> Rise | None:
+    """Free GPU memory never rises and falls at least twice, in a log with failed allocations."""
     if not _is_free_gpu_memory(series) or not any(proves[FREE_GPU_MEMORY_SINKS].is_beside(h.cause) for h in scan.hits):
         return None
     values = series.values
     falls = [a - b for a, b in itertools.pairwise(values)]
-    if min(falls) < 0 or sum(f > 0 for f in falls) < 2 or sum(falls) < MIN_SUNK_SHARE * values[0]:
+    if min(falls) < 0 or sum(f > 0 for f in falls) < 2 or sum(falls) < MIN_FREE_FALL_SHARE * values[0]:
         return None
     return Rise(sum(falls) / values[0], 1.0, 0.0, sum(falls) / len(falls))
 
@@ -110,7 +104,7 @@ def _outcome(series: Series) -> str:
 
 
 def _weight(series: Series, found: Rise) -> Weight:
-    many = len(series.readings) >= MIN_STRONG_MEMORY_READINGS and series.sense == "used" and found.share >= MIN_STRONG_RISE_SHARE
+    many = len(series.readings) >= MIN_STRONG_READINGS and series.sense == "used" and found.share >= MIN_STRONG_RISE_SHARE
     return "strong" if many else "hint"
 
 
@@ -139,7 +133,7 @@ def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series], pr
 
 
 def _from_to(series: Series) -> dict[str, Value]:
-    """Where it began and ended; nothing where the two are the same to a reader, as in growth of a few MB beside many GB."""
+    """The first and the last value; empty if a report would print the same for both (growth of a few MB on many GB)."""
     first, last = round(series.readings[0].value), round(series.readings[-1].value)
     if abs(last - first) < MIN_VISIBLE_CHANGE_SHARE * abs(last):
         return {}
@@ -149,7 +143,7 @@ def _from_to(series: Series) -> dict[str, Value]:
 
 
 def _by_step(series: Series, scan: Scan, others: Sequence[Series]) -> dict[str, Value]:
-    """Growth a step, and the step at which a limit that the same log names would be reached; nothing where steps are unknown."""
+    """Growth per step, and the step at which a limit in the same log would be reached; empty if steps are unknown."""
     known = [(r.step, r.value) for r in series.readings if r.step is not None]
     if len(known) < 3 or any(b[0] <= a[0] for a, b in itertools.pairwise(known)):
         return {}
@@ -163,8 +157,7 @@ def _by_step(series: Series, scan: Scan, others: Sequence[Series]) -> dict[str, 
 
 
 def _by_time(series: Series) -> dict[str, Value]:
-    """Growth an hour, and what would be held after as long again; nothing where the readings tell no time or the growth is that
-    of free memory."""
+    """Growth per hour, and the memory after the same time again; empty for free memory and for readings without a time."""
     times = [(t, r.value) for r in (series.readings[0], series.readings[-1]) if (t := _seconds(r.text)) is not None]
     if series.sense == "free" or len(times) < 2 or times[1][0] - times[0][0] < MIN_SPAN_S or times[1][1] <= times[0][1]:
         return {}
@@ -174,7 +167,7 @@ def _by_time(series: Series) -> dict[str, Value]:
 
 
 def _seconds(text: str) -> float | None:
-    """The moment of a reading in seconds of one clock: that of its stamp, or the second number of mprof's lines."""
+    """The time of a reading in seconds: of its timestamp, or the second number of a line of mprof; None if it has none."""
     if sample := MPROF_TIME_PATTERN.match(text):
         return float(sample[1])
     stamp = stamp_of(text)
@@ -184,7 +177,7 @@ def _seconds(text: str) -> float | None:
 
 
 def _limit(scan: Scan, last: Reading, series: Sequence[Series]) -> int | None:
-    """A memory limit that the same log names, where it lies above the last reading: the kernel's, or a control group's file."""
+    """A memory limit in the same log (a cgroup file, or the kernel's OOM report), if it is above the last reading."""
     for one in series:
         if one.quantity == "limit" and one.readings[-1].value >= last.value:
             return round(one.readings[-1].value)

@@ -1,4 +1,4 @@
-"""One line to the numbers in it, each with the label in front of it and the unit behind it.
+"""The numbers in a line, each with the label before it and the unit after it.
 
 Epoch 3  loss: 0.25, rss 1.5 GB -> (3, "Epoch"), (0.25, "loss:"), (1.5, "rss", "GB")
 """
@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from forensics.core import lazy
 
-MAX_LINE_NUMBERS = 60  # numbers of one line that are looked at
-MAX_LABEL_CHARS = 48  # characters of a label that are kept
+MAX_LINE_NUMBERS = 60  # of one line; further ones are ignored
+MAX_LABEL_CHARS = 48  # of a label, from its end
 
-# A number does not begin inside a word (GPU-0, s0.loss) nor as the argument of a call: memory_allocated(1).
+# A number does not begin inside a word (GPU-0, s0.loss) and is not the argument of a call: memory_allocated(1).
 NUMBER_TOKEN_PATTERN = lazy.regex(
     r"(?<![\w.\-])(?<!\w\()(?:(?P<number>[-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d+)?)"
     r"|(?P<odd>[-+]?(?:nan|inf|infinity))\b)"
@@ -25,12 +25,12 @@ NUMBER_TOKEN_PATTERN = lazy.regex(
     r"ms|secs?|seconds|s|C|MHz|W)(?![\w/]))?",
     re.IGNORECASE,
 )
-CALLS = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
+CALL_PATTERN = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
 LABEL_END_PATTERN = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 
 
 class Token(Struct, frozen=True):
-    """A number of a line, text[at]. `label`: what stands in front of it, up to the number before it: text[labelled]."""
+    """A number of a line: text[at]. `label`: the text before it, back to the previous number: text[labelled]."""
 
     label: str
     unit: str
@@ -39,8 +39,8 @@ class Token(Struct, frozen=True):
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The numbers of a line that have a label or a unit, in order, NaN and infinities among them."""
-    text = CALLS.sub(lambda call: " " * len(call[0]), text) if "(" in text else text
+    """The numbers of a line that have a label or a unit, in order; NaN and infinity are numbers."""
+    text = CALL_PATTERN.sub(lambda call: " " * len(call[0]), text) if "(" in text else text
     past = 0
     for found in itertools.islice(NUMBER_TOKEN_PATTERN.finditer(text), MAX_LINE_NUMBERS):
         at = slice(*found.span("number" if found["number"] else "odd"))
@@ -52,7 +52,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def number(text: str) -> float:
-    """`1,234.5` -> 1234.5, `-Infinity` -> -inf; NaN where it is no number after all."""
+    """`1,234.5` -> 1234.5, `-Infinity` -> -inf; NaN for text that is not a number."""
     try:
         return float(text.replace(",", ""))
     except ValueError:
@@ -61,7 +61,7 @@ def number(text: str) -> float:
 
 @functools.lru_cache(maxsize=8192)
 def _label(front: str) -> str:
-    """What is left of the text in front of a number: behind its last comma, bar or tab; empty without a letter."""
+    """The label in the text before a number: the part after its last comma, bar or tab; empty if it has no letter."""
     if not any(c.isalpha() for c in front):
         return ""
     cuts = [m.end() for m in LABEL_END_PATTERN.finditer(front) if front[m.end() :].strip(" \"':=|")]
@@ -69,6 +69,6 @@ def _label(front: str) -> str:
 
 
 def words(label: str) -> list[str]:
-    """A label's words in lower case: `MemAllocated=` -> mem, allocated; `s0.loss_cls:` -> s0, loss, cls."""
+    """The words of a label in lower case: `MemAllocated=` -> mem, allocated; `s0.loss_cls:` -> s0, loss, cls."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label.replace("kB", "kb"))
     return re.findall(r"[a-z%][a-z0-9]*|\d+", spaced.lower().replace("_", " "))

@@ -1,4 +1,4 @@
-"""What a series tells, as an Observation with the lines that show it."""
+"""Observations of series, with the lines that show them."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,14 +8,14 @@ from forensics.series.base import Reading, Series
 
 
 def distinct_lines(readings: Iterable[Reading]) -> list[Line]:
-    """The lines of readings, each once."""
+    """The lines of `readings`, each once."""
     return [Line(n, t) for n, t in dict.fromkeys((r.line, r.text) for r in readings)]
 
 
 def series_observation(
     scan: Scan, kind: str, cause: str | None, weight: Weight, lines: Iterable[Line], fields: Mapping[str, Value], count: int
 ) -> Observation:
-    """An Observation on `lines`, best evidence first; it stands where they stand, with the stamp of the last one that has one."""
+    """An Observation with `lines` as its proofs, the best evidence first. Its timestamp is that of the last line that has one."""
     quoted = list(lines)
     ordered = sorted(quoted, key=lambda x: x.number)
     return Observation(
@@ -33,12 +33,12 @@ def series_observation(
 
 
 def stamp_of(text: str) -> Stamp | None:
-    """The time that a line tells."""
+    """The timestamp of a line; None if it has none."""
     return parse_prefix(text).stamp
 
 
 def scope_fields(series: Series) -> dict[str, Value]:
-    """`rank 3, gpu 0` as fields: rank, gpu, pid where the series tells them."""
+    """The scope of a series as fields: `rank 3, gpu 0` -> rank, gpu."""
     pairs = (part.split(" ") for part in series.scope.split(", ") if " " in part)
     named = {"device": "gpu", "cuda": "gpu"}
     return {named.get(k, k): int(v[:18]) for k, v in pairs if k in ("rank", "gpu", "cuda", "device", "pid") and v.isdigit()}

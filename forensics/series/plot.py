@@ -1,6 +1,6 @@
-"""Series to a picture: one panel a quantity above a common axis of lines or times, what they tell marked in all of them.
+"""A picture of series: one panel per quantity with a common axis of lines or times, and their observations marked in all panels.
 
-matplotlib is imported here only, and only when a picture is asked for.
+matplotlib is imported only here, when a user asks for a picture.
 """
 
 from collections import defaultdict
@@ -26,15 +26,16 @@ Found = Sequence[tuple[str, Sequence[Series], Sequence[Observation]]]
 
 
 def check_kind(path: Path) -> None:
-    """Raises UsageError unless `path` ends like a picture that can be written."""
+    """Raises UsageError unless the suffix of `path` is that of a supported picture format."""
     if path.suffix.lower() not in PLOT_SUFFIXES:
         raise UsageError("pictures are .png, .svg or .pdf", str(path))
 
 
 def plot(found: Found, path: Path) -> int:
-    """Draw the series of all sources to `path`, and tell how many panels; raises UsageError where that cannot be done.
+    """Draw the series of all sources to `path` and return the number of panels. Raises UsageError if there is nothing to draw or
+    the file cannot be written.
 
-    `found`: (source's name, its series, what they tell). The axis is time where every source has full stamps, else lines.
+    `found`: (name of the source, its series, its observations). The axis is time if all series have full timestamps, else lines.
     """
     check_kind(path)
     panels = _panels(found)
@@ -48,7 +49,7 @@ def plot(found: Found, path: Path) -> int:
     with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "forensics", "font.size": 8, "text.parse_math": False}):
         figure, axes = plt.subplots(len(panels), 1, figsize=(9, 1.2 + 1.5 * len(panels)), sharex=True, squeeze=False)
         try:
-            timed = all(_when(s.readings[0]) and _when(s.readings[-1]) for _, series in panels.items() for _, s in series)
+            timed = all(_time(s.readings[0]) and _time(s.readings[-1]) for _, series in panels.items() for _, s in series)
             for axis, (quantity, series) in zip(axes[:, 0], panels.items(), strict=True):
                 _draw(axis, quantity, series, timed)
                 _mark(axis, found, timed)
@@ -79,14 +80,14 @@ def _draw(axis: Any, panel: tuple[str, str], series: Sequence[tuple[str, Series]
     several = len({source for source, _ in series}) > 1
     for source, one in series:
         readings = one.evenly_sampled(MAX_PLOT_POINTS).readings
-        places: list[Any] = [_when(r) for r in readings] if timed else [r.line for r in readings]
+        places: list[Any] = [_time(r) for r in readings] if timed else [r.line for r in readings]
         pairs = [(p, r.value * factor) for p, r in zip(places, readings, strict=True) if p is not None]
         label = f"{one.name} {one.scope}".strip() + (f"  {source[-40:]}" if several else "")
         drawn += [v for _, v in pairs if v > 0]
         axis.plot([p for p, _ in pairs], [v for _, v in pairs], lw=1, label=label)
     if drawn and max(drawn) > 1000 * min(drawn):
         axis.set_yscale("log")
-        axis.yaxis.set_major_formatter(lambda value, _place: f"{value:g}")  # its own would be mathematics, which is turned off
+        axis.yaxis.set_major_formatter(lambda value, _place: f"{value:g}")  # the default one needs math text, which is disabled
         axis.yaxis.set_minor_formatter(lambda _value, _place: "")
     axis.set_ylabel(f"{panel[0].replace('_', ' ')} {unit}".strip())
     axis.grid(alpha=0.25, lw=0.5)
@@ -94,11 +95,11 @@ def _draw(axis: Any, panel: tuple[str, str], series: Sequence[tuple[str, Series]
 
 
 def _mark(axis: Any, found: Found, timed: bool) -> None:
-    """A line where an event begins, named by what it is."""
+    """A vertical line with a label at the first line of each observation."""
     for _, _, events in found:
         for event in events:
             proof = min(event.proofs, key=lambda p: p.line)
-            place: Any = _when(Reading(proof.line, proof.text, 0.0)) if timed else proof.line
+            place: Any = _time(Reading(proof.line, proof.text, 0.0)) if timed else proof.line
             if place is not None:
                 axis.axvline(place, color=MARK_COLOUR, lw=0.8, ls="--")
                 axis.annotate(
@@ -111,7 +112,7 @@ def _mark(axis: Any, found: Found, timed: bool) -> None:
                 )
 
 
-def _when(reading: Reading) -> datetime | None:
+def _time(reading: Reading) -> datetime | None:
     stamp = parse_prefix(reading.text).stamp
     wall = stamp.wall if stamp and not stamp.lacks else None
     return None if wall is None else wall if wall.tzinfo else wall.replace(tzinfo=UTC)

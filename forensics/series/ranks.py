@@ -1,10 +1,10 @@
-"""One rank that is slower than all others, to an Observation: a straggler that the others wait for.
+"""A straggler: one rank that is slower than all others, which wait for it.
 
-[rank3] step_time 0.92 beside [rank0..7] step_time 0.61 -> rank 3, slower by 1.5
+[rank3] step_time 0.92, [rank0..7] step_time 0.61 -> rank 3, slower by 1.5
 
-Told when, of MIN_RANKS ranks or more with MIN_RANK_READINGS readings each, one rank's median time per step is
-MIN_STRAGGLER_SLOWDOWN times the median of the others' medians, and lies above MIN_RANK_SEPARATION of all of the others'
-readings. It names no cause: the GPU, the host, its neighbours or its data may be slow.
+Reported if, of MIN_RANKS ranks or more with MIN_RANK_READINGS readings each, the median time per step of one rank is
+MIN_STRAGGLER_SLOWDOWN times the median of the other ranks' medians, and larger than MIN_RANK_SEPARATION of all readings of the
+others. The Observation has no cause: the GPU, the host, the network or the data of the rank may be slow.
 """
 
 import statistics
@@ -18,27 +18,24 @@ MIN_RANKS = 3
 MIN_RANK_READINGS = 10
 MIN_STRAGGLER_SLOWDOWN = 1.25
 MIN_RANK_SEPARATION = 0.9
-MAX_RANK_POINTS = 200
+MAX_RANK_READINGS = 200
 
 
 def straggler_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
-    """At most one Observation: the slowest rank of the first kind of number that shows one."""
+    """At most one Observation: the slowest rank, of the first step time or rate that shows one."""
+    of_ranks = [s for s in series if s.scope.startswith("rank ") and len(s.readings) >= MIN_RANK_READINGS]
     kinds = dict.fromkeys((s.quantity, s.name) for s in series if s.quantity in ("step_time", "rate"))
     for kind in kinds:
-        ranks = [
-            s
-            for s in series
-            if (s.quantity, s.name) == kind and s.scope.startswith("rank ") and len(s.readings) >= MIN_RANK_READINGS
-        ]
+        ranks = [s for s in of_ranks if (s.quantity, s.name) == kind]
         if len(ranks) >= MIN_RANKS and len({s.scope for s in ranks}) == len(ranks):
-            found = _straggler(scan, [s.evenly_sampled(MAX_RANK_POINTS) for s in ranks])
+            found = _straggler(scan, [s.evenly_sampled(MAX_RANK_READINGS) for s in ranks])
             if found:
                 return [found]
     return []
 
 
 def _straggler(scan: Scan, ranks: Sequence[Series]) -> Observation | None:
-    times = {s.scope: _times(s) for s in ranks}
+    times = {s.scope: _step_times(s) for s in ranks}
     medians = {scope: statistics.median(values) for scope, values in times.items()}
     slowest = max(ranks, key=lambda s: medians[s.scope])
     usual = statistics.median(m for scope, m in medians.items() if scope != slowest.scope)
@@ -57,7 +54,7 @@ def _straggler(scan: Scan, ranks: Sequence[Series]) -> Observation | None:
     return series_observation(scan, "straggler", None, "hint", quoted, fields, sum(len(s.readings) for s in ranks))
 
 
-def _times(series: Series) -> list[float]:
-    """Seconds a step, of rates the inverse; what cannot be one is left out."""
+def _step_times(series: Series) -> list[float]:
+    """The times per step, for rates the inverse; values that are not positive are left out."""
     values = [r.value for r in series.readings if r.value > 0]
     return ([1 / v for v in values] if series.quantity == "rate" else values) or [1.0]

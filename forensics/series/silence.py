@@ -1,13 +1,15 @@
-"""Progress that stopped while the log went on, to Events.
+"""Progress lines that stop while the log continues: a stalled run, or one rank that stays behind.
 
 iteration 45000/115311 ... (111 s each), then only "[08:56:18] PULSE: tr11-lm is running" every hour -> process.stalled
 
-The usual interval comes from the stamps of the progress lines, or from the time a step takes by their own word. Silence is the
-time from the last of them to the last stamp of the log. It counts when it is MIN_USUAL_INTERVALS times the usual interval,
-MIN_LONGEST_INTERVALS times the longest one and MIN_SILENCE_S at least, the run had not reached its last step, and no line since
-speaks of an end; trouble reported at once ended the run, trouble reported after the silence may be its consequence. Strong
-only where the log went on by a heartbeat alone (the same lines again and again) and no signature found anything, so that
-nothing else has the word; else a hint. A rank that fell behind while the others went on has an Observation of its own.
+The usual interval comes from the timestamps of the progress lines, else from the time per step that they print. The silence is
+the time from the last progress line to the last timestamp of the log. It is reported if
+- it is at least MIN_USUAL_INTERVALS times the usual interval, MIN_LONGEST_INTERVALS times the longest one, and MIN_SILENCE_S;
+- the run had not reached its last step, and no later line is about a normal end;
+- no line at the beginning of the silence reports trouble, which would have ended the run. Trouble that is reported after a long
+  silence may be its consequence.
+It is strong evidence only if all later lines are a heartbeat (the same lines repeatedly) and no signature matched anything that
+would explain it better; else a hint.
 """
 
 import itertools
@@ -22,6 +24,7 @@ from forensics.core import lazy
 from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
+from forensics.series.base import MIN_STRONG_READINGS
 from forensics.series.gather import Numbers, Progress
 from forensics.series.observations import series_observation
 
@@ -29,8 +32,7 @@ MIN_USUAL_INTERVALS = 20.0
 MIN_LONGEST_INTERVALS = 3.0
 MIN_SILENCE_S = 600.0
 MIN_HEARTBEATS = 3
-MIN_STRONG_READINGS = 16
-MAX_READ_PROGRESS = 80
+MAX_READ_PROGRESS = 80  # the last progress lines; their timestamps are parsed
 MIN_LINES_BEHIND = 10
 DAY_S = 86400.0
 END_WORDS_PATTERN = lazy.regex(
@@ -38,30 +40,30 @@ END_WORDS_PATTERN = lazy.regex(
     r"evaluat\w*|test(?:ing)?|results?|accuracy|summary|uploading|goodbye|bye)\b",
     re.IGNORECASE,
 )
-TROUBLE = lazy.regex(
+TROUBLE_PATTERN = lazy.regex(
     r"Traceback|Error\b|Exception\b|"
     r"\b(?:CANCELLED|core dumped|fatal|panic|Abort\w*|[Kk]ill\w*|SIG[A-Z]+|[Ss]ignal|fail\w*)\b"
 )
 
 
 class AfterProgress(Struct, frozen=True):
-    """What the log printed after the last progress: its lines with seconds on their own clock, None where they have none."""
+    """The lines after the last progress line, each with its time in seconds on its own clock; None for a line without a time."""
 
     lines: tuple[tuple[Line, float | None], ...]
 
     def last_s(self) -> float | None:
-        """The last time of all."""
+        """The time of the last line that has one."""
         return next((s for _, s in reversed(self.lines) if s is not None), None)
 
     def first_s(self) -> float | None:
-        """The first time of all."""
+        """The time of the first line that has one."""
         return next((s for _, s in self.lines if s is not None), None)
 
 
 def silence_events(scan: Scan, found: Numbers, cause: str | None) -> list[Observation]:
-    """The silence at the end of a source, or a rank that fell behind; at most one Observation, for `cause`."""
-    found_silence = _silence(scan, found, cause) or _behind(scan, found.progress, cause)
-    return [found_silence] if found_silence else []
+    """At most one Observation with `cause`: the silence at the end of a source, or a rank that stays behind."""
+    event = _silence(scan, found, cause) or _rank_behind(scan, found.progress, cause)
+    return [event] if event else []
 
 
 def _silence(scan: Scan, found: Numbers, cause: str | None) -> Observation | None:
@@ -76,15 +78,15 @@ def _silence(scan: Scan, found: Numbers, cause: str | None) -> Observation | Non
     start = since.first_s() if start is None else start
     if start is None or end is None:
         return None
-    silent = end - start + (DAY_S if end < start < DAY_S else 0.0)  # past midnight, where stamps have no date
-    usual = _usual(found) if silent >= MIN_SILENCE_S else None
+    silent = end - start + (DAY_S if end < start < DAY_S else 0.0)  # past midnight, if timestamps have no date
+    usual = _usual_interval(found) if silent >= MIN_SILENCE_S else None
     if usual is None:
         return None
-    needed = max(MIN_USUAL_INTERVALS * usual[0], MIN_LONGEST_INTERVALS * usual[1], MIN_SILENCE_S)
-    if silent < needed or not _unexplained(since, start + needed):
+    min_silence = max(MIN_USUAL_INTERVALS * usual[0], MIN_LONGEST_INTERVALS * usual[1], MIN_SILENCE_S)
+    if silent < min_silence or not _unexplained(since, start + min_silence):
         return None
     heartbeat = _heartbeat(since)
-    trouble = any(TROUBLE.search(x.text) for x, _ in since.lines)
+    trouble = any(TROUBLE_PATTERN.search(x.text) for x, _ in since.lines)
     if not heartbeat and last.total is None and not trouble:
         return None
     alone = heartbeat and not trouble and not any(h.cause != HEALTHY for h in scan.hits)
@@ -97,11 +99,11 @@ def _silence(scan: Scan, found: Numbers, cause: str | None) -> Observation | Non
 
 
 def seconds(text: str) -> float | None:
-    """The clock of a line in seconds: of the epoch, of its day, or since boot, whatever it tells."""
-    return _clock(parse_prefix(text).stamp)
+    """The time of a line in seconds, since year 1, midnight or boot, as its timestamp allows; None if it has none."""
+    return _stamp_seconds(parse_prefix(text).stamp)
 
 
-def _clock(stamp: Stamp | None) -> float | None:
+def _stamp_seconds(stamp: Stamp | None) -> float | None:
     if stamp is None:
         return None
     if stamp.wall is None:
@@ -111,8 +113,9 @@ def _clock(stamp: Stamp | None) -> float | None:
     return day * DAY_S + wall.hour * 3600 + wall.minute * 60 + wall.second + wall.microsecond / 1e6
 
 
-def _usual(found: Numbers) -> tuple[float, float] | None:
-    """The median and the longest interval between progress lines of one rank; a step's own time where they have no stamps."""
+def _usual_interval(found: Numbers) -> tuple[float, float] | None:
+    """(median, longest) interval in seconds between progress lines of one rank; of the printed step times if they have no
+    times."""
     own = [p for p in found.progress if p.scope == found.progress[-1].scope]
     times = [s for p in own[-MAX_READ_PROGRESS:] if (s := seconds(p.line.text)) is not None]
     gaps = [b - a for a, b in itertools.pairwise(times) if b >= a]
@@ -123,24 +126,24 @@ def _usual(found: Numbers) -> tuple[float, float] | None:
     return (statistics.median(values), max(values)) if values else None
 
 
-def _unexplained(since: AfterProgress, late: float) -> bool:
-    """Is there no sign of an end, and no trouble before `late`?"""
+def _unexplained(since: AfterProgress, late_s: float) -> bool:
+    """Is there no line about a normal end, and no trouble before the time `late_s`?"""
     early = True
     for line, at in since.lines:
-        early = early and (at is None or at < late)
-        if END_WORDS_PATTERN.search(line.text) or (early and TROUBLE.search(line.text)):
+        early = early and (at is None or at < late_s)
+        if END_WORDS_PATTERN.search(line.text) or (early and TROUBLE_PATTERN.search(line.text)):
             return False
     return True
 
 
 def _heartbeat(since: AfterProgress) -> bool:
-    """Do the lines with stamps repeat, all of them?"""
+    """Does each line with a timestamp occur MIN_HEARTBEATS times, apart from its digits?"""
     shapes = Counter(re.sub(r"\d+", "#", parse_prefix(x.text).message) for x, s in since.lines if s is not None)
     return bool(shapes) and min(shapes.values()) >= MIN_HEARTBEATS
 
 
-def _behind(scan: Scan, progress: Sequence[Progress], cause: str | None) -> Observation | None:
-    """A rank whose last step lies behind while every other printed MIN_LINES_BEHIND lines more."""
+def _rank_behind(scan: Scan, progress: Sequence[Progress], cause: str | None) -> Observation | None:
+    """A rank that stopped at an earlier step, while every other rank printed MIN_LINES_BEHIND more lines."""
     ranks: dict[str, list[Progress]] = defaultdict(list)
     for one in progress:
         if one.step is not None and "rank" in one.scope:

@@ -1,4 +1,4 @@
-"""Numbers that stand in columns: free, nvidia-smi, vmstat, sar -r, nvidia-smi dmon and --query-gpu csv.
+"""Numbers in columns: of free, nvidia-smi, vmstat, sar -r, nvidia-smi dmon and nvidia-smi --query-gpu.
 
               total        used        free      shared  buff/cache   available
 Mem:       62880028     5909424    55600892       95508     1369712    56381080   -> used 5909424 KiB, available 56381080 KiB
@@ -10,56 +10,63 @@ from collections.abc import Iterator, Mapping, Sequence
 from forensics.core import lazy
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.series.base import Series
-from forensics.series.cells import GIB, KIB, MIB, Cell, Measure, series_from_cells
+from forensics.series.cells import (
+    AVAILABLE_MEMORY_MEASURE,
+    GIB,
+    KIB,
+    MIB,
+    USED_MEMORY_MEASURE,
+    Cell,
+    Measure,
+    series_from_cells,
+)
 
 FREE_TRIGGER = Trigger("free table", ("mem: ",), before=1, thin=True)
-SMI = Trigger("nvidia-smi table", ("mib / ",), before=1, thin=True)
-CSV = Trigger("nvidia-smi csv", (" mib,", " mhz,"), thin=True)
-CSV_HEAD = Trigger(
+SMI_TRIGGER = Trigger("nvidia-smi table", ("mib / ",), before=1, thin=True)
+CSV_TRIGGER = Trigger("nvidia-smi csv", (" mib,", " mhz,"), thin=True)
+CSV_HEADER_TRIGGER = Trigger(
     "nvidia-smi csv header",
     ("memory.used", "temperature.gpu", "clocks_throttle_reasons.", "clocks_event_reasons."),
     after=100,
     thin=True,
 )
 COLUMN_TABLE_TRIGGER = Trigger("column table", ("swpd", "kbmemfree", "# gpu ", "#date  ", "#time  "), after=100, thin=True)
-TRIGGERS = (FREE_TRIGGER, SMI, CSV, CSV_HEAD, COLUMN_TABLE_TRIGGER)
+TRIGGERS = (FREE_TRIGGER, SMI_TRIGGER, CSV_TRIGGER, CSV_HEADER_TRIGGER, COLUMN_TABLE_TRIGGER)
 
 TABLE_SIZE_PATTERN = lazy.regex(r"(\d{1,18}(?:\.\d{1,18})?)([KMGTP]?)i?B?$", re.IGNORECASE)
-USED_OF = lazy.regex(r"(\d{1,9})MiB / +\d{1,9}MiB")
+USED_OF_TOTAL_PATTERN = lazy.regex(r"(\d{1,9})MiB / +\d{1,9}MiB")
 CELSIUS_PATTERN = lazy.regex(r"\b(\d{1,3})C\b")
-INDEX = lazy.regex(r"^\|\s+(\d{1,3})\s+\S")
+SMI_ROW_INDEX_PATTERN = lazy.regex(r"^\|\s+(\d{1,3})\s+\S")
 POWER_OF_UNIT = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-TEMPERATURE = Measure("temperature", "temperature", "C", gpu=True)
+TEMPERATURE_MEASURE = Measure("temperature", "temperature", "C", gpu=True)
 CLOCK_MEASURE = Measure("SM clock", "clock", "MHz", gpu=True)
-POWER = Measure("power draw", "power", "W", gpu=True)
-GPU_USED = Measure("GPU memory used", "memory", "bytes", MIB, "used", True)
-USED_MEMORY_MEASURE = Measure("memory used", "memory", "bytes", 1, "used")
-AVAILABLE = Measure("memory available", "memory", "bytes", 1, "free")
-CACHES = ("free", "buff", "cache")  # of vmstat: what a program can have is their sum
-# Column of a table -> what it is. vmstat and sar count in KiB, nvidia-smi in MiB.
+POWER_MEASURE = Measure("power draw", "power", "W", gpu=True)
+GPU_USED_MEASURE = Measure("GPU memory used", "memory", "bytes", MIB, "used", True)
+VMSTAT_AVAILABLE_COLUMNS = ("free", "buff", "cache")  # the memory available to a program is their sum
+# Column of a table -> what it measures. vmstat and sar count in KiB, nvidia-smi in MiB.
 COLUMN_MEASURES: Mapping[str, Measure] = {
     "swpd": Measure("swap used", "memory", "bytes", KIB, "used"),
     "kbmemused": Measure("memory used and cached", "memory", "bytes", KIB, "peak"),
     "kbavail": Measure("memory available", "memory", "bytes", KIB, "free"),
-    "gtemp": TEMPERATURE,
+    "gtemp": TEMPERATURE_MEASURE,
     "pclk": CLOCK_MEASURE,
-    "pwr": POWER,
-    "fb": GPU_USED,
-    "memory.used": GPU_USED,
-    "temperature.gpu": TEMPERATURE,
-    "power.draw": POWER,
+    "pwr": POWER_MEASURE,
+    "fb": GPU_USED_MEASURE,
+    "memory.used": GPU_USED_MEASURE,
+    "temperature.gpu": TEMPERATURE_MEASURE,
+    "power.draw": POWER_MEASURE,
     "clocks.current.sm": CLOCK_MEASURE,
     "clocks.sm": CLOCK_MEASURE,
 }
-# Why clocks are held down: the bits of nvmlClocksEventReasons (nvml.h), and the columns that tell them one by one.
-REASONS: Mapping[str, int] = {
+# Throttle reasons: the bits of nvmlClocksEventReasons (nvml.h); --query-gpu also has a column for each.
+THROTTLE_REASON_BITS: Mapping[str, int] = {
     "sw_power_cap": 0x4,
     "hw_slowdown": 0x8,
     "sw_thermal_slowdown": 0x20,
     "hw_thermal_slowdown": 0x40,
     "hw_power_brake_slowdown": 0x80,
 }
-THROTTLE = {name: Measure(name.replace("_", " "), "throttle", "", gpu=True) for name in REASONS}
+THROTTLE_MEASURES = {name: Measure(name.replace("_", " "), "throttle", "", gpu=True) for name in THROTTLE_REASON_BITS}
 THROTTLE_COLUMN_PATTERN = lazy.regex(r"clocks_(?:throttle|event)_reasons\.(\w+)")
 
 
@@ -71,7 +78,7 @@ def series(scan: Scan) -> list[Series]:
 def _cells(scan: Scan) -> Iterator[Cell]:
     for region in scan.regions.get(FREE_TRIGGER.kind, ()):
         yield from _free(region)
-    for region in scan.regions.get(SMI.kind, ()):
+    for region in scan.regions.get(SMI_TRIGGER.kind, ()):
         yield from _smi(region)
     yield from _csv(scan)
     heads = scan.regions.get(COLUMN_TABLE_TRIGGER.kind, ())
@@ -82,7 +89,7 @@ def _cells(scan: Scan) -> Iterator[Cell]:
 
 
 def _free(region: Region) -> Iterator[Cell]:
-    """`free`, with or without -m, -g, -h. Old ones count buffers and cache as used; those are taken off."""
+    """`free`, with or without -m, -g, -h. Old versions count buffers and cache as used; they are subtracted."""
     head = next((x.text.split() for x in region.lines_before() if "total" in x.text and "used" in x.text), None)
     _, _, rest = region.text.partition("Mem:")
     cells = [TABLE_SIZE_PATTERN.match(c) for c in rest.split()]
@@ -95,7 +102,7 @@ def _free(region: Region) -> Iterator[Cell]:
     used = row.get("used", 0.0) - row.get("buffers", 0.0) - row.get("cached", 0.0)
     yield Cell(line, USED_MEMORY_MEASURE, "", used * factor)
     if "available" in row:
-        yield Cell(line, AVAILABLE, "", row["available"] * factor)
+        yield Cell(line, AVAILABLE_MEMORY_MEASURE, "", row["available"] * factor)
 
 
 def _size(cell: re.Match[str]) -> float:
@@ -103,30 +110,31 @@ def _size(cell: re.Match[str]) -> float:
 
 
 def _free_factor(total: float) -> float:
-    """`free` prints KiB by default; a total below 4 million is a machine of 4 GB, or MiB, or (below 4096) GiB."""
+    """The bytes of one unit of `free`, guessed from the total: KiB (the default) from 4 million on, MiB from 4096 on, else
+    GiB."""
     return float(KIB if total >= 4_000_000 else MIB if total >= 4096 else GIB)
 
 
 def _smi(region: Region) -> Iterator[Cell]:
-    """The two lines of a GPU in nvidia-smi's picture: its index in the first, heat and memory in the second."""
-    used, hot = USED_OF.search(region.text), CELSIUS_PATTERN.search(region.text)
+    """The two lines of a GPU in the table of nvidia-smi: its index in the first, temperature and memory in the second."""
+    used, hot = USED_OF_TOTAL_PATTERN.search(region.text), CELSIUS_PATTERN.search(region.text)
     above = region.lines_before()
-    index = INDEX.match(above[-1].text) if above else None
+    index = SMI_ROW_INDEX_PATTERN.match(above[-1].text) if above else None
     if not used or not index:
         return
     line = Line(region.number, region.text)
-    yield Cell(line, GPU_USED, f"gpu {index[1]}", float(used[1]))
+    yield Cell(line, GPU_USED_MEASURE, f"gpu {index[1]}", float(used[1]))
     if hot:
-        yield Cell(line, TEMPERATURE, f"gpu {index[1]}", float(hot[1]))
+        yield Cell(line, TEMPERATURE_MEASURE, f"gpu {index[1]}", float(hot[1]))
 
 
 def _csv(scan: Scan) -> Iterator[Cell]:
-    """`nvidia-smi --query-gpu=... --format=csv -l`: one header, then a row for each GPU and moment."""
-    heads = scan.regions.get(CSV_HEAD.kind, ())
+    """`nvidia-smi --query-gpu=... --format=csv -l`: one header, then a row for each GPU and time."""
+    heads = scan.regions.get(CSV_HEADER_TRIGGER.kind, ())
     if not heads:
         return
     rows = {x.number: x.text for head in heads for x in (*head.lines_after(), Line(head.number, head.text))}
-    rows |= {r.number: r.text for r in scan.regions.get(CSV.kind, ())} | {x.number: x.text for x in scan.tail}
+    rows |= {r.number: r.text for r in scan.regions.get(CSV_TRIGGER.kind, ())} | {x.number: x.text for x in scan.tail}
     header: list[str] = []
     for number in sorted(rows):
         cells = [c.strip() for c in rows[number].split(",")]
@@ -145,25 +153,27 @@ def _csv_row(line: Line, row: Mapping[str, str]) -> Iterator[Cell]:
             yield Cell(line, COLUMN_MEASURES[column], scope, float(found[0]))
     for column, value in row.items():
         reason = THROTTLE_COLUMN_PATTERN.match(column)
-        if reason and reason[1] in REASONS and value in ("Active", "Not Active"):
-            yield Cell(line, THROTTLE[reason[1]], scope, float(value == "Active"))
+        if reason and reason[1] in THROTTLE_REASON_BITS and value in ("Active", "Not Active"):
+            yield Cell(line, THROTTLE_MEASURES[reason[1]], scope, float(value == "Active"))
         elif reason and reason[1] == "active" and re.fullmatch(r"0x[0-9a-fA-F]{1,16}", value):
-            yield from (Cell(line, THROTTLE[n], scope, float(bool(int(value, 16) & bit))) for n, bit in REASONS.items())
+            yield from (
+                Cell(line, THROTTLE_MEASURES[n], scope, float(bool(int(value, 16) & bit)))
+                for n, bit in THROTTLE_REASON_BITS.items()
+            )
 
 
 def _rows(header: str, lines: Sequence[Line], at_end: bool = False) -> Iterator[Cell]:
-    """vmstat, sar -r, dmon: rows of numbers below a header that is printed once, or again and again.
+    """vmstat, sar -r, dmon: rows of numbers below a header that is printed once or repeatedly.
 
-    `at_end`: the lines do not follow the header at once, so that what is no row is passed over.
+    `at_end`: the lines do not directly follow the header, so other lines between the rows are skipped.
     """
     head = header.lstrip("# ").split()
     for line in lines:
         cells = line.text.split()
         if line.text.startswith("#"):
             continue
-        if len(cells) - len(head) not in (0, 1) or not any(
-            c.isdecimal() for c in cells
-        ):  # vmstat -t: "UTC" above a date and a time
+        is_row = len(cells) - len(head) in (0, 1)  # vmstat -t has one header, "UTC", for a date and a time
+        if not is_row or not any(c.isdecimal() for c in cells):
             if at_end:
                 continue
             return
@@ -172,5 +182,5 @@ def _rows(header: str, lines: Sequence[Line], at_end: bool = False) -> Iterator[
         for column in COLUMN_MEASURES.keys() & row.keys():
             if re.fullmatch(r"\d+(?:\.\d+)?", row[column]):
                 yield Cell(line, COLUMN_MEASURES[column], scope, float(row[column]))
-        if "swpd" in row and all(row.get(c, "").isdecimal() for c in CACHES):
-            yield Cell(line, AVAILABLE, "", KIB * sum(float(row[c]) for c in CACHES))
+        if "swpd" in row and all(row.get(c, "").isdecimal() for c in VMSTAT_AVAILABLE_COLUMNS):
+            yield Cell(line, AVAILABLE_MEMORY_MEASURE, "", KIB * sum(float(row[c]) for c in VMSTAT_AVAILABLE_COLUMNS))

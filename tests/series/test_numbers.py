@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.series.numbers import number, tokens
-from forensics.series.plans import MAX_CACHED_PLANS, _names, _plans, _worked_out, plan
+from forensics.series.plans import MAX_CACHED_PLANS, _make_plan, _names, _plans, plan
 
 NUMBER = st.sampled_from(
     ["7", "12", "123", "0.5", "1.", ".5", "-3", "1e-5", "2.1E+00", "1,234", "1,234.5", "007", "nan", "1.2.3", "-inf", "99999"]
@@ -27,7 +27,7 @@ def test_a_shape_that_was_seen_reads_like_a_new_one(shape: list[str | None], fil
     forget()
     for filling in fillings:
         text = "".join(filling[i] if word is None else word for i, word in enumerate(shape))
-        assert repr(plan(text)) == repr(_worked_out(text)[0])
+        assert repr(plan(text)) == repr(_make_plan(text)[0])
 
 
 def test_lines_of_one_shape_share_a_plan() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.series.base import Reading, Series
-from forensics.series.trend import few_rise, mann_kendall, rise, shift, theil_sen
+from forensics.series.trend import mann_kendall, rise, shift, short_rise, theil_sen
 
 NUMBERS = st.lists(st.floats(min_value=-1e9, max_value=1e9), min_size=8, max_size=120)
 
@@ -34,7 +34,7 @@ def test_a_change_of_level_is_found_where_it_is() -> None:
     found = shift(values)
     assert found is not None
     assert found.at == 40
-    assert found.apart == 1.0
+    assert found.separation == 1.0
     assert (found.before, found.after) == (pytest.approx(1.0, abs=0.1), pytest.approx(3.0, abs=0.1))
 
 
@@ -69,7 +69,7 @@ def test_what_rises(name: str, values: list[float], rises: bool) -> None:
     ],
 )
 def test_a_few_readings(values: list[float], rises: bool) -> None:
-    assert (few_rise(values) is not None) == rises
+    assert (short_rise(values) is not None) == rises
 
 
 @given(NUMBERS)
@@ -88,7 +88,7 @@ def test_scale_does_not_matter(values: list[float], factor: int) -> None:
 def test_thinning_keeps_order_and_ends(lines: list[int], most: int) -> None:
     readings = tuple(Reading(n, "", float(n)) for n in sorted(lines))
     series = Series("rss", "memory", "bytes", "", readings)
-    for thinned in (series.evenly_sampled(most), series.evened(most)):
+    for thinned in (series.evenly_sampled(most), series.evenly_spaced(most)):
         kept = [r.line for r in thinned.readings]
         assert kept == sorted(set(kept))
         assert kept[0] == readings[0].line

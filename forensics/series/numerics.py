@@ -1,16 +1,15 @@
-"""Losses and gradient norms that become NaN, explode or diverge, and a loss scale that falls to its floor, to Events.
+"""Losses and gradient norms that become NaN, explode or diverge, and a loss scale that falls to its minimum.
 
 step 120 loss 2.31 ... step 180 loss 4.1e+07 ... step 200 loss nan -> numerics.nan at step 200, after 4.1e+07
 
-What speaks:
-- `nan`: from some reading on at least MIN_LOST_READINGS_SHARE of all are NaN or infinite, the last among them, after finite
-  ones. A single inf that comes back is an overflow that the scaler skipped; a number of a held-out set says nothing about
-  training.
-- `divergence`: the median of the last eighth is MIN_DIVERGED_LOSS_RATIO times the lowest median that any such stretch had
-  before. GAN losses, rewards and losses of one term move like that in healthy runs, so only a run's own total loss counts.
-- `explosion`: most gradient norms are above MIN_EXPLODED_NORM, however few there are. float16 ends at 65504; no step of that
-  size helps.
-- `scale`: the loss scale fell MIN_SCALE_FALLS times in a row, never rose again and is at its floor.
+Kinds of Observation:
+- `nan`: finite readings, then a part of which at least MIN_LOST_READINGS_SHARE, and the last reading, are NaN or infinite. A
+  single inf is an overflow that the loss scaler skipped. A value of a held-out set says nothing about training.
+- `divergence`: the median of the last eighth is MIN_DIVERGED_LOSS_RATIO times the lowest median of an earlier stretch of that
+  length. GAN losses, rewards and single loss terms do this in healthy runs, so only the total loss of a run counts.
+- `explosion`: most gradient norms are above MIN_EXPLODED_NORM, however few there are. The largest float16 is 65504; an update of
+  that size destroys a model.
+- `loss-scale`: the loss scale fell MIN_SCALE_FALLS times, never rose in between and is at most MIN_LOSS_SCALE.
 """
 
 import math
@@ -18,11 +17,10 @@ import statistics
 from collections.abc import Sequence
 
 from forensics.model import Line, Observation, Scan, Value, Weight
-from forensics.series.base import Reading, Series
+from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
 MIN_LOST_READINGS_SHARE = 0.9
-MIN_STRONG_READINGS = 16
 MIN_DIVERGED_LOSS_RATIO = 10.0
 MIN_STRONG_LOSS_RATIO = 1000.0
 MIN_LOSS_READINGS = 8
@@ -43,21 +41,19 @@ TOTAL_LOSS_NAMES = {
 MAX_NAN_EVENTS = 3
 
 
-def finite_events(scan: Scan, series: Sequence[Series], cause: str | None) -> list[Observation]:
-    """What the losses, gradient norms and loss scales of one source tell, each for `cause`, the clearest first."""
+def numeric_events(scan: Scan, series: Sequence[Series], cause: str | None) -> list[Observation]:
+    """Observations of the losses, gradient norms and loss scales of one source, all with `cause`, strong evidence first."""
     found: list[Observation] = []
     for one in series:
+        event: Observation | None = None
         if one.name.startswith("held-out"):
             continue
         if one.quantity in ("loss", "grad_norm"):
-            found += [
-                e
-                for e in (_nan(scan, one, series, cause) or _diverged(scan, one, cause) or _exploded(scan, one, series, cause),)
-                if e
-            ]
+            event = _nan(scan, one, series, cause) or _diverged(scan, one, cause) or _exploded(scan, one, series, cause)
         elif one.quantity == "loss_scale":
-            found += [e for e in (_floor(scan, one, cause),) if e]
-    if any(e.kind == "series/nan" and "loss" in str(e.fields["series"]) for e in found):  # the gradients say the same
+            event = _scale_at_minimum(scan, one, cause)
+        found += [event] if event else []
+    if any(e.kind == "series/nan" and "loss" in str(e.fields["series"]) for e in found):  # NaN gradients add nothing
         found = [e for e in found if e.kind != "series/nan" or "loss" in str(e.fields["series"])]
     found.sort(key=lambda e: (e.weight != "strong", -len(e.proofs)))
     return found[:MAX_NAN_EVENTS]
@@ -81,32 +77,32 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series], cause: str | None
         "nan_readings": len(bad) - first,
         **scope_fields(series),
     }
-    fields |= _step(at) | _steps_before(before, at, others, series)
+    fields |= _step(at) | _facts_before(before, at, others, series)
     peak = max(before[-20:], key=lambda r: abs(r.value) if math.isfinite(r.value) else 0.0)
     return series_observation(scan, "nan", cause, weight, distinct_lines((at, before[-1], peak, readings[-1])), fields, len(bad))
 
 
-def _steps_before(before: Sequence[Reading], at: Reading, others: Sequence[Series], series: Series) -> dict[str, Value]:
-    """The last finite value, how far it stood above the usual, and the gradient norm and loss scale beside it."""
+def _facts_before(before: Sequence[Reading], at: Reading, others: Sequence[Series], series: Series) -> dict[str, Value]:
+    """The last finite value, its ratio to the median if it is a spike, and the last finite gradient norm and loss scale."""
     finite = [r.value for r in before if math.isfinite(r.value)]
     facts: dict[str, Value] = {}
     if finite:
-        facts["last_finite"] = _short(finite[-1])
+        facts["last_finite"] = _rounded(finite[-1])
         usual = statistics.median(finite)
         if usual > 0 and finite[-1] > 3 * usual:
-            facts["spike"] = _short(finite[-1] / usual, 3)
+            facts["spike"] = _rounded(finite[-1] / usual, 3)
     for other in others:
         if other.quantity in ("grad_norm", "loss_scale") and other.scope == series.scope and other is not series:
             known = [r.value for r in other.readings if r.line <= at.line and math.isfinite(r.value)]
             if known and other.quantity == "grad_norm":
-                facts["grad_norm_before"] = _short(known[-1])
+                facts["grad_norm_before"] = _rounded(known[-1])
             elif known:
                 facts["loss_scale_before"] = known[-1]
     return facts
 
 
-def _short(value: float, digits: int = 4) -> float:
-    """`value` with so many significant digits: enough for a sentence."""
+def _rounded(value: float, digits: int = 4) -> float:
+    """`value` with `digits` significant digits, for a sentence of the report."""
     return float(f"{value:.{digits}g}")
 
 
@@ -134,20 +130,19 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     fields: dict[str, Value] = {
         "series": series.name,
         "readings": len(values),
-        "lowest": _short(medians[best]),
-        "last_finite": _short(values[-1]),
-        "ratio": _short(ratio),
-        "onset_step": int(readings[onset].step or 0) if readings[onset].step is not None else -1,
+        "lowest": _rounded(medians[best]),
+        "last_finite": _rounded(values[-1]),
+        "ratio": _rounded(ratio),
+        **({} if (step := readings[onset].step) is None else {"onset_step": int(step)}),
         **scope_fields(series),
     }
-    fields = {k: v for k, v in fields.items() if v != -1}
     return series_observation(
         scan, "divergence", cause, weight, distinct_lines((readings[-1], readings[onset], readings[best])), fields, len(values)
     )
 
 
 def _exploded(scan: Scan, series: Series, others: Sequence[Series], cause: str | None) -> Observation | None:
-    """Gradient norms of an absurd size; the worst line first."""
+    """Gradient norms above MIN_EXPLODED_NORM, with the line of the largest one first."""
     if series.quantity != "grad_norm":
         return None
     values = [r.value for r in series.readings if math.isfinite(r.value)]
@@ -160,7 +155,7 @@ def _exploded(scan: Scan, series: Series, others: Sequence[Series], cause: str |
     return series_observation(scan, "explosion", cause, "hint", distinct_lines((worst, series.readings[-1])), fields, len(values))
 
 
-def _floor(scan: Scan, series: Series, cause: str | None) -> Observation | None:
+def _scale_at_minimum(scan: Scan, series: Series, cause: str | None) -> Observation | None:
     readings = series.readings
     values = series.values
     falls = 0

@@ -1,12 +1,14 @@
-"""Step times that go up and down again and again, to an Observation: a saw-tooth in the throughput.
+"""Step times that rise and fall periodically: a saw-tooth in the throughput.
 
 0.4 s, 0.4 s, 0.4 s, 2.1 s, 0.4 s, 0.4 s, 0.4 s, 2.0 s ... -> every 4th step, slower by 5, half of the time lost
 
-Told of MIN_WAVE_READINGS readings or more when the logarithms of the times repeat themselves at some distance (autocorrelation
-MIN_AUTOCORRELATION at a lag of up to a quarter of the readings; chance alone gives less than 4 / sqrt(MIN_WAVE_READINGS)), the
-slow ones are MIN_SWING_RATIO times the fast ones (90th and 10th percentile), they come and go MIN_SWINGS times, and
-MIN_LOST_SHARE of the time would be saved if all were as fast. Loaders with too few workers, other jobs on the machine and
-clocks that are held down for a while look like that; it names no cause.
+Reported for MIN_SAW_TOOTH_READINGS readings or more if
+- the logarithms of the times are periodic: their autocorrelation is MIN_AUTOCORRELATION or more at a lag of up to a quarter of
+  the readings (chance alone gives less than 4 / sqrt(MIN_SAW_TOOTH_READINGS));
+- the slow steps take MIN_SWING_RATIO times as long as the fast ones (90th and 10th percentile), and slow phases begin MIN_SWINGS
+  times;
+- MIN_LOST_SHARE of the time would be saved if all steps were fast.
+Data loaders with too few workers, other jobs on the host, and temporary throttling look like this, so there is no cause.
 """
 
 import math
@@ -17,32 +19,28 @@ from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
-MIN_WAVE_READINGS = 60
-MAX_WAVE_POINTS = 400
+MIN_SAW_TOOTH_READINGS = 60
+MAX_SAW_TOOTH_READINGS = 400
 MIN_AUTOCORRELATION = 0.52
 MIN_SWING_RATIO = 1.5
 MIN_SWINGS = 5
 MIN_LOST_SHARE = 0.2
 
 
-def wave_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
+def saw_tooth_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
     """At most one Observation: the first series of step times or rates that is a saw-tooth."""
     for one in series:
-        if (
-            one.quantity in ("step_time", "rate")
-            and not one.name.startswith("held-out")
-            and len(one.readings) >= MIN_WAVE_READINGS
-        ):
-            found = _wave(scan, one)
+        if one.quantity in ("step_time", "rate") and not one.name.startswith("held-out"):
+            found = _saw_tooth(scan, one)
             if found:
                 return [found]
     return []
 
 
-def _wave(scan: Scan, series: Series) -> Observation | None:
-    readings = [r for r in series.evened(MAX_WAVE_POINTS).readings if math.isfinite(r.value) and r.value > 0]
-    readings = readings[len(readings) // 20 :]
-    if len(readings) < MIN_WAVE_READINGS:
+def _saw_tooth(scan: Scan, series: Series) -> Observation | None:
+    readings = [r for r in series.evenly_spaced(MAX_SAW_TOOTH_READINGS).readings if math.isfinite(r.value) and r.value > 0]
+    readings = readings[len(readings) // 20 :]  # without warm-up steps
+    if len(readings) < MIN_SAW_TOOTH_READINGS:
         return None
     seconds = [1 / r.value if series.quantity == "rate" else r.value for r in readings]
     ordered = sorted(seconds)
@@ -50,8 +48,8 @@ def _wave(scan: Scan, series: Series) -> Observation | None:
     lost = 1 - fast / statistics.fmean(seconds)
     if slow < MIN_SWING_RATIO * fast or lost < MIN_LOST_SHARE or _swings(seconds, fast, slow) < MIN_SWINGS:
         return None
-    lag, alike = _repeats([math.log(min(max(s, fast), slow)) for s in seconds])
-    if alike < MIN_AUTOCORRELATION:
+    lag, autocorrelation = _period([math.log(min(max(s, fast), slow)) for s in seconds])
+    if autocorrelation < MIN_AUTOCORRELATION:
         return None
     fields: dict[str, Value] = {
         "series": series.name,
@@ -67,7 +65,7 @@ def _wave(scan: Scan, series: Series) -> Observation | None:
 
 
 def _swings(seconds: Sequence[float], fast: float, slow: float) -> int:
-    """How often it becomes slow after it was fast."""
+    """The number of changes from fast to slow."""
     low, high = fast * (slow / fast) ** 0.33, fast * (slow / fast) ** 0.67
     count, was_fast = 0, True
     for value in seconds:
@@ -78,14 +76,17 @@ def _swings(seconds: Sequence[float], fast: float, slow: float) -> int:
     return count
 
 
-def _repeats(values: Sequence[float]) -> tuple[int, float]:
-    """The lag from 2 on at which `values` are most like themselves, and how much: their autocorrelation there."""
+def _period(values: Sequence[float]) -> tuple[int, float]:
+    """The lag, from 2 on, with the largest autocorrelation of `values`, and that autocorrelation."""
     mean = statistics.fmean(values)
-    off = [v - mean for v in values]
-    power = sum(x * x for x in off)
+    deviations = [v - mean for v in values]
+    power = sum(x * x for x in deviations)
     if not power:
         return 0, 0.0
-    lags = range(2, len(values) // 4 + 1)
-    alike = {lag: sum(a * b for a, b in zip(off, off[lag:], strict=False)) / power * len(off) / (len(off) - lag) for lag in lags}
-    best = max(alike, key=lambda lag: alike[lag])
-    return best, alike[best]
+    count = len(values)
+    by_lag = {
+        lag: sum(a * b for a, b in zip(deviations, deviations[lag:], strict=False)) / power * count / (count - lag)
+        for lag in range(2, count // 4 + 1)
+    }
+    best = max(by_lag, key=by_lag.__getitem__)
+    return best, by_lag[best]

@@ -1,4 +1,4 @@
-"""Growth in one source and the limit that another one names, to the step at which it would be reached.
+"""The step at which memory that grows in one source would reach a limit that another source names.
 
 train.log: 15 MiB a step, 30.1 GiB at step 1990 + dmesg: limit 33554432kB -> limit 32 GiB by step 2120
 """
@@ -13,11 +13,11 @@ from forensics.model import Observation
 from forensics.series.outcomes import GROWS_TO_LIMIT, HOST_MEMORY_GROWS, RECORD
 
 GROWTH = "series/growth"
-SHARED_PAGES_FACTOR = 1.1  # resident memory counts pages of shared files that are not charged to the group
+SHARED_PAGES_FACTOR = 1.1  # resident memory includes pages of shared files, which are not charged to the cgroup
 
 
 def with_limit_steps(events: Mapping[str, Sequence[Observation]], knowledge: Database) -> dict[str, list[Observation]]:
-    """`events`, by source, with `limit_bytes` and `limit_step` where one source grows and others name one limit above it."""
+    """`events` by source; growth gets the fields `limit_bytes` and `limit_step` if all sources together name one limit."""
     proves = knowledge.records[RECORD]
     limits = {
         limit
@@ -37,8 +37,11 @@ def _with_limit(event: Observation, limit: int, cause: str | None) -> Observatio
 
 
 def limit_step(event: Observation, limit: int) -> int | None:
-    """The step at which the growth of `event` reaches `limit`; None where it tells no steps, has one or is far above."""
-    speed, last, held = (event.fields.get(name) for name in ("step_bytes", "last_step", "last_bytes"))
-    if not isinstance(speed, int) or not isinstance(last, int) or not isinstance(held, int) or "limit_bytes" in event.fields:
+    """The step at which the growth of `event` reaches `limit` bytes.
+
+    None if its steps are unknown, it has a limit already, or its memory is far above `limit`.
+    """
+    speed, last_step, used = (event.fields.get(name) for name in ("step_bytes", "last_step", "last_bytes"))
+    if not isinstance(speed, int) or not isinstance(last_step, int) or not isinstance(used, int) or "limit_bytes" in event.fields:
         return None
-    return math.ceil(last + max(0, limit - held) / speed) if speed > 0 and held <= SHARED_PAGES_FACTOR * limit else None
+    return math.ceil(last_step + max(0, limit - used) / speed) if speed > 0 and used <= SHARED_PAGES_FACTOR * limit else None
