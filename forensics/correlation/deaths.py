@@ -8,7 +8,7 @@ between two kills belong to the first of the two. A single kill among the events
 the events close to it, because it would be lost among the others.
 """
 
-from forensics.line_formats.cgroup_paths import group as cgroup_of
+from forensics.line_formats.cgroup_paths import cgroup_owner
 from forensics.model import Observation
 
 OOM_REPORT_KIND = "kernel_oom"
@@ -56,7 +56,7 @@ def _together(before: Observation, event: Observation) -> bool:
 
 def _owner(kill: Observation) -> str:
     """The limit or job of the kill; empty where the whole host ran out of memory."""
-    cgroup = cgroup_of(" ".join(str(kill.fields[n]) for n in ("limit_path", "cgroup") if n in kill.fields))
+    cgroup = cgroup_owner(" ".join(str(kill.fields[n]) for n in ("limit_path", "cgroup") if n in kill.fields))
     if cgroup.job or cgroup.container:
         return cgroup.job or cgroup.container
     return next((str(kill.fields[n]) for n in GROUPS if n in kill.fields), "")

@@ -14,7 +14,7 @@ from forensics.core import lazy
 from forensics.correlation import normalise
 from forensics.correlation.file_names import ids_of_file_name
 from forensics.line_formats import parse_prefix
-from forensics.line_formats.cgroup_paths import group, unit
+from forensics.line_formats.cgroup_paths import cgroup_owner, systemd_unit
 from forensics.model import Observation, Prefix
 
 MAX_PROOFS_READ = 3  # an event's first lines name its process; the later ones repeat it
@@ -65,7 +65,7 @@ def entity_ids(event: Observation) -> EntityIds:
     cgroup = values.get("limit_path") or values.get("cgroup", "")
     texts = [values[n] for n in ("cgroup", "limit_path", "container", "step") if n in values]
     texts += [p.text[:MAX_PROOF_CHARS] for p in event.proofs[:MAX_PROOFS_READ]]
-    groups = [*map(group, texts), ids_of_file_name(event.source)]
+    groups = [*map(cgroup_owner, texts), ids_of_file_name(event.source)]
     job, step = _job(values)
 
     def first(name: str) -> str:
@@ -87,7 +87,7 @@ def entity_ids(event: Observation) -> EntityIds:
         container=values.get("container_id") or first("container"),
         pod=values.get("pod", "").split("/")[-1] or ids_of_file_name(event.source).pod,
         pod_uid=values.get("pod_uid") or first("pod_uid"),
-        unit=values.get("unit", "") if "." in values.get("unit", "") else unit(values.get("cgroup", cgroup)),
+        unit=values.get("unit", "") if "." in values.get("unit", "") else systemd_unit(values.get("cgroup", cgroup)),
         cgroup="" if cgroup.rstrip("/") in SHARED_CGROUPS | {""} else cgroup.rstrip("/"),
         pci=normalise.normalise_pci(values.get("pci", "")),
         uuid=values.get("uuid", "").lower(),

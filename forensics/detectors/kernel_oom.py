@@ -17,7 +17,7 @@ from forensics.core import lazy
 from forensics.core.text import format_size
 from forensics.detectors.base import ParsedLine, Record, parse_lines
 from forensics.detectors.units import typed_fields
-from forensics.line_formats.cgroup_paths import owner
+from forensics.line_formats.cgroup_paths import owner_phrase
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 
 TRIGGERS = (
@@ -145,7 +145,7 @@ class _Report:
         if outcome == HOST_MEMORY_EXHAUSTED:
             for name in ("limit_path", "limit_bytes", "usage_bytes"):
                 fields.pop(name, None)
-        who = owner(str(fields.get("limit_path") or fields.get("cgroup") or ""))
+        who = owner_phrase(str(fields.get("limit_path") or fields.get("cgroup") or ""))
         if who:
             fields["owner"] = who
         if self.tasks:

@@ -1,10 +1,10 @@
-"""One line at a time: its prefixes (time, host, pid, rank, level) are parsed, and the message is left.
+"""Parse the prefixes of one line (time, host, pid, rank, level); the rest of the line is the message.
 
     Aug 22 03:00:07 node-7 kernel: [11686.888109] Out of memory: Killed process 4242 (python3)
     -> wall 08-22 03:00:07 (no year) + mono 11686.888109, host node-7, program kernel, message "Out of memory: ..."
 
-Each module of this package is one family of formats. It exports LINE_FORMATS, a tuple of LineFormat; nothing else is needed to
-register it. A line may carry several prefixes: they are parsed from the outside in, and every clock that is met is kept.
+Each module of this package is one family of formats. It exports LINE_FORMATS, a tuple of LineFormat; no other registration is
+needed. A line may have several prefixes: they are parsed from left to right. A wall clock and an uptime are both kept.
 """
 
 import functools
@@ -20,15 +20,15 @@ from forensics.model import Line, Prefix, Stamp
 
 __all__ = ["LineFormat", "all_formats", "count_records", "parse_prefix", "recognise"]
 
-MAX_CACHED_CHARS = 300  # of a line whose prefix is kept in the cache; longer ones hardly ever occur twice
+MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
 NOT_LINE_FORMATS = {"base", "cgroup_paths", "clock", "months", "zones"}
 
 
 @functools.cache
 def all_formats() -> tuple[LineFormat, ...]:
-    """Every format of this package, most specific first. Raises TypeError for a module without any, ValueError for a name used
-    twice; both say what to do."""
+    """All formats of this package, the most specific first. Raises TypeError for a module without formats and ValueError for a
+    name that is used twice; both messages say what to do."""
     found: dict[str, tuple[str, LineFormat]] = {}
     for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_LINE_FORMATS):
         place = f"{__name__}.{module}"
@@ -46,12 +46,12 @@ def all_formats() -> tuple[LineFormat, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def formats_for(shape: str) -> tuple[LineFormat, ...]:
-    """The formats that a line with this shape can have: usually none or a few, so that most patterns need not be tried."""
+    """The formats that are possible for a line with this shape: usually none or a few, so most patterns need not be tried."""
     return tuple(form for form in all_formats() if form.starts(shape))
 
 
 def parse_prefix(text: str) -> Prefix:
-    """The prefixes of `text` as one Prefix. The message of a line without any is the line."""
+    """All prefixes of `text` as one Prefix. A line without a prefix is its own message."""
     return _parse_cached(text) if len(text) <= MAX_CACHED_CHARS else _parse(text)
 
 
@@ -59,18 +59,18 @@ def _parse(text: str) -> Prefix:
     whole = _parse_one(text)
     if whole is None:
         return Prefix(text)
-    left = text
+    rest = text
     for _ in range(MAX_PREFIXES - 1):
-        if len(whole.message) == len(left):  # the format looked ahead only, and would match again
+        if len(whole.message) == len(rest):  # the format is a look-ahead without text of its own and would match again
             break
-        left = whole.message
-        inner = _parse_one(left)
+        rest = whole.message
+        inner = _parse_one(rest)
         if inner is None:
             break
         whole = Prefix(
             message=inner.message,
             formats=whole.formats + inner.formats,
-            stamp=_both(whole.stamp, inner.stamp),
+            stamp=_merge_stamps(whole.stamp, inner.stamp),
             host=whole.host or inner.host,
             program=inner.program or whole.program,
             pid=inner.pid if inner.pid is not None else whole.pid,
@@ -80,12 +80,12 @@ def _parse(text: str) -> Prefix:
     return whole
 
 
-# The first and last lines of a source are asked for by several stages.
+# Several stages parse the first and the last lines of a source.
 _parse_cached = functools.lru_cache(maxsize=30_000)(_parse)
 
 
 def _parse_one(text: str) -> Prefix | None:
-    for form in formats_for(shape(text)) if text else ():  # as LineFormat.parse does, without a call for each that does not fit
+    for form in formats_for(shape(text)) if text else ():  # the same as LineFormat.parse, without a call per format (faster)
         if form.within and form.within not in text:
             continue
         found = form.compiled.match(text, 0, MAX_PREFIX_CHARS)
@@ -95,28 +95,28 @@ def _parse_one(text: str) -> Prefix | None:
     return None
 
 
-def _both(outer: Stamp | None, inner: Stamp | None) -> Stamp | None:
-    """One stamp of both: the outer wall clock wins, unless the inner one has a zone or a date that it lacks."""
+def _merge_stamps(outer: Stamp | None, inner: Stamp | None) -> Stamp | None:
+    """One stamp of both: the outer wall clock is used, unless the inner one has a zone or a date that the outer one lacks."""
     if outer is None or inner is None:
         return outer or inner
-    wall, second = (outer, inner) if _worth(outer) >= _worth(inner) else (inner, outer)
+    wall, second = (outer, inner) if _completeness(outer) >= _completeness(inner) else (inner, outer)
     return replace(wall, mono=wall.mono if wall.mono is not None else second.mono)
 
 
-def _worth(stamp: Stamp) -> int:
+def _completeness(stamp: Stamp) -> int:
     if stamp.wall is None:
         return 0
     return {"": 3, "year": 2, "date": 1}[stamp.lacks] + (stamp.wall.tzinfo is not None)
 
 
 def count_records(lines: Iterable[Line], name: str) -> int:
-    """How many records `lines` hold: those whose outermost format is `name`; every line with text where none has it."""
+    """The number of records in `lines`: of lines whose outermost format is `name`, or of non-empty lines if none has it."""
     prefixes = [parse_prefix(line.text) for line in lines if line.text.strip()]
     return sum(p.formats[:1] == (name,) for p in prefixes) or len(prefixes)
 
 
 def recognise(lines: Iterable[Line]) -> str:
-    """The most frequent outermost format of `lines`, by name; `plain` when fewer than a tenth have it."""
+    """The name of the most frequent outermost format of `lines`; `plain` if fewer than a tenth of them have it."""
     texts = [line.text for line in lines if line.text.strip()]
     names = Counter(p.formats[0] for p in map(parse_prefix, texts) if p.formats)
     if not names:

@@ -1,4 +1,4 @@
-"""A line format: a name, a clock, one anchored pattern, and samples that it and no other format must recognise."""
+"""A line format: a name, the kind of its clock, one anchored pattern, and samples that only this format may recognise."""
 
 import re
 from functools import cached_property, lru_cache
@@ -9,18 +9,18 @@ from msgspec import Struct
 from forensics.line_formats import clock
 from forensics.model import Prefix
 
-MAX_PREFIX_CHARS = 1024  # what follows is message, however it looks
+MAX_PREFIX_CHARS = 1024  # a prefix is never longer; the rest is message
 
 
 class LineFormat(Struct, frozen=True, dict=True):
-    """One way to write the prefix of a line.
+    """One form of the prefix of a line.
 
-    `pattern`: anchored at the line's start; groups y mo mon d h m s frac ampm zone unix mono delta (see clock.stamp), host,
-    program, pid, rank, level, inside (a level that stays in the message), pri (a syslog priority). It may match nothing and look
-    ahead only: then the line keeps its text. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono`, `delta` or `none`. `rank`:
-    smaller is tried first. `samples`: lines of this format. `first`: a pattern that the start of each line of it fits, of which
-    it sees two characters and the shape of four more (see `shape`). `within`: a text that each line of it holds. The last two
-    only save time; empty ones save none.
+    `pattern`: matched at the start of the line. Its groups: y mo mon d h m s frac ampm zone unix mono delta (see clock.stamp),
+    host, program, pid, rank, level, inside (a level that stays part of the message), pri (a syslog priority). A pattern that is
+    only a look-ahead leaves the whole line as the message. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono`, `delta` or
+    `none`. `rank`: formats with smaller numbers are tried first. `samples`: lines of this format. `first`: a pattern that
+    matches `shape(line)` of each such line. `within`: a text that each such line contains. The last two are optional and only
+    save time.
     """
 
     name: str
@@ -33,22 +33,22 @@ class LineFormat(Struct, frozen=True, dict=True):
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The pattern, compiled at first use."""
+        """The compiled pattern, compiled at its first use."""
         return re.compile(self.pattern)
 
     def starts(self, shape: str) -> bool:
-        """May a line that starts with this `shape` be of this format?"""
+        """Can a line with this `shape` have this format?"""
         return not self.first or re.match(self.first, shape) is not None
 
     def parse(self, text: str) -> Prefix | None:
-        """The Prefix of `text` when this format fits it, else None."""
+        """The Prefix of `text`; None if it does not have this format."""
         if self.within and self.within not in text:
             return None
         found = self.compiled.match(text, 0, MAX_PREFIX_CHARS)
         return self.read(found, text) if found else None
 
     def read(self, found: re.Match[str], text: str) -> Prefix | None:
-        """The Prefix of `text` that the pattern's match `found` tells; None where its time is no real one."""
+        """The Prefix of `text` from `found`, the match of the pattern; None if the time in it does not exist."""
         groups = found.groupdict()
         stamp = None
         if self.clock != "none":
@@ -71,9 +71,9 @@ _SHAPES = str.maketrans(digits + ascii_lowercase + ascii_uppercase, "0" * 10 + "
 
 
 def shape(text: str) -> str:
-    """How a text starts: its first two characters, then 0, a and A for the digits and letters of four more.
+    """The first two characters of a text, then four more in which digits become 0 and letters become a or A.
 
-    `2026-11-21 08:23` -> `2000-0`: so few that the formats of each can be cached.
+    `2026-11-21 08:23` -> `2000-0`. There are so few shapes that the possible formats of each can be cached.
     """
     return _shape(text[:6])
 

@@ -1,10 +1,11 @@
-"""What the path of a cgroup tells, or a text that holds one: Slurm job and step, pod, container, unit; and whose it is, in words.
+"""The owner of a cgroup, from its path or a text with it: Slurm job and step, pod, container, systemd unit.
 
-/slurm/uid_1000/job_123/step_0/task_0                     -> Group(job="123", step="0"), "Slurm step 123.0"
-/kubepods/burstable/pod8a0c2f1e-.../3f2a91c07d55...        -> Group(container="3f2a91c07d55...", pod_uid="8a0c2f1e-...")
-Container ID: containerd://3f2a91c07d55...                 -> Group(container="3f2a91c07d55...")
+/slurm/uid_1000/job_123/step_0/task_0                     -> CgroupOwner(job="123", step="0"), "Slurm step 123.0"
+/kubepods/burstable/pod8a0c2f1e-.../3f2a91c07d55...        -> CgroupOwner(container="3f2a91c07d55...", pod_uid="8a0c2f1e-...")
+Container ID: containerd://3f2a91c07d55...                 -> CgroupOwner(container="3f2a91c07d55...")
 
-Layouts of Slurm's cgroup v1 and v2 plugins, of kubelet's cgroupfs and systemd drivers, Docker, CRI-O, Podman, LXC and systemd.
+Paths as Slurm's cgroup v1 and v2 plugins, kubelet's cgroupfs and systemd drivers, Docker, CRI-O, Podman, LXC and systemd make
+them.
 """
 
 import re
@@ -15,7 +16,7 @@ from forensics.core import lazy
 
 CONTAINER_ID_PATTERN = r"[0-9a-f]{64}"
 CGROUP_POD_UID_PATTERN = r"[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}"
-OWNERS = (
+OWNER_PHRASES = (
     (lazy.regex(r"/(?:slurm\S*/)?uid_\d+/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
     (lazy.regex(r"slurmstepd\.scope/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
     (lazy.regex(r"(?:slurm\S*|/uid_\d+)/job_(?P<job>\d+)"), "Slurm job {job}"),
@@ -30,8 +31,8 @@ OWNERS = (
     (lazy.regex(r"/(?P<unit>[^/]+\.(?:service|scope|slice))$"), "the unit {unit}"),
     (lazy.regex(r"^(?P<path>/\S+)$"), "the cgroup {path}"),
 )
-CLUE = lazy.regex(r"(?i)job|step|container|docker|cri-|crio|libpod|kubepods|pod")
-TELLING = (
+MAY_NAME_OWNER_PATTERN = lazy.regex(r"(?i)job|step|container|docker|cri-|crio|libpod|kubepods|pod")
+OWNER_ID_PATTERNS = (
     lazy.regex(r"/job_(?P<job>\d{1,12})(?:/step_(?P<step>\w{1,20}))?"),
     lazy.regex(r"\b(?:StepId=|[Ss]tep )(?P<job>\d{1,12})\.(?P<step>\w{1,20})"),
     lazy.regex(r"\b(?:JobId=|JOB )(?P<job>\d{1,12})(?![\d_])"),
@@ -48,8 +49,8 @@ TELLING = (
 UNIT_IN_PATH_PATTERN = lazy.regex(r"(?:^|/)(?P<unit>[\w@.:\\-]+\.(?:service|scope))(?=/|$)")
 
 
-class Group(Struct, frozen=True):
-    """The owner of a cgroup's processes; empty where unknown. `container`: 64 hexadecimal digits."""
+class CgroupOwner(Struct, frozen=True):
+    """The owner of the processes in a cgroup; fields are empty if unknown. `container`: 64 hexadecimal digits."""
 
     job: str = ""
     step: str = ""
@@ -57,33 +58,33 @@ class Group(Struct, frozen=True):
     pod_uid: str = ""
 
 
-def group(text: str) -> Group:
-    """What the first word of each kind in `text` tells; a path or any line."""
-    if not CLUE.search(text):
-        return Group()
+def cgroup_owner(text: str) -> CgroupOwner:
+    """The owner that `text`, a cgroup path or any line, names: of each kind the first one."""
+    if not MAY_NAME_OWNER_PATTERN.search(text):
+        return CgroupOwner()
     names: dict[str, str] = {}
-    for pattern in TELLING:
+    for pattern in OWNER_ID_PATTERNS:
         found = pattern.search(text)
         names = {**{k: v for k, v in found.groupdict().items() if v}, **names} if found else names
     if "pod_uid" in names:
         names["pod_uid"] = names["pod_uid"].replace("_", "-")
-    return Group(**names)
+    return CgroupOwner(**names)
 
 
-def unit(path: str) -> str:
-    """The innermost systemd unit of a cgroup's path, none for a container's scope."""
+def systemd_unit(path: str) -> str:
+    """The innermost systemd unit of a cgroup path; empty if there is none or it is the scope of a container."""
     names = [m["unit"] for m in UNIT_IN_PATH_PATTERN.finditer(path)]
     return names[-1] if names and not re.search(CONTAINER_ID_PATTERN, names[-1]) else ""
 
 
-def owner(path: str) -> str | None:
-    """The owner of a cgroup path in words; None for the root cgroup, which belongs to nobody."""
+def owner_phrase(path: str) -> str | None:
+    """The owner of a cgroup path in words, `the container 3f2a91c07d55`; None for the root cgroup, which has no owner."""
     path = path.strip()
     if path in ("", "/", "/init.scope"):
         return None
-    for pattern, words in OWNERS:
+    for pattern, phrase in OWNER_PHRASES:
         found = pattern.search(path)
         if found:
             groups = {k.rstrip("2"): v for k, v in found.groupdict().items() if v}
-            return words.format(**groups)
+            return phrase.format(**groups)
     return None

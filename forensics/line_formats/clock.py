@@ -1,4 +1,4 @@
-"""Pieces that stamps are made of: dates, times of day, epochs, uptimes. A stamp that is no real time is no stamp.
+"""Parse timestamps: dates, times of day, epochs, uptimes. A time that does not exist (31 February) gives no Stamp.
 
 Aug 22 03:00:07 -> wall 08-22 03:00:07, lacks the year      1755831607.123456 -> wall 2025-08-22 03:00:07.123456 UTC
 [11686.888109]  -> mono 11686.888109                        [  +7.000000]     -> delta 7.0
@@ -21,7 +21,7 @@ __all__ = [
     "MONTH",
     "NAMED_ZONE",
     "NO_YEAR",
-    "STAMPED",
+    "STAMP_FOLLOWS",
     "TIME_OF_DAY",
     "ZONE",
     "stamp",
@@ -36,20 +36,20 @@ TIME_OF_DAY = CLOCK_PATTERN + r"(?:[.,](?P<frac>\d{1,9}))?"
 ISO_DATE = r"(?P<y>[12]\d{3})-(?P<mo>[01]\d)-(?P<d>[0-3]\d)"
 ISO_STAMP = ISO_DATE + "[T ]" + TIME_OF_DAY
 MONO = r"(?P<mono>\d{1,8}\.\d{6})"
-# Behind a wrapper that could be ordinary text (a file's name, a number, a host), only a stamp shows that it is a wrapper.
-STAMPED = (
+# A prefix that could be ordinary text (a file name, a number, a host) is accepted only if a timestamp or rank follows it.
+STAMP_FOLLOWS = (
     r"(?=(?:<\d{1,3}>)?\[ *\d{1,8}\.\d{6}|\[[^\W\d]{2,4}\.? +[^\W\d]{2,7}\.? +\d|"
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d [\d:]{8}|\[?\d{4}-\d\d-\d\d[T ]|\[[DIWEC] [\d:-]+|"
     r"[IWEF]\d{4} [\d:]{8}|\[(?:rank|default)\d+\]|\[[IWEF]\d{3,4} [\d:]{8})"
 )
-EPOCH_FIRST, EPOCH_PAST = 946_684_800, 4_102_444_800  # 2000 to 2100: other numbers are no times
+EPOCH_FIRST, EPOCH_PAST = 946_684_800, 4_102_444_800  # seconds: years 2000 to 2099; other numbers are not times
 EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def stamp(groups: Mapping[str, str]) -> Stamp | None:
     """The Stamp of a match with some of the groups y mo|mon d h m s frac ampm zone unix mono delta.
 
-    None where they are no real time. `unix`: digits, of seconds, or by their number (13, 16, 19) of ms, us or ns.
+    None if that time does not exist. `unix`: 10 digits are seconds, 13 ms, 16 us, 19 ns.
     """
     mono = groups.get("mono")
     uptime = float(mono) if mono else None
@@ -65,25 +65,32 @@ def stamp(groups: Mapping[str, str]) -> Stamp | None:
 
 def _wall(groups: Mapping[str, str], uptime: float | None) -> Stamp | None:
     get = groups.get
-    year, day, where = get("y"), get("d"), get("zone") or ""
-    minute = _minute(year, get("mon"), get("mo"), day, groups["h"], get("ampm"), groups["m"], where)
+    year, day, zone_name = get("y"), get("d"), get("zone") or ""
+    minute = _minute(year, get("mon"), get("mo"), day, groups["h"], get("ampm"), groups["m"], zone_name)
     if minute is None:
         return None
     fraction, seconds = get("frac") or "", get("s")
     wall = minute.replace(second=min(int(seconds or 0), 59), microsecond=int(fraction.ljust(6, "0")[:6] or 0))
     resolution = 10.0 ** -len(fraction) if seconds else 60.0
-    unread = where if wall.tzinfo is None else ""
-    return Stamp(wall, uptime, "" if year else "year" if day else "date", resolution, None, unread)
+    unknown_zone = zone_name if wall.tzinfo is None else ""
+    return Stamp(wall, uptime, "" if year else "year" if day else "date", resolution, None, unknown_zone)
 
 
-@lru_cache(maxsize=4096)  # the lines of a minute share it
+@lru_cache(maxsize=4096)  # all lines of one minute share an entry
 def _minute(
-    year: str | None, named: str | None, number: str | None, day: str | None, hour: str, half: str | None, minute: str, where: str
+    year: str | None,
+    month_name: str | None,
+    number: str | None,
+    day: str | None,
+    hour: str,
+    half: str | None,
+    minute: str,
+    zone_name: str,
 ) -> datetime | None:
-    """The minute that the groups of a match tell; None where it is none, or its offset is none."""
-    month_number = month(named) if named else int(number or 1)
-    tz = zone(where) if where else None
-    if month_number is None or (tz is None and where.startswith(("+", "-"))):
+    """The time of a match without its seconds; None if that time or its offset does not exist. `half`: AM or PM."""
+    month_number = month(month_name) if month_name else int(number or 1)
+    tz = zone(zone_name) if zone_name else None
+    if month_number is None or (tz is None and zone_name.startswith(("+", "-"))):
         return None
     try:
         return datetime(
@@ -99,7 +106,7 @@ def _minute(
 
 
 def _hour(hour: int, half: str) -> int:
-    """The hour of 24; raises ValueError for one that a 12-hour clock does not have."""
+    """The hour, 0 to 23. `half`: am, pm or empty. Raises ValueError for an hour that a 12-hour clock does not have."""
     if not half:
         return hour
     if not 1 <= hour <= 12:

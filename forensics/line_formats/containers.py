@@ -1,11 +1,11 @@
-"""What container tools put in front: the pod or service, containerd's key=value pairs, kubectl's tables and trees.
+"""Prefixes of container tools: the pod or service, containerd's key=value pairs, kubectl's tables and trees.
 
 [pod/train-0/main] 2026-08-22T03:00:07.123456789Z text        web-1  | 2024-04-25T05:32:35.584725130Z  * Serving Flask app
 time="2017-02-01T17:58:34.999999999-08:00" level=error msg="test log line1"
 """
 
 from forensics.line_formats.base import LineFormat
-from forensics.line_formats.clock import ISO_DATE, MONTH, STAMPED, TIME_OF_DAY, ZONE
+from forensics.line_formats.clock import ISO_DATE, MONTH, STAMP_FOLLOWS, TIME_OF_DAY, ZONE
 
 LINE_FORMATS = (
     LineFormat(
@@ -18,8 +18,8 @@ LINE_FORMATS = (
     LineFormat(
         "stern",
         "none",
-        # Two words in front of a line are no rare thing: the pod has a dash, and a stamp follows.
-        rf"(?!\d{{4}}-)(?P<host>[a-z0-9][a-z0-9.]*-[a-z0-9.-]+) (?P<program>[a-z0-9][a-z0-9-]*) (?:› )?{STAMPED}",
+        # Many lines begin with two words: here the first one, the pod, must have a dash, and a timestamp must follow.
+        rf"(?!\d{{4}}-)(?P<host>[a-z0-9][a-z0-9.]*-[a-z0-9.-]+) (?P<program>[a-z0-9][a-z0-9-]*) (?:› )?{STAMP_FOLLOWS}",
         ("train-0 main [W 2026-08-22 03:00:07.120 ServerApp] restart failed", "train-0 main 2026-08-22T03:00:07.120Z text"),
         rank=60,
         first=r"(?!\d{4}-)[a-z0-9][a-z0-9.-]",

@@ -1,4 +1,4 @@
-"""Lines that are a time: the output of `date`, the header of nvidia-smi, a row that starts with an epoch.
+"""Lines that consist of a time or begin with an epoch: the output of `date`, the header of nvidia-smi, a table row.
 
 Fri Aug 22 03:00:07 2026          Sat Nov 21 00:35:34 PST 2026          1428634687123 Hello, World!
 """

@@ -1,4 +1,4 @@
-"""The one-letter family: glog and klog, absl, torch's c10 and torchelastic, TensorFlow's C++ lines, vLLM's.
+"""glog and formats like it, with a one-letter level: klog, absl, torch's c10 and torchelastic, TensorFlow's C++ code; and vLLM.
 
 E0517 15:04:22.619632 1952452992 logging_unittest.cc:253] Log every 3, iteration 19
 [W722 04:20:51.746222605 ProcessGroupNCCL.cpp:1250] Warning: ...
@@ -33,7 +33,7 @@ LINE_FORMATS = (
     LineFormat(
         "absl before InitializeLog",
         "wall+zone",
-        # Month and day are 0000 and the time of day holds seconds since 1970: no glog line, which would be of year 0.
+        # Month and day are 0000, and the seconds of the time of day are seconds since 1970.
         rf"(?P<level>[IWEF])0000 00:00:(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) +(?P<pid>\d+) {SOURCE_FILE_PATTERN}",
         ("E0000 00:00:1749031185.951235    9438 cuda_dnn.cc:8310] Unable to register cuDNN factory",),
         first=r"[IWEF]0",

@@ -1,4 +1,4 @@
-"""Notebook servers and editors: Jupyter's bracket, VS Code's output channel, Colab's runtime log.
+"""Notebook servers and editors: Jupyter's servers, VS Code's output channel, Colab's runtime log.
 
 [W 2024-05-13 15:26:30.398 ServerApp] AsyncIOLoopKernelRestarter: restart failed
 [I 15:26:30.398 NotebookApp] KernelRestarter: restarting kernel (1/5), keep random ports
@@ -9,15 +9,15 @@ Oct 18, 2019, 7:54:49 AM | INFO | KernelRestarter: restarting kernel (1/5), keep
 from forensics.line_formats.base import LineFormat
 from forensics.line_formats.clock import CLOCK_PATTERN, ISO_STAMP, MONTH, TIME_OF_DAY
 
-# The application, or in old hubs the user; behind it sometimes module and line.
-APP = r" (?P<program>[\w.@-]+)(?: [\w.]+:\d+)?\] ?"
+# The application, in old hubs the user; sometimes followed by module and line.
+JUPYTER_APP_PATTERN = r" (?P<program>[\w.@-]+)(?: [\w.]+:\d+)?\] ?"
 VSCODE_LEVEL_PATTERN = r"(?P<level>[Tt]race|[Dd]ebug|[Ii]nfo|[Ww]arn(?:ing)?|[Ee]rror)"
 
 LINE_FORMATS = (
     LineFormat(
         "jupyter server",
         "wall",
-        rf"\[(?P<level>[DIWEC]) {ISO_STAMP}{APP}",
+        rf"\[(?P<level>[DIWEC]) {ISO_STAMP}{JUPYTER_APP_PATTERN}",
         (
             "[W 2024-05-13 15:26:30.398 ServerApp] AsyncIOLoopKernelRestarter: restart failed",
             "[W 2024-05-13 15:26:30.398 JupyterHub base:1348] User ada server stopped, with exit code: 137",
@@ -28,7 +28,7 @@ LINE_FORMATS = (
     LineFormat(
         "classic notebook",
         "wall",
-        rf"\[(?P<level>[DIWEC]) {TIME_OF_DAY}{APP}",
+        rf"\[(?P<level>[DIWEC]) {TIME_OF_DAY}{JUPYTER_APP_PATTERN}",
         ("[I 15:26:30.398 NotebookApp] KernelRestarter: restarting kernel (1/5), keep random ports",),
         first=r"\[[DIWEC]",
     ),
@@ -60,7 +60,7 @@ LINE_FORMATS = (
     LineFormat(
         "colab",
         "wall",
-        # New browsers put U+202F in front of AM; a table has pipes, a copy of the page has tabs.
+        # New browsers write U+202F before AM; a downloaded table has pipes, a copy of the page has tabs.
         rf"\"?{MONTH} (?P<d>\d{{1,2}}), (?P<y>\d{{4}}), (?P<h>\d{{1,2}}):(?P<m>[0-5]\d):(?P<s>[0-6]\d)[ \u202f](?P<ampm>[AP]M)\"?"
         r"(?: \| |\t+|,)(?:(?P<level>[A-Z]{4,8})(?: \| |\t+|,))?",
         (

@@ -1,4 +1,4 @@
-"""The kernel's own log as dmesg prints it: seconds since boot, a wall clock without a zone (-T), or steps (-e, -H, -d).
+"""The kernel log as dmesg prints it: seconds since boot, a wall clock without a zone (-T), or time differences (-e, -H, -d).
 
 [11686.888109] python3 invoked oom-killer        [Fri Feb 13 23:31:30 2009] example
 [Feb13 23:31] example                            [  +7.000000] example
@@ -15,7 +15,7 @@ LINE_FORMATS = (
     LineFormat(
         "dmesg",
         "mono",
-        # With -d the time since the line before stands behind it.
+        # With -d the time since the previous line follows.
         rf"{DMESG_LEVEL_PATTERN}\[\s*{MONO}(?: +<[ *\d.]{{1,20}}>)?\]{CALLER} ?",
         (
             "[11686.888109] python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
@@ -51,7 +51,7 @@ LINE_FORMATS = (
     LineFormat(
         "dmesg iso",
         "wall+zone",
-        # The comma before the fraction is dmesg's own; journalctl and syslog write a dot.
+        # Only dmesg writes a comma before the fraction; journalctl and syslog write a dot.
         rf"{DMESG_LEVEL_PATTERN}{ISO_DATE}T{CLOCK_PATTERN},(?P<frac>\d{{6}}){ZONE} ",
         (
             "2009-02-13T23:31:30,123456+00:00 example zero",
@@ -86,7 +86,7 @@ LINE_FORMATS = (
     LineFormat(
         "serial console",
         "none",
-        # A login prompt is printed without a line end; the kernel's next line is glued to it.
+        # A login prompt has no line end, so the kernel's next line follows on the same line.
         rf"(?!\d{{4}}-)\w[\w.-]{{1,63}} login: (?=\[\s*{MONO}\])",
         ("debian login: [  123.456789] Kernel panic - not syncing: Fatal exception",),
         first=r"(?!\d{4}-)\w[\w.-]",

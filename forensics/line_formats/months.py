@@ -1,7 +1,7 @@
-"""Names of months as the C library abbreviates them in some thirty languages, to numbers.
+"""Month numbers from the C library's abbreviated month names in some thirty languages.
 
-`[Di Aug 12 03:54:03 2025]`, `[mar. janv. 17 02:59:56 2023]`, `[五 11月 19 10:33:00 2021]`: dmesg and syslog write them in the
-language of the shell. No name of these languages stands for two months, so the language need not be known.
+`[Di Aug 12 03:54:03 2025]`, `[mar. janv. 17 02:59:56 2023]`, `[五 11月 19 10:33:00 2021]`: dmesg and syslog use the locale of the
+shell. In these languages no name means two different months, so the language need not be known.
 Source: the `abmon` and `ab_alt_mon` lines of glibc's localedata.
 """
 
@@ -23,7 +23,7 @@ MONTH_OF_NAME = {name: number for number, names in enumerate(_MONTH_NAMES, 1) fo
 
 
 def month(name: str) -> int | None:
-    """The number of a month's name in any of the languages, from 1; None for a word that is none."""
+    """The number (1 to 12) of a month's name in any of the languages; None for another word."""
     name = name.strip().rstrip(".").lower()
     if name[-1:] in ("月", "월") and name[:-1].isdecimal():
         return int(name[:-1])

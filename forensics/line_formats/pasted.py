@@ -1,16 +1,16 @@
-"""What tools and people put in front of copied lines: grep's file names and numbers, an editor's, quotes, a progress bar.
+"""Text before copied lines: file names and line numbers of grep, line numbers of editors, quote marks, a progress bar.
 
 kern.log:123:Aug 22 03:00:07 node-7 kernel: ...      57% 4/7 [00:37<00:28,  9.42s/it]ERROR:torch.distributed.elastic ...
 """
 
 from forensics.line_formats.base import LineFormat
-from forensics.line_formats.clock import STAMPED
+from forensics.line_formats.clock import STAMP_FOLLOWS
 
 LINE_FORMATS = (
     LineFormat(
         "grep",
         "none",
-        rf"(?=[\w./])(?=[\d./_-]{{0,99}}[A-Za-z])[\w./@+-]{{1,250}}?[:-](?:\d{{1,9}}[:-])?{STAMPED}",
+        rf"(?=[\w./])(?=[\d./_-]{{0,99}}[A-Za-z])[\w./@+-]{{1,250}}?[:-](?:\d{{1,9}}[:-])?{STAMP_FOLLOWS}",
         (
             "kern.log:123:Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer",
             "/var/log/kern.log:Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer",
@@ -22,7 +22,7 @@ LINE_FORMATS = (
     LineFormat(
         "line number",
         "none",
-        rf"(?!\d{{4}}-)[ \t]{{0,8}}\d{{1,9}}(?:[:|-][ \t]{{0,8}}|[ \t]{{1,8}}\|?[ \t]{{0,8}}){STAMPED}",
+        rf"(?!\d{{4}}-)[ \t]{{0,8}}\d{{1,9}}(?:[:|-][ \t]{{0,8}}|[ \t]{{1,8}}\|?[ \t]{{0,8}}){STAMP_FOLLOWS}",
         (
             "123:Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer",
             "   82  [11686.888109] Memory cgroup out of memory: Killed process 10397",
@@ -34,7 +34,7 @@ LINE_FORMATS = (
     LineFormat(
         "indented",
         "none",
-        rf"[ \t]{{0,40}}(?:> ?){{1,8}}{STAMPED}|[ \t]{{1,40}}{STAMPED}",
+        rf"[ \t]{{0,40}}(?:> ?){{1,8}}{STAMP_FOLLOWS}|[ \t]{{1,40}}{STAMP_FOLLOWS}",
         ("    [11686.888109] python3 invoked oom-killer", "> Aug 22 03:00:07 node-7 kernel: python3 invoked oom-killer"),
         rank=65,
         first=r"\s\s|\s\S|>.",

@@ -1,4 +1,4 @@
-"""What Python programs put before a message: logging's common forms, torchelastic's, DeepSpeed's and Ray's bracket.
+"""Prefixes of Python programs: common formats of `logging`, torchelastic, DeepSpeed, Ray, Airflow, transformers, Dask.
 
 2022-10-05 10:30:47,443 ERROR agent.py:217 -- Raylet is terminated
 [2023-10-13 17:40:02,544] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9)
@@ -10,23 +10,24 @@ from forensics.line_formats.clock import ISO_DATE, ISO_STAMP, TIME_OF_DAY, ZONE
 
 LEVEL_NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 ZONE_FOLLOWS = r" ?(?:Z|[+-]\d\d:?\d\d)(?!\w)"
-# Modules by which Airflow passes on what a task's own process printed, all of it at one level.
-RELAY = (
+# Modules by which Airflow logs the output of a task's process, all of it at one level.
+AIRFLOW_RELAY = (
     r"(?:subprocess|pod_manager|pod_launcher|logging_mixin|process_utils|ssh|docker|log|bash|standard_task_runner)\.py:\d{1,5}\}"
 )
-# Behind the name of a logger or a file, which stays in the message, as `error: ` does.
-INSIDE = (
-    rf"(?!{{{RELAY})(?=(?:- [\w.]{{1,80}} - |[\w.]{{1,80}}: \[|\{{[\w.:]{{1,80}}\}} |\[[\w.]{{1,80}}\]\[|##\[|(?=\w+: ))"
+# A level after the name of a logger or a file. The name stays in the message, and so does a level like `error: `.
+INNER_LEVEL = (
+    rf"(?!{{{AIRFLOW_RELAY})(?=(?:- [\w.]{{1,80}} - |[\w.]{{1,80}}: \[|\{{[\w.:]{{1,80}}\}} |\[[\w.]{{1,80}}\]\[|##\[|(?=\w+: ))"
     r"(?P<inside>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|error|fatal|warning|debug\d?|info|verbose)\b)"
 )
-ANY_LEVEL = rf"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?{LEVEL_NAME}\]?[ |:-]*|{INSIDE})?"
+ANY_LEVEL_PATTERN = rf"(?!std(?:out|err) [FP] )(?:[ ,|:-]*\[?{LEVEL_NAME}\]?[ |:-]*|{INNER_LEVEL})?"
 
 LINE_FORMATS = (
     LineFormat(
         "bracketed time",
         "wall",
-        # Airflow writes a comma behind the date.
-        rf" ?\[{ISO_DATE},?[T ]{TIME_OF_DAY}(?: (?P<short>[A-Z]) (?P<pid>\d+) \d+)?\] ?(?:[ :]*\[{LEVEL_NAME}\] ?|{INSIDE})?",
+        # Airflow writes a comma after the date.
+        rf" ?\[{ISO_DATE},?[T ]{TIME_OF_DAY}(?: (?P<short>[A-Z]) (?P<pid>\d+) \d+)?\] ?"
+        rf"(?:[ :]*\[{LEVEL_NAME}\] ?|{INNER_LEVEL})?",
         (
             "[2023-10-13 17:40:02,544] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9)",
             "[2026-08-22T03:00:07.123] error: Node node7 not responding",
@@ -39,7 +40,7 @@ LINE_FORMATS = (
     LineFormat(
         "bracketed time with zone",
         "wall+zone",
-        rf" ?\[{ISO_DATE},?[T ]{TIME_OF_DAY} ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)\] ?{INSIDE}?",
+        rf" ?\[{ISO_DATE},?[T ]{TIME_OF_DAY} ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)\] ?{INNER_LEVEL}?",
         (
             "[2024-05-01T12:00:00.123Z] + python train.py",
             "[2023-10-13, 17:40:02 UTC] {taskinstance.py:1824} ERROR - Task failed with exception",
@@ -49,7 +50,7 @@ LINE_FORMATS = (
     LineFormat(
         "python logging",
         "wall",
-        rf"{ISO_DATE} {TIME_OF_DAY}(?![.,]?\d|: [IWEF] |{ZONE_FOLLOWS})(?: +(?P<pid>\d{{1,7}})(?= ))? ?{ANY_LEVEL}",
+        rf"{ISO_DATE} {TIME_OF_DAY}(?![.,]?\d|: [IWEF] |{ZONE_FOLLOWS})(?: +(?P<pid>\d{{1,7}})(?= ))? ?{ANY_LEVEL_PATTERN}",
         (
             "2022-10-05 10:30:47,443 ERROR agent.py:217 -- Raylet is terminated",
             "2026-05-01 12:00:00,123 - distributed.nanny.memory - WARNING - Worker exceeded 95% memory budget.",
@@ -62,7 +63,7 @@ LINE_FORMATS = (
     LineFormat(
         "stamped with zone",
         "wall+zone",
-        rf"{ISO_DATE}[T ]{TIME_OF_DAY} ?{ZONE}(?: std(?:out|err) [FP]| \d\d[OE]\+?)? {ANY_LEVEL}",
+        rf"{ISO_DATE}[T ]{TIME_OF_DAY} ?{ZONE}(?: std(?:out|err) [FP]| \d\d[OE]\+?)? {ANY_LEVEL_PATTERN}",
         (
             "2026-08-22T03:00:07.123456789Z main starts",
             "2016-10-06T00:17:09.669794203Z stderr F log content 2",
@@ -74,7 +75,7 @@ LINE_FORMATS = (
     LineFormat(
         "iso without zone",
         "wall",
-        rf"{ISO_DATE}T{TIME_OF_DAY}(?![.,]?\d|{ZONE_FOLLOWS}) ?{ANY_LEVEL}",
+        rf"{ISO_DATE}T{TIME_OF_DAY}(?![.,]?\d|{ZONE_FOLLOWS}) ?{ANY_LEVEL_PATTERN}",
         ("2026-08-22T03:00:07.123 error: Node node7 not responding",),
         rank=75,
         first=r"[12]\d{3}-",
@@ -82,7 +83,7 @@ LINE_FORMATS = (
     LineFormat(
         "airflow's task",
         "none",
-        rf" ?\{{{RELAY} \w+ - (?:Job \d+: Subtask \S{{1,100}} |\[[\w-]{{1,60}}\] )?",
+        rf" ?\{{{AIRFLOW_RELAY} \w+ - (?:Job \d+: Subtask \S{{1,100}} |\[[\w-]{{1,60}}\] )?",
         ("{subprocess.py:93} INFO - Traceback (most recent call last):", "{pod_manager.py:435} INFO - [base] Killed"),
         first=r" ?\{",
     ),

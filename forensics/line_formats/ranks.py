@@ -1,11 +1,11 @@
-"""Wrappers that say which of many processes wrote the line: torchrun, MPI, srun -l, pdsh, Ray, NCCL.
+"""Prefixes that name the process (rank, host, pid) that wrote the line: torchrun, MPI, srun -l, pdsh, Ray, NCCL.
 
 [rank0]:[W722 04:20:51.746222605 ProcessGroupNCCL.cpp:1250] ...      [default3]:Traceback ...      12: text
 """
 
 from forensics.line_formats.base import LineFormat
 
-# Colours whose escape byte was lost on the way stand as `[2m[36m(train_fn pid=1328)[0m`.
+# Terminal colours whose escape byte was lost look like `[2m[36m(train_fn pid=1328)[0m`.
 COLOUR = r"(?:\[\d{1,2}m)*"
 
 LINE_FORMATS = (
@@ -31,7 +31,7 @@ LINE_FORMATS = (
     LineFormat(
         "name and stamp",
         "none",
-        # A level must follow: in prose a date is one that is spoken of.
+        # A level must follow the date: a sentence may also mention a date.
         r"\[?(?P<program>[A-Za-z][\w.-]{0,40})\]?:? +(?=\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,\d]{0,10}(?:Z|[+-]\d\d:?\d\d)?"
         r" +[\[|-]? ?(?:INFO|DEBUG|WARN|ERROR|CRITICAL|FATAL))",
         ("launcher 2026-11-21 11:58:37,743 INFO 4 of 4 ranks are alive", "[trainer] 2026-11-21T11:58:37Z [WARNING] slow"),
@@ -69,7 +69,7 @@ LINE_FORMATS = (
     LineFormat(
         "pdsh",
         "none",
-        # `cuda0: ` and `eth0: ` look alike, so only names that hosts have.
+        # `cuda0: ` and `eth0: ` have the same form, so only usual host names are accepted.
         r"(?P<host>(?:gpu|node|host|worker|compute|nid|cn|dgx|hgx)(?!\d: )[\w-]*\d[\w.-]*): (?=\S)",
         ("node07: RuntimeError: NCCL error", "worker-1: text"),
         rank=80,

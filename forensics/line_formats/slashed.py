@@ -29,7 +29,7 @@ LINE_FORMATS = (
     LineFormat(
         "rich, same time as before",
         "none",
-        # The stamp is blank where it equals the line before's.
+        # Rich prints blanks instead of a timestamp that equals the one of the previous line.
         rf" {{10,20}}{LEVEL_NAME} {{2,}}",
         ("                    INFO     colossalai - colossalai - INFO: distributed environment is initialized",),
         first=r"  ",

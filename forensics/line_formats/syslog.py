@@ -1,4 +1,4 @@
-"""Syslog files and syslog on the wire: stamp, host, program and pid, sometimes the kernel's uptime inside.
+"""Syslog files and the syslog protocol: timestamp, host, program and pid, sometimes followed by the kernel's uptime.
 
 Aug 22 03:00:07 node-7 kernel: [11686.888109] Out of memory: ...
 <30>1 2021-03-06T04:07:38.265422+00:00 hostname systemd 1 - -  Started Regular background program processing daemon.
@@ -7,20 +7,20 @@ Aug 22 03:00:07 node-7 kernel: [11686.888109] Out of memory: ...
 from forensics.line_formats.base import LineFormat
 from forensics.line_formats.clock import ISO_DATE, MONTH, TIME_OF_DAY, ZONE
 
-PRI = r"(?:(?:\d{1,6} )?<(?P<pri>\d{1,3})>)?"  # in front of it, on TCP, the number of bytes that follow
-# A program name has no blank and no bracket; the host may be missing (`Feb 23 00:28:16 kernel: ...`). What container tools
-# stamp looks the same where a line starts with an exception's name or with `CUDA error: `.
-RAISED = r"(?![\w.]*(?:[Ee]rror|[Ee]xception|[Ww]arning|Interrupt|Exit|fault|failure): )"
-SYSLOG_WHO = rf"(?:(?P<host>[\w.-]+) +)?{RAISED}(?P<program>[^\s\[\]:]{{1,64}})(?:\[(?P<pid>\d+)\])?: ?"
-# A stamp with a zone is what many tools put in front of any text: without a host only the kernel and a pid tell a program.
-WHO_ZONED = rf"(?:(?P<host>[\w.-]+) +|(?=kernel: |[^\s\[\]:]{{1,64}}\[\d)){SYSLOG_WHO.partition(')?')[2]}"
+PRIORITY_PATTERN = r"(?:(?:\d{1,6} )?<(?P<pri>\d{1,3})>)?"  # over TCP the number of bytes of the message comes before it
+# A program name has no blank and no bracket; the host may be missing (`Feb 23 00:28:16 kernel: ...`). A line that a container
+# tool stamped has the same form if it starts with the name of an exception or with `CUDA error: `: that is no program.
+NOT_EXCEPTION_PATTERN = r"(?![\w.]*(?:[Ee]rror|[Ee]xception|[Ww]arning|Interrupt|Exit|fault|failure): )"
+SYSLOG_WHO_PATTERN = rf"(?:(?P<host>[\w.-]+) +)?{NOT_EXCEPTION_PATTERN}(?P<program>[^\s\[\]:]{{1,64}})(?:\[(?P<pid>\d+)\])?: ?"
+# Many tools write a timestamp with a zone before any text: without a host, only `kernel` or a pid shows a program name.
+ZONED_WHO_PATTERN = rf"(?:(?P<host>[\w.-]+) +|(?=kernel: |[^\s\[\]:]{{1,64}}\[\d)){SYSLOG_WHO_PATTERN.partition(')?')[2]}"
 INNER_UPTIME_PATTERN = r"(?:\[\s*(?P<mono>\d{1,8}\.\d{6})\] ?)?"
 
 LINE_FORMATS = (
     LineFormat(
         "syslog",
         "wall",
-        rf"{PRI}{MONTH} {{1,2}}(?P<d>\d{{1,2}}) {TIME_OF_DAY} +{SYSLOG_WHO}{INNER_UPTIME_PATTERN}",
+        rf"{PRIORITY_PATTERN}{MONTH} {{1,2}}(?P<d>\d{{1,2}}) {TIME_OF_DAY} +{SYSLOG_WHO_PATTERN}{INNER_UPTIME_PATTERN}",
         (
             "Aug 22 03:00:07 node-7 kernel: [11686.888109] Out of memory: Killed process 4242 (python3)",
             "Aug 22 03:00:07.123456 node-7 kernel: python3 invoked oom-killer",
@@ -35,7 +35,7 @@ LINE_FORMATS = (
         "syslog, other language",
         "wall",
         rf"(?!\d{{4}}-)(?P<mon>\d{{1,2}}[月월]|[^\W\d_a-zA-Z]{{2,6}}|[^\W\d_]{{2,5}}\.?) {{1,2}}"
-        rf"(?P<d>\d{{1,2}}) {TIME_OF_DAY} +{SYSLOG_WHO}{INNER_UPTIME_PATTERN}",
+        rf"(?P<d>\d{{1,2}}) {TIME_OF_DAY} +{SYSLOG_WHO_PATTERN}{INNER_UPTIME_PATTERN}",
         (
             "août 19 11:08:37 myserver kernel: python3 invoked oom-killer",
             "Okt 12 03:54:03 node7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.",
@@ -48,7 +48,7 @@ LINE_FORMATS = (
     LineFormat(
         "syslog iso",
         "wall+zone",
-        rf"{PRI}{ISO_DATE}T{TIME_OF_DAY}{ZONE} +(?!std(?:out|err) [FP] ){WHO_ZONED}{INNER_UPTIME_PATTERN}",
+        rf"{PRIORITY_PATTERN}{ISO_DATE}T{TIME_OF_DAY}{ZONE} +(?!std(?:out|err) [FP] ){ZONED_WHO_PATTERN}{INNER_UPTIME_PATTERN}",
         (
             "2025-08-22T03:00:07+0000 node-7 kernel: python3 invoked oom-killer",
             "2020-05-31T00:00:45.698463+00:00 localhost rsyslogd:  message repeated 76 times: [-- MARK --]",

@@ -1,14 +1,14 @@
-"""Names of time zones to offsets: `UTC`, `CEST`, `+02:00`. A name that several places use is no offset.
+"""Offsets of time zone names: `UTC`, `CEST`, `+02:00`. An ambiguous name has no offset.
 
-`CST` is Chicago, Shanghai or Havana; `IST` India, Ireland or Israel: such a name is kept as it stood (Stamp.zone).
-Source: the tz database's abbreviations in use since 2000.
+`CST` is Chicago, Shanghai or Havana; `IST` is India, Ireland or Israel: such a name is kept as text (Stamp.zone).
+Source: the abbreviations of the tz database in use since 2000.
 """
 
 from datetime import UTC, timedelta, timezone
 
 from forensics.core import lazy
 
-HOURS = {
+OFFSET_HOURS = {
     **dict.fromkeys(("Z", "UTC", "GMT", "WET", "UCT"), 0.0),
     **dict.fromkeys(("CET", "MEZ", "WEST", "WAT"), 1.0),
     **dict.fromkeys(("CEST", "MESZ", "EET", "SAST", "CAT"), 2.0),
@@ -32,17 +32,17 @@ HOURS = {
     **dict.fromkeys(("AKST",), -9.0),
     **dict.fromkeys(("HST",), -10.0),
 }
-OFFSET = lazy.regex(r"([+-])(\d\d):?(\d\d)?$")
+OFFSET_PATTERN = lazy.regex(r"([+-])(\d\d):?(\d\d)?$")
 ZONE = r"(?P<zone>Z|[+-]\d\d:?\d\d)"
 NAMED_ZONE = r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?|[A-Z]{3,5})"
 
 
 def zone(text: str) -> timezone | None:
-    """The offset that `text` stands for; None where it is no zone or one that several places use."""
-    hours = HOURS.get(text)
+    """The offset of the zone `text`; None if it is not a zone or is ambiguous."""
+    hours = OFFSET_HOURS.get(text)
     if hours is not None:
         return timezone(timedelta(hours=hours)) if hours else UTC
-    found = OFFSET.match(text)
+    found = OFFSET_PATTERN.match(text)
     if not found:
         return None
     offset = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))

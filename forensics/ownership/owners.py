@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from forensics.correlation.normalise import normalise_host, same_host
 from forensics.database import HEALTHY, Database
-from forensics.line_formats.cgroup_paths import Group, group
+from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner
 from forensics.model import Incident, Link, Observation
 from forensics.model.verdicts import Aftermath, Fact, Lane, OwnedObservation, Owner
 from forensics.outcome.tiers import what_ended
@@ -162,8 +162,8 @@ def _excluded_by_pid(o: OwnedObservation, mine: set[int], database: Database) ->
     return replace(o, owner="others", link=f"pid {pid}; the job's is {min(mine)}")
 
 
-def _group(o: Observation) -> Group:
-    named_group = group(" ".join(str(o.fields[name]) for name in GROUP_FIELDS if name in o.fields))
+def _group(o: Observation) -> CgroupOwner:
+    named_group = cgroup_owner(" ".join(str(o.fields[name]) for name in GROUP_FIELDS if name in o.fields))
     return (
         replace(named_group, job=str(o.fields["job"]).partition(".")[0])
         if "job" in o.fields and not named_group.job

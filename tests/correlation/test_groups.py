@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.correlation import ids_of_file_name
-from forensics.line_formats.cgroup_paths import Group, group, unit
+from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner, systemd_unit
 
 ID = "3f2a91c07d55" + "0" * 52
 UID = "8a0c2f1e-1234-4567-89ab-0123456789ab"
@@ -15,29 +15,29 @@ UNDER = UID.replace("-", "_")
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("/slurm/uid_1000/job_4711/step_0/task_0", Group(job="4711", step="0")),
-        ("/slurm_node-1/uid_1000/job_4711", Group(job="4711")),
-        ("/system.slice/slurmstepd.scope/job_4711/step_batch/user/task_0", Group(job="4711", step="batch")),
-        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some", Group(job="4711", step="0")),
-        ("slurmstepd: error: *** JOB 4711 ON node7 CANCELLED AT x", Group(job="4711")),
-        ("_slurm_rpc_submit_batch_job: JobId=4711 InitPrio=1", Group(job="4711")),
-        ("Submitted JobId=4711_3", Group()),
-        (f"/docker/{ID}", Group(container=ID)),
-        (f"/system.slice/docker-{ID}.scope", Group(container=ID)),
-        (f"/machine.slice/libpod-{ID}.scope", Group(container=ID)),
-        (f"/kubepods/burstable/pod{UID}/{ID}", Group(container=ID, pod_uid=UID)),
-        (f"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{UNDER}.slice", Group(pod_uid=UID)),
-        (f"kubepods-pod{UNDER}.slice/cri-containerd-{ID}.scope", Group(container=ID, pod_uid=UID)),
-        (f'kubelet: "Error syncing pod" pod="ml/train-0" podUID="{UID}"', Group(pod_uid=UID)),
-        (f"Back-off restarting failed container main in pod train-0_ml({UID})", Group(pod_uid=UID)),
-        (f"  Container ID:  containerd://{ID}", Group(container=ID)),
-        (f"container oom {ID} (image=x, name=y)", Group(container=ID)),
-        ("the job of a container is to contain", Group()),
-        ("/user.slice/user-1000.slice", Group()),
+        ("/slurm/uid_1000/job_4711/step_0/task_0", CgroupOwner(job="4711", step="0")),
+        ("/slurm_node-1/uid_1000/job_4711", CgroupOwner(job="4711")),
+        ("/system.slice/slurmstepd.scope/job_4711/step_batch/user/task_0", CgroupOwner(job="4711", step="batch")),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some", CgroupOwner(job="4711", step="0")),
+        ("slurmstepd: error: *** JOB 4711 ON node7 CANCELLED AT x", CgroupOwner(job="4711")),
+        ("_slurm_rpc_submit_batch_job: JobId=4711 InitPrio=1", CgroupOwner(job="4711")),
+        ("Submitted JobId=4711_3", CgroupOwner()),
+        (f"/docker/{ID}", CgroupOwner(container=ID)),
+        (f"/system.slice/docker-{ID}.scope", CgroupOwner(container=ID)),
+        (f"/machine.slice/libpod-{ID}.scope", CgroupOwner(container=ID)),
+        (f"/kubepods/burstable/pod{UID}/{ID}", CgroupOwner(container=ID, pod_uid=UID)),
+        (f"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{UNDER}.slice", CgroupOwner(pod_uid=UID)),
+        (f"kubepods-pod{UNDER}.slice/cri-containerd-{ID}.scope", CgroupOwner(container=ID, pod_uid=UID)),
+        (f'kubelet: "Error syncing pod" pod="ml/train-0" podUID="{UID}"', CgroupOwner(pod_uid=UID)),
+        (f"Back-off restarting failed container main in pod train-0_ml({UID})", CgroupOwner(pod_uid=UID)),
+        (f"  Container ID:  containerd://{ID}", CgroupOwner(container=ID)),
+        (f"container oom {ID} (image=x, name=y)", CgroupOwner(container=ID)),
+        ("the job of a container is to contain", CgroupOwner()),
+        ("/user.slice/user-1000.slice", CgroupOwner()),
     ],
 )
-def test_a_path_or_line_tells_whose_it_is(text: str, told: Group) -> None:
-    assert group(text) == told
+def test_a_path_or_line_tells_whose_it_is(text: str, told: CgroupOwner) -> None:
+    assert cgroup_owner(text) == told
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_path_or_line_tells_whose_it_is(text: str, told: Group) -> None:
     ],
 )
 def test_the_innermost_unit_counts(path: str, name: str) -> None:
-    assert unit(path) == name
+    assert systemd_unit(path) == name
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_a_files_name_tells_whose_it_is(name: str, told: dict[str, str | bool]) 
 
 @given(st.text(alphabet="kubepods/-._job container:123abc(=", max_size=2000))
 def test_any_text_is_read(text: str) -> None:
-    assert isinstance(group(text), Group)
+    assert isinstance(cgroup_owner(text), CgroupOwner)

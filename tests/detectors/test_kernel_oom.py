@@ -9,7 +9,7 @@ import pytest
 
 from forensics import detectors, pipeline
 from forensics.database import Database
-from forensics.line_formats.cgroup_paths import owner
+from forensics.line_formats.cgroup_paths import owner_phrase
 from forensics.model import Report
 from forensics.scan import scan
 from tests.conftest import text_source
@@ -124,4 +124,4 @@ def test_reference_reports_give_the_expected_cause_and_victims(case: dict[str, A
     ],
 )
 def test_a_cgroup_is_told_in_words(path: str, words: str | None) -> None:
-    assert owner(path) == words
+    assert owner_phrase(path) == words
