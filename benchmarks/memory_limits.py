@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from forensics.advice.memory import Need, estimate, largest_batch, sample_of
 from forensics.advice.memory.activations import kind_of
-from forensics.advice.memory.estimate import HOST_MARGIN, RUNTIME_BYTES
+from forensics.advice.memory.estimate import HOST_MEMORY_MARGIN, RUNTIME_BYTES
 from forensics.context.architecture import read_summary
 from forensics.model import Line
 
@@ -135,7 +135,7 @@ def need_of(server: Server, run: list[str]) -> Need:
         1,
         optimizer=optimizer,
         runtime=RUNTIME_BYTES[kinds],
-        margin=HOST_MARGIN,
+        margin=HOST_MEMORY_MARGIN,
         heap=kinds == "torch",
     )
 

@@ -11,7 +11,7 @@ from forensics.model import Observation, Proof, Value
 
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container")
 TOGETHER = ({"file", "line_no", "function"}, {"exc_type", "exc_message"})  # one event's place, one event's words
-MAX_EVIDENCE_LINES = 12
+MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 MAX_DEATH_GAP_S = 10.0  # processes of one job die within seconds of each other
 

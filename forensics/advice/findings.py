@@ -18,7 +18,7 @@ from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
 NO_SURROUNDINGS = JobContext()
-MAX_OVERCOME = 4
+MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it went on; more show the same
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     OpenQuestion(
@@ -141,7 +141,7 @@ def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:
         o.observation for c in diagnosis.candidates[1:] for o in c.owned if o.owner == "mine" and o.observation.ends != "nothing"
     )
     proofs = [replace(o.proofs[0], weight="hint") for o in found if o.proofs]
-    return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_OVERCOME:]
+    return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_RECOVERY_LINES:]
 
 
 def _observations_shown(candidate: Candidate, of_the_machine: bool) -> list[Observation]:

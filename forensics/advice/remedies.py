@@ -15,7 +15,7 @@ from forensics.database.conditions import Environment, condition_holds, is_confi
 from forensics.model import Advice, Fields, OpenQuestion
 
 NO_ENVIRONMENT: Environment = {}
-MAX_COMMANDS = 4
+MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
 MAX_GENERAL = 4  # remedies: more are not tried in turn, and the last of a file fit the least
 MAX_CONDITIONAL = 2  # remedies that are told under a condition, each under another one
 MIN_GENERAL = 2  # of those that need nothing are told beside any number that the case shows the need of

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensics import model
 from forensics.report import Style, render, with_stand_ins
-from forensics.report.style import ISSUE_CHARS, PAGE_WIDTH
+from forensics.report.style import ISSUE_CHARS, PAGE_CHARS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +81,7 @@ class Report(model.Report, frozen=True):
         """
         return render(self, "json")
 
-    def to_text(self, width: int = PAGE_WIDTH) -> str:
+    def to_text(self, width: int = PAGE_CHARS) -> str:
         """What the terminal shows, in lines of at most `width` characters, without colours.
 
         >>> import forensics

@@ -11,7 +11,7 @@ import typer
 
 from forensics.core.errors import UsageError
 from forensics.report.style import ISSUE_CHARS as ISSUE_CHARS
-from forensics.report.style import PAGE_WIDTH, Style
+from forensics.report.style import PAGE_CHARS, Style
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
@@ -185,7 +185,7 @@ def style(telling: OutputOptions) -> Style:
     import shutil
 
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    width = min(shutil.get_terminal_size((PAGE_WIDTH, 24)).columns, WIDEST)
+    width = min(shutil.get_terminal_size((PAGE_CHARS, 24)).columns, WIDEST)
     return Style(width=width, colour=colour, max_chars=telling.max_chars, every_incident=telling.every_incident)
 
 

@@ -78,7 +78,7 @@ def _read(path: Path, heads: int, gpu: bool) -> "Need":
     """What a model's summary in a file tells of a training on a CPU, or on a `gpu`."""
     from forensics.advice.memory import Need, sample_of
     from forensics.advice.memory.activations import kind_of
-    from forensics.advice.memory.estimate import CONTEXT_BYTES, FREE_MEMORY_MARGIN, HOST_MARGIN, RUNTIME_BYTES
+    from forensics.advice.memory.estimate import CONTEXT_BYTES, FREE_MEMORY_MARGIN, HOST_MEMORY_MARGIN, RUNTIME_BYTES
     from forensics.context.architecture import read_summary
     from forensics.model import Line
 
@@ -91,7 +91,7 @@ def _read(path: Path, heads: int, gpu: bool) -> "Need":
         raise UsageError("no summary of a model in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
     framework = kind_of(" ".join(layer.kind for layer in found.layers))
     sample = sample_of(found.layers, framework, heads, found.weighted_outputs, gpu, found.input_bytes)
-    runtime, margin = (CONTEXT_BYTES, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES[framework], HOST_MARGIN)
+    runtime, margin = (CONTEXT_BYTES, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES[framework], HOST_MEMORY_MARGIN)
     heap = framework == "torch" and not gpu
     return Need(found.parameters, found.trainable, sample, 1, runtime=runtime, margin=margin, heap=heap)
 

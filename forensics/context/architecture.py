@@ -31,7 +31,7 @@ NUMBER_BYTES = 4  # float32, or the int32 of words
 PASS_SIZE = lazy.regex(r"Forward/backward pass size \(MB\): ([\d.]+)")
 CLASS = lazy.regex(r"\(([A-Za-z]\w*)…?\)?")
 TREE_CHARS = " │┃|├└─┡┩\t"
-MAX_SUMMARIES = 4
+MAX_SUMMARIES = 4  # the last ones: a program that prints more builds a model again in a loop
 PASS_BYTES = 8  # that torchinfo counts for each number: float32, and its gradient
 SEQUENCE_SIZES = 3  # samples, sequence, width
 

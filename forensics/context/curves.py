@@ -23,10 +23,10 @@ CURVE_KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
     "step_time": "throughput",  # shown as steps a second, so that slower is lower, as with a rate
 }
 RANK_PATTERN = lazy.regex(r"rank (\d{1,6})")
-MIN_CURVE_POINTS = 8
+MIN_CURVE_POINTS = 8  # fewer are read as numbers more easily than as a picture
 MIN_LOSS_POINTS = 20  # readings of the loss: by then every kind of step has been seen, a validation too
-MAX_CURVE_POINTS = 160
-MOST_CURVES = 12
+MAX_CURVE_POINTS = 160  # one for every four dots of a chart's width
+MAX_CURVES = 12  # chosen by hand: as many as a page shows
 
 Points = tuple[tuple[int, float | None], ...]
 Order = tuple[int, str, str, int, str]  # how long it is, negative; source, name, rank, scope
@@ -37,12 +37,12 @@ def curves(source: Source, found: Iterable[Series]) -> tuple[Ranked, ...]:
     """The curves of at least MIN_CURVE_POINTS points that one source could have in a report, thinned evenly to
     MAX_CURVE_POINTS."""
     shown = [(_order(s, source), s) for s in found if s.quantity in CURVE_KINDS and len(s.readings) >= MIN_CURVE_POINTS]
-    return tuple((order, _curve(s, source)) for order, s in heapq.nsmallest(MOST_CURVES, shown, key=itemgetter(0)))
+    return tuple((order, _curve(s, source)) for order, s in heapq.nsmallest(MAX_CURVES, shown, key=itemgetter(0)))
 
 
 def longest_curves(found: Iterable[Ranked]) -> tuple[Curve, ...]:
-    """Of the curves of all sources those that are shown: the longest first, at most MOST_CURVES."""
-    return tuple(curve for _, curve in heapq.nsmallest(MOST_CURVES, found, key=itemgetter(0)))
+    """Of the curves of all sources those that are shown: the longest first, at most MAX_CURVES."""
+    return tuple(curve for _, curve in heapq.nsmallest(MAX_CURVES, found, key=itemgetter(0)))
 
 
 def last_reading(found: Iterable[Ranked]) -> Habit | None:

@@ -63,7 +63,7 @@ PATTERNS = (
     ("GPU", lazy.regex(r"\bGPU \d+: (\S[^\n]{1,60}?) \(UUID: GPU-")),
     ("GPU", lazy.regex(r"\bname: ((?:NVIDIA|Tesla|GeForce|Quadro)\b[^,\n]{1,50}), pci bus id")),
 )
-MAX_ENVIRONMENT_VALUES = 30
+MAX_ENVIRONMENT_VALUES = 30  # twice as many as there are names, for a log of two runs
 
 
 def settings(scans: Iterable[Scan]) -> tuple[Setting, ...]:

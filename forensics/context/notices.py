@@ -39,7 +39,7 @@ SHARED_FIELD_PHRASES = {
     "device": "the device",
 }
 MIN_SHARED_DEATHS = 3  # deaths that share something; two may by chance
-MAX_MACHINE_NOTICES = 6
+MAX_MACHINE_NOTICES = 6  # chosen by hand: beside a cause, which is what the reader came for
 Made = tuple[int, str, str]  # line, its text, why it is worth knowing
 
 

@@ -13,12 +13,12 @@ from forensics.core import lazy
 from forensics.model import Finding, Line, ProcessMemory, Region, Scan
 
 OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
-MIN_OOM_TABLE_LINES = 500
-OOM_PAGE_BYTES = 4096
+MIN_OOM_TABLE_LINES = 500  # a region that keeps fewer lines was made for another detector, without the table
+OOM_PAGE_BYTES = 4096  # the table counts pages; those of x86 and most Arm kernels, as no line says how large they are
 OOM_TABLE_HEADER_PATTERN = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
 OOM_TABLE_ROW_PATTERN = lazy.regex(r"\[\s*(?P<pid>\d+)\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
 KILLED_PID_PATTERN = lazy.regex(r"Kill(?:ed)? process (\d+)")
-MAX_PROCESS_ROWS = 20
+MAX_PROCESS_ROWS = 20  # the biggest ones: the smaller ones together seldom matter
 
 
 def processes(scans: Iterable[Scan], first: Finding) -> tuple[ProcessMemory, ...]:

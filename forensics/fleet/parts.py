@@ -14,7 +14,7 @@ from forensics.history.exchange import arrow, report_in, schema, table
 from forensics.history.incident import Incident, incident_of
 
 MORE = (("report", "string"), ("failure", "string"), ("seconds", "float64"))
-MAX_PART_ROWS = 500
+MAX_PART_ROWS = 500  # chosen by hand: what is lost when a run is broken off, a minute of one worker's time
 MAX_PART_S = 30.0  # a part is written then at the latest: what a client that is killed loses
 
 

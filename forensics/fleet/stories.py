@@ -2,9 +2,9 @@
 
     12 incidents in 5 minutes on nodes of rack r17, all of the family storage   -> one story; its first sign: gpu-0412 at 10:03:11
 
-A story is a run of incidents of one family, no two neighbours further apart than WINDOW_S, on LEAST_NODES nodes, with more of
+A story is a run of incidents of one family, no two neighbours further apart than WINDOW_S, on MIN_STORY_NODES nodes, with more of
 them than chance gives: by the family's own rate over all the time and nodes looked at, so many or more within that time among
-nodes that share the label (rack, switch, or all) must be expected less than MOST_EXPECTED times in all of the data.
+nodes that share the label (rack, switch, or all) must be expected less than MAX_EXPECTED_BY_CHANCE times in all of the data.
 """
 
 import csv
@@ -20,8 +20,8 @@ from forensics.database import Cause
 from forensics.history.incident import Incident
 
 WINDOW_S = 300  # a time-out of ten minutes is reported in steps; a broken fabric is reported by all nodes within minutes
-LEAST_NODES = 3
-MOST_EXPECTED = 0.01
+MIN_STORY_NODES = 3  # two nodes of one rack fail together by chance where a fleet has thousands
+MAX_EXPECTED_BY_CHANCE = 0.01  # the usual level of one in a hundred, for all of the data at once
 MIN_NODES_SHARE = 0.9  # of the nodes: one or two may be told by another log
 # What one origin brings to many nodes, by the trait of its causes; what a program does to itself is in none.
 FAMILIES = {"shared_storage": "storage", "shared_network": "network", "shared_power": "power", "shared_stop": "stopped"}
@@ -124,14 +124,14 @@ def _most_of(run: list[Incident], incidents: Sequence[Incident], used: set[str])
 def _story(family: str, label: str, run: list[Incident], total: int, span: int, share: float, groups: float) -> Story | None:
     """The story that a run makes; None where chance would make it. `groups`: how many labels of that size there may be."""
     nodes = tuple(dict.fromkeys(i.node for i in run))
-    if len(nodes) < LEAST_NODES:
+    if len(nodes) < MIN_STORY_NODES:
         return None
     from scipy.stats import poisson
 
     length = run[-1].time - run[0].time + WINDOW_S
     background = max(total - len(run), 1) * share * length / span  # so many others are expected in that time
     expected = float(poisson.sf(len(nodes) - 1, background)) * max(span / length, 1.0) * groups
-    if expected > MOST_EXPECTED:
+    if expected > MAX_EXPECTED_BY_CHANCE:
         return None
     jobs = tuple(dict.fromkeys(i.job for i in run if i.job))
     return Story(family, label, run[0], run[0].time, run[-1].time, nodes, jobs, len(run), expected)

@@ -20,7 +20,7 @@ from forensics.fleet.cases import Case
 from forensics.fleet.helper import HelperRequest
 
 HELPER_LOOK_S = 0.05  # between looks at the helper's memory
-LENGTH_CHARS = 16
+LENGTH_FIELD_CHARS = 16  # in front of each answer, its length in bytes as decimal digits
 RENEW_MIB = 112  # a helper that holds more between two cases is replaced: it starts with 50 and grows by 1 a case of a new kind
 MIB = 1 << 20
 
@@ -75,21 +75,21 @@ class Helper:
 
     def _answer(self, out: IO[bytes], process: "subprocess.Popen[bytes]", limits: Limits) -> bytes:
         until = time.monotonic() + limits.seconds
-        got, needed = b"", LENGTH_CHARS
+        got, needed = b"", LENGTH_FIELD_CHARS
         while len(got) < needed:
             if select.select([out], [], [], HELPER_LOOK_S)[0]:
                 piece = os.read(out.fileno(), MIB)
                 if not piece:
                     raise OverLimitError(f"its analysis died ({_status(process.wait())})")
                 got += piece
-                if len(got) >= LENGTH_CHARS and needed == LENGTH_CHARS:
-                    needed = LENGTH_CHARS + int(got[:LENGTH_CHARS], 16)
+                if len(got) >= LENGTH_FIELD_CHARS and needed == LENGTH_FIELD_CHARS:
+                    needed = LENGTH_FIELD_CHARS + int(got[:LENGTH_FIELD_CHARS], 16)
                 continue
             if time.monotonic() > until:
                 raise OverLimitError(f"its analysis took longer than {limits.seconds:g} s and was stopped")
             if _held(process.pid) > limits.memory_mib * MIB:
                 raise OverLimitError(f"its analysis held more than {limits.memory_mib} MiB of memory and was stopped")
-        return got[LENGTH_CHARS:]
+        return got[LENGTH_FIELD_CHARS:]
 
     def renew(self) -> None:
         """End the process where it holds much of the cases that are done; the next one starts another."""

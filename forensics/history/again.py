@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from forensics.history.store import Store
 
-MAX_SEEN_NODES = 20
-MOST_JOBS = 20
+MAX_SEEN_NODES = 20  # chosen by hand: they are named in a sentence of the report; `history` lists all
+MAX_SEEN_JOBS = 20  # as MAX_SEEN_NODES
 MOST_FOLLOWED = 50  # of the latest incidents, whose next run is looked at
 COMPLETED = "COMPLETED"  # the state in which Slurm accounts a job that ended with 0
 UNFINISHED = ("CANCELLED", "PREEMPTED", "REQUEUED", "")  # tell nothing of whether it helped
@@ -69,7 +69,7 @@ def condition_exact(exact: str) -> Any:
 def _told(connection: "Connection", incident: Incident, level: Level, alike: Any, found: Sequence[Any]) -> History:
     """`found`: node, count, first and last time, a row a node."""
     nodes = sorted((NodeCount(node, seen) for node, seen, _, _ in found if node), key=lambda n: (-n.seen, n.name))
-    latest = select(C.job).where(alike, C.job != "").order_by(C.time.desc()).limit(5 * MOST_JOBS)
+    latest = select(C.job).where(alike, C.job != "").order_by(C.time.desc()).limit(5 * MAX_SEEN_JOBS)
     return History(
         fingerprint=incident.exact,
         similar=incident.similar,
@@ -79,7 +79,7 @@ def _told(connection: "Connection", incident: Incident, level: Level, alike: Any
         last=datetime.fromtimestamp(max(row[3] for row in found), UTC),
         node_count=len(nodes),
         nodes=tuple(nodes[:MAX_SEEN_NODES]),
-        jobs=tuple(dict.fromkeys(connection.execute(latest).scalars()))[:MOST_JOBS],
+        jobs=tuple(dict.fromkeys(connection.execute(latest).scalars()))[:MAX_SEEN_JOBS],
         outcome=what_helped(next_runs(connection, incident, alike)),
         note=_note(connection, incident),
     )

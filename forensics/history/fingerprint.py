@@ -43,7 +43,7 @@ DIGITS_PATTERN = lazy.regex(r"\d+")
 FRAME = lazy.regex(r'(?P<head>.*?)File "(?P<file>[^"]+)", line (?P<line_no>\d+)')
 CODE_FACT = "failing_code"  # the name under which `reduced` keeps it among the facts
 FOLLOWED_FACT = "followed"  # likewise: the causes that are its consequences
-CODE_CHARS = 300
+MAX_CODE_CHARS = 300  # of the line of a program that failed; a longer one is data
 APART_HEX_CHARS = 8  # tells apart what is alike in everything else
 
 
@@ -152,7 +152,7 @@ def _failing_code(finding: Finding) -> str:
             below = proof.after[0].text
             code = below.removeprefix(found["head"] + "  ")  # of the same rank, and further in
             if code != below and any(map(str.isalnum, code)) and not FRAME.match(code):
-                return code.strip()[:CODE_CHARS]
+                return code.strip()[:MAX_CODE_CHARS]
     return ""
 
 

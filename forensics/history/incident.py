@@ -15,7 +15,7 @@ from forensics.core import lazy
 from forensics.history.fingerprint import DIGITS_PATTERN, OTHERS_CODE, decisive, fingerprint_of, in_front, reduced
 from forensics.model import Finding, Proof, Report
 
-MAX_STORED_LINE_CHARS = 300
+MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
 CASE_CHARS = 6  # a shorter name of a case is a word of the log as well
 HOME = lazy.regex(r"[/\\](?:home|Users)[/\\](?P<user>[A-Za-z_][\w.-]*)[/\\]")
 HOSTS = ("host", "node")

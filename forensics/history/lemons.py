@@ -30,7 +30,7 @@ FALSE_SHARE = 0.05  # of the units called lemons, in expectation
 LEAST_JOBS = 3  # two may be one story: a job and its restart
 CONFIDENCE_LEVEL = 0.90  # of the interval of a rate
 ROUNDS = 10  # the rate of the rest stands after two or three
-PER_HOURS = 1000
+RATE_HOURS = 1000  # rates are told for a thousand hours, six weeks: of an hour they would be unreadably small
 MOST_TOLD = 500  # units whose causes are looked up
 C = INCIDENT_TABLE.c
 
@@ -138,7 +138,7 @@ def test_units(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: s
     made: list[Unit] = []
     for i, name in enumerate(names):
         if name in found:
-            rates = (float(v[i]) * PER_HOURS for v in (means, lows, highs))
+            rates = (float(v[i]) * RATE_HOURS for v in (means, lows, highs))
             rate_fields = dict(zip(("rate", "low", "high"), rates, strict=True))
             sure = {"p": float(p[i]), "q": float(q[i]), "lemon": bool(called[i])}
             made.append(replace(found[name], hours=float(hours[i]), **rate_fields, **sure))
@@ -146,7 +146,7 @@ def test_units(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: s
     untested = [u for n, u in found.items() if n not in worked]
     note = f"{len(untested)} of them have no hours in the exposure and were not tested" if untested else ""
     made.sort(key=lambda u: (not u.lemon, u.p if u.p is not None else 1.0, u.name))
-    return Lemons(unit, (*made, *untested), float(rate) * PER_HOURS, note)
+    return Lemons(unit, (*made, *untested), float(rate) * RATE_HOURS, note)
 
 
 def q_values(p: Any) -> Any:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SQLITE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 MAX_WRITER_WAIT_S = 60  # for another writer
-SALT_BYTES = 16
+SALT_BYTES = 16  # 128 bits: nobody makes a table of hashed names for each salt
 CHECKPOINT = "wal_autocheckpoint=10000"  # pages (40 MB) between waits for the disk; a row of eleven indexes touches some fifteen
 INSTALL_EXTRA = "pip install 'training-forensics[{}]'"
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from forensics.history.store import Store
 
-MOST_MONTHS = 18
+MAX_MONTHS = 18  # chosen by hand: bars of a year and a half can still be told apart on a phone
 MOST_LABELS = 6  # months that are named below the bars: more do not stand beside each other on a phone
-BAR_WIDTH, BAR_HEIGHT = 640, 160
+BAR_WIDTH, BAR_HEIGHT = 640, 160  # units of the drawing, which scales to the page: four to one, as wide as the text
 SERIES_COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
 
 
@@ -57,7 +57,7 @@ def page(store: "Store", title: str, units: Lemons | None = None, stories: tuple
         bars=bars(causes),
         bar_width=BAR_WIDTH,
         bar_height=BAR_HEIGHT,
-        label_every=-(-min(len(_months(causes)), MOST_MONTHS) // MOST_LABELS) or 1,
+        label_every=-(-min(len(_months(causes)), MAX_MONTHS) // MOST_LABELS) or 1,
         colours=dict(zip((c.name for c in causes), SERIES_COLOURS, strict=False)),
         heat_nodes=names,
         heat_causes=columns,
@@ -90,7 +90,7 @@ def bars(causes: list[TrendRow]) -> list[Bar]:
 
 
 def _months(causes: list[TrendRow]) -> list[int]:
-    return sorted({m for c in causes for m, _ in c.months})[-MOST_MONTHS:]
+    return sorted({m for c in causes for m, _ in c.months})[-MAX_MONTHS:]
 
 
 def _sum(causes: list[TrendRow]) -> float | None:

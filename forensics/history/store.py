@@ -16,7 +16,7 @@ from forensics.history.tables import INCIDENT_TABLE, JOBS, RESOLUTIONS
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Table
 
-MOST_LISTED = 1000
+MAX_LISTED = 1000  # chosen by hand: more are for `export`; bounds memory
 C = INCIDENT_TABLE.c
 
 
@@ -67,7 +67,7 @@ class Store:
 
     def listed(self, most: int = 50, *conditions: Any, **equal: str) -> list[dict[str, Any]]:
         """The latest incidents first, at most `most`. `conditions`: of SQLAlchemy; `equal`: columns and what they must be."""
-        asked = select(INCIDENT_TABLE).order_by(C.time.desc(), C.id.desc()).limit(min(most, MOST_LISTED)).where(*conditions)
+        asked = select(INCIDENT_TABLE).order_by(C.time.desc(), C.id.desc()).limit(min(most, MAX_LISTED)).where(*conditions)
         for name, value in equal.items():
             asked = asked.where(C[name] == value)
         with self.engine.connect() as connection:

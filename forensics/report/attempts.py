@@ -9,7 +9,7 @@ from forensics.model import EarlierAttempt, Report
 
 SHOWN = 5  # of the attempts, the last ones
 CHANGES = 6  # shown of one attempt; all of them are in the JSON document
-VALUE_CHARS = 60
+MAX_VALUE_CHARS = 60  # of a row of 100 columns, beside the name and the numbers of the attempts
 
 
 def heading(report: Report) -> str:
@@ -56,7 +56,7 @@ def changes_clause(attempt: EarlierAttempt) -> str:
 
 
 def _cut(value: str) -> str:
-    return value if len(value) <= VALUE_CHARS else value[: VALUE_CHARS - 1] + "…"
+    return value if len(value) <= MAX_VALUE_CHARS else value[: MAX_VALUE_CHARS - 1] + "…"
 
 
 def _cells(report: Report) -> bool:

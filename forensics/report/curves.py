@@ -11,9 +11,9 @@ from forensics.model import Curve, Report
 
 BARS = "▁▂▃▄▅▆▇█"
 LOST_MARK = "×"  # a reading that was NaN or infinite
-SPARKLINE_CHARS = 32
-MIN_LOG_SCALE_RATIO = 1000.0
-LEAST_POINTS = 3
+SPARKLINE_CHARS = 32  # a third of a row of 100 columns, beside the first and the last value
+MIN_LOG_SCALE_RATIO = 1000.0  # on a plain scale of 32 to 120 steps the smaller values would all lie on the ground
+MIN_DRAWN_POINTS = 3  # two are a straight line
 GREW = 1.1  # the memory of any program varies by less
 LEFT_ITS_RANGE = 3.0  # a loss that only falls ends below its median; one that is lost rises far above it
 FELL = 2.0  # rates vary by some ten percent from step to step
@@ -38,7 +38,7 @@ def is_informative(curve: Curve) -> bool:
     known = [v for _, v in curve.points if v is not None]
     if len(known) < len(curve.points):
         return True
-    if len(known) < LEAST_POINTS:
+    if len(known) < MIN_DRAWN_POINTS:
         return False
     low, high, usual = min(known), max(known), median(known)
     if curve.kind == "memory":

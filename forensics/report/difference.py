@@ -24,7 +24,7 @@ COMPARE_SCHEMA = "forensics-compare/1"
 DIFFERENCE_FORMATS = ("text", "markdown", "json")
 MAX_PASSAGE_GAP_LINES = 3  # new lines that are no further apart form one passage
 MAX_WHOLE_PASSAGE_LINES = 4  # lines of a passage that is shown whole; of a longer one its first and last and the alarming ones
-MAX_DIFFERENCE_LINE_CHARS = 400
+MAX_DIFFERENCE_LINE_CHARS = 400  # four rows of 100 columns; what tells two lines apart mostly stands before
 
 
 def render_difference(found: Difference, form: str, most: int, style: Style) -> str:

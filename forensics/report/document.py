@@ -10,7 +10,7 @@ from forensics.model.logs import Fields
 from forensics.report.incidents import incident_groups
 
 REPORT_SCHEMA = "forensics-report/1"
-CONTEXT_CHARS = 500
+MAX_CONTEXT_LINE_CHARS = 500  # a quarter of what the evidence itself may have: it is only seen beside it
 
 
 def time_text(time: datetime | None) -> str | None:
@@ -107,4 +107,4 @@ def _proof(proof: Proof) -> dict[str, Any]:
 
 
 def _lines(lines: Iterable[Line]) -> list[dict[str, Any]]:
-    return [{"line": line.number, "text": printable(line.text, CONTEXT_CHARS)} for line in lines]
+    return [{"line": line.number, "text": printable(line.text, MAX_CONTEXT_LINE_CHARS)} for line in lines]

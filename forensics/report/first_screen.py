@@ -21,7 +21,7 @@ from forensics.report.steps import course_steps
 from forensics.report.subject import ending_sentence
 
 SUMMARY_ROWS = 6  # of the screen, which has 24
-LABELLED_ROWS = 2
+LABELLED_ROWS = 2  # of each of the three labels, so that the first screen stays one
 LABEL_COLUMNS = 10  # columns of `where`, `when`, `do first`
 
 

@@ -20,7 +20,7 @@ FOLDED_MIN = 3  # similar incidents share one row from this number on
 REGULAR = 0.5  # of the median: "every 7 min" is written where half of the gaps are this close to it
 NUMBERED_NAME_PATTERN = re.compile(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
 PROCESS_NAME_PATTERN = re.compile(r"(?P<name>.+) \(pid \d+\)")
-SHORT_PROOFS = 5
+MAX_INCIDENT_PROOFS = 5  # as in the text report
 ENDED_NOTHING = "Nothing ended badly"
 
 
@@ -70,7 +70,7 @@ def focus_on(report: Report, number: int) -> Report:
     if at == 0:
         return report
     first, chosen = report.incidents[0], report.incidents[at]
-    shown = tuple(replace(f, evidence=f.evidence[:SHORT_PROOFS], ledger=()) for f in report.causes[:3])
+    shown = tuple(replace(f, evidence=f.evidence[:MAX_INCIDENT_PROOFS], ledger=()) for f in report.causes[:3])
     former = replace(first, findings=shown if first.verdict != "no_crash" else ())
     rest = (former, *(i for i in report.incidents[1:] if i is not chosen))
     return replace(

@@ -19,7 +19,7 @@ from forensics.report.phrases import headline, is_guess, percent_text, what_happ
 from forensics.report.redaction import without_secrets
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
-SUMMARY_CHARS = 300
+MAX_SUMMARY_CHARS = 300  # three rows of a table's cell; the case's own page has the whole
 NO_CRASH = "no_crash"
 
 
@@ -69,7 +69,7 @@ def index_row(report: Report, page: str) -> Row:
         where=first.where,
         hosts=tuple(dict.fromkeys(h for i in report.incidents for h in i.hosts)),
         jobs=tuple(jobs),
-        summary=what_happened(report)[:SUMMARY_CHARS],
+        summary=what_happened(report)[:MAX_SUMMARY_CHARS],
     )
 
 

@@ -19,16 +19,16 @@ from forensics.report.redaction import without_secrets
 from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
 
-LEDGER_PLACE_CHARS = 32
+LEDGER_PLACE_CHARS = 32  # of 100 columns, beside two numbers and what the feature means
 MIN_MEANING_CHARS = 30  # of a page's width beside the place; where there are fewer, what a feature means stands below it
-NARROW_INDENT = 14
-LEAST_WIDTH = 60
+NARROW_INDENT = 14  # behind the number of a row, under which its meaning stands
+MIN_LEDGER_CHARS = 60  # in fewer columns the table cannot be read; then its rows are broken by the terminal
 NUMBERS_CHARS = 26  # two numbers and the space around them and around the place
 
 
 def render_ledger(report: Report, meanings: Mapping[str, str], style: Style) -> str:
     """The table as text, ending with a line end. `meanings`: feature -> what it is."""
-    rows = list(_rows(without_secrets(report), meanings, max(LEAST_WIDTH, style.width)))
+    rows = list(_rows(without_secrets(report), meanings, max(MIN_LEDGER_CHARS, style.width)))
     return coloured_text(rows, style.width) if style.colour else plain_text(rows)
 
 

@@ -27,10 +27,10 @@ GUESSED = (
     "No message that is known to mean a cause stands in what was given. Below are the lines that look most like a"
     " reason, the known causes whose logs use the most alike words, and what to collect."
 )
-SENTENCES = 4
+MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
-LIKELY = 0.03
-MORE_LIKELY_THAN_NOT = 0.5
+MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: what is less likely is left to json
+MORE_LIKELY_THAN_NOT = 0.5  # the meaning of the words
 NO_CAUSE = "none."  # the family of what says that nothing ended badly: no cause that words could be like
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
@@ -90,7 +90,7 @@ def what_happened(report: Report) -> str:
     """The summary of the first cause, cut behind its fourth sentence; of a guess only that it is one."""
     if is_guess(report):
         return GUESSED
-    return " ".join(SENTENCE_END.split(report.causes[0].summary)[:SENTENCES])
+    return " ".join(SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES])
 
 
 def remedies(report: Report) -> tuple[Advice, ...]:
@@ -131,7 +131,7 @@ def also_possible(report: Report) -> list[Finding]:
         others = [replace(f, evidence=tuple(p for p in f.evidence if p.signature not in NO_SIGNATURE)) for f in found]
     else:
         others = [f for f in report.causes[1:] if report.verdict != "crash" or not f.id.startswith(NO_CAUSE)]
-    return [f for f in others if f.role != "symptom" and f.probability >= LIKELY]
+    return [f for f in others if f.role != "symptom" and f.probability >= MIN_MENTIONED_PROBABILITY]
 
 
 def others_head(report: Report) -> str:

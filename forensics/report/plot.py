@@ -22,8 +22,8 @@ ROLES = {  # colours that differ in lightness, too, and shapes that differ in pr
     "noise": ("|", "#767c87", "other"),
 }
 PICTURE_SUFFIXES = {".png", ".svg", ".pdf"}
-MAX_PLOT_SOURCES = 16
-PLOT_DPI = 200
+MAX_PLOT_SOURCES = 16  # more rows of a picture cannot be read at the size of a page
+PLOT_DPI = 200  # sharp on a screen of twice the usual density
 
 
 def plot(report: Report, path: Path) -> None:

@@ -11,7 +11,7 @@ from forensics.model import Finding, Report, TimelineEntry
 from forensics.report.consequences import consequences
 from forensics.report.phrases import as_consequence, time_between
 
-MAX_STEPS = 5
+MAX_STEPS = 5  # chosen by hand: a chain that is read as one sentence
 MOMENT_S = 0.05  # less counts as the same moment
 
 

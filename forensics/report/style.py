@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-PAGE_WIDTH = 100
+PAGE_CHARS = 100  # where stdout is no terminal: wide enough for most log lines, and for a mail or an issue
 ISSUE_CHARS = 32_000  # Jira takes 32,767 characters, GitHub 65,536, GitLab a million
 
 
@@ -10,7 +10,7 @@ class Style(NamedTuple):
     """`width`: columns of the text report. `colour`: it goes to a terminal that shows colours and links.
     `max_chars`: what a Markdown report may take at most. `every_incident`: those after the first are shown in full, too."""
 
-    width: int = PAGE_WIDTH
+    width: int = PAGE_CHARS
     colour: bool = False
     max_chars: int = ISSUE_CHARS
     every_incident: bool = False

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from forensics.core import limits
 
-MARGIN_BYTES = 256 << 10
+MARGIN_BYTES = 256 << 10  # a region reads some thousand lines on either side of its own, an OOM report's table being the longest
 
 
 class Chunk(Struct, frozen=True):

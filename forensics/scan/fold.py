@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from forensics.model import Hit, Line
 
 T = TypeVar("T")
-KEPT_ENDS = 300
-KEPT_EVEN = 4096
+KEPT_ENDS = 300  # chosen by hand: a fault that repeats is told by its first and last lines; bounds memory for each signature
+MAX_SAMPLED = 4096  # chosen by hand: a curve of a few thousand points is drawn as it is; bounds memory for each series
 KEPT_LINES = 8  # of a message that repeats: its first lines, and its last one
 
 
@@ -48,7 +48,7 @@ class FirstAndLast(Generic[T]):
 class EvenSample(Generic[T]):
     """Keeps an even sample of at most `most`: when full, every second goes and the stride doubles."""
 
-    def __init__(self, most: int = KEPT_EVEN) -> None:
+    def __init__(self, most: int = MAX_SAMPLED) -> None:
         self.most = most
         self.kept: list[T] = []
         self.stride = 1

@@ -16,16 +16,16 @@ from msgspec import Struct
 from forensics.core.text import line_ends
 from forensics.database import Database, compile_anchors, compile_literals, whole_anchors
 
-MAX_FIRST_PLACES = 500
-MAX_LAST_PLACES = 32
+MAX_FIRST_PLACES = 500  # of an anchor in a chunk; more of one message say nothing new, and each is confirmed by its pattern
+MAX_LAST_PLACES = 32  # of the same anchor: what came last is what the end is told by
 DENSE = 1500  # places in a chunk; of more, the first and last of each anchor are enough
 PROBED_REPORTS = 1600  # by how soon they come it is told whether a chunk will have FLOOD
 FLOOD = 12_000  # reports in a chunk; behind so many, looking for each anchor by itself costs less than a call for each report
 EVEN = 3000  # places of an anchor of series in a chunk; its lines are sampled anyway
-GOLDEN = 0.6180339887
+GOLDEN_RATIO = 0.6180339887  # its multiples spread most evenly, so that a sample falls in with no period of the lines
 ALL_BYTES = 1 << 20  # a chunk, where no line is longer
-WINDOW_BYTES = 256 << 10
-GLANCE_BYTES = 32 << 10
+WINDOW_BYTES = 256 << 10  # each anchor of numbers is reported once in each: a few places of each in a chunk
+GLANCE_BYTES = 32 << 10  # chosen by hand: some 300 lines, among which a program that reports progress does so
 DENSE_CHUNKS = 64  # of a source; behind them only the start of each chunk is looked at for numbers
 
 
@@ -194,7 +194,7 @@ def _evenly(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     kept: list[tuple[int, int]] = []
     for place in places:
         seen[place[1]] += 1
-        if seen[place[1]] * GOLDEN % 1.0 < shares[place[1]]:
+        if seen[place[1]] * GOLDEN_RATIO % 1.0 < shares[place[1]]:
             kept.append(place)
     return kept
 

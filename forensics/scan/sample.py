@@ -7,8 +7,8 @@ from forensics.scan.fold import EvenSample
 
 WHOLE_HEAD_BYTES = 512 << 10  # some 5,000 lines: most logs are shorter, and these are looked at whole
 SAMPLE_WINDOW_BYTES = 4 << 10  # some 40 lines: enough to see which lines are printed in turn
-WHOLE_TAIL_BYTES = 128 << 10
-MAX_PIECES = 64
+WHOLE_TAIL_BYTES = 128 << 10  # some 1,000 lines: how it ended is told by the last ones
+MAX_PIECES = 64  # 256 KiB together, whatever the length of the log
 
 
 class LineSample:

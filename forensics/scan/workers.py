@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 CHUNKS_AHEAD = 2  # chunks being matched while one is confirmed
-MIN_THREADED_BYTES = 100_000
+MIN_THREADED_BYTES = 100_000  # below it, starting threads takes longer than they save: under a millisecond of matching
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.model import Layer
 
-FLOAT_BYTES = 4
+FLOAT_BYTES = 4  # float32, what frameworks compute with unless a program says otherwise
 READS_INPUT = lazy.regex(r"(?i)conv|dense|linear|norm|pool|attention|lstm|gru|rnn|einsum|^(?:p|ge|s|c)?elu|silu|swish")
 READS_OUTPUT = lazy.regex(r"(?i)^(?:re_?lu|relu6|leaky|sigmoid|tanh|softmax|logsoftmax|hardtanh|activation)")
 ALIAS = lazy.regex(r"(?i)^(?:flatten|reshape|identity|unflatten|permute|squeeze|input)")

@@ -12,7 +12,7 @@ from forensics.advice.memory.activations import kind_of, sample_of
 from forensics.advice.memory.estimate import (
     CONTEXT_BYTES,
     FREE_MEMORY_MARGIN,
-    HOST_MARGIN,
+    HOST_MEMORY_MARGIN,
     RUNTIME_BYTES,
     STATE_BYTES,
     Estimate,
@@ -27,8 +27,8 @@ ESTIMATE_FACTS = (
     "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_told", "needed_at_least_bytes", "savings_told",
     "state_told", "margin_told", "shuffle_bytes", "shuffle_told", "sample_bytes",
 )  # fmt: skip
-MAX_SAVINGS = 3
-FLOAT_BYTES = 4
+MAX_SAVINGS = 3  # chosen by hand: the largest ones; more advice is read less
+FLOAT_BYTES = 4  # float32, what frameworks compute with unless a program says otherwise
 
 
 def memory_facts(facts: Fields, around: JobContext) -> dict[str, Value]:
@@ -86,7 +86,7 @@ def need_of(model: Architecture, batch: int, facts: Fields, around: JobContext) 
         optimizer=optimizer if optimizer in STATE_BYTES else "adam",
         precision="mixed" if "mixed_precision" in facts else "fp32",
         runtime=runtime,
-        margin=FREE_MEMORY_MARGIN if "total_bytes" in facts else HOST_MARGIN,
+        margin=FREE_MEMORY_MARGIN if "total_bytes" in facts else HOST_MEMORY_MARGIN,
         heap="total_bytes" not in facts and kinds == "torch",
     )
 

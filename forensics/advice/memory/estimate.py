@@ -35,7 +35,7 @@ RUNTIME_BYTES = {"torch": 290 * MIB, "keras": 330 * MIB, "tensorflow": 330 * MIB
 CONTEXT_BYTES = 500 * MIB
 # What of a limit stays free: a GPU's allocator rounds blocks; on a CPU nets differ in the gaps that they leave in the heap.
 FREE_MEMORY_MARGIN = 0.1
-HOST_MARGIN = 0.15
+HOST_MEMORY_MARGIN = 0.15  # more than a GPU's: the gaps in the heap differ from net to net
 # What lies unused in the heap between tensors that were freed, for each byte in use: the middle of 0.4 to 0.85 in ten nets. glibc
 # maps a block above 32 MiB by itself and gives it back at once; smaller ones, once one was freed, come from the heap (mallopt(3),
 # M_MMAP_THRESHOLD). With that threshold held at 64 KiB the same trainings needed what is alive and no more.

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from forensics.context.programs.reader import read_program
 from forensics.model import Program, Scan
 
-MAX_PROGRAMS = 50
+MAX_PROGRAMS = 50  # chosen by hand: of a folder with the code beside the logs; reading takes milliseconds each
 
 __all__ = ["programs"]
 

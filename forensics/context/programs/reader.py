@@ -12,7 +12,7 @@ from forensics.core import lazy
 from forensics.model import CodePart, Habit, Line, Program
 
 IPYTHON_LINE_PATTERN = lazy.regex(r"^\s*[%!?]|^\s*\w+\s*=\s*[!%]|\?\s*$")  # lines of IPython that are no Python
-MAX_CHARACTERS = 1_000_000
+MAX_PROGRAM_CHARS = 1_000_000  # longer ones are written by programs; Python's parser takes seconds for them
 
 
 def read_program(name: str, parts: Sequence[CodePart]) -> Program:
@@ -29,7 +29,7 @@ def read_program(name: str, parts: Sequence[CodePart]) -> Program:
 
 def _parsed(name: str, part: CodePart) -> Code | None:
     text = "\n".join(_python(line) for line in part.lines)
-    if len(text) > MAX_CHARACTERS:
+    if len(text) > MAX_PROGRAM_CHARS:
         return None
     try:
         return Code(name, part, ast.parse(text))

@@ -40,7 +40,7 @@ from forensics.report.steps import course_steps
 from forensics.report.style import Style
 from forensics.report.subject import ending_sentence
 
-MAX_HTML_PROOFS = 12
+MAX_HTML_PROOFS = 12  # as many as the evidence of a cause has (advice/evidence.py)
 
 
 def render(report: Report, _style: Style) -> str:

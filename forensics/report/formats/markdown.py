@@ -39,8 +39,8 @@ from forensics.report.steps import course_steps
 from forensics.report.style import Style
 from forensics.report.subject import ending_sentence
 
-MAX_MARKDOWN_PROOFS = 8
-MAX_MARKDOWN_LINE_CHARS = 500
+MAX_MARKDOWN_PROOFS = 8  # chosen by hand: a comment on an issue that is read without folding; json has all
+MAX_MARKDOWN_LINE_CHARS = 500  # five rows of a page; GitHub does not wrap what is quoted as code
 MAX_TABLE_ROWS = 40  # of a table
 
 

@@ -2,7 +2,7 @@
 
     crash         a result of level error at the line that decides, the other evidence as related locations
     undetermined  a result of level warning
-    notices       results of level note, at most MOST_NOTES
+    notices       results of level note, at most MAX_SARIF_NOTES
 
 Lines are those of the log, and `artifactLocation.uri` is the log's name.
 """
@@ -22,7 +22,7 @@ from forensics.report.style import Style
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVEL_OF_VERDICT = {"crash": "error", "undetermined": "warning"}
 NOTE = "notice"  # the rule of what ended nothing and names no cause
-MOST_NOTES = 40
+MAX_SARIF_NOTES = 40  # as many as the decision keeps (decision/decide.py)
 
 
 def render(report: Report, style: Style) -> str:
@@ -38,7 +38,7 @@ def render_many(reports: Iterable[Report], _style: Style) -> str:
 
 def _run(report: Report) -> dict[str, Any]:
     bad = [t for t in incident_entries(report) if t.verdict in LEVEL_OF_VERDICT]
-    notes = report.notices[:MOST_NOTES]
+    notes = report.notices[:MAX_SARIF_NOTES]
     rules = _rules([t.finding for t in bad], notes)
     places = {rule["id"]: i for i, rule in enumerate(rules)}
     return {

@@ -30,15 +30,12 @@ from forensics.report.phrases import (
 from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
 
-MAX_TEXT_PROOFS = 5
-SUMMARY_ROWS = 6  # of the first screen, which has 24
-LABELLED_ROWS = 2
-LABEL_COLUMNS = 10  # columns of `where`, `when`, `do first`
+MAX_TEXT_PROOFS = 5  # with the cause and the first remedy they fit on a terminal's first screen or two
 IN_FULL = 3  # remedies with reason, command and reference; the others in one line
-SOURCES = 8
-MAX_TEXT_CURVES = 2
+MAX_NAMED_SOURCES = 8  # chosen by hand: logs that are named one by one; json names all
+MAX_TEXT_CURVES = 2  # chosen by hand: the two that bear on the cause most; the page shows more
 MIN_CURVE_CHARS = 8  # of a curve, however narrow the page
-MAX_PLACE_COLUMN_CHARS = 40
+MAX_PLACE_COLUMN_CHARS = 40  # of 100 columns: more than half is left to what the lines say
 
 
 def render(report: Report, style: Style) -> str:
@@ -266,11 +263,11 @@ class _Text:
     def _read(self) -> Iterator[Row]:
         yield Row()
         yield Row(("read", "head"))
-        for s in self.report.sources[:SOURCES]:
+        for s in self.report.sources[:MAX_NAMED_SOURCES]:
             lines = with_noun(s.lines, "line")
             yield Row((f"  {s.name}", ""), (f"  {lines}, {s.format}{f', {s.compression}' if s.compression else ''}", "dim"))
-        if len(self.report.sources) > SOURCES:
-            yield Row((f"  and {with_noun(len(self.report.sources) - SOURCES, 'more source')}", "dim"))
+        if len(self.report.sources) > MAX_NAMED_SOURCES:
+            yield Row((f"  and {with_noun(len(self.report.sources) - MAX_NAMED_SOURCES, 'more source')}", "dim"))
         if self.report.environment:
             settings = dict.fromkeys(f"{s.name} {s.value}" for s in self.report.environment)
             yield from wrap_rows("running on " + ", ".join(settings), self.width, 2)

@@ -8,9 +8,10 @@ from msgspec import Struct
 from forensics.model import Curve, ProcessMemory, Report
 from forensics.report.curves import first_to_last, is_wide, relevant_curves, scaled_values, value_text
 
+# Units of the drawing, which scales to the page: five to one, so that several fit on a screen.
 CHART_WIDTH, CHART_HEIGHT = 600, 120
-MAX_CHARTS = 12
-PROCESSES = 12
+MAX_CHARTS = 12  # as many as the report has curves (context/curves.py)
+MAX_CHART_PROCESSES = 12  # the biggest ones; the bars of the rest would not be seen
 
 
 class Chart(Struct, frozen=True):
@@ -38,8 +39,8 @@ def charts(report: Report) -> list[Chart]:
 
 
 def bars(report: Report) -> list[Bar]:
-    """The processes of the report, at most PROCESSES, the biggest first."""
-    rows = report.processes[:PROCESSES]
+    """The processes of the report, at most MAX_CHART_PROCESSES, the biggest first."""
+    rows = report.processes[:MAX_CHART_PROCESSES]
     most = max((p.rss_bytes for p in rows), default=0) or 1
     return [Bar(p, round(100 * p.rss_bytes / most, 1), value_text(float(p.rss_bytes), "B")) for p in rows]
 

@@ -23,8 +23,8 @@ from forensics.report.phrases import (
 from forensics.report.redaction import without_secrets
 from forensics.report.subject import ending_sentence
 
-MAX_FRAGMENT_PROOFS = 6
-REMEDIES = 3
+MAX_FRAGMENT_PROOFS = 6  # chosen by hand: it stands in somebody else's page or in a notebook; the full report is linked
+MAX_FRAGMENT_REMEDIES = 3  # as many as the text report tells in full
 
 
 def fragment(report: Report) -> str:
@@ -42,8 +42,8 @@ def fragment(report: Report) -> str:
         happened=what_happened(report),
         evidence_head=evidence_head(report),
         proofs=quoted_evidence(report.causes[0], MAX_FRAGMENT_PROOFS),
-        advised=advised[:REMEDIES],
-        more_advice=len(advised) - REMEDIES,
+        advised=advised[:MAX_FRAGMENT_REMEDIES],
+        more_advice=len(advised) - MAX_FRAGMENT_REMEDIES,
         followed=consequences(report),
         notices=notice_groups(report),
         paths=Paths.of(report),

@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from forensics.model import Report, TimelineEntry
 
-MAX_TIMELINE_LANES = 24
-ROW_HEIGHT = 46
+MAX_TIMELINE_LANES = 24  # eight nodes with three logs each; drawn at ROW_HEIGHT they are a page high
+ROW_HEIGHT = 46  # units of the drawing: a mark, its label and room for a second label
 TIMELINE_MARGIN_SHARE = 0.04  # of the width, at both ends
-TIMELINE_TICKS = 4
+TIMELINE_TICKS = 4  # chosen by hand: five times with dates fit under the drawing on a phone
 ALIKE_MIN = 3  # sources that tell of the same share a row from this number on
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
 Numbered = tuple[int, TimelineEntry]
