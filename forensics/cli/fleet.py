@@ -13,8 +13,8 @@ from forensics.cli.progress import is_watched
 
 if TYPE_CHECKING:
     from forensics.database import Database
+    from forensics.fleet.correlated import CorrelatedFailure
     from forensics.fleet.parts import Parts
-    from forensics.fleet.stories import Story
     from forensics.history.incident import Incident
 
 PLAIN_S = 15.0  # between lines of progress where nobody watches
@@ -67,9 +67,9 @@ def _run(
 ) -> None:
     """Everything that can be wrong in the usage is found before a worker starts."""
     from forensics.fleet.cases import cases_in
+    from forensics.fleet.correlated import read_topology
     from forensics.fleet.engine import client_of, reports
     from forensics.fleet.parts import Parts
-    from forensics.fleet.stories import read_topology
     from forensics.fleet.worker import Limits
     from forensics.pipeline import database
 
@@ -108,9 +108,8 @@ def _gather(found: Iterator[Any], parts: "Parts", total: int) -> None:
 
 def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Database", page: Path, cases: int) -> None:
     """The page and a few lines, from all parts that are there."""
-    from forensics.fleet.stories import families_of, stories
+    from forensics.fleet.correlated import correlated_failures, families_of
     from forensics.history.opening import open_store
-    from forensics.history.page import Story as Told
     from forensics.history.page import page as written
     from forensics.history.trend import trend
 
@@ -124,20 +123,20 @@ def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Dat
             yield incident
 
     store.add(each(), at_once=5000)
-    found = stories(store.every(), families_of(knowledge.causes), topology)
+    found = correlated_failures(store.every(), families_of(knowledge.causes), topology)
     said = f"{len(failures):,} cases could not be analysed: {'; '.join(failures[:5])}." if failures else ""
-    stories_shown = tuple(Told(f"{s.family}, {s.label}", str(s)) for s in found)
-    save(written(store, f"{cases:,} cases", None, stories_shown, said), page)
-    for course in trend(store, "cause", 10):
-        print(f"{course.total:>9,}  {course.name}")
-    _stories(found)
+    groups = [(f"{group.family}, {group.label}", str(group)) for group in found]
+    save(written(store, f"{cases:,} cases", None, groups, said), page)
+    for row in trend(store, "cause", 10):
+        print(f"{row.total:>9,}  {row.name}")
+    _print_correlated(found)
     if said:
         print(said, file=sys.stderr)
     print(f"reports in {parts.folder}, page in {page}", file=sys.stderr)
 
 
-def _stories(found: "list[Story]") -> None:
+def _print_correlated(found: "list[CorrelatedFailure]") -> None:
     if found:
         print("\none origin, many incidents")
-    for story in found[:10]:
-        print(f"  {story.family}, {story.label}: {story}")
+    for group in found[:10]:
+        print(f"  {group.family}, {group.label}: {group}")

@@ -1,8 +1,8 @@
-"""What was given to cases: each a name and the paths of its logs.
+"""Find the cases in the given sources: each has a name and the paths of its logs.
 
 ./incidents                        each sub-folder is a case, as for `forensics batch`
-./logs/*.out   --group file        each file is one
-s3://bucket/logs --group 'job-(\\d+)'    files whose paths give the same text for the group are one
+./logs/*.out   --group file        each file is a case
+s3://bucket/logs --group 'job-(\\d+)'    all files whose paths have the same text in the group are a case
 """
 
 import re
@@ -19,7 +19,7 @@ INSTALL_FLEET = "pip install 'training-forensics[fleet]'"
 
 
 class Case(Struct, frozen=True):
-    """One incident. `paths`: as given, or within a URL. `base`: the folder that they are relative to, or that URL."""
+    """One incident. `paths`: of its logs, relative to `base`, which is a folder or a URL."""
 
     name: str
     paths: tuple[str, ...]
@@ -27,14 +27,14 @@ class Case(Struct, frozen=True):
 
 
 def cases_in(sources: Sequence[str], group: str = "folder") -> list[Case]:
-    """All cases in order of name; raises UsageError for a source that is not there, SourceError where there is no case at all."""
+    """All cases in order of name. Raises UsageError for a missing source and SourceError if there is no case at all."""
     pattern = None if group in LAYOUTS else _pattern(group)
     found: list[Case] = []
     for source in sources:
         found += _remote(source, group, pattern) if "://" in source else _local(source, group, pattern)
     found = _distinct(found)
     if not found:
-        raise SourceError("no cases", ", ".join(sources), "each sub-folder is one; --group file makes each file one")
+        raise SourceError("no cases", ", ".join(sources), "each sub-folder is a case; with --group file each file is one")
     return sorted(found, key=lambda c: c.name)
 
 
@@ -42,7 +42,7 @@ def _pattern(group: str) -> "re.Pattern[str]":
     try:
         made = re.compile(group)
     except re.error as error:
-        raise UsageError(f"no regular expression ({error})", "--group", f"or {' or '.join(LAYOUTS)}") from error
+        raise UsageError(f"not a regular expression ({error})", "--group", f"give one, or {' or '.join(LAYOUTS)}") from error
     if not made.groups:
         raise UsageError("the expression has no group", "--group", "put the part that names a case in parentheses")
     return made
@@ -72,10 +72,10 @@ def _remote(source: str, group: str, pattern: "re.Pattern[str] | None") -> list[
     fs, root = open_url(source)
     try:
         files = sorted(fs.find(root))
-    except Exception as error:  # each file system has errors of its own
+    except Exception as error:  # each file system has its own exceptions
         raise UsageError(f"cannot be listed ({type(error).__name__}: {str(error)[:200]})", source) from error
     if not files:
-        raise UsageError("nothing there", source)
+        raise UsageError("no files", source)
     if pattern:
         return _grouped(files, pattern, source)
     if group == "file":
@@ -89,7 +89,7 @@ def _remote(source: str, group: str, pattern: "re.Pattern[str] | None") -> list[
 
 
 def open_url(url: str) -> tuple[Any, str]:
-    """The file system and the path in it; raises UsageError where fsspec, or its part for that scheme, is not installed."""
+    """The file system and the path in it. Raises UsageError if fsspec, or its package for that scheme, is not installed."""
     try:
         from fsspec.core import url_to_fs
 
@@ -109,7 +109,7 @@ def _grouped(files: Iterable[str], pattern: "re.Pattern[str]", base: str) -> lis
 
 
 def _distinct(cases: list[Case]) -> list[Case]:
-    """Each path set once; cases of one name get their folder in front of it."""
+    """The cases, each set of paths once. Cases with the same name are named by their path."""
     unique = list({(c.paths, c.base): c for c in cases}.values())
     names: dict[str, int] = {}
     for c in unique:

@@ -1,7 +1,7 @@
-"""Cases to reports on Dask: a cluster of this machine, a scheduler that runs already, Slurm or Kubernetes.
+"""Analyse cases on Dask: a cluster on this machine, a running scheduler, Slurm or Kubernetes.
 
-Few tasks are given at a time, so that a scheduler holds hundreds and not a million. A worker that is killed costs nothing but
-time: Dask gives its case to another one. A case that kills its worker again and again gets a report that says so.
+Only a few tasks per thread are submitted at a time, so that a scheduler holds hundreds of tasks and not a million. If a worker is
+killed, Dask gives its case to another one. A case that kills its workers repeatedly gets a report that says so.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,17 +12,17 @@ from forensics.core.errors import UsageError
 from forensics.fleet.cases import INSTALL_FLEET, Case
 from forensics.fleet.worker import Analysed, Limits, analyse_case, failed_case
 
-QUIET = {  # of a cluster of this machine: its workers wait for a helper, and there is nothing to sample a hundred times a second
+LOCAL_SETTINGS = {  # on this machine the workers only wait for their helpers: Dask need not sample them 100 times per second
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.tick.interval": "1s",
 }
-TASKS_PER_THREAD = 4  # tasks given for each thread: the next one is there when one is done
+TASKS_PER_THREAD = 4  # submitted at once, so that a thread never waits for its next task
 
 
 @contextmanager
 def client_of(scheduler: str, workers: int | None) -> Iterator[Any]:
-    """A Dask client; what it started ends with the block. Raises UsageError where the scheduler cannot be had."""
+    """A Dask client; a cluster that it started ends with the block. Raises UsageError if the scheduler cannot be used."""
     try:
         import distributed
     except ImportError as error:
@@ -39,19 +39,19 @@ def client_of(scheduler: str, workers: int | None) -> Iterator[Any]:
 
 
 def _cluster(distributed: Any, scheduler: str, workers: int | None) -> Any:
-    """What is started for it; None for a scheduler that runs already."""
+    """A new cluster; None for a scheduler that is already running."""
     if "://" in scheduler:
         return None
     if scheduler == "local":
         import dask
 
-        dask.config.set(QUIET)
+        dask.config.set(LOCAL_SETTINGS)
         return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0)
     try:
         if scheduler == "slurm":
             from dask_jobqueue import SLURMCluster
 
-            cluster = SLURMCluster()  # queue, account, cores and memory are those of Dask's own configuration
+            cluster = SLURMCluster()  # queue, account, cores and memory come from Dask's configuration
         elif scheduler == "k8s":
             from dask_kubernetes.operator import KubeCluster
 
@@ -62,32 +62,32 @@ def _cluster(distributed: Any, scheduler: str, workers: int | None) -> Any:
         what = {"slurm": "dask-jobqueue", "k8s": "dask-kubernetes"}[scheduler]
         raise UsageError(f"{scheduler} needs {what}", "--scheduler", f"pip install {what}") from error
     except ValueError as error:
-        raise UsageError(f"the cluster cannot be had ({error})", scheduler, "see Dask's own configuration") from error
+        raise UsageError(f"the cluster cannot be started ({error})", scheduler, "see Dask's configuration") from error
     cluster.scale(workers or 2)
     return cluster
 
 
 def reports(client: Any, cases: Iterable[Case], limits: Limits) -> Iterator[Analysed]:
-    """Each case's report as soon as it is there, in no order."""
+    """The report of each case as soon as it is ready, in any order."""
     import distributed
 
     waiting = iter(cases)
     given: dict[Any, Case] = {}
     done = distributed.as_completed(with_results=False, raise_errors=False)
 
-    def give(most: int) -> None:
-        for _, case in zip(range(most), waiting, strict=False):
+    def submit(count: int) -> None:
+        for _, case in zip(range(count), waiting, strict=False):
             future = client.submit(analyse_case, case, limits, pure=False, retries=2)
             given[future] = case
             done.add(future)
 
-    give(max(sum(client.nthreads().values()), 1) * TASKS_PER_THREAD)
+    submit(max(sum(client.nthreads().values()), 1) * TASKS_PER_THREAD)
     for future in done:
         case = given.pop(future)
         if future.status == "finished":
             yield future.result()
         else:
             error = future.exception()
-            yield failed_case(case, f"its worker failed again and again ({type(error).__name__})", 0.0, limits)
+            yield failed_case(case, f"its worker failed repeatedly ({type(error).__name__})", 0.0, limits)
         future.release()
-        give(1)
+        submit(1)

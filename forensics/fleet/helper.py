@@ -1,8 +1,9 @@
-"""The process that analyses for one worker: cases on standard input, a JSON line each; reports on standard output.
+"""The process that analyses cases for one worker. Standard input: one JSON line per case; standard output: the reports.
 
-{"name": "run7", "paths": ["incidents/run7"], "base": "/data"}   ->   16 hex digits (length), then the report's JSON
+{"name": "run7", "paths": ["incidents/run7"], "base": "/data"}   ->   16 hex digits (length), then the report as JSON
 
-It has one thread, loads the knowledge once, and lives until its input ends or its worker ends it for a case that takes too much.
+It has one thread and loads the signature database once. It ends when its input ends, or when its worker kills it because a case
+exceeds its limits.
 """
 
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from forensics import pipeline
-from forensics.core.errors import ForensicsError, SourceError
+from forensics.core.errors import ForensicsError
 from forensics.database import Database
 from forensics.fleet.cases import Case, open_url
 from forensics.model import Report, Warning
@@ -21,7 +22,7 @@ from forensics.report import render
 
 
 class HelperRequest(msgspec.Struct, frozen=True):
-    """A case, or with `failure` what happened to it, which its report is to say. `signatures`: folders over the built-in ones."""
+    """A case to analyse; with `failure`, a report that only says why the case failed. `signatures`: folders of own signatures."""
 
     case: Case
     failure: str = ""
@@ -29,38 +30,36 @@ class HelperRequest(msgspec.Struct, frozen=True):
 
 
 def main() -> None:
-    """Answer until the input ends."""
+    """Answer requests until the input ends."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what anything else prints goes elsewhere
+    os.dup2(2, 1)  # other output to stdout goes to stderr, so that it does not mix with the answers
     knowledge: Database | None = None
     for line in sys.stdin.buffer:
-        asked = msgspec.json.decode(line, type=HelperRequest)
-        knowledge = knowledge or pipeline.database(Path(f) for f in asked.signatures)
-        text = render(_report(asked, knowledge), "jsonl").encode()
+        request = msgspec.json.decode(line, type=HelperRequest)
+        knowledge = knowledge or pipeline.database(Path(f) for f in request.signatures)
+        text = render(_report(request, knowledge), "jsonl").encode()
         try:
             answers.write(b"%016x" % len(text) + text)
             answers.flush()
-        except BrokenPipeError:  # the worker is gone; another one does this case again
+        except BrokenPipeError:  # the worker is gone; another one analyses this case
             os._exit(0)
 
 
-def _report(asked: HelperRequest, knowledge: Database) -> Report:
-    case = asked.case
-    if asked.failure:
-        return pipeline.analyze([], case.name, knowledge, [Warning("limit", asked.failure, case.name)])
+def _report(request: HelperRequest, knowledge: Database) -> Report:
+    case = request.case
+    if request.failure:
+        return pipeline.analyze([], case.name, knowledge, [Warning("limit", request.failure, case.name)])
     try:
         if "://" in case.base:
             return _fetched(case, knowledge)
         os.chdir(case.base)
         return pipeline.analyze_paths([Path(p) for p in case.paths], case.name, knowledge, workers=1)
-    except (SourceError, OSError) as error:
-        return pipeline.analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
-    except ForensicsError as error:
+    except (ForensicsError, OSError) as error:
         return pipeline.analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
 
 
 def _fetched(case: Case, knowledge: Database) -> Report:
-    """The report on files of a URL, which are brought into a folder of this machine and leave it again."""
+    """The report on files of a URL, which are downloaded to a temporary folder."""
     fs, root = open_url(case.base)
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         os.chdir(folder)

@@ -1,4 +1,4 @@
-"""Reports to rows in a folder of Parquet parts, each written whole or not at all; a run that was interrupted goes on from them.
+"""Store reports as rows in a folder of Parquet parts. A part is written completely or not at all, so a run can be resumed.
 
 reports.parquet/part-00000.parquet ...    the columns of a history, and: report (JSON), failure, seconds
 """
@@ -13,13 +13,13 @@ from forensics.fleet.worker import Analysed
 from forensics.history.exchange import arrow, report_in, schema, table
 from forensics.history.incident import Incident, incident_of
 
-MORE = (("report", "string"), ("failure", "string"), ("seconds", "float64"))
-MAX_PART_ROWS = 500  # chosen by hand: what is lost when a run is broken off, a minute of one worker's time
-MAX_PART_S = 30.0  # a part is written then at the latest: what a client that is killed loses
+EXTRA_COLUMNS = (("report", "string"), ("failure", "string"), ("seconds", "float64"))
+MAX_PART_ROWS = 500  # chosen by hand: what is lost if a run is interrupted, about a minute of one worker
+MAX_PART_S = 30.0  # a part is written at least so often: a client that is killed loses no more
 
 
 class Parts:
-    """The folder. `done`: the cases that are in it already."""
+    """The folder of parts. `done`: the cases that it holds already."""
 
     def __init__(self, folder: Path, resume: bool) -> None:
         self.folder = folder
@@ -33,12 +33,12 @@ class Parts:
         except OSError as error:
             raise UsageError(f"cannot be written ({error.strerror})", str(folder)) from error
         if written and not resume:
-            raise UsageError("there are reports in it already", str(folder), "go on with --resume, or name another folder")
+            raise UsageError("the folder has reports already", str(folder), "continue with --resume, or name another folder")
         self.count = int(written[-1].stem.split("-")[1]) + 1 if written else 0
         self.done = {name for part in written for name in arrow("parquet").read_table(part, columns=["case"])["case"].to_pylist()}
 
     def add(self, found: Analysed) -> Incident:
-        """Take in a report; writes a part where there are enough, or the last one was written long ago."""
+        """Add a report. Writes a part after MAX_PART_ROWS reports or MAX_PART_S seconds."""
         incident = incident_of(report_in(found.report, found.case), int(time.time()), None)
         self.rows.append((incident, found))
         if len(self.rows) >= MAX_PART_ROWS or time.monotonic() > self.next_time:
@@ -46,7 +46,7 @@ class Parts:
         return incident
 
     def flush(self) -> None:
-        """Write what is held."""
+        """Write the reports that are in memory as a part."""
         if not self.rows:
             return
         pa = arrow("")
@@ -56,17 +56,17 @@ class Parts:
             [f.failure for _, f in self.rows],
             [f.seconds for _, f in self.rows],
         )
-        for (name, kind), values in zip(MORE, columns, strict=True):
+        for (name, kind), values in zip(EXTRA_COLUMNS, columns, strict=True):
             made = made.append_column(pa.field(name, getattr(pa, kind)()), pa.array(values, getattr(pa, kind)()))
         half = self.folder / f".part-{self.count:05d}"
-        arrow("parquet").write_table(made.cast(schema(MORE)), half, compression="zstd")
+        arrow("parquet").write_table(made.cast(schema(EXTRA_COLUMNS)), half, compression="zstd")
         half.rename(self.folder / f"part-{self.count:05d}.parquet")
         self.count += 1
         self.rows = []
         self.next_time = time.monotonic() + MAX_PART_S
 
     def every(self) -> Iterator[tuple[Incident, str]]:
-        """All rows that are written, and why a case failed."""
+        """All rows that are written, each with the reason for which its case failed (empty if it did not)."""
         names = [*Incident.__struct_fields__, "failure"]
         for part in sorted(self.folder.glob("part-*.parquet")):
             for batch in arrow("parquet").ParquetFile(part).iter_batches(columns=names):

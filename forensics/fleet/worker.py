@@ -1,7 +1,7 @@
-"""What runs in a Dask worker: a case to its report, by a helper process that is ended when a case takes too long or too much.
+"""The task of a Dask worker: analyse a case in a helper process, which is killed if the case exceeds its limits.
 
-A thread cannot be ended, and a worker that is killed takes its other work with it. So the worker itself analyses nothing: its
-helper does, and the next case gets a new one.
+A thread cannot be killed, and a killed worker loses its other work. So the worker analyses nothing itself: a helper process does
+it, and after a kill the next case gets a new helper.
 """
 
 import atexit
@@ -19,14 +19,14 @@ import msgspec
 from forensics.fleet.cases import Case
 from forensics.fleet.helper import HelperRequest
 
-HELPER_LOOK_S = 0.05  # between looks at the helper's memory
-LENGTH_FIELD_CHARS = 16  # in front of each answer, its length in bytes as decimal digits
-RENEW_MIB = 112  # a helper that holds more between two cases is replaced: it starts with 50 and grows by 1 a case of a new kind
+MEMORY_POLL_S = 0.05  # between two readings of the helper's memory
+LENGTH_FIELD_CHARS = 16  # hexadecimal digits before each answer: its length in bytes
+MAX_IDLE_MIB = 112  # a helper with more between two cases is replaced; it starts with 50 and grows by 1 per kind of case
 MIB = 1 << 20
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Of one case. `memory_mib`: what the helper holds in all, its knowledge (some 50 MiB) included."""
+    """The limits of one case. `memory_mib`: of the helper in all, including the signature database (some 50 MiB)."""
 
     seconds: float = 600.0
     memory_mib: int = 2048
@@ -34,7 +34,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Analysed(msgspec.Struct, frozen=True):
-    """The report on a case as JSON. `failure`: why it could not be analysed, empty where it could. `seconds`: of the clock."""
+    """The report of a case as JSON. `failure`: why it could not be analysed; empty if it could. `seconds`: elapsed time."""
 
     case: str
     report: bytes
@@ -43,21 +43,21 @@ class Analysed(msgspec.Struct, frozen=True):
 
 
 class OverLimitError(Exception):
-    """The case took too much; its text says what."""
+    """A case exceeded a limit or killed its helper; the text says which."""
 
 
 class Helper:
-    """The process that analyses, started when it is first needed."""
+    """The helper process, started when it is first needed."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, asked: HelperRequest, limits: Limits) -> bytes:
-        """The report; raises OverLimitError, and has ended the process, where it took too much or died."""
+    def ask(self, request: HelperRequest, limits: Limits) -> bytes:
+        """The report; raises OverLimitError, after stopping the process, if it exceeded a limit or died."""
         process = self.process or self._start()
         assert process.stdin and process.stdout
         try:
-            process.stdin.write(msgspec.json.encode(asked) + b"\n")
+            process.stdin.write(msgspec.json.encode(request) + b"\n")
             process.stdin.flush()
             return self._answer(process.stdout, process, limits)
         except OverLimitError:
@@ -68,16 +68,16 @@ class Helper:
             raise OverLimitError("its analysis died") from error
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        made = [sys.executable, "-m", "forensics.fleet.helper"]
-        quiet = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        self.process = subprocess.Popen(made, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | quiet)
+        command = [sys.executable, "-m", "forensics.fleet.helper"]
+        one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | one_thread)
         return self.process
 
     def _answer(self, out: IO[bytes], process: "subprocess.Popen[bytes]", limits: Limits) -> bytes:
         until = time.monotonic() + limits.seconds
         got, needed = b"", LENGTH_FIELD_CHARS
         while len(got) < needed:
-            if select.select([out], [], [], HELPER_LOOK_S)[0]:
+            if select.select([out], [], [], MEMORY_POLL_S)[0]:
                 piece = os.read(out.fileno(), MIB)
                 if not piece:
                     raise OverLimitError(f"its analysis died ({_status(process.wait())})")
@@ -87,22 +87,22 @@ class Helper:
                 continue
             if time.monotonic() > until:
                 raise OverLimitError(f"its analysis took longer than {limits.seconds:g} s and was stopped")
-            if _held(process.pid) > limits.memory_mib * MIB:
-                raise OverLimitError(f"its analysis held more than {limits.memory_mib} MiB of memory and was stopped")
+            if _resident_bytes(process.pid) > limits.memory_mib * MIB:
+                raise OverLimitError(f"its analysis used more than {limits.memory_mib} MiB of memory and was stopped")
         return got[LENGTH_FIELD_CHARS:]
 
     def renew(self) -> None:
-        """End the process where it holds much of the cases that are done; the next one starts another."""
-        if self.process and _held(self.process.pid) > RENEW_MIB * MIB:
+        """Stop the process if it has kept much memory of finished cases; the next case starts a new one."""
+        if self.process and _resident_bytes(self.process.pid) > MAX_IDLE_MIB * MIB:
             self.stop()
 
     def stop(self) -> None:
-        """End the process."""
+        """Kill the process."""
         if self.process:
             self.process.kill()
             self.process.wait()
             for pipe in (self.process.stdin, self.process.stdout):
-                with contextlib.suppress(OSError):  # what was not read yet has nobody to read it
+                with contextlib.suppress(OSError):  # unread data is dropped
                     if pipe:
                         pipe.close()
             self.process = None
@@ -113,7 +113,7 @@ atexit.register(HELPER.stop)
 
 
 def analyse_case(case: Case, limits: Limits) -> Analysed:
-    """The report on `case`; one that took too much gets a report that says so."""
+    """The report of `case`; if it exceeded a limit, a report that says so."""
     start = time.monotonic()
     try:
         report = HELPER.ask(HelperRequest(case, "", limits.signatures), limits)
@@ -124,13 +124,13 @@ def analyse_case(case: Case, limits: Limits) -> Analysed:
 
 
 def failed_case(case: Case, why: str, seconds: float, limits: Limits) -> Analysed:
-    """The report on a case that could not be analysed."""
+    """The report of a case that could not be analysed, which says why."""
     report = HELPER.ask(HelperRequest(case, why, limits.signatures), Limits())
     return Analysed(case.name, report, why, seconds)
 
 
-def _held(pid: int) -> int:
-    """Bytes that the process has in memory; 0 where the system does not tell."""
+def _resident_bytes(pid: int) -> int:
+    """The resident memory of a process; 0 if the system does not report it."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):

@@ -1,11 +1,11 @@
-"""A scheduler's accounting to rows of `jobs` and to the hours that each node worked.
+"""Read a scheduler's accounting: rows for the table `jobs`, and the hours that each node worked.
 
     sacct -a -P -o JobID,JobName,User,State,Start,End,NodeList,ReqMem,Timelimit,AllocTRES --starttime 2026-10-01 > sacct.csv
 
     4711|train|alice|OUT_OF_MEMORY|2026-11-21T10:00:00|2026-11-21T11:30:00|gpu-[0412-0413]|32G|1-00:00:00|gres/gpu=8,node=2
     -> job 4711, run train, asked "--mem 32G" and "--time 1-00:00:00", 8 GPUs, 1.5 hours on each of gpu-0412 and gpu-0413
 
-A file `node,hours` (or `gpu,hours` ...) is an exposure, too.
+A file with the columns `node,hours` (or `gpu,hours` ...) also gives hours of work ("exposure").
 """
 
 import csv
@@ -26,7 +26,7 @@ SACCT_COMMAND = "sacct -a -P -o JobID,JobName,User,State,Start,End,NodeList,ReqM
 
 
 def read_jobs(path: Path) -> list[dict[str, Any]]:
-    """The finished jobs in a file that sacct wrote; steps belong to their jobs. Raises UsageError where columns are missing."""
+    """The finished jobs in a file that sacct wrote, without their steps. Raises UsageError if columns are missing."""
     found = [job_row(row) for row in _rows(path) if "." not in row["JobID"]]
     return [job for job in found if job]
 
@@ -46,7 +46,7 @@ def read_exposure(path: Path) -> dict[str, float]:
 
 
 def expand_nodes(nodes: str) -> list[str]:
-    """`gpu-[01-03,07]` as its names; raises ValueError for what is no such list."""
+    """The names of `gpu-[01-03,07]`, Slurm's host list; raises ValueError for other text or more than MAX_ACCOUNTED_NODES."""
     names: list[str] = []
     for found in HOST_LIST.finditer(nodes):
         head, tail = found["head"], found["tail"] or ""
@@ -62,12 +62,12 @@ def expand_nodes(nodes: str) -> list[str]:
 
 
 def stored_request(each: Iterable[str]) -> str:
-    """What a run was given, as it is stored: `--mem 32G;--time 1:00:00;`."""
+    """The options of a run in the form that is stored: `--mem 32G;--time 1:00:00;`."""
     return "".join(f"{a.replace(';', ',')};" for a in each)
 
 
 def requested_options(stored: str) -> list[str]:
-    """`--mem 32G;--time 1:00:00;` -> [`--mem 32G`, `--time 1:00:00`]; earlier versions stored it without semicolons."""
+    """`--mem 32G;--time 1:00:00;` -> [`--mem 32G`, `--time 1:00:00`]. Earlier versions stored no semicolons."""
     if ";" in stored:
         return stored.rstrip(";").split(";")
     words = stored.split(" ")
@@ -75,7 +75,7 @@ def requested_options(stored: str) -> list[str]:
 
 
 def job_row(row: Mapping[str, str]) -> dict[str, Any] | None:
-    """A row of sacct as one of `jobs`; None for a job that did not end."""
+    """A row of sacct as a row of `jobs`; None for a job that has not ended."""
     try:
         start, end = _seconds(row["Start"]), _seconds(row["End"])
         nodes = expand_nodes(row["NodeList"]) if "None" not in row["NodeList"] else []
@@ -97,7 +97,7 @@ def job_row(row: Mapping[str, str]) -> dict[str, Any] | None:
 
 
 def _seconds(stamp: str) -> int:
-    """Slurm writes local time without a zone; UTC is taken, as for logs without one."""
+    """Seconds since 1970. Slurm writes local time without a zone; it is read as UTC, as in logs without a zone."""
     then = datetime.fromisoformat(stamp)
     return int((then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp())
 
@@ -131,4 +131,4 @@ def _number(text: str, path: Path) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} are no hours", str(path)) from error
+        raise UsageError(f"{text!r} is not a number of hours", str(path)) from error

@@ -1,4 +1,4 @@
-"""Has this been seen before? An Incident and a Store to the `history` of a report.
+"""Find earlier occurrences of an incident in a Store, for the `history` of a report.
 
 seen 7 times since 3 Oct 2026, on 2 nodes; 5 of them on gpu-0412; after --mem 64G it did not return
 """
@@ -12,7 +12,7 @@ from msgspec import Struct
 from sqlalchemy import and_, func, select
 
 from forensics.history.accounting import requested_options
-from forensics.history.fingerprint import in_front
+from forensics.history.fingerprint import before_dash
 from forensics.history.incident import Incident
 from forensics.history.tables import INCIDENT_TABLE, JOBS, RESOLUTIONS
 from forensics.model import History, NodeCount
@@ -22,37 +22,37 @@ if TYPE_CHECKING:
 
     from forensics.history.store import Store
 
-MAX_SEEN_NODES = 20  # chosen by hand: they are named in a sentence of the report; `history` lists all
+MAX_SEEN_NODES = 20  # chosen by hand: a sentence of the report names them; `history` lists all
 MAX_SEEN_JOBS = 20  # as MAX_SEEN_NODES
-MOST_FOLLOWED = 50  # of the latest incidents, whose next run is looked at
-COMPLETED = "COMPLETED"  # the state in which Slurm accounts a job that ended with 0
-UNFINISHED = ("CANCELLED", "PREEMPTED", "REQUEUED", "")  # tell nothing of whether it helped
+MAX_FOLLOWED_INCIDENTS = 50  # the latest ones, whose next run is looked up
+COMPLETED = "COMPLETED"  # Slurm's state of a job with exit status 0
+UNFINISHED = ("CANCELLED", "PREEMPTED", "REQUEUED", "")  # such an end does not show whether a change helped
 Level = Literal["exact", "similar"]
 C, J = INCIDENT_TABLE.c, JOBS.c
 
 
 class NextRun(Struct, frozen=True):
-    """The next run of the same work. `asked`: what it asked for and the one before did not: `--mem 64G`."""
+    """The next run of the same program. `changed`: the options that the failed run did not have: `--mem 64G`."""
 
-    ended: str  # well | same | other
-    asked: str
+    ended: str  # well | same (the same failure) | other
+    changed: str
 
 
 def seen_before(store: "Store", incident: Incident) -> History:
-    """What `store` knows of other incidents like this one: those of the exact fingerprint, else those of the similar one."""
+    """The other incidents in `store` with the same exact fingerprint; if there are none, with the same similar one."""
     with store.engine.connect() as connection:
         own = connection.execute(select(C.id).where(C.key == incident.key)).scalar()
         levels: tuple[Level, ...] = ("exact", "similar")
         for level in levels:
             alike = and_(condition_alike(incident, level), C.id != (own or -1))
-            asked = select(C.node, func.count(), func.min(C.time), func.max(C.time)).where(alike).group_by(C.node)
-            if found := connection.execute(asked).all():
-                return _told(connection, incident, level, alike, found)
+            query = select(C.node, func.count(), func.min(C.time), func.max(C.time)).where(alike).group_by(C.node)
+            if found := connection.execute(query).all():
+                return _history(connection, incident, level, alike, found)
         return History(incident.exact, incident.similar, note=_note(connection, incident))
 
 
 def condition_alike(incident: Incident, level: str) -> Any:
-    """The condition for all that are like it, itself among them; `level`: exact, or else similar."""
+    """The SQL condition for incidents with the same fingerprint, itself included. `level`: exact or similar."""
     return (
         and_(C.similar == incident.similar, condition_exact(incident.exact))
         if level == "exact"
@@ -61,13 +61,13 @@ def condition_alike(incident: Incident, level: str) -> Any:
 
 
 def condition_exact(exact: str) -> Any:
-    """The condition for the same exact fingerprint; where one of the two has no dash, by the part in front of it."""
-    start = in_front(exact)
+    """The SQL condition for the same exact fingerprint. If one of the two has no dash, the parts before the dash are compared."""
+    start = before_dash(exact)
     return C.exact.in_((exact, start)) if exact != start else C.exact.startswith(start)
 
 
-def _told(connection: "Connection", incident: Incident, level: Level, alike: Any, found: Sequence[Any]) -> History:
-    """`found`: node, count, first and last time, a row a node."""
+def _history(connection: "Connection", incident: Incident, level: Level, alike: Any, found: Sequence[Any]) -> History:
+    """The History from `found`: a row (node, count, first time, last time) for each node."""
     nodes = sorted((NodeCount(node, seen) for node, seen, _, _ in found if node), key=lambda n: (-n.seen, n.name))
     latest = select(C.job).where(alike, C.job != "").order_by(C.time.desc()).limit(5 * MAX_SEEN_JOBS)
     return History(
@@ -90,10 +90,9 @@ def _note(connection: "Connection", incident: Incident) -> str:
 
 
 def next_runs(connection: "Connection", incident: Incident, alike: Any) -> list[NextRun]:
-    """The next run after each of the latest incidents, where another than that of `incident` is known: of the same job name, or
-    else script."""
-    asked = select(C.time, C.job, C.run, C.user).where(alike, C.run != "").order_by(C.time.desc()).limit(MOST_FOLLOWED)
-    each = (_next(connection, incident, row) for row in connection.execute(asked).all())
+    """The next run, of the same job name or script, after each of the latest incidents; never the run of `incident` itself."""
+    query = select(C.time, C.job, C.run, C.user).where(alike, C.run != "").order_by(C.time.desc()).limit(MAX_FOLLOWED_INCIDENTS)
+    each = (_next(connection, incident, row) for row in connection.execute(query).all())
     return [following for following in each if following]
 
 
@@ -110,14 +109,14 @@ def _next(connection: "Connection", incident: Incident, row: Any) -> NextRun | N
 
 
 def _ended(connection: "Connection", incident: Incident, after: Any) -> str:
-    """How that job ended. A report on it says more than its state: a script goes on after a step that was killed."""
-    asked = select(C.similar).where(C.job == after.job, C.verdict == "crash").limit(MOST_FOLLOWED)
-    found = connection.execute(asked).scalars().all()
+    """How the job `after` ended. Its reports count more than its state: a job script may continue after a step was killed."""
+    query = select(C.similar).where(C.job == after.job, C.verdict == "crash").limit(MAX_FOLLOWED_INCIDENTS)
+    found = connection.execute(query).scalars().all()
     return "same" if incident.similar in found else "well" if not found and after.state == COMPLETED else "other"
 
 
 def _next_report(connection: "Connection", incident: Incident, row: Any) -> NextRun | None:
-    """Without accounting: the next report on the same work."""
+    """The next run as the next report shows it, if there is no accounting."""
     later = (
         select(C.verdict, C.similar, C.key)
         .where(C.run == row.run, C.user == row.user, C.time > row.time)
@@ -131,21 +130,21 @@ def _next_report(connection: "Connection", incident: Incident, row: Any) -> Next
 
 
 def what_helped(each: list[NextRun]) -> str:
-    """What the next runs tell in a clause; empty where none is known.
+    """A clause on how the next runs ended; empty if none is known.
 
-    A change is named where runs with it did not end the same way; else how many of the next runs ended so.
+    It names the change of options that most often ended well, else how many of the next runs failed in the same way.
     """
     if not each:
         return ""
-    changed = Counter(n.asked for n in each if n.asked and n.ended == "well")
-    for asked, well in changed.most_common(1):
-        runs = [n for n in each if n.asked == asked]
+    changed = Counter(n.changed for n in each if n.changed and n.ended == "well")
+    for change, well in changed.most_common(1):
+        runs = [n for n in each if n.changed == change]
         again = sum(n.ended == "same" for n in runs)
         if not again:
-            return f"after {asked} it did not return" + (
+            return f"after {change} it did not return" + (
                 f" ({well} of {len(runs)} next runs ended well)" if len(runs) > 1 else ""
             )
-        return f"after {asked} it returned in {again} of {len(runs)} next runs"
+        return f"after {change} it returned in {again} of {len(runs)} next runs"
     same, well = (sum(n.ended == kind for n in each) for kind in ("same", "well"))
     runs_text = f"{len(each)} next run{'s' if len(each) > 1 else ''}"
     if same:

@@ -1,11 +1,11 @@
-"""A captured run to what a history knows a run by: its name, where it ran, what it was given, how it ended.
+"""A captured run as a row of `jobs`: its name, its node, its options, how it ended.
 
     run.json   {"command": {"arguments": ["python", "train.py", "--batch-size", "32", "--name", "alice"], "pid": 4711 ...}, ...
                 "groups": [{"own": true, "limit_bytes": 419430400 ...}], "host": {"name": "gpu-0412"}, "status": {"exit_code": 1}}
     ->  run train.py, job 20261122T181534-4711@gpu-0412, asked "a memory limit of 400 MiB" and "--batch-size 32", FAILED
 
-Of the command line only the script's name is taken, and options whose value is a number or the name of a precision: others may
-name persons.
+Of the command line only the script's name and options with a number or a precision as their value are stored: other values may be
+names of persons.
 """
 
 import contextlib
@@ -25,19 +25,19 @@ MARK = "run.json"
 SCRIPT_ARGUMENT_PATTERN = lazy.regex(r"[^\s;'\"]+\.(?:py|sh|ipynb|jl|R|pl|lua)")
 ARGUMENT_PATTERN = lazy.regex(r"--?[A-Za-z][\w.-]{0,60}")
 PLAIN_VALUE_PATTERN = lazy.regex(r"[+-]?\d[\w.:+-]{0,15}|true|false|bf16|fp\d{1,2}|tf32|int8", re.IGNORECASE)
-BY_SOMEBODY = (1, 2, 15)  # signals that a user or a scheduler sends: such an end tells nothing of whether a change helped
+UNINFORMATIVE_SIGNALS = (1, 2, 15)  # a user or a scheduler sends them: such an end does not show whether a change helped
 MIB = 1 << 20
 
 
 class CapturedRun(Struct, frozen=True):
-    """`known`: what its incidents are stored with. `job`: its row in the table of jobs."""
+    """`known`: the facts that are stored with its incidents. `job`: its row in the table of jobs."""
 
     known: RunFacts
     job: dict[str, Any]
 
 
 def captured_run(folder: Path) -> CapturedRun | None:
-    """The run that the bundle in `folder` is of; None where that is no bundle, or one of a run whose end it does not tell."""
+    """The run of the bundle in `folder`; None if it is not a bundle or its run has no recorded end."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
         run_record = json.loads((folder / MARK).read_bytes())
         if not run_record["command"]["arguments"] or not run_record["end"]:
@@ -65,7 +65,7 @@ def _known(run_record: dict[str, Any]) -> RunFacts:
 
 
 def name_of(arguments: list[str]) -> str:
-    """`train.py` of `torchrun --nproc-per-node 8 /home/u/train.py`, `pkg.train` of `python -m pkg.train`; else the program."""
+    """`train.py` for `torchrun --nproc-per-node 8 /home/u/train.py`, `pkg.train` for `python -m pkg.train`; else the program."""
     for before, word in zip(["", *arguments], arguments, strict=False):
         if before == "-m" and re.fullmatch(r"[\w.]+", word):
             return word
@@ -77,21 +77,21 @@ def name_of(arguments: list[str]) -> str:
 
 
 def _given(run_record: dict[str, Any]) -> list[str]:
-    """The memory limit of its own group, and the plain options of its command."""
+    """The memory limit of the run's own cgroup, and the options of its command with harmless values."""
     limits = [g["limit_bytes"] for g in run_record.get("groups", ()) if g.get("own") and g.get("limit_bytes")]
     given = [f"a memory limit of {limits[0] / MIB:.0f} MiB"] if limits else []
     words = [str(a) for a in run_record["command"]["arguments"]]
-    for word, behind in zip(words, [*words[1:], ""], strict=False):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         name, equal, value = word.partition("=")
-        value = value if equal else behind
+        value = value if equal else following
         if ARGUMENT_PATTERN.fullmatch(name) and PLAIN_VALUE_PATTERN.fullmatch(value):
             given.append(f"{name} {value}")
     return given
 
 
 def _state(status: dict[str, Any]) -> str:
-    """As a scheduler would say."""
+    """The end in the words of Slurm's job states."""
     if status.get("exit_code") == 0:
         return "COMPLETED"
-    stopped = status.get("signal") in BY_SOMEBODY or status.get("exit_code") in [128 + s for s in BY_SOMEBODY]
+    stopped = status.get("signal") in UNINFORMATIVE_SIGNALS or status.get("exit_code") in [128 + s for s in UNINFORMATIVE_SIGNALS]
     return "CANCELLED" if stopped else "FAILED"

@@ -1,7 +1,7 @@
-"""Incidents from files and to files: reports as JSON lines, tables as Parquet, CSV or JSON lines.
+"""Import and export incidents: reports as JSON lines; tables as Parquet, CSV or JSON lines.
 
 reports.jsonl (as `forensics batch` writes)   -> Incidents
-incidents.parquet (of a store or a fleet)     -> Incidents, and back; DuckDB and pandas read it as it is
+incidents.parquet (of a store or a fleet)     -> Incidents, and back; DuckDB and pandas can read it
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,14 +14,14 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.errors import UsageError
+from forensics.core.text import spreadsheet_safe
 from forensics.history.fingerprint import masked
 from forensics.history.incident import Incident, RunFacts, incident_of, pseudonym
 from forensics.history.opening import INSTALL_EXTRA
 from forensics.model import Report
 from forensics.report.reading import read_report
 
-ROWS_PER_GROUP = 50_000  # of a group in a Parquet file, and of a piece in memory
-# A line is a report; read in pieces, so that a file without line ends does not fill memory at once.
+ROWS_PER_GROUP = 50_000  # of a row group in a Parquet file: so many are held in memory
 MAX_JSON_LINE_BYTES = 512 << 20
 PSEUDONYM = lazy.regex(r"(?:case|run|user)-[0-9a-f]{8}\Z|\Z")
 INCIDENT_FIELDS = Incident.__struct_fields__
@@ -29,7 +29,7 @@ EXCHANGE_SUFFIXES = (".parquet", ".csv", ".jsonl")
 
 
 def incidents_in(path: Path, now: int, salt: bytes | None, known: RunFacts) -> Iterator[Incident]:
-    """What `path` holds: reports in JSON or JSON lines, or the rows of a Parquet file or of a folder of them."""
+    """The incidents in `path`: of reports in JSON or JSON lines, or of the rows of a Parquet file or a folder of them."""
     if path.is_dir() or path.suffix == ".parquet":
         for row in _parquet_rows(path):
             yield _without_names(row, salt) if salt else row
@@ -39,13 +39,13 @@ def incidents_in(path: Path, now: int, salt: bytes | None, known: RunFacts) -> I
 
 
 def _without_names(row: Incident, salt: bytes) -> Incident:
-    """A row that may have names in it, for a history that keeps none; of the line only its template stays."""
+    """A row for a history that keeps no names: names become pseudonyms, and the line becomes its template."""
     names = {n: v if PSEUDONYM.match(v := getattr(row, n)) else pseudonym(n, v, salt) for n in ("case", "run", "user")}
     return replace(row, **names, line=row.line if PSEUDONYM.match(row.case) else masked(row.line))
 
 
 def reports_in(path: Path) -> Iterator[Report]:
-    """The reports in a file, one at a time; raises UsageError with the line of the first that is none."""
+    """The reports in a file, one at a time. Raises UsageError, with its line, for the first line that is not a report."""
     try:
         with path.open("rb") as file:
             yield from _reports(file, str(path))
@@ -57,13 +57,13 @@ def _reports(file: IO[bytes], name: str) -> Iterator[Report]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_JSON_LINE_BYTES), b""), 1):
         if not line.strip():
             continue
-        if number == 1 and line.strip() == b"{":  # one document over many lines
+        if number == 1 and line.strip() == b"{":  # one indented document, not JSON lines
             line += file.read(MAX_JSON_LINE_BYTES)
         yield report_in(line, f"{name}:{number}")
 
 
 def report_in(text: bytes, name: str) -> Report:
-    """The report in one JSON document; raises UsageError where it is none."""
+    """The report in one JSON document; raises UsageError for another document."""
     try:
         if b'"forensics-report/1"' in text[:200]:
             found = msgspec.json.decode(text, type=Report)
@@ -71,7 +71,9 @@ def report_in(text: bytes, name: str) -> Report:
                 return found
         return read_report(msgspec.json.decode(text), name)
     except (ValueError, RecursionError) as error:
-        raise UsageError("this is no report", name, "give what `forensics batch` or `analyze --format json` wrote") from error
+        raise UsageError(
+            "this is not a report", name, "give the output of `forensics batch` or `analyze --format json`"
+        ) from error
 
 
 def _parquet_rows(path: Path) -> Iterator[Incident]:
@@ -80,19 +82,21 @@ def _parquet_rows(path: Path) -> Iterator[Incident]:
         found = dataset.dataset(path, format="parquet", exclude_invalid_files=False)
         missing = set(INCIDENT_FIELDS) - set(found.schema.names)
         if missing:
-            raise UsageError(f"no column {', '.join(sorted(missing))}", str(path), "give what `history export` or `fleet` wrote")
+            advice = "give the output of `history export` or `fleet`"
+            raise UsageError(f"no column {', '.join(sorted(missing))}", str(path), advice)
         for batch in found.to_batches(columns=list(INCIDENT_FIELDS)):
             for row in batch.to_pylist():
                 yield msgspec.convert(row, Incident)
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        raise UsageError("this is no table of incidents", str(path)) from error
+        raise UsageError("this is not a table of incidents", str(path)) from error
 
 
 def export(incidents: Iterable[Incident], path: Path) -> int:
-    """Write all of them to `path`; the suffix tells the form. Returns how many; raises UsageError where it cannot be written."""
+    """Write the incidents to `path` in the format of its suffix and return their number. Raises UsageError for another suffix or
+    an unwritable path."""
     if path.suffix not in EXCHANGE_SUFFIXES:
         raise UsageError(
-            f"unknown form {path.suffix!r}", str(path), f"name it {', '.join('history' + f for f in EXCHANGE_SUFFIXES)}"
+            f"unknown format {path.suffix!r}", str(path), f"name it {', '.join('history' + f for f in EXCHANGE_SUFFIXES)}"
         )
     try:
         return {".parquet": _to_parquet, ".csv": _to_csv, ".jsonl": _to_lines}[path.suffix](incidents, path)
@@ -117,13 +121,8 @@ def _to_csv(incidents: Iterable[Incident], path: Path) -> int:
         writer = csv.writer(file)
         writer.writerow(INCIDENT_FIELDS)
         for count, incident in enumerate(incidents, 1):  # noqa: B007
-            writer.writerow([_harmless(v) for v in msgspec.structs.astuple(incident)])
+            writer.writerow([spreadsheet_safe(v) for v in msgspec.structs.astuple(incident)])
     return count
-
-
-def _harmless(value: object) -> object:
-    """A text that a spreadsheet would take for a formula, behind a quotation mark."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
 
 
 def _to_lines(incidents: Iterable[Incident], path: Path) -> int:
@@ -135,7 +134,7 @@ def _to_lines(incidents: Iterable[Incident], path: Path) -> int:
 
 
 def arrow(module: str) -> Any:
-    """A module of pyarrow; raises UsageError where that is not installed."""
+    """A module of pyarrow; raises UsageError if pyarrow is not installed."""
     import importlib
 
     try:
@@ -145,17 +144,17 @@ def arrow(module: str) -> Any:
 
 
 def schema(more: Sequence[tuple[str, str]] = ()) -> Any:
-    """The columns of a table of incidents, in their order, and `more` of them (name, type)."""
+    """The columns of a table of incidents, in their order, and the columns `more` as (name, type)."""
     pa = arrow("")
-    whole, real = ("time", "added"), ("probability", "gpu_hours")
-    kinds: Mapping[str, str] = {**dict.fromkeys(whole, "int64"), **dict.fromkeys(real, "float64"), "dated": "bool_"}
+    integers, floats = ("time", "added"), ("probability", "gpu_hours")
+    kinds: Mapping[str, str] = {**dict.fromkeys(integers, "int64"), **dict.fromkeys(floats, "float64"), "dated": "bool_"}
     return pa.schema(
         [(n, getattr(pa, kinds.get(n, "string"))()) for n in INCIDENT_FIELDS] + [(n, getattr(pa, k)()) for n, k in more]
     )
 
 
 def table(incidents: Sequence[Incident]) -> Any:
-    """A table of pyarrow, a row an incident."""
+    """A pyarrow table with one row per incident."""
     pa = arrow("")
     columns = {name: [getattr(i, name) for i in incidents] for name in INCIDENT_FIELDS}
     return pa.table(columns, schema=schema())

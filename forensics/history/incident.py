@@ -1,7 +1,7 @@
-"""A Report to the row that is remembered of it: what failed, where, whose it was, and by what it is known again.
+"""The row that a history stores for a Report: what failed, on which node and device, in which job, and its fingerprints.
 
-Nodes and devices stay as they are: which of them fails is what a history is asked. Persons do not: users, job names, scripts and
-cases become keyed pseudonyms (`user-3fa9c1d2`), which are equal for equal names in one store and tell nothing outside of it.
+Names of nodes and devices are stored, because a history must find those that fail. Names of users, jobs, scripts and cases become
+keyed pseudonyms (`user-3fa9c1d2`): equal names have equal pseudonyms in one store, and other stores have other ones.
 """
 
 import hashlib
@@ -12,23 +12,23 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.history.fingerprint import DIGITS_PATTERN, OTHERS_CODE, decisive, fingerprint_of, in_front, reduced
+from forensics.history.fingerprint import DIGITS_PATTERN, OTHERS_CODE, before_dash, decisive, fingerprint_of, reduced
 from forensics.model import Finding, Proof, Report
 
 MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
-CASE_CHARS = 6  # a shorter name of a case is a word of the log as well
+CASE_CHARS = 6  # a shorter case name may be an ordinary word of the log
 HOME = lazy.regex(r"[/\\](?:home|Users)[/\\](?P<user>[A-Za-z_][\w.-]*)[/\\]")
 HOSTS = ("host", "node")
-LOCAL_NAMES = ("", "localhost", "127.0.0.1", "::1")  # every machine's name for itself
-GPU_NAME_FACTS = ("uuid", "serial", "pci")  # the surest name of a GPU first; an index means nothing without its node
+LOCAL_NAMES = ("", "localhost", "127.0.0.1", "::1")  # they do not identify a machine
+GPU_NAME_FACTS = ("uuid", "serial", "pci")  # the most specific name of a GPU first
 SLURM_STEP = lazy.regex(r"(?:Slurm (?:step|job) )?(?P<job>\d+(?:_\d+)?)(?:\.\w+)?")
 
 
 class Incident(Struct, frozen=True, omit_defaults=True):
-    """One remembered report. Times are seconds since 1970, UTC; `dated`: `time` is from the logs, else it is when it was added.
+    """One stored report. Times are seconds since 1970, UTC. `dated`: `time` is from the logs; else it is the time of storing.
 
-    `key`: the same report added again has the same. `line`: the decisive line, names hidden unless the store keeps them.
-    `run`: job name or script, by which the next run of the same work is found. `gpu_hours`: what the job had used, where known.
+    `key`: equal for the same report. `line`: the decisive line, with names hidden unless the store keeps them. `run`: job name or
+    script, by which the next run of the same program is found. `gpu_hours`: used by the job, if known.
     """
 
     key: str
@@ -56,13 +56,13 @@ class Incident(Struct, frozen=True, omit_defaults=True):
 
     @property
     def month(self) -> int:
-        """`202611`."""
+        """Year and month as `202611`, UTC."""
         then = datetime.fromtimestamp(self.time, UTC)
         return then.year * 100 + then.month
 
 
 class RunFacts(Struct, frozen=True):
-    """What is known of a run beside its logs; empty where nothing is."""
+    """Facts of a run from other sources than its logs; empty if unknown."""
 
     node: str = ""
     job: str = ""
@@ -77,11 +77,11 @@ def incident_of(report: Report, now: int, salt: bytes | None, known: RunFacts | 
     less = reduced(report)
     first = report.causes[0]
     run = known.run or _run(first)
-    prints = fingerprint_of(less, _kept(run, salt))
+    prints = fingerprint_of(less, _run_in_fingerprint(run, salt))
     line, hidden_line = decisive(first), decisive(less.causes[0])
     time = _time(report, line)
     node, job = _node(report, first) or known.node, known.job or _job(report, first)
-    said = (hidden_line if salt else line) if line else None
+    stored_line = (hidden_line if salt else line) if line else None
     user = known.user or str(first.facts.get("user", "")) or _user(first, line)
     return Incident(
         key=_key(report, prints.exact, line, time, node, job),
@@ -95,7 +95,7 @@ def incident_of(report: Report, now: int, salt: bytes | None, known: RunFacts | 
         probability=first.probability,
         exact=prints.exact,
         similar=prints.similar,
-        line=_shown(said.text, report.case if salt else "") if said else "",
+        line=_shown(stored_line.text, report.case if salt else "") if stored_line else "",
         node=node,
         **_devices(first, node),
         job=job,
@@ -107,32 +107,32 @@ def incident_of(report: Report, now: int, salt: bytes | None, known: RunFacts | 
 
 
 def pseudonym(kind: str, name: str, salt: bytes | None) -> str:
-    """`user-3fa9c1d2` for `alice`; `name` itself without a salt, and where it is empty."""
+    """`user-3fa9c1d2` for `alice`; `name` itself if it is empty or `salt` is None."""
     if not name or salt is None:
         return name
     return f"{kind}-{hmac.new(salt, f'{kind}:{name}'.encode('utf-8', 'replace'), hashlib.sha256).hexdigest()[:8]}"
 
 
-def _kept(run: str, salt: bytes | None) -> str:
-    """What of a run's name may be in a fingerprint, which is no secret: nothing that can be guessed without the store's key."""
+def _run_in_fingerprint(run: str, salt: bytes | None) -> str:
+    """The run's name for its fingerprint. Fingerprints are not secret, so it is a pseudonym that needs the store's key."""
     return pseudonym("run", DIGITS_PATTERN.sub("<n>", run), salt)
 
 
 def _shown(text: str, case: str) -> str:
-    """The line, cut; where names are hidden without that of the case, which may tell the job's."""
+    """The line, shortened, without the name of the case, which may be the name of a job. `case`: empty if names are kept."""
     return (text.replace(case, "<case>") if len(case) >= CASE_CHARS else text).strip()[:MAX_STORED_LINE_CHARS]
 
 
 def _key(report: Report, exact: str, line: Proof | None, time: datetime | None, node: str, job: str) -> str:
-    """Of the same lines read again the same. Lines without a time are distinguished by case and place."""
+    """Equal for reports of the same lines. Lines without a time are distinguished by case and source."""
     place = (line.source, line.line, line.text) if line else ("", 0, "")
     name = place[0].rsplit("/", 1)[-1] if time else f"{report.case}/{place[0]}"
-    parts = (in_front(exact), report.verdict, time.isoformat() if time else "", node, job, name, *map(str, place[1:]))
+    parts = (before_dash(exact), report.verdict, time.isoformat() if time else "", node, job, name, *map(str, place[1:]))
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def _time(report: Report, line: Proof | None) -> datetime | None:
-    """When it happened: of the decisive line, else of the incident, else of the last line that was read."""
+    """The time of the decisive line, else of the incident, else of the last line of the logs."""
     if line and line.time:
         return line.time
     for incident in report.incidents[:1]:
@@ -142,7 +142,7 @@ def _time(report: Report, line: Proof | None) -> datetime | None:
 
 
 def _node(report: Report, first: Finding) -> str:
-    """The machine whose fault it was: as the evidence says, else the only one of the incident; empty where several are named."""
+    """The node that the evidence names, else the only host of the incident; empty if several are named."""
     stated = next((str(first.facts[n]) for n in HOSTS if n in first.facts and first.facts[n] not in LOCAL_NAMES), "")
     named = [h for i in report.incidents[:1] for h in i.hosts if h not in LOCAL_NAMES]
     return stated or (named[0] if len(named) == 1 else "")
@@ -157,7 +157,7 @@ def _job(report: Report, first: Finding) -> str:
 
 
 def _run(first: Finding) -> str:
-    """What was run: the job's name, else the program's own file."""
+    """The name of the job, else the file of the program."""
     for name in ("job_name", "program", "file", "python_file"):
         path = str(first.facts.get(name, ""))
         if path and not OTHERS_CODE.search(path):
@@ -171,7 +171,7 @@ def _user(first: Finding, line: Proof | None) -> str:
 
 
 def _devices(first: Finding, node: str) -> dict[str, str]:
-    """Units below a node, each with the node's name in front where its own means nothing without it."""
+    """The parts of a node. A name that is unique only within its node gets the node's name in front."""
     facts = {k: str(v) for k, v in first.facts.items()}
     gpu = next((facts[n] for n in GPU_NAME_FACTS if facts.get(n)), "")
     at = f"{node}/" if node else ""

@@ -1,15 +1,17 @@
-"""Units that fail more often than the others of their fleet: nodes, GPUs, DIMMs, links, switches.
+"""Lemons: nodes, GPUs, DIMMs, links and switches that fail more often than the rest of their fleet.
 
-Counted are separate jobs that a machine's own fault ended (gpu_hardware, host_hardware ...) with the unit at fault; a victim,
-whose peer was lost or timed out, never counts against its node.
+Counted are separate jobs that a hardware fault (gpu_hardware, host_hardware ...) of the unit ended. A job that only lost a peer
+does not count against its node.
 
-With exposure (hours of work by unit) each unit's count k is tested against the fleet's rate r with P(K >= k), K ~ Poisson(r *
-hours), one-sided; Benjamini-Hochberg over all units keeps the expected share of false ones at most FALSE_SHARE. The rate that is
-reported is shrunken towards the fleet's: a gamma prior fitted to all units by moments, its posterior mean and 90 % interval.
+With exposure (hours of work of each unit) the count k of a unit is tested against the fleet's rate r: P(K >= k) with K ~
+Poisson(r * hours), one-sided. The Benjamini-Hochberg procedure over all units keeps the expected share of false lemons below
+FALSE_SHARE. The fleet's rate is that of the units which are not lemons; it is estimated repeatedly until the lemons no longer
+change. The reported rate of a unit is shrunken towards the fleet's: posterior mean and 90 % interval under a gamma prior,
+fitted by moments.
 
-Without exposure only counts can be given: a node that fails twice as often may have worked twice as much.
+Without exposure only counts are given: a node that fails twice as often may have worked twice as much.
 
-Sources: Benjamini, Hochberg 1995; the fleet's rate is that of the units without the candidates, estimated again until it stands.
+Source: Benjamini and Hochberg 1995.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,20 +29,19 @@ if TYPE_CHECKING:
 
 UNIT_KINDS = ("node", "gpu", "dimm", "link", "switch")
 FALSE_SHARE = 0.05  # of the units called lemons, in expectation
-LEAST_JOBS = 3  # two may be one story: a job and its restart
+MIN_FAILED_JOBS = 3  # two may be one fault: a job and its restart
 CONFIDENCE_LEVEL = 0.90  # of the interval of a rate
-ROUNDS = 10  # the rate of the rest stands after two or three
-RATE_HOURS = 1000  # rates are told for a thousand hours, six weeks: of an hour they would be unreadably small
-MOST_TOLD = 500  # units whose causes are looked up
+MAX_ROUNDS = 10  # the rate of the fleet converges in two or three
+RATE_HOURS = 1000  # rates are given per thousand hours, six weeks: per hour they would be unreadably small
+MAX_UNITS_WITH_CAUSES = 500  # units whose causes are looked up
 C = INCIDENT_TABLE.c
 
 
 class Unit(Struct, frozen=True):
-    """One unit. `jobs`: separate ones that its fault ended. `causes`: the most frequent first, of the first MOST_TOLD units.
+    """One unit. `jobs`: the separate jobs that its faults ended. `causes`: the most frequent first.
 
-    The rest needs exposure.
-
-    `rate`, `low`, `high`: per 1,000 hours, shrunken. `p`: of so many or more by chance; `q`: over all units (Benjamini-Hochberg).
+    The other fields need exposure. `rate`, `low`, `high`: failures per 1,000 hours, shrunken. `p`: probability of so many or more
+    failures by chance; `q`: the same corrected for the number of units (Benjamini-Hochberg).
     """
 
     name: str
@@ -56,9 +57,9 @@ class Unit(Struct, frozen=True):
 
 
 class Lemons(Struct, frozen=True):
-    """All units with a fault of their own, the worst first. `note`: what the reader has to know of it.
+    """All units with a fault of their own, the worst first. `note`: a remark for the reader.
 
-    `fleet_rate`: per 1,000 hours of the ordinary ones; None without exposure.
+    `fleet_rate`: failures per 1,000 hours of the units that are not lemons; None without exposure.
     """
 
     unit: str
@@ -70,15 +71,14 @@ class Lemons(Struct, frozen=True):
 def lemons(
     store: "Store", machine_causes: Iterable[str], exposure: Mapping[str, float] | None = None, unit: str = "node", since: int = 0
 ) -> Lemons:
-    """The units of that kind. `machine_causes`: ids of the causes that are the machine's own. `exposure`: hours by unit."""
+    """The units of the kind `unit`. `machine_causes`: ids of the hardware causes. `exposure`: hours of work by unit. `since`:
+    seconds since 1970."""
     if unit not in UNIT_KINDS:
         raise UsageError(f"no unit {unit!r}", "history nodes", f"choose one of {', '.join(UNIT_KINDS)}")
     causes = sorted(machine_causes)
     found = _counted(store, causes, unit, since)
     if not exposure:
-        note = (
-            "exposure is unknown: how much each worked was not given, so counts are told and no rate; give --exposure sacct.csv"
-        )
+        note = "the hours of work are unknown, so there are counts and no rates; give --exposure sacct.csv"
         made = Lemons(unit, tuple(sorted(found.values(), key=lambda u: (-u.jobs, u.name))), None, note)
     else:
         made = test_units(found, exposure, unit)
@@ -86,7 +86,7 @@ def lemons(
 
 
 def _counted(store: "Store", machine_causes: Iterable[str], unit: str, since: int) -> dict[str, Unit]:
-    """Separate jobs by unit; an incident without a job's number is a job of its own."""
+    """The number of separate jobs by unit; an incident without a job number counts as one job."""
     name, count = C[unit], func.count()
     counted = [C.cause.in_(sorted(machine_causes)), C.verdict == "crash", name != "", *([C.time >= since] if since else [])]
     separate = select(name.label("name"), C.job).where(*counted, C.job != "").distinct().subquery()
@@ -96,27 +96,27 @@ def _counted(store: "Store", machine_causes: Iterable[str], unit: str, since: in
     )
     jobs: dict[str, int] = {}
     with store.engine.connect() as connection:
-        for asked in each:
-            for unit_name, found in connection.execute(asked):
+        for query in each:
+            for unit_name, found in connection.execute(query):
                 jobs[unit_name] = jobs.get(unit_name, 0) + found
     return {n: Unit(n, k, ()) for n, k in jobs.items()}
 
 
 def _with_causes(store: "Store", found: Lemons, machine_causes: Iterable[str], since: int) -> Lemons:
-    """The causes of the units that may be shown; looking up all would take longer than everything else."""
-    listed = {u.name for u in found.units[:MOST_TOLD]}
+    """`found` with the causes of its first units; looking up those of all would take longer than everything else."""
+    listed = {u.name for u in found.units[:MAX_UNITS_WITH_CAUSES]}
     name, count = C[found.unit], func.count()
-    asked = select(name, C.cause).where(name.in_(sorted(listed)), C.cause.in_(sorted(machine_causes)), C.verdict == "crash")
-    asked = (asked.where(C.time >= since) if since else asked).group_by(name, C.cause).order_by(count.desc(), C.cause)
+    query = select(name, C.cause).where(name.in_(sorted(listed)), C.cause.in_(sorted(machine_causes)), C.verdict == "crash")
+    query = (query.where(C.time >= since) if since else query).group_by(name, C.cause).order_by(count.desc(), C.cause)
     causes: dict[str, list[str]] = {}
     with store.engine.connect() as connection:
-        for unit_name, cause in connection.execute(asked):
+        for unit_name, cause in connection.execute(query):
             causes.setdefault(unit_name, []).append(cause)
     return replace(found, units=tuple(replace(u, causes=tuple(causes.get(u.name, ()))) for u in found.units))
 
 
 def test_units(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: str = "node") -> Lemons:
-    """Each unit against the fleet's rate. Units without hours are listed and not tested."""
+    """Test each unit against the fleet's rate. Units without hours are listed and not tested."""
     import numpy as np
     from scipy.stats import poisson
 
@@ -125,23 +125,23 @@ def test_units(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: s
     hours = np.array([exposure[n] for n in names], dtype=float)
     if not names or hours.sum() <= 0:
         raise UsageError("no unit with hours of work", "exposure", "give a file `node,hours`, or one that sacct wrote")
-    called = np.zeros(len(names), dtype=bool)
-    for _ in range(ROUNDS):
-        rate = counts[~called].sum() / hours[~called].sum()
+    is_lemon = np.zeros(len(names), dtype=bool)
+    for _ in range(MAX_ROUNDS):
+        rate = counts[~is_lemon].sum() / hours[~is_lemon].sum()
         p = poisson.sf(counts - 1, rate * hours)
         q = q_values(p)
-        now = (q <= FALSE_SHARE) & (counts >= LEAST_JOBS)
-        if (now == called).all():
+        now = (q <= FALSE_SHARE) & (counts >= MIN_FAILED_JOBS)
+        if (now == is_lemon).all():
             break
-        called = now
+        is_lemon = now
     means, lows, highs = shrunken_rates(counts, hours)
     made: list[Unit] = []
     for i, name in enumerate(names):
         if name in found:
             rates = (float(v[i]) * RATE_HOURS for v in (means, lows, highs))
             rate_fields = dict(zip(("rate", "low", "high"), rates, strict=True))
-            sure = {"p": float(p[i]), "q": float(q[i]), "lemon": bool(called[i])}
-            made.append(replace(found[name], hours=float(hours[i]), **rate_fields, **sure))
+            test_fields = {"p": float(p[i]), "q": float(q[i]), "lemon": bool(is_lemon[i])}
+            made.append(replace(found[name], hours=float(hours[i]), **rate_fields, **test_fields))
     worked = set(names)
     untested = [u for n, u in found.items() if n not in worked]
     note = f"{len(untested)} of them have no hours in the exposure and were not tested" if untested else ""
@@ -161,10 +161,10 @@ def q_values(p: Any) -> Any:
 
 
 def shrunken_rates(counts: Any, hours: Any) -> tuple[Any, Any, Any]:
-    """Posterior mean, low and high end of each rate per hour, under a gamma prior with the fleet's own mean and variance.
+    """Posterior mean, low and high end of the rate per hour of each unit, under a gamma prior with the fleet's mean and variance.
 
-    The variance between units is what is left of the counts' variance beyond a Poisson's; at least a thousandth of it, so that a
-    fleet of equals shrinks nearly all the way.
+    The variance between units is the variance of the counts minus that of a Poisson distribution. It is at least a thousandth, so
+    that the rates of a fleet of equal units shrink to nearly the same value.
     """
     import numpy as np
     from scipy.stats import gamma

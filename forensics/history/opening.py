@@ -1,6 +1,6 @@
-"""A path or URL to an open Store.
+"""Open a Store, from a path or a URL.
 
-~/.local/share/forensics/history.db    SQLite in WAL mode: readers and one writer at a time, writers wait for each other
+~/.local/share/forensics/history.db    SQLite in WAL mode: any number of readers and one writer; other writers wait
 postgresql://user@host/forensics       one store for a team
 """
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 SQLITE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 MAX_WRITER_WAIT_S = 60  # for another writer
-SALT_BYTES = 16  # 128 bits: nobody makes a table of hashed names for each salt
-CHECKPOINT = "wal_autocheckpoint=10000"  # pages (40 MB) between waits for the disk; a row of eleven indexes touches some fifteen
+SALT_BYTES = 16  # 128 bits: nobody can precompute hashed names for each salt
+CHECKPOINT = "wal_autocheckpoint=10000"  # pages (40 MB) between waits for the disk; a row with eleven indexes changes some 15
 INSTALL_EXTRA = "pip install 'training-forensics[{}]'"
 
 
 def default_place() -> str:
-    """Where a person's own history lies: `history.db` in the user's data folder."""
+    """The path of a user's own history: `history.db` in the user's data folder."""
     import platformdirs
 
     return str(Path(platformdirs.user_data_dir("forensics", appauthor=False)) / "history.db")
 
 
 def open_store(place: str, create: bool = True, keep_names: bool = False) -> "Store":
-    """The Store at a path or URL; `:memory:` is one that vanishes. `create`: make it where there is none.
+    """The Store at a path or URL; `:memory:` is one in memory. `create`: create a store that does not exist.
 
-    `keep_names`: a new store keeps users, job names and lines as they are. Raises UsageError where it cannot be opened.
+    `keep_names`: a new store keeps users, job names and lines unchanged. Raises UsageError if it cannot be opened.
     """
     try:
         from sqlalchemy.exc import SQLAlchemyError
@@ -80,13 +80,13 @@ def _sqlite(place: str, create: bool) -> "Engine":
     if place != ":memory:":
         path = Path(place).expanduser()
         if not create and not path.exists():
-            raise UsageError("nothing is remembered there", str(path), "`forensics analyze --remember` starts a history")
+            raise UsageError("there is no history", str(path), "`forensics analyze --remember` starts one")
         if path.is_dir():
             raise UsageError("this is a folder", str(path), "name a file for the history, history.db")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
-                path.touch(mode=0o600)  # what failed is nobody else's business
+                path.touch(mode=0o600)  # only its user may read what failed
         except OSError as error:
             raise UsageError(f"cannot be written ({error.strerror})", str(path)) from error
         place = str(path)
@@ -97,8 +97,8 @@ def _sqlite(place: str, create: bool) -> "Engine":
     @event.listens_for(engine, "connect")
     def _prepare(connection: object, _record: object) -> None:
         cursor = connection.cursor()  # type: ignore[attr-defined]
-        for said in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "temp_store=MEMORY", CHECKPOINT):
-            cursor.execute(f"PRAGMA {said}")
+        for setting in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "temp_store=MEMORY", CHECKPOINT):
+            cursor.execute(f"PRAGMA {setting}")
         cursor.close()
 
     return engine

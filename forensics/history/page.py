@@ -1,9 +1,10 @@
-"""A store to one HTML page: trend by cause, nodes by causes, the failures that came most often, lemons, what it cost.
+"""One HTML page on a store: trend by cause, nodes by cause, the most frequent failures, lemons, GPU hours lost.
 
-The page needs nothing else: no script, no address outside; every text passes the template's escaping.
+The page is self-contained: no script and no external address. The template escapes every text.
 """
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
     from forensics.history.store import Store
 
-MAX_MONTHS = 18  # chosen by hand: bars of a year and a half can still be told apart on a phone
-MOST_LABELS = 6  # months that are named below the bars: more do not stand beside each other on a phone
-BAR_WIDTH, BAR_HEIGHT = 640, 160  # units of the drawing, which scales to the page: four to one, as wide as the text
+MAX_MONTHS = 18  # chosen by hand: more bars cannot be distinguished on a phone
+MAX_MONTH_LABELS = 6  # months that are named below the bars: more do not fit on a phone
+BAR_WIDTH, BAR_HEIGHT = 640, 160
 SERIES_COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
 
 
 class Bar(Struct, frozen=True):
-    """A rectangle of the drawing, and what it says when it is pointed at."""
+    """A rectangle of the chart, and its tooltip."""
 
     x: float
     y: float
@@ -35,16 +36,12 @@ class Bar(Struct, frozen=True):
     text: str
 
 
-class Story(Struct, frozen=True):
-    """One line of the page's list of stories: several incidents with one origin."""
-
-    title: str
-    text: str
-
-
-def page(store: "Store", title: str, units: Lemons | None = None, stories: tuple[Story, ...] = (), failures: str = "") -> str:
-    """The whole page. `failures`: a sentence on what could not be analysed."""
-    causes, nodes, users = (trend(store, by, most) for by, most in (("cause", 100), ("node", 50), ("user", 50)))
+def page(
+    store: "Store", title: str, units: Lemons | None = None, correlated: Sequence[tuple[str, str]] = (), failures: str = ""
+) -> str:
+    """The whole page. `correlated`: (title, text) of each group of correlated failures. `failures`: a sentence on cases that
+    could not be analysed."""
+    causes, nodes, users = (trend(store, by, max_rows) for by, max_rows in (("cause", 100), ("node", 50), ("user", 50)))
     names, columns, cells = node_cause_counts(store)
     return _template().render(
         title=title,
@@ -57,7 +54,7 @@ def page(store: "Store", title: str, units: Lemons | None = None, stories: tuple
         bars=bars(causes),
         bar_width=BAR_WIDTH,
         bar_height=BAR_HEIGHT,
-        label_every=-(-min(len(_months(causes)), MAX_MONTHS) // MOST_LABELS) or 1,
+        label_every=-(-len(_months(causes)) // MAX_MONTH_LABELS) or 1,
         colours=dict(zip((c.name for c in causes), SERIES_COLOURS, strict=False)),
         heat_nodes=names,
         heat_causes=columns,
@@ -65,13 +62,13 @@ def page(store: "Store", title: str, units: Lemons | None = None, stories: tuple
         darkest=max(cells.values(), default=1),
         top=most_frequent(store),
         units=units,
-        stories=stories,
+        correlated=correlated,
         failures=failures,
     )
 
 
 def bars(causes: list[TrendRow]) -> list[Bar]:
-    """Stacked bars, one a month, the most frequent causes in colours of their own."""
+    """Stacked bars, one per month, with a colour for each of the most frequent causes."""
     months = _months(causes)
     counts = [dict(c.months) for c in causes]
     highest = max((sum(c.get(m, 0) for c in counts) for m in months), default=1)
@@ -84,8 +81,8 @@ def bars(causes: list[TrendRow]) -> list[Bar]:
             height = BAR_HEIGHT * count / highest
             y -= height
             if count:
-                said = f"{month // 100}-{month % 100:02d} {cause.name}: {count}"
-                made.append(Bar(i * width, y, width * 0.9, height, SERIES_COLOURS[min(n, len(SERIES_COLOURS) - 1)], said))
+                tooltip = f"{month // 100}-{month % 100:02d} {cause.name}: {count}"
+                made.append(Bar(i * width, y, width * 0.9, height, SERIES_COLOURS[min(n, len(SERIES_COLOURS) - 1)], tooltip))
     return made
 
 
@@ -104,9 +101,8 @@ def _template() -> "Template":
     from markupsafe import Markup
 
     def safe(value: Any) -> Any:
-        return (
-            printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-        )  # what a macro made is done
+        # Markup is the output of a macro, which is escaped already.
+        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
     made = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, finalize=safe)
     return made.get_template("page.html.j2")

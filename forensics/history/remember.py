@@ -1,9 +1,9 @@
-"""`--remember`: a report that was made goes into the history, and says what the history knows of others like it.
+"""`--remember`: store a report in the history, and add to it the earlier occurrences of its failure.
 
-    remembered(report)            where the configuration names a history
-    remembered(report, True)      always: in the user's own one where none is named
+    remembered(report)            only if the configuration names a history
+    remembered(report, True)      always; in the user's own history if the configuration names none
 
-A history that cannot be opened never costs the report: a line on stderr says so.
+If the history cannot be opened the report is still written, and a line on stderr says so.
 """
 
 import sys
@@ -21,7 +21,7 @@ R = TypeVar("R", bound="Report")
 
 
 def history_place(named: str | None = None, signatures: Sequence[Path] = ()) -> str:
-    """Where the history lies: as named, as the configuration says, else in the user's data folder."""
+    """The path or URL of the history: `named`, else the one of the configuration, else a file in the user's data folder."""
     from forensics.config import config
     from forensics.history.opening import default_place
 
@@ -31,10 +31,10 @@ def history_place(named: str | None = None, signatures: Sequence[Path] = ()) -> 
 def remembered(
     report: R, remember: bool | None = None, bundle: Path | None = None, accounted: Sequence[Mapping[str, str]] = ()
 ) -> R:
-    """`report` with what is remembered of others like it; itself is remembered, too. As it was where nobody asked for it.
+    """`report` with the earlier occurrences of its failure, after storing it; `report` itself if it is not to be stored.
 
-    `remember`: None as the configuration says. `bundle`: the folder of a captured run that the report is on. `accounted`: rows of
-    sacct, that of the job first, where the report is on a job of Slurm's.
+    `remember`: None means as configured. `bundle`: the folder of the captured run, if the report is of one. `accounted`: rows of
+    sacct, the job's own first, if the report is of a Slurm job.
     """
     try:
         from forensics.config import config

@@ -1,11 +1,11 @@
-"""The tables of a store, the same in SQLite and PostgreSQL, and the indexes that its questions are answered from.
+"""The tables of a store, the same in SQLite and PostgreSQL, and their indexes.
 
-Indexes hold every column that their question needs, so that a million incidents are answered without reading the rows:
+Each index holds every column that its query needs (a covering index), so a query over a million incidents does not read the rows:
 
     same     similar -> node, time; the latest of them, time first
-    lemons   node, job -> cause: there is none on the cause, which SQLite would take instead, at fifty times the cost
+    lemons   node, job -> cause. There is no index on the cause: SQLite would choose it, at fifty times the cost
     list     time
-    trend    month -> cause; node or user -> month, so that only the months of the rows shown are read
+    trend    month -> cause; node or user -> month, so that only the months of the shown rows are read
 """
 
 from sqlalchemy import (
@@ -60,7 +60,7 @@ INCIDENT_TABLE = Table(
     Column("gpu_hours", Float),
     Column("version", Text, nullable=False),
 )
-JOBS = Table(  # what the scheduler accounts, see accounting.py
+JOBS = Table(  # rows of the scheduler's accounting, see accounting.py
     "jobs",
     METADATA,
     Column("job", Text, primary_key=True),

@@ -1,4 +1,4 @@
-"""How often, when: incidents by month and cause, node or user, and what they cost."""
+"""Incidents by month and cause, node or user, with their GPU hours."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ C = INCIDENT_TABLE.c
 
 
 class TrendRow(Struct, frozen=True):
-    """One cause, node or user. `months`: (202611, incidents), in order. `gpu_hours`: of its jobs, where they are known."""
+    """One cause, node or user. `months`: (202611, incidents), in order. `gpu_hours`: of its jobs; None if unknown."""
 
     name: str
     total: int
@@ -25,24 +25,24 @@ class TrendRow(Struct, frozen=True):
     months: tuple[tuple[int, int], ...]
 
 
-def trend(store: "Store", by: str = "cause", most: int = 20, first_month: int = 0) -> list[TrendRow]:
-    """The most frequent first; raises UsageError for another `by`. Only what ended badly counts; where no cause is sure it is
-    counted as `undetermined`."""
+def trend(store: "Store", by: str = "cause", max_rows: int = 20, first_month: int = 0) -> list[TrendRow]:
+    """The rows with the most incidents first. Incidents that ended well are not counted; those without a sure cause count as
+    `undetermined`. Raises UsageError for a `by` that is not in BY."""
     if by not in BY:
         raise UsageError(f"no trend by {by!r}", "history trend", f"choose one of {', '.join(BY)}")
     name, count = C[by], func.count()
     counted = (C.verdict != "no_crash", C.month >= first_month)
-    asked = select(C.month, C.verdict, name, count, func.sum(C.gpu_hours)).where(*counted)
+    query = select(C.month, C.verdict, name, count, func.sum(C.gpu_hours)).where(*counted)
     with store.engine.connect() as connection:
-        if by != "cause":  # there may be a hundred thousand of them: first those to show, then their months
-            often = select(name).where(*counted).group_by(name).order_by(count.desc(), name).limit(most)
-            asked = asked.where(name.in_(connection.execute(often).scalars().all()))
-        order = (C.month, C.verdict, name) if by == "cause" else (name, C.verdict, C.month)  # that of the index
-        return trend_rows(connection.execute(asked.group_by(*order)).all(), by)[:most]
+        if by != "cause":  # there may be a hundred thousand nodes or users: select those to show, then read their months
+            shown = select(name).where(*counted).group_by(name).order_by(count.desc(), name).limit(max_rows)
+            query = query.where(name.in_(connection.execute(shown).scalars().all()))
+        order = (C.month, C.verdict, name) if by == "cause" else (name, C.verdict, C.month)  # the order of the index
+        return trend_rows(connection.execute(query.group_by(*order)).all(), by)[:max_rows]
 
 
 def trend_rows(rows: Iterable[Any], by: str) -> list[TrendRow]:
-    """Rows of (month, verdict, name, count, GPU hours) by name, the most frequent first."""
+    """TrendRows from rows of (month, verdict, name, count, GPU hours), those with the most incidents first."""
     months: dict[str, dict[int, int]] = {}
     hours: dict[str, float] = {}
     for month, verdict, value, count, cost in rows:
@@ -58,32 +58,32 @@ def trend_rows(rows: Iterable[Any], by: str) -> list[TrendRow]:
 def node_cause_counts(
     store: "Store", nodes: int = 30, causes: int = 12
 ) -> tuple[list[str], list[str], dict[tuple[str, str], int]]:
-    """Nodes and causes with the most crashes, and how many each pair of them has."""
-    asked = select(C.cause, C.node, func.count()).where(C.verdict == "crash", C.node != "").group_by(C.cause, C.node)
+    """(the `nodes` nodes with the most crashes, the `causes` causes with the most, number of crashes by (node, cause))."""
+    query = select(C.cause, C.node, func.count()).where(C.verdict == "crash", C.node != "").group_by(C.cause, C.node)
     with store.engine.connect() as connection:
-        cells = {(node, cause): count for cause, node, count in connection.execute(asked)}
-    return _most(cells, 0, nodes), _most(cells, 1, causes), cells
+        cells = {(node, cause): count for cause, node, count in connection.execute(query)}
+    return _largest(cells, 0, nodes), _largest(cells, 1, causes), cells
 
 
-def _most(cells: dict[tuple[str, str], int], side: int, most: int) -> list[str]:
+def _largest(cells: dict[tuple[str, str], int], side: int, count: int) -> list[str]:
     totals: dict[str, int] = {}
-    for pair, count in cells.items():
-        totals[pair[side]] = totals.get(pair[side], 0) + count
-    return sorted(totals, key=lambda n: (-totals[n], n))[:most]
+    for pair, crashes in cells.items():
+        totals[pair[side]] = totals.get(pair[side], 0) + crashes
+    return sorted(totals, key=lambda n: (-totals[n], n))[:count]
 
 
-def most_frequent(store: "Store", most: int = 20) -> list[dict[str, Any]]:
-    """The failures that came most often: fingerprint, cause, title, how often, on how many nodes, GPU hours, an example's id."""
+def most_frequent(store: "Store", max_rows: int = 20) -> list[dict[str, Any]]:
+    """The most frequent failures: fingerprint, number of incidents and of nodes, and id, cause, title and line of an example."""
     count = func.count().label("seen")
-    asked = (
+    query = (
         select(C.similar, count, func.min(C.id).label("id"), func.count(C.node.distinct()).label("nodes"))
         .where(C.verdict != "no_crash")
         .group_by(C.similar)
         .order_by(count.desc(), C.similar)
-        .limit(most)
+        .limit(max_rows)
     )
     with store.engine.connect() as connection:
-        rows = [dict(r._mapping) for r in connection.execute(asked)]
+        rows = [dict(r._mapping) for r in connection.execute(query)]
         for row in rows:
             example = select(C.cause, C.title, C.line).where(C.id == row["id"])
             row |= dict(connection.execute(example).one()._mapping)

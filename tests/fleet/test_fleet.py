@@ -17,9 +17,9 @@ from forensics.core.errors import SourceError, UsageError
 from forensics.database import Database
 from forensics.fleet import worker
 from forensics.fleet.cases import cases_in
+from forensics.fleet.correlated import correlated_failures, families_of, read_topology
 from forensics.fleet.engine import client_of, reports
 from forensics.fleet.parts import Parts
-from forensics.fleet.stories import families_of, read_topology, stories
 from forensics.fleet.worker import Helper, Limits, analyse_case
 from forensics.history.incident import Incident
 from tests.commandline import in_text
@@ -64,7 +64,7 @@ def test_a_killed_worker_and_a_restarted_client_change_no_row(folder: Path, tmp_
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
     parts.flush()
     again = in_text("fleet", folder, "-o", output)
-    assert (again.returncode, "there are reports in it already" in again.stderr) == (2, True)
+    assert (again.returncode, "the folder has reports already" in again.stderr) == (2, True)
     done = in_text("fleet", folder, "-o", output, "--resume", "--workers", 1)
     assert (done.returncode, "2 of 2" in done.stderr) == (0, True)
     assert {case: json.loads(r) for case, (r, _) in rows(output).items()} == {case: json.loads(w) for case, w in wanted.items()}
@@ -97,7 +97,7 @@ def test_what_takes_too_long_or_too_much_is_told_and_the_next_case_stands(folder
     assert "took longer than 0.3 s" in slow.failure
     assert json.loads(slow.report)["case"] == "poisoned"
     assert "took longer" in json.loads(slow.report)["warnings"][0]["message"]
-    assert "held more than 20 MiB" in analyse_case(first, Limits(memory_mib=20)).failure
+    assert "used more than 20 MiB" in analyse_case(first, Limits(memory_mib=20)).failure
     assert analyse_case(healthy, Limits()).failure == ""
 
 
@@ -144,19 +144,21 @@ def spread(nodes: range, start: int, step: int = 5, cause: str = "storage.networ
     return [incident(start + n * step, key=f"{start}-{n}", node=f"gpu-{n}", cause=cause) for n in nodes]
 
 
-def test_one_outage_on_forty_nodes_is_one_story_with_its_first_sign(shared: dict[str, str]) -> None:
+def test_one_outage_on_forty_nodes_is_one_group_with_its_first_sign(shared: dict[str, str]) -> None:
     background = [incident(n * 40_000, key=f"b{n}", node=f"gpu-{n % 500}", cause="storage.full") for n in range(60)]
-    (story,) = stories(background + spread(range(100, 140), 1_000_000), shared)
-    assert (len(story.nodes), story.first.node, story.label) == (40, "gpu-100", "all nodes")
-    assert "40 incidents on 40 nodes" in str(story)
-    assert not stories(background, shared)
-    assert not stories(spread(range(100, 140), 1_000_000, cause="code.exception"), shared)  # a program's own fault, 40 times
+    (group,) = correlated_failures(background + spread(range(100, 140), 1_000_000), shared)
+    assert (len(group.nodes), group.first.node, group.label) == (40, "gpu-100", "all nodes")
+    assert "40 incidents on 40 nodes" in str(group)
+    assert not correlated_failures(background, shared)
+    assert not correlated_failures(
+        spread(range(100, 140), 1_000_000, cause="code.exception"), shared
+    )  # a program's own fault, 40 times
 
 
 def test_a_switch_that_went_bad_is_named(tmp_path: Path, shared: dict[str, str]) -> None:
     table = tmp_path / "topology.csv"
     table.write_text("node,rack,switch\n" + "".join(f"gpu-{n},r{n // 50},s{n // 10}\n" for n in range(500)))
-    (story,) = stories(spread(range(120, 130), 1_000_000, cause="distributed.network"), shared, read_topology(table))
-    assert (story.label, len(story.nodes)) == ("switch s12", 10)
-    (wide,) = stories(spread(range(0, 500, 10), 1_000_000, cause="distributed.network"), shared, read_topology(table))
+    (group,) = correlated_failures(spread(range(120, 130), 1_000_000, cause="distributed.network"), shared, read_topology(table))
+    assert (group.label, len(group.nodes)) == ("switch s12", 10)
+    (wide,) = correlated_failures(spread(range(0, 500, 10), 1_000_000, cause="distributed.network"), shared, read_topology(table))
     assert wide.label == "all nodes"

@@ -19,7 +19,7 @@ from forensics.core.errors import UsageError
 from forensics.history.accounting import expand_nodes, read_jobs
 from forensics.history.again import seen_before
 from forensics.history.exchange import export, incidents_in, reports_in
-from forensics.history.fingerprint import fingerprint, in_front
+from forensics.history.fingerprint import before_dash, fingerprint
 from forensics.history.incident import Incident, RunFacts, incident_of
 from forensics.history.opening import open_store
 from forensics.history.page import page
@@ -83,7 +83,7 @@ def with_code(code: str, told: Report, head: str = "") -> Report:
 
 def test_the_failing_line_of_code_tells_apart_what_is_alike_in_all_else(store: Store) -> None:
     base = fingerprint(with_code("loss = model(x, 32)", report()))
-    assert in_front(base.exact) == fingerprint(report()).exact
+    assert before_dash(base.exact) == fingerprint(report()).exact
     assert fingerprint(with_code("loss =  model(x, 64)", report(day=4), "[rank3]: ")) == base
     other = fingerprint(with_code("loss = model(y)", report()))
     assert (other.exact == base.exact, other.similar == base.similar) == (False, True)
@@ -116,7 +116,7 @@ def test_where_no_code_and_no_run_is_known_what_followed_tells_failures_apart() 
     kernel, worker, bare = killed(1, "notebook.kernel_died"), killed(2, "process.worker_died"), killed(3)
     prints = [fingerprint(r) for r in (kernel, worker, bare)]
     assert len({p.exact for p in prints}) == 3
-    assert len({p.similar for p in prints}) == len({in_front(p.exact) for p in prints}) == 1
+    assert len({p.similar for p in prints}) == len({before_dash(p.exact) for p in prints}) == 1
     assert fingerprint(killed(7, "notebook.kernel_died")) == prints[0]
     assert fingerprint(kernel, "train.py") == fingerprint(worker, "train.py") == fingerprint(bare, "train.py")
 
@@ -125,7 +125,7 @@ def test_fingerprints_of_stored_reports_stay() -> None:
     stored = {r.case: r for r in reports_in(STORED)}
     assert len(stored) == 12
     expected = dict(line.split() for line in (HERE / "stored_prints.txt").read_text().splitlines())
-    assert {case: in_front(fingerprint(r).exact) for case, r in stored.items()} == expected
+    assert {case: before_dash(fingerprint(r).exact) for case, r in stored.items()} == expected
 
 
 @pytest.mark.parametrize("case", ["jupyter_oom", "nan_loss", "torchrun_keyerror"])
@@ -134,7 +134,7 @@ def test_this_version_knows_again_what_an_earlier_one_stored(case: str) -> None:
 
     old = next(r for r in reports_in(STORED) if r.case == case)
     new = pipeline.analyze_paths([SAMPLES / case], case, pipeline.database())
-    assert in_front(fingerprint(new).exact) == in_front(fingerprint(old).exact)
+    assert before_dash(fingerprint(new).exact) == before_dash(fingerprint(old).exact)
     assert fingerprint(new).similar == fingerprint(old).similar
 
 
@@ -220,7 +220,7 @@ def test_out_and_in_again(store: Store, tmp_path: Path) -> None:
     assert other.add(incidents_in(tmp_path / "x.parquet", 0, None, RunFacts()), 100) == 5
     assert [i.key for i in other.every()] == [i.key for i in store.every()]
     other.close()
-    with pytest.raises(UsageError, match="unknown form"):
+    with pytest.raises(UsageError, match="unknown format"):
         export(store.every(), tmp_path / "x.xml")
 
 
@@ -291,7 +291,7 @@ def test_the_commands(tmp_path: Path) -> None:
     assert in_text("history", "list", "-f", "json", **env).stdout.count('"numerics.nan"') >= 2
     assert "Seen" in in_text("history", "same", copy, **env).stdout
     assert in_text("history", "trend", "-f", "csv", **env).stdout.startswith("cause,incidents")
-    assert "exposure is unknown" in in_text("history", "nodes", "--lemons", **env).stderr
+    assert "the hours of work are unknown" in in_text("history", "nodes", "--lemons", **env).stderr
     assert in_text("history", "trend", "-f", "html", **env).stdout.startswith("<!DOCTYPE html>")
     assert "numerics.nan" in in_text("history", "show", 1, **env).stdout
     assert in_text("history", "resolve", 1, "--note", "smaller steps", **env).returncode == 0
@@ -303,10 +303,10 @@ def test_the_commands(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (("list",), "nothing is remembered there"),
+        (("list",), "there is no history"),
         (("add",), "nothing to add"),
-        (("trend", "--by", "x"), "nothing is remembered there"),
-        (("prune", "--before", "never"), "nothing is remembered there"),
+        (("trend", "--by", "x"), "there is no history"),
+        (("prune", "--before", "never"), "there is no history"),
         (("list", "--history", "mysql://x/y"), "SQLite file or PostgreSQL"),
     ],
 )

@@ -29,7 +29,7 @@ def test_separate_jobs_count_and_lines_do_not() -> None:
 
 def test_without_exposure_counts_are_told_and_nobody_is_a_lemon() -> None:
     found = asked([incident(n) for n in range(30)])
-    assert "exposure is unknown" in found.note
+    assert "the hours of work are unknown" in found.note
     assert (found.units[0].jobs, found.units[0].rate, found.units[0].lemon) == (30, None, False)
 
 

@@ -1,10 +1,10 @@
-"""Incidents on many nodes that have one origin: a fabric event, a storage outage, a bad switch. One story, not forty.
+"""Correlated failures: incidents on many nodes with one origin, such as a storage outage or a bad switch.
 
-    12 incidents in 5 minutes on nodes of rack r17, all of the family storage   -> one story; its first sign: gpu-0412 at 10:03:11
+    12 incidents in 5 minutes on nodes of rack r17, all of the family storage   -> one group; its first sign: gpu-0412 at 10:03:11
 
-A story is a run of incidents of one family, no two neighbours further apart than WINDOW_S, on MIN_STORY_NODES nodes, with more of
-them than chance gives: by the family's own rate over all the time and nodes looked at, so many or more within that time among
-nodes that share the label (rack, switch, or all) must be expected less than MAX_EXPECTED_BY_CHANCE times in all of the data.
+A group is a sequence of incidents of one family, at most WINDOW_S apart, on MIN_CORRELATED_NODES nodes that share a label (rack,
+switch, or all nodes). It must be more than chance: at the family's own rate over all time and nodes, so many or more incidents in
+that time must be expected less than MAX_EXPECTED_GROUPS times in all of the data.
 """
 
 import csv
@@ -19,16 +19,16 @@ from forensics.core.errors import UsageError
 from forensics.database import Cause
 from forensics.history.incident import Incident
 
-WINDOW_S = 300  # a time-out of ten minutes is reported in steps; a broken fabric is reported by all nodes within minutes
-MIN_STORY_NODES = 3  # two nodes of one rack fail together by chance where a fleet has thousands
-MAX_EXPECTED_BY_CHANCE = 0.01  # the usual level of one in a hundred, for all of the data at once
-MIN_NODES_SHARE = 0.9  # of the nodes: one or two may be told by another log
-# What one origin brings to many nodes, by the trait of its causes; what a program does to itself is in none.
+WINDOW_S = 300  # all nodes report a broken fabric within minutes
+MIN_CORRELATED_NODES = 3  # in a fleet of thousands, two nodes of one rack fail together by chance
+MAX_EXPECTED_GROUPS = 0.01  # the usual level of one in a hundred, for all of the data
+MIN_NODES_SHARE = 0.9  # of the nodes that fail at that time; one or two may have another label
+# Trait of a cause -> its family: faults that one origin causes on many nodes. A program's own faults are in none.
 FAMILIES = {"shared_storage": "storage", "shared_network": "network", "shared_power": "power", "shared_stop": "stopped"}
 
 
-class Story(Struct, frozen=True):
-    """Several incidents of one origin. `label`: what their nodes share, `rack r17`, or `all nodes`. Times: seconds since 1970."""
+class CorrelatedFailure(Struct, frozen=True):
+    """Several incidents with one origin. `label`: common to their nodes, `rack r17` or `all nodes`. Times: seconds since 1970."""
 
     family: str
     label: str
@@ -41,7 +41,7 @@ class Story(Struct, frozen=True):
     expected: float
 
     def __str__(self) -> str:
-        """One sentence or two."""
+        """The group in one or two sentences."""
         then = datetime.fromtimestamp(self.first.time, UTC)
         many = f"{self.incidents} incidents on {len(self.nodes)} nodes" + (f", {len(self.jobs)} jobs" if self.jobs else "")
         first = f"{self.first.node} at {then:%Y-%m-%d %H:%M:%S}, {self.first.title}"
@@ -49,7 +49,8 @@ class Story(Struct, frozen=True):
 
 
 def read_topology(path: Path) -> dict[str, dict[str, str]]:
-    """`node,rack,switch` and more columns, a row a node; returns the labels of each node. Raises UsageError for another file."""
+    """The labels of each node, from a CSV file with the columns `node,rack,switch` or more. Raises UsageError for another
+    file."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -61,14 +62,14 @@ def read_topology(path: Path) -> dict[str, dict[str, str]]:
 
 
 def families_of(causes: Mapping[str, Cause]) -> dict[str, str]:
-    """The family of each cause that one origin can bring to many nodes."""
+    """The family of each cause that has one."""
     return {name: FAMILIES[trait] for name, cause in causes.items() for trait in cause.traits if trait in FAMILIES}
 
 
-def stories(
+def correlated_failures(
     incidents: Iterable[Incident], causes: Mapping[str, str], topology: Mapping[str, Mapping[str, str]] | None = None
-) -> list[Story]:
-    """All stories, the largest first. Only dated incidents of known nodes that ended badly are looked at.
+) -> list[CorrelatedFailure]:
+    """All groups, the largest first. Only incidents with a time and a node that ended badly are used.
 
     `causes`: see families_of. `topology`: see read_topology.
     """
@@ -84,27 +85,31 @@ def stories(
     return sorted(found, key=lambda s: (-len(s.nodes), s.start))
 
 
-def _of_family(family: str, incidents: list[Incident], topology: Mapping[str, Mapping[str, str]], nodes: set[str]) -> list[Story]:
-    """The runs of one family, first among nodes that share a label, then among what is left."""
+def _of_family(
+    family: str, incidents: list[Incident], topology: Mapping[str, Mapping[str, str]], nodes: set[str]
+) -> list[CorrelatedFailure]:
+    """The groups of one family: first among nodes that share a label, the smallest label first, then among all nodes."""
     incidents = sorted(incidents, key=lambda i: (i.time, i.node))
     span = max(incidents[-1].time - incidents[0].time, WINDOW_S)
     groups: dict[str, set[str]] = defaultdict(set)
     for node, labels in topology.items():
         for kind, value in labels.items():
             groups[f"{kind} {value}"].add(node)
-    stories: list[Story] = []
+    found: list[CorrelatedFailure] = []
     used: set[str] = set()
     for label, members in [*sorted(groups.items(), key=lambda g: (len(g[1]), g[0])), ("all nodes", nodes)]:
-        left = [i for i in incidents if i.node in members and i.key not in used]
-        for run in _runs(left):
-            story = _story(family, label, run, len(incidents), span, len(members) / max(len(nodes), 1), len(nodes) / len(members))
-            if story and (label == "all nodes" or _most_of(run, incidents, used)):
-                stories.append(story)
+        unused = [i for i in incidents if i.node in members and i.key not in used]
+        for run in _runs(unused):
+            share, label_count = len(members) / max(len(nodes), 1), len(nodes) / len(members)
+            group = _correlated(family, label, run, len(incidents), span, share, label_count)
+            if group and (label == "all nodes" or _is_mostly_label(run, incidents, used)):
+                found.append(group)
                 used |= {i.key for i in run}
-    return stories
+    return found
 
 
 def _runs(incidents: Sequence[Incident]) -> list[list[Incident]]:
+    """`incidents`, sorted by time, split where two neighbours are more than WINDOW_S apart."""
     runs: list[list[Incident]] = []
     for i in incidents:
         if runs and i.time - runs[-1][-1].time <= WINDOW_S:
@@ -114,24 +119,30 @@ def _runs(incidents: Sequence[Incident]) -> list[list[Incident]]:
     return runs
 
 
-def _most_of(run: list[Incident], incidents: Sequence[Incident], used: set[str]) -> bool:
-    """Is the label's share of all that the family says in that time large enough to name the label?"""
+def _is_mostly_label(run: list[Incident], incidents: Sequence[Incident], used: set[str]) -> bool:
+    """Are most nodes that fail at that time in `run`, so that its label explains the failures?"""
     start, end = run[0].time - WINDOW_S, run[-1].time + WINDOW_S
     every = {i.node for i in incidents if start <= i.time <= end and i.key not in used}
     return len({i.node for i in run}) >= MIN_NODES_SHARE * len(every)
 
 
-def _story(family: str, label: str, run: list[Incident], total: int, span: int, share: float, groups: float) -> Story | None:
-    """The story that a run makes; None where chance would make it. `groups`: how many labels of that size there may be."""
+def _correlated(
+    family: str, label: str, run: list[Incident], total: int, span: int, share: float, label_count: float
+) -> CorrelatedFailure | None:
+    """The group that `run` makes; None if it may be chance.
+
+    `total`, `span`: all incidents of the family and their time in seconds. `share`: of all nodes that have the label.
+    `label_count`: the number of labels of that size that there may be.
+    """
     nodes = tuple(dict.fromkeys(i.node for i in run))
-    if len(nodes) < MIN_STORY_NODES:
+    if len(nodes) < MIN_CORRELATED_NODES:
         return None
     from scipy.stats import poisson
 
     length = run[-1].time - run[0].time + WINDOW_S
-    background = max(total - len(run), 1) * share * length / span  # so many others are expected in that time
-    expected = float(poisson.sf(len(nodes) - 1, background)) * max(span / length, 1.0) * groups
-    if expected > MAX_EXPECTED_BY_CHANCE:
+    background = max(total - len(run), 1) * share * length / span  # the expected number of other incidents in that time
+    expected = float(poisson.sf(len(nodes) - 1, background)) * max(span / length, 1.0) * label_count
+    if expected > MAX_EXPECTED_GROUPS:
         return None
     jobs = tuple(dict.fromkeys(i.job for i in run if i.job))
-    return Story(family, label, run[0], run[0].time, run[-1].time, nodes, jobs, len(run), expected)
+    return CorrelatedFailure(family, label, run[0], run[0].time, run[-1].time, nodes, jobs, len(run), expected)
