@@ -1,6 +1,6 @@
 """Is the advised batch size right? Trains small models under memory limits that the kernel enforces, and counts.
 
-    python benchmarks/memory_limits.py --python PYTHON [--seed 1] [--only torch] [--floor] [--out runs.csv]
+    python benchmarks/memory_limits.py --python PYTHON [--seed 1] [--only torch] [--families enc:3,own:2] [--floor] [--out runs.csv]
 
 PYTHON has torch, torchinfo, tensorflow and keras. Needs root and a memory cgroup of version 1. Forty models of nine families are
 drawn at random. For each training: its model's summary is printed, the batch size is computed from it as an analysis does
@@ -34,22 +34,23 @@ GROUP = Path("/sys/fs/cgroup/memory") / f"memory-limits-{os.getpid()}"
 TRAININGS = Path(__file__).with_name("trainings.py")
 LIMITS_MIB = {"torch": 704, "keras": 960}
 FAMILIES = {"plain": 3, "cnn": 3, "res": 3, "sep": 2, "unet": 2, "point": 2, "tr": 2, "enc": 2, "mlp": 1}  # of each twenty
+TRANSFORMERS = ("tr", "enc", "own")
 BATCHES = range(8, 513)
 READ_LIMITS = 20  # a training that ends reads less than its limit once: its libraries; the same bound holds for both batches
 PATIENCE_S = 300
 
 
-def drawn(seed: int) -> list[list[str]]:
-    """(backend, model, optimizer) of forty trainings and as many in reserve of each family, sizes at random."""
+def drawn(seed: int, families: dict[str, int]) -> list[list[str]]:
+    """(backend, model, optimizer) of trainings of `families` (how many of each; with FAMILIES forty) and as many in reserve of each family, sizes at random."""
     numbers = random.Random(seed)
     runs = []
-    for backend, (family, count) in itertools.product(LIMITS_MIB, FAMILIES.items()):
+    for backend, (family, count) in itertools.product(LIMITS_MIB, families.items()):
         for _ in range(2 * count):
             if family == "point":
                 sizes = [numbers.randrange(256, 2049, 128), numbers.randrange(32, 257, 16), numbers.randint(2, 5)]
             elif family == "mlp":
                 sizes = [numbers.randrange(40_000, 160_001, 10_000), numbers.randrange(16, 65, 16), numbers.randint(1, 3)]
-            elif family in ("tr", "enc"):
+            elif family in TRANSFORMERS:
                 heads = numbers.choice((2, 4, 8))
                 sizes = [numbers.randrange(48, 257, 16), heads * numbers.randint(8, 16), numbers.randint(1, 4), heads]
             else:
@@ -126,8 +127,9 @@ def need_of(server: Server, run: list[str]) -> Need:
     if found is None:
         sys.exit(f"no summary of {backend} {model}")
     kinds = kind_of(" ".join(layer.kind for layer in found.layers))
-    heads = int(model.split("-")[-1]) if model.startswith(("tr", "enc")) else 0
-    sample = sample_of(found.layers, kinds, heads, found.weighted_outputs, input_bytes=found.input_bytes)
+    heads = int(model.split("-")[-1]) if model.startswith(TRANSFORMERS) else 0
+    fused = backend == "torch" and model.startswith("enc")  # which the program says
+    sample = sample_of(found.layers, kinds, heads, found.weighted_outputs, input_bytes=found.input_bytes, fused=fused)
     return Need(
         found.parameters,
         found.trainable,
@@ -189,11 +191,13 @@ def main() -> None:
     asked.add_argument("--python", default=sys.executable)
     asked.add_argument("--only", default="")
     asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--families", default=",".join(f"{family}:{count}" for family, count in FAMILIES.items()))
     asked.add_argument("--floor", action="store_true")
     asked.add_argument("--out", type=Path)
     given = asked.parse_args()
-    runs = [r for r in drawn(given.seed) if given.only in " ".join(r)]
-    left = {(backend, family): count for backend in LIMITS_MIB for family, count in FAMILIES.items()}
+    families = {family: int(count) for family, count in (f.split(":") for f in given.families.split(","))}
+    runs = [r for r in drawn(given.seed, families) if given.only in " ".join(r)]
+    left = {(backend, family): count for backend in LIMITS_MIB for family, count in families.items()}
     GROUP.mkdir()
     rows: list[dict[str, object]] = []
     servers: list[Server] = []  # one at a time

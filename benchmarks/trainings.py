@@ -5,7 +5,8 @@
     python trainings.py torch serve                    reads such trainings from its input, each in a process of its own
 
 A model is a family and its sizes: plain, cnn, res, sep, unet: resolution, width, depth; point: points, width, depth; mlp: inputs,
-width, depth; tr, enc: sequence, width, layers, heads. `keras_torch` is Keras with PyTorch behind it.
+width, depth; tr, enc, own: sequence, width, layers, heads. `tr` is the framework's own layer, `enc` calls the fused attention, `own`
+writes it out (PyTorch). `keras_torch` is Keras with PyTorch behind it.
 """
 
 import importlib
@@ -20,6 +21,7 @@ from typing import Any
 
 STEPS, CLASSES, WORDS = 2, 10, 1000
 POLL_S = 0.1
+TRANSFORMERS = ("tr", "enc", "own")
 
 
 def train_torch(family: str, sizes: list[int], optimizer: str, batch: int) -> None:
@@ -42,23 +44,27 @@ def train_torch(family: str, sizes: list[int], optimizer: str, batch: int) -> No
             return self.relu(self.bn2(self.conv2(out)) + self.short(x))
 
     class Attention(nn.Module):
-        """Self-attention with PyTorch's fused operation, as GPT-like programs write it."""
+        """Self-attention as GPT-like programs write it: with PyTorch's fused operation, or with scores and a softmax."""
 
-        def __init__(self, width: int, heads: int) -> None:
+        def __init__(self, width: int, heads: int, fused: bool) -> None:
             super().__init__()
-            self.heads, self.qkv, self.proj = heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.fused, self.heads, self.qkv, self.proj = fused, heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
 
         def forward(self, x: Any) -> Any:
             b, s, w = x.shape
             q, k, v = self.qkv(x).view(b, s, 3, self.heads, w // self.heads).permute(2, 0, 3, 1, 4)
-            return self.proj(functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(b, s, w))
+            if self.fused:
+                out = functional.scaled_dot_product_attention(q, k, v)
+            else:
+                out = functional.softmax(q @ k.transpose(-2, -1) * (w // self.heads) ** -0.5, -1) @ v
+            return self.proj(out.transpose(1, 2).reshape(b, s, w))
 
     class Layer(nn.Module):
         """A transformer layer with the norm in front."""
 
-        def __init__(self, width: int, heads: int) -> None:
+        def __init__(self, width: int, heads: int, fused: bool) -> None:
             super().__init__()
-            self.norm1, self.attn, self.norm2 = nn.LayerNorm(width), Attention(width, heads), nn.LayerNorm(width)
+            self.norm1, self.attn, self.norm2 = nn.LayerNorm(width), Attention(width, heads, fused), nn.LayerNorm(width)
             self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.1))
 
         def forward(self, x: Any) -> Any:
@@ -68,12 +74,12 @@ def train_torch(family: str, sizes: list[int], optimizer: str, batch: int) -> No
     class Encoder(nn.Module):
         """Words, layers, the mean over the sequence, classes."""
 
-        def __init__(self, width: int, layers: int, heads: int, own: bool) -> None:
+        def __init__(self, width: int, layers: int, heads: int, kind: str) -> None:
             super().__init__()
             self.embed, self.head = nn.Embedding(WORDS, width), nn.Linear(width, CLASSES)
             known = nn.TransformerEncoderLayer(width, heads, 4 * width, batch_first=True)
-            own_layers = nn.Sequential(*(Layer(width, heads) for _ in range(layers)))
-            self.body = own_layers if own else nn.TransformerEncoder(known, layers, enable_nested_tensor=False)
+            own_layers = nn.Sequential(*(Layer(width, heads, kind == "enc") for _ in range(layers)))
+            self.body = own_layers if kind != "tr" else nn.TransformerEncoder(known, layers, enable_nested_tensor=False)
 
         def forward(self, x: Any) -> Any:
             return self.head(self.body(self.embed(x)).mean(1))
@@ -113,9 +119,9 @@ def train_torch(family: str, sizes: list[int], optimizer: str, batch: int) -> No
             return self.head(self.each(x).amax(1))
 
     def build() -> tuple[Any, tuple[int, ...]]:
-        if family in ("tr", "enc"):
+        if family in TRANSFORMERS:
             sequence, width, layers, heads = sizes
-            return Encoder(width, layers, heads, family == "enc"), (sequence,)
+            return Encoder(width, layers, heads, family), (sequence,)
         first, width, depth = sizes
         if family == "mlp":
             hidden = [m for i in range(depth) for m in (nn.Linear(width if i else first, width), nn.ReLU())]
@@ -141,7 +147,7 @@ def train_torch(family: str, sizes: list[int], optimizer: str, batch: int) -> No
         return [nn.Conv2d(a, b, kernel, padding=kernel // 2), nn.BatchNorm2d(b), nn.ReLU()]
 
     net, shape = build()
-    words = family in ("tr", "enc")
+    words = family in TRANSFORMERS
     if not batch:
         import torchinfo
 

@@ -25,7 +25,7 @@ NUMBER_FACTS = (
     "sample_values",
     "heads",
 )
-
+PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings whose place is all that they tell
 
 SAID_FACT = "said"  # the text of the evidence lines
 REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
@@ -44,7 +44,7 @@ def case_fields() -> set[str]:
         "profiled_code",
         "profiled_bytes",
         "optimizer",
-        "mixed_precision",
+        *PLACED_FACTS,
     }
     own |= {"shm_space", "loop_device", "lock_holder", "held_lock", "lock_threads", "lock_circle"}
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
@@ -103,8 +103,8 @@ def _settings(around: JobContext) -> dict[str, Value]:
     for remark in every:
         if remark.kind.startswith("optimizer "):
             facts.setdefault("optimizer", remark.kind.removeprefix("optimizer "))
-        elif remark.kind == "mixed_precision":
-            facts.setdefault("mixed_precision", remark.place)
+        elif remark.kind in PLACED_FACTS:
+            facts.setdefault(remark.kind, remark.place)
     return facts
 
 

@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
         layers: Annotated[int, typer.Option(help="Layers, of a transformer.", min=0)] = 0,
         heads: Annotated[int, typer.Option(help="Heads of its attention (default: one for each 64 of the width).", min=0)] = 0,
         vocabulary: Annotated[int, typer.Option(help="Rows of its embedding, for the logits.", min=0)] = 0,
-        flash: Annotated[bool, typer.Option("--flash", help="The attention makes no squares of the sequence.")] = False,
+        flash: Annotated[bool, typer.Option("--flash", help="Attention by a fused kernel, which keeps no scores.")] = False,
         checkpointing: Annotated[bool, typer.Option("--checkpointing", help="Activations are computed again.")] = False,
         gpu: Annotated[bool, typer.Option("--gpu", help="With a summary: it trains on a GPU, not on a CPU.")] = False,
         gpus: Annotated[int, typer.Option(help="GPUs that share the model.", min=1)] = 1,
@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
         """
         _check({"optimizer": optimizer, "precision": precision, "sharding": sharding, "format": form})
         need = (
-            _read(summary, heads, gpu or gpus > 1)
+            _read(summary, heads, gpu or gpus > 1, flash)
             if summary
             else _given(parameters, sequence, width, layers, heads, vocabulary, flash)
         )
@@ -74,7 +74,7 @@ def _with(need: "Need", **changes: Any) -> "Need":
     return replace(need, **changes)
 
 
-def _read(path: Path, heads: int, gpu: bool) -> "Need":
+def _read(path: Path, heads: int, gpu: bool, flash: bool) -> "Need":
     """What a model's summary in a file tells of a training on a CPU, or on a `gpu`."""
     from forensics.advice.memory import Need, sample_of
     from forensics.advice.memory.activations import kind_of
@@ -90,7 +90,7 @@ def _read(path: Path, heads: int, gpu: bool) -> "Need":
     if found is None or not found.parameters:
         raise UsageError("no summary of a model in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
     framework = kind_of(" ".join(layer.kind for layer in found.layers))
-    sample = sample_of(found.layers, framework, heads, found.weighted_outputs, gpu, found.input_bytes)
+    sample = sample_of(found.layers, framework, heads, found.weighted_outputs, gpu, found.input_bytes, flash)
     runtime, margin = (CONTEXT_BYTES, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES[framework], HOST_MEMORY_MARGIN)
     heap = framework == "torch" and not gpu
     return Need(found.parameters, found.trainable, sample, 1, runtime=runtime, margin=margin, heap=heap)

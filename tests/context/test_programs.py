@@ -43,6 +43,20 @@ def test_settings_are_followed_through_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("y = F.scaled_dot_product_attention(q, k, v)", True),
+        ("y = flash_attn_varlen_func(q, k, v)", True),
+        ("m = AutoModel.from_pretrained(n, attn_implementation='sdpa')", True),
+        ("m = AutoModel.from_pretrained(n, attn_implementation='eager')", False),
+        ("y = torch.softmax(q @ k.T, -1) @ v", False),
+    ],
+)
+def test_a_fused_attention_is_a_setting(tmp_path: Path, line: str, said: bool) -> None:
+    assert ("fused_attention" in {r.kind for r in read(tmp_path, line).settings}) == said
+
+
+@pytest.mark.parametrize(
     ("line", "habit"),
     [
         ("    losses.append(loss)", "kept_loss"),

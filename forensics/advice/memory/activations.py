@@ -5,12 +5,14 @@
 A tensor is kept where the layer that made it needs its own output (ReLU, softmax, dropout's mask), or the layer that reads it
 needs its input (convolution, dense, norm, pooling): the derivatives of each operation, as in derivatives.yaml of PyTorch. While
 the backward pass goes back, the gradients of one layer's input and output stand beside what is still kept, so the peak is the
-largest such sum. Attention keeps queries, keys, values and, for each head, a square of the sequence (Korthikanti et al. 2022).
+largest such sum. Attention keeps queries, keys, values and, for each head, the scores, a square of the sequence (Korthikanti et
+al. 2022), unless a fused kernel computes it (scaled_dot_product_attention, FlashAttention: Dao et al. 2022), which keeps none.
+PyTorch's own transformer layers call the fused kernel, which on a CPU there is only without dropout.
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -34,8 +36,12 @@ SCALING = lazy.regex(r"(?i)^(?:normalization|rescaling|p?relu|scale|bias)")
 TOKEN_WIDTHS = 10.0
 TOKEN_INNER = 2.0
 SQUARES = 2.0  # of the sequence for each head: the softmax, and what dropout made of it
-OWN_SQUARES = 1.0  # between what a program's own softmax keeps and the fused operation, which keeps none
+SQUARES_IN_WORK = 1.0  # beside them while the backward pass goes through: the gradient of what dropout made
+OWN_SQUARES = 1.0  # of a program's own attention without dropout: the softmax
+OWN_SQUARES_IN_WORK = 2.0  # gradients of the softmax's output and input; on the way forward, scores before and after scaling
 SEQUENCE_SHARE = 1.5  # of what hidden layers make on each token: an activation function beside each wide dense layer
+SCORES = "attention keeps the scores of each head"
+FUSED = "fused attention keeps no scores"
 HEAD_WIDTH = 64  # of most transformers, where nothing tells how many heads there are
 MASK_SHARE = 0.25  # a truth value takes one byte where a number takes four
 # What the libraries' work space and allocators add to what is counted: the middle of what trainings on CPUs needed beyond it.
@@ -55,12 +61,15 @@ INDEX_SHARE = 2.0  # PyTorch's max pooling keeps the place of each maximum in ei
 class Sample(Struct, frozen=True):
     """What one sample costs. `kept`: bytes that the forward pass leaves for the backward pass; `peak`: the most at any moment,
     gradients of activations included; `input`: the sample itself. `tensors`: of each layer, (bytes of the tensor that it makes
-    for one sample, bytes that it keeps for one sample)."""
+    for one sample, bytes that it keeps for one sample); scores of attention are tensors of their own. `dropped`: the same of what
+    the forward pass makes and drops at once. `assumed`: of its attention, which kernel computes it."""
 
     kept: int
     peak: int
     input: int = 0
     tensors: tuple[tuple[int, int], ...] = ()
+    dropped: tuple[tuple[int, int], ...] = ()
+    assumed: str = ""
 
 
 def sample_of(
@@ -70,16 +79,19 @@ def sample_of(
     weighted_outputs: int = 0,
     gpu: bool = False,
     input_bytes: int = 0,
+    fused: bool = False,
 ) -> Sample:
     """The cost of one sample in float32. `framework`: `torch` or `keras`; `heads`: of attention, 0 where nothing tells.
     `weighted_outputs`: what all layers with parameters make, those inside of rows that hold others included. `gpu`: not a CPU,
-    on which PyTorch's dropout keeps its mask as floating-point numbers. `input_bytes`: one sample as the model reads it."""
+    on which PyTorch's dropout keeps its mask as floating-point numbers. `input_bytes`: one sample as the model reads it.
+    `fused`: the program's own attention calls a fused kernel."""
     mask = 1.0 if framework == "torch" and not gpu else MASK_SHARE
     kept = [0.0] * len(layers)
     made = [_made(layers, i) for i in range(len(layers))]
     hidden = hidden_inside(layers, weighted_outputs)
+    attending = [_attention(layer, framework, heads, mask, gpu, fused) for layer in layers]
     for i, layer in enumerate(layers):
-        inner = _inside(layer, framework, heads, mask) + hidden.get(i, 0.0)
+        inner = _inside(layer, framework, mask) + attending[i].kept + attending[i].scores + hidden.get(i, 0.0)
         after = layers[i + 1].kind if i + 1 < len(layers) else ""
         if framework == "keras" and WEIGHTED.search(layer.kind) and after and not SEPARATE.search(after):
             inner += made[i]  # its activation is inside it, and what goes into that is held beside what comes out
@@ -91,11 +103,18 @@ def sample_of(
         held += kept[i]
         into = made[i - 1] if i else 0.0
         transient = 0.0 if kept[i] >= made[i] else made[i]  # what the forward pass has just made and drops again
-        peak = max(peak, held + max(made[i] + into, transient))
+        peak = max(peak, held + max(made[i] + into, transient, attending[i].in_work))
     work = 1.0 if framework == "torch" and not gpu else WORK_SHARE.get(framework, 1.0)
-    tensors = tuple((round(m * FLOAT_BYTES), round(k * FLOAT_BYTES)) for m, k in zip(made, kept, strict=True) if m and k)
+    sizes = [(m, k - a.scores) for m, k, a in zip(made, kept, attending, strict=True)]
+    tensors = _in_bytes([*sizes, *((a.square, a.scores) for a in attending)])
+    dropped = _in_bytes((a.square, a.dropped) for a in attending)
     given = input_bytes * BATCHES_HELD.get(framework, 1)
-    return Sample(round(sum(kept) * FLOAT_BYTES), round(peak * work * FLOAT_BYTES), given, tensors)
+    assumed = next((a.assumed for a in attending if a.assumed), "")
+    return Sample(round(sum(kept) * FLOAT_BYTES), round(peak * work * FLOAT_BYTES), given, tensors, dropped, assumed)
+
+
+def _in_bytes(sizes: Iterable[tuple[float, float]]) -> tuple[tuple[int, int], ...]:
+    return tuple((round(made * FLOAT_BYTES), round(kept * FLOAT_BYTES)) for made, kept in sizes if made and kept)
 
 
 def transformer(sequence: int, width: int, layers: int, heads: int, flash: bool, vocabulary: int) -> Sample:
@@ -103,7 +122,7 @@ def transformer(sequence: int, width: int, layers: int, heads: int, flash: bool,
     `flash` attention is used (Korthikanti et al. 2022, equation 2); the logits and their gradient beside them."""
     layer = 34 * sequence * width + (0 if flash else 5 * heads * sequence**2)
     logits = 2 * FLOAT_BYTES * sequence * vocabulary
-    return Sample(2 * layers * layer, 2 * layers * layer + logits)
+    return Sample(2 * layers * layer, 2 * layers * layer + logits, assumed=FUSED if flash else SCORES)
 
 
 def _made(layers: Sequence[Layer], i: int) -> float:
@@ -111,17 +130,45 @@ def _made(layers: Sequence[Layer], i: int) -> float:
     return 0.0 if ALIAS.search(layers[i].kind) else float(layers[i].outputs)
 
 
-def _inside(layer: Layer, framework: str, heads: int, mask: float) -> float:
-    """Numbers that a layer keeps beside its input and output. `mask`: what dropout's takes, in floating-point numbers."""
+class Attention(Struct, frozen=True):
+    """Numbers of a layer's attention for one sample. `kept`: beside its `scores`, which are tensors of `square` numbers each.
+    `in_work`: beside both on the way back. `dropped`: scores that the forward pass makes and drops, where no later tensor of the
+    layer has their size. `assumed`: which kernel computes it."""
+
+    square: float = 0.0
+    scores: float = 0.0
+    kept: float = 0.0
+    in_work: float = 0.0
+    dropped: float = 0.0
+    assumed: str = ""
+
+
+def _attention(layer: Layer, framework: str, heads: int, mask: float, gpu: bool, fused: bool) -> Attention:
+    """What attention in this row needs; nothing where it has none. `mask`: what dropout's takes, in floating-point numbers."""
+    if TRANSFORMER.search(layer.kind) and layer.width and layer.parameters:
+        tokens = layer.outputs / layer.width
+        if framework == "torch" and gpu:
+            return Attention(assumed=FUSED)
+        # its feed-forward part is gone before the gradients of the scores come
+        square = _heads(layer.width, heads) * tokens**2
+        return Attention(square, (SQUARES + mask) * square, assumed=SCORES)
+    if not ATTENTION.search(layer.kind) or not (layer.parameters or layer.width):
+        return Attention()
+    width = layer.width or max(1.0, math.sqrt(layer.parameters / 4))  # queries, keys, values, output: four square matrices
+    square = _heads(width, heads) * (layer.outputs / width) ** 2
+    if FRAMEWORK_ATTENTION.search(layer.kind):
+        return Attention(square, (SQUARES + mask) * square, 4 * layer.outputs, SQUARES_IN_WORK * square, assumed=SCORES)
+    if fused:
+        return Attention(kept=4 * layer.outputs, assumed=FUSED)
+    in_work = OWN_SQUARES_IN_WORK * square
+    return Attention(square, OWN_SQUARES * square, 4 * layer.outputs, in_work, in_work, SCORES)
+
+
+def _inside(layer: Layer, framework: str, mask: float) -> float:
+    """Numbers that a layer keeps beside its input and output, and beside its attention."""
     if TRANSFORMER.search(layer.kind) and layer.width and layer.parameters:
         tokens, inner = layer.outputs / layer.width, max(0.0, layer.parameters - 4 * layer.width**2) / (2 * layer.width)
-        values = (TOKEN_WIDTHS + 2 * mask) * layer.width + (TOKEN_INNER + mask) * inner
-        return tokens * values + (SQUARES + mask) * _heads(layer.width, heads) * tokens**2
-    if ATTENTION.search(layer.kind) and (layer.parameters or layer.width):
-        width = layer.width or max(1.0, math.sqrt(layer.parameters / 4))  # queries, keys, values, output: four square matrices
-        sequence = layer.outputs / width
-        squares = SQUARES + (mask if framework == "torch" else 0.0) if FRAMEWORK_ATTENTION.search(layer.kind) else OWN_SQUARES
-        return 4 * layer.outputs + squares * _heads(width, heads) * sequence**2
+        return tokens * ((TOKEN_WIDTHS + 2 * mask) * layer.width + (TOKEN_INNER + mask) * inner)
     if RECURRENT.search(layer.kind):
         return 4.0 * layer.outputs  # the gates
     if MAX_POOL.search(layer.kind):

@@ -50,9 +50,10 @@ def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, around
         return {}  # the arithmetic does not explain the death: nothing is advised by it
     fitting = largest_batch(need, limit)
     free = f"{need.margin:.0%} of it stays free"
+    assumed = f" (where {need.sample.assumed})" if need.sample.assumed else ""
     facts_of_model: dict[str, Value] = {
         "margin_told": free,
-        "memory_told": f"{_sum(made)} for {batch} samples, and the limit is {format_size(limit)}",
+        "memory_told": f"{_sum(made)} for {batch} samples{assumed}, and the limit is {format_size(limit)}",
     }
     facts_of_model["savings_told"] = "; ".join(
         f"{s.name} would save {format_size(s.bytes)} and make room for {s.batch} samples ({s.cost})"
@@ -81,6 +82,7 @@ def need_of(model: Architecture, batch: int, facts: Fields, around: JobContext) 
             model.weighted_outputs,
             gpu="total_bytes" in facts,
             input_bytes=model.input_bytes,
+            fused="fused_attention" in facts,
         ),
         batch=batch,
         optimizer=optimizer if optimizer in STATE_BYTES else "adam",

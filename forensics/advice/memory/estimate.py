@@ -36,9 +36,9 @@ CONTEXT_BYTES = 500 * MIB
 # What of a limit stays free: a GPU's allocator rounds blocks; on a CPU nets differ in the gaps that they leave in the heap.
 FREE_MEMORY_MARGIN = 0.1
 HOST_MEMORY_MARGIN = 0.15  # more than a GPU's: the gaps in the heap differ from net to net
-# What lies unused in the heap between tensors that were freed, for each byte in use: the middle of 0.4 to 0.85 in ten nets. glibc
-# maps a block above 32 MiB by itself and gives it back at once; smaller ones, once one was freed, come from the heap (mallopt(3),
-# M_MMAP_THRESHOLD). With that threshold held at 64 KiB the same trainings needed what is alive and no more.
+# What lies unused in the heap between tensors that were freed, for each byte in use: the middle of 0.4 to 0.85 in ten nets.
+# glibc maps a block of 32 MiB and more by itself and gives it back at once; smaller ones, once one was freed, come from the
+# heap (mallopt(3), M_MMAP_THRESHOLD). With that threshold held at 64 KiB the same trainings needed what is alive and no more.
 HEAP_GAPS = 0.6
 MAPPED_BYTES = 32 * MIB
 CHECKPOINTED = 0.25  # of the activations, where one of four layers keeps its input and the others are computed again
@@ -92,7 +92,7 @@ def estimate(need: Need) -> Estimate:
     state = STATE_BYTES.get(need.optimizer, 8.0) * (0.5 if need.precision == "bf16" else 1.0)  # of the type of the weights
     over = {name: f" / {n} GPUs" if n > 1 else "" for name, n in each.items()}
     alive = need.sample.peak * share * (CHECKPOINTED if need.checkpointing else 1.0)
-    per_sample = round(alive * (1 + HEAP_GAPS * _in_heap(need))) + need.sample.input
+    per_sample = round(alive * (1 + HEAP_GAPS * _in_heap(need))) + _holes(need) + need.sample.input
     count, trained = f"{need.parameters:,} parameters", f"{need.trainable:,} trainable parameters"
     parts = [
         Part("weights", need.parameters * weight // each["weights"], f"{weight} B x {count}{over['weights']}", True),
@@ -103,16 +103,26 @@ def estimate(need: Need) -> Estimate:
             f"{need.optimizer}: {state + master:g} B x {trained}{over['state']}",
             True,
         ),
-        Part("activations", need.batch * per_sample, f"{need.batch} samples x {format_size(per_sample)}", False),
+        Part("activations", need.batch * per_sample, f"{need.batch} samples x {format_size(per_sample)}{_assumed(need)}", False),
         Part("libraries", need.runtime, "the framework itself, before anything is trained", False),
     ]
     kept = tuple(p for p in parts if p.bytes or p.name in ("gradients", "optimizer"))
     return Estimate(kept, sum(p.bytes for p in kept if p.name != "activations"), per_sample)
 
 
+def _assumed(need: Need) -> str:
+    return f", where {need.sample.assumed}" if need.sample.assumed else ""
+
+
+def _holes(need: Need) -> int:
+    """What tensors that were dropped at once leave unused in the heap, for each sample: smaller ones take a part of their
+    place, so that the next layer's do not fit there."""
+    return sum(dropped for made, dropped in need.sample.dropped if made * need.batch < MAPPED_BYTES) if need.heap else 0
+
+
 def _in_heap(need: Need) -> float:
     """The share of what is kept that lies in tensors which the heap holds, at this batch."""
     if not need.heap or not need.sample.tensors:
         return 0.0
-    held = sum(kept for made, kept in need.sample.tensors if made * need.batch <= MAPPED_BYTES)
+    held = sum(kept for made, kept in need.sample.tensors if made * need.batch < MAPPED_BYTES)
     return held / sum(kept for _, kept in need.sample.tensors)

@@ -24,7 +24,7 @@ def largest_batch(need: Need, limit_bytes: int) -> int:
     if room <= 0 or not estimate(need).per_sample:
         return 0
     # what a sample costs changes where a tensor grows out of the heap; between two such batches it stays
-    turns = sorted({MAPPED_BYTES // made for made, _ in need.sample.tensors}) if need.heap else []
+    turns = sorted({(MAPPED_BYTES - 1) // made for made, _ in need.sample.tensors}) if need.heap else []
     for below, last in reversed([*zip([0, *turns], [*turns, None], strict=True)]):
         fitting = int(room // estimate(replace(need, batch=below + 1)).per_sample)
         fitting = fitting if last is None else min(fitting, last)

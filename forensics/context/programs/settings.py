@@ -3,6 +3,7 @@
 DataLoader(data, batch_size=BATCH, num_workers=8)   -> batch_size 64 (BATCH = 64 stands above), workers 8
 parser.add_argument("--batch-size", default=32)     -> batch_size 32
 model.compile(optimizer="adam")                     -> optimizer adam
+scaled_dot_product_attention(q, k, v)               -> fused_attention
 """
 
 import ast
@@ -29,6 +30,8 @@ SETTING_OF_NAME = {
     "seq_length": "sequence", "max_seq_len": "sequence", "num_heads": "heads", "nhead": "heads", "n_head": "heads",
 }  # fmt: skip
 OPTIMIZERS = lazy.regex(r"(?i)^(?:adamw?|nadam|radam|adamax|adafactor|lion|sgd|rmsprop|adagrad|lamb|adamw?8bit|adam_?w?_?8bit)$")
+FUSED_ATTENTION = lazy.regex(r"^(?:scaled_dot_product_attention|flash_attn(?:_\w+)?_func|memory_efficient_attention)$")
+FUSED_IMPLEMENTATION = lazy.regex(r"^(?:sdpa|flash_attention_\d)$")  # values of transformers' attn_implementation
 PLAIN_SETTING_PATTERN = lazy.regex(r"""(?i)(?<![\w.])["'-]{0,2}([a-z][a-z_-]{1,40})["']?\s*[:= ]\s*["']?(\d{1,9})\b(?!\.\d)""")
 
 
@@ -74,6 +77,8 @@ def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Habit]:
         yield from _shape(code, last, call)
     elif last in ("autocast", "set_global_policy", "GradScaler"):
         yield code.remark("mixed_precision", call)
+    elif FUSED_ATTENTION.match(last):
+        yield code.remark("fused_attention", call)
 
 
 def _shape(code: Code, last: str, call: ast.Call) -> Iterator[Habit]:
@@ -95,6 +100,8 @@ def _set(code: Code, name: str, value: ast.AST | None, node: ast.AST) -> Iterato
         name in ("fp16", "bf16", "mixed_precision") and isinstance(value, ast.Constant) and value.value not in (False, None, "no")
     ):
         yield code.remark("mixed_precision", node)
+    elif name == "attn_implementation" and isinstance(value, ast.Constant) and FUSED_IMPLEMENTATION.match(str(value.value)):
+        yield code.remark("fused_attention", node)
 
 
 def plain_settings(name: str, part: CodePart) -> Iterator[Habit]:
