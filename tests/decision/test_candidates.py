@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED, candidates
 from forensics.model import Weight
+from forensics.model.verdicts import Owner
 from tests.decision.made import features_of, seen
 
 KILL, DIED = "host_memory.oom_cgroup", "notebook.kernel_died"  # the first explains the second
@@ -91,6 +92,12 @@ def test_an_aftermath_counts_by_what_was_survived_least(knowledge: Database) -> 
     assert found["again"] == pytest.approx(log1p(3))
     assert found["behind"] == pytest.approx(log1p(10))
     assert features_of(candidates([seen("code.shape", handled=True)], {}, knowledge, {}), "code.shape")["handled"] == 1
+
+
+@pytest.mark.parametrize(("owner", "longer"), [("mine", log1p(38)), ("unknown", 0.0)])
+def test_a_cause_was_survived_longer_only_than_what_is_surely_the_jobs(knowledge: Database, owner: Owner, longer: float) -> None:
+    both = [seen("code.shape", 10, again=40), seen("storage.full", 90, owner=owner, again=2)]
+    assert features_of(candidates(both, {}, knowledge, {}), "code.shape")["outlived"] == pytest.approx(longer)
 
 
 def test_what_only_time_ties_to_the_subject_is_marked(knowledge: Database) -> None:

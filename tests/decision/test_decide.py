@@ -13,6 +13,7 @@ from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.model import Line
 from forensics.model.verdicts import Diagnosis, LaneDigest, LaneKind
+from forensics.outcome.ending_words import ending_rows
 from tests.decision.made import lane, model, question, seen
 
 KILL = "host_memory.oom_cgroup"
@@ -66,6 +67,16 @@ def test_hints_alone_are_undetermined(knowledge: Database) -> None:
 def test_a_line_that_ends_nothing_makes_no_crash(knowledge: Database) -> None:
     found = decided(knowledge, question(seen("code.shape", 99, "proof", ends="nothing")), model(6.0, notice_proof=6.0))
     assert found.verdict == "undetermined"
+
+
+def test_the_words_of_the_end_are_those_of_the_log_with_strong_evidence(knowledge: Database) -> None:
+    job, beside = (
+        lane(last="the job says farewell"),
+        replace(lane(last="nobody reads this", trouble=("error",)), source="beside.log"),
+    )
+    strong, hint = seen("code.shape", 99), seen("storage.full", 99, "hint", source="beside.log")
+    assert question(strong, hint, lanes=(job, beside)).ending_rows(knowledge) == ending_rows(job) != ()
+    assert question(hint, lanes=(job, beside)).ending_rows(knowledge) == ending_rows(beside), "the one that ends worse"
 
 
 def test_two_that_are_as_likely_are_undetermined(knowledge: Database) -> None:

@@ -68,6 +68,7 @@ def test_a_line_with_a_word_of_trouble_is_shown_with_those_around_it(knowledge: 
     found = lines_to_read(ranked, scans, classes)
     around = [(m.line, m.text) for m in found if 3001 <= m.line <= 3006]
     assert around == [(3001, "linking the box"), (3003, ODD[0]), (3004, "  at apple"), (3006, "  at cheese")]
+    assert [m.line for m in found if m.context and m.alarming] == []
     assert [m.context for m in found if 3001 <= m.line <= 3006] == [True, False, True, True]
     again = lines_to_read(ranked, scans, classes, {("train.log", 3003)})
     assert 3003 not in {m.line for m in again if not m.context}
@@ -146,6 +147,14 @@ def test_one_line_of_a_crowd_is_shown_and_none_that_is_much_less_likely(knowledg
     scans = scanned(knowledge, text_source("a.log", steps(500) + crowd))
     scores = [WEIGHTS.score(c) for c in candidate_lines(scans, line_classes(knowledge)) if "open" in c.text]
     assert max(scores) - min(scores) < MAX_BEHIND_BEST  # so the others are left out for standing together alone
+
+
+@pytest.mark.parametrize(("between", "shown"), [(2, 1), (3, 2)])
+def test_of_lines_at_most_three_apart_only_the_first_is_shown(knowledge: Database, between: int, shown: int) -> None:
+    quiet = "".join(f"reading shard {name}\n" for name in ("red", "blue", "green")[:between])
+    log = steps(500) + "cannot open the apple box\n" + quiet + "cannot close the bread box\n"
+    found = decide(knowledge, scanned(knowledge, text_source("a.log", log)))
+    assert sum("cannot" in m.text for m in found) == shown
 
 
 def test_a_line_is_described_by_its_words_and_its_place(knowledge: Database) -> None:

@@ -39,6 +39,12 @@ def test_what_stands_in_front_of_a_line_names_its_writer(line: str, key: tuple[s
     assert lane_key(line.encode()) == key
 
 
+def test_a_redrawn_progress_bar_has_one_form_whatever_its_numbers() -> None:
+    """By its form a line is known to repeat, so that a program is known to work on."""
+    bars = "Epoch one  3%\rEpoch one 40% 3/9 done\nEpoch one  4%\rEpoch one 71% 7/9 done\n"
+    assert [row.form for _, row in lane_rows(scan_of(bars), "")] == [b"Epoch one done"] * 2
+
+
 def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:
     assert lane_key(b" 3: step 1") is None
     assert lane_key(b" 3: step 1", ranks=True) == ("rank", "3")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensics import Report, analyze
-from forensics.outcome.recorded_status import share_shown_by_output
+from forensics.outcome.recorded_status import FAILED_STATUS_PROBABILITY, RecordedStatus, share_shown_by_output
 
 AT = "[2026-08-22T03:00:07.120000+00:00] forensics run: "
 QUIET = "step 0 loss 0.9\nstep 1 loss 0.8\nstep 2 loss 0.7\n"
@@ -46,6 +46,13 @@ def test_a_status_that_is_an_answer_is_no_failure(comm: str, status: int, verdic
     assert report(tmp_path, "", comm, status).verdict == verdict
 
 
+def test_a_status_that_nobody_recorded_is_as_likely_bad_as_good_and_a_bad_one_is_bad() -> None:
+    ended = {status: RecordedStatus(status, "job.log", 3, "made") for status in (None, 7)}
+    assert [ended[status].bad_end_probability(0.1) for status in (None, 7)] == [0.5, FAILED_STATUS_PROBABILITY]
+    assert [ended[status].bad_end_probability(0.999) for status in (None, 7)] == [0.999, 0.999]
+
+
 def test_the_less_the_output_shows_the_less_it_is_the_reason() -> None:
     assert share_shown_by_output(0.0) == 0 and share_shown_by_output(1.0) == 1
     assert share_shown_by_output(0.05) < 0.5 < share_shown_by_output(0.2)
+    assert share_shown_by_output(0.5) == pytest.approx(1 / 1.1)  # one bad end in ten is silent

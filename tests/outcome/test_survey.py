@@ -39,6 +39,11 @@ def test_lines_that_were_not_there_before_are_no_going_on(knowledge: Database) -
     assert (after.behind, after.again, after.progress) == (3, 0, 0)
 
 
+def test_lines_without_words_show_no_program_that_goes_on(knowledge: Database) -> None:
+    assert own(log("7", "8", ERROR, "9", "10"), knowledge).digest.again_after_trouble == 0
+    assert own(log(*STEPS[:2], ERROR, *STEPS[2:4]), knowledge).digest.again_after_trouble == 2
+
+
 def test_another_programs_lines_are_not_behind_it(knowledge: Database) -> None:
     """A log of a job that died, with the host's services logging on behind it."""
     host = [f"Aug 22 03:00:{i:02d} node-7 cron[9]: (root) CMD (true)" for i in range(60)]

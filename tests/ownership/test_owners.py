@@ -239,6 +239,18 @@ def test_a_machine_speaks_through_its_kernel_or_else_through_its_longest_lane() 
     assert about.entity() == Entity("machine", "")
 
 
+def test_a_jobs_files_speak_through_its_programs_or_else_through_all_their_lanes() -> None:
+    job, service = lane("job"), lane("service")
+    about = Subject(frozenset({"a.log"}), {}, {}, frozenset(), False, {"a.log": (service, job), "syslog": (lane("kernel"),)})
+    assert about.own_lanes() == [job]
+    assert replace(about, lanes={"a.log": (service,)}).own_lanes() == [service]
+
+
+def test_a_job_of_several_numbers_is_named_by_them() -> None:
+    about = Subject(frozenset({"slurm-11.out", "slurm-12.out"}), {}, {}, frozenset(), False)
+    assert about.entity() == Entity("job", "11 and 12")
+
+
 def test_of_two_deaths_the_one_that_no_pid_ties_to_the_job_is_somebody_elses(knowledge: Database) -> None:
     mine, other = owned(knowledge, observed(KILL, "dmesg.txt", pid=4711), observed(KILL, "dmesg.txt", 2, pid=9500), pids=(4711,))
     assert (mine.owner, mine.link) == ("mine", "pid 4711")
@@ -263,6 +275,13 @@ def test_what_a_host_did_to_the_job_was_survived_as_the_jobs_log_tells(
     own = replace(lane(), aftermath={(line, "made"): Aftermath(behind=n) for line, (_, n) in enumerate(effects, 1)})
     kill, *_ = owned(knowledge, observed(KILL, "dmesg.txt", 5), *felt, lanes=(own,))
     assert kill.aftermath.behind == behind
+
+
+def test_what_a_host_did_to_somebody_else_was_not_survived_by_the_job(knowledge: Database) -> None:
+    felt = observed(DIED, "train.log", 1)
+    own = replace(lane(), aftermath={(1, "made"): Aftermath(behind=7)})
+    kill, _ = owned(knowledge, observed(KILL, "dmesg.txt", 5, pid=4700), felt, pids=(4711,), lanes=(own,))
+    assert (kill.owner, kill.aftermath.behind) == ("others", 0)
 
 
 def test_each_fact_names_the_line_that_shows_it(knowledge: Database) -> None:
