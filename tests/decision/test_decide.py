@@ -150,7 +150,7 @@ def test_the_ledger_adds_up_to_what_was_decided(knowledge: Database) -> None:
     found = decided(knowledge, question(seen("code.shape", 99), seen("storage.full", 50, "hint")))
     ledger = {a.feature: a.log_odds for a in found.candidates[0].ledger}
     assert ledger == {"strong": 3.0}
-    assert found.candidates[0].ledger[0].line == 99
+    assert (found.candidates[0].ledger[0].source, found.candidates[0].ledger[0].line) == ("train.log", 99)
 
 
 @given(st.floats(-20, 20), st.lists(st.sampled_from(["code.shape", "storage.full", "data.missing", KILL]), max_size=5))

@@ -102,6 +102,12 @@ def test_ranks_are_lanes_of_a_job_and_what_has_no_prefix_is_the_launchers(knowle
     assert next(iter(found)) == "rank 1", "the lane with most lines comes first"
 
 
+def test_a_hosts_log_that_begins_in_the_midst_of_a_record_is_read(knowledge: Database) -> None:
+    text = "the rest of a record\nAug 22 03:00:07 n app[5]: started\n"
+    found = lanes_of(text, knowledge, layout="syslog")
+    assert {n: x.digest.lines for n, x in found.items()} == {"job train.log": 1, "unit app": 1}
+
+
 def test_a_line_without_a_head_goes_on_with_the_one_before_it(knowledge: Database) -> None:
     text = "Aug 22 03:00:07 n app[5]: Traceback (most recent call last):\n  File \"a.py\", line 3\nKeyError: 'x'\n"
     assert lanes_of(text, knowledge, layout="syslog")["unit app"].digest.lines == 3

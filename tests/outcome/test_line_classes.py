@@ -28,7 +28,7 @@ from forensics.outcome.line_classes import (
         ("504 steps, 0 failed", 0, TROUBLE),
         ("Epoch 3/10 loss 0.41", PROGRESS, TROUBLE),
         (" 41%|####1     | 41/100 [00:21<00:31,  1.9it/s]", PROGRESS, TROUBLE),
-        ("Traceback (most recent call last):", TROUBLE | TRACEBACK, 0),
+        ("Traceback (most recent call last):", TROUBLE | TRACEBACK, GOES_ON | PROGRESS),
         ('  File "/home/u/train.py", line 6, in load', FRAME, TROUBLE),
         ("Training completed in 3h", GOOD, TROUBLE),
         ("exited with code 0", GOOD, TROUBLE),

@@ -3,10 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from forensics import outcome
 from forensics.database import Database
 from forensics.model.verdicts import Aftermath, Lane
-from tests.outcome.made import lanes_of, seen_at
+from tests.outcome.made import lanes_of, scan_of, seen_at
 
 STEPS = [f"step {i} loss 0.{90 - i}" for i in range(1, 41)]
 ERROR = "OSError: could not read the shard"
@@ -42,6 +44,27 @@ def test_lines_that_were_not_there_before_are_no_going_on(knowledge: Database) -
 def test_lines_without_words_show_no_program_that_goes_on(knowledge: Database) -> None:
     assert own(log("7", "8", ERROR, "9", "10"), knowledge).digest.again_after_trouble == 0
     assert own(log(*STEPS[:2], ERROR, *STEPS[2:4]), knowledge).digest.again_after_trouble == 2
+    assert own(log("shards read, 3 errors", "shards read, 0 errors"), knowledge).digest.again_after_trouble == 0
+
+
+def test_a_good_end_is_shown_by_its_lines(knowledge: Database) -> None:
+    found = own(log(*STEPS, "Training completed successfully", "bye"), knowledge)
+    assert [line.number for line in found.good_lines] == [41]
+
+
+def test_each_cell_of_a_notebook_is_an_attempt(knowledge: Database) -> None:
+    cells = log(*(line for n in (1, 2, 3) for line in (f"In [{n}]:", f"fit(model_{n})", "done with it")))
+    for source_format, count in (("notebook", 3), (None, 1)):
+        found = lanes_of(cells, knowledge, source_format=source_format)["job train.log"]
+        assert len(found.attempts) == count
+
+
+def test_of_a_long_log_the_lines_between_the_samples_count(knowledge: Database) -> None:
+    head, tail = log(*STEPS).encode(), log("step 1000 loss 0.1").encode()
+    short = scan_of(log(*STEPS))
+    for sample, lines in ((((1, head),), 40), (((1, head), (1000, tail)), 1000)):
+        (found,) = outcome.survey_lanes(replace(short, sample=sample, lines=lines), "", (), outcome.line_classes(knowledge))
+        assert found.digest.lines == lines
 
 
 def test_another_programs_lines_are_not_behind_it(knowledge: Database) -> None:

@@ -1,5 +1,6 @@
 """Whose an observation is, and by which link: mine, somebody else's, or unknown. All logs are made for these tests."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from msgspec.structs import replace
 
 from forensics import correlation, pipeline, sources
 from forensics.database import Database
-from forensics.model import Fields, Incident, Observation, Proof
+from forensics.model import Fields, Incident, Link, Observation, Proof, Weight
 from forensics.model.verdicts import Aftermath, Entity, Fact, Lane, OwnedObservation
 from forensics.ownership import Subject, assign_owners
 from tests.conftest import text_source
@@ -249,6 +250,7 @@ def test_a_jobs_files_speak_through_its_programs_or_else_through_all_their_lanes
 def test_a_job_of_several_numbers_is_named_by_them() -> None:
     about = Subject(frozenset({"slurm-11.out", "slurm-12.out"}), {}, {}, frozenset(), False)
     assert about.entity() == Entity("job", "11 and 12")
+    assert replace(about, own=frozenset({"train.log"})).entity() == Entity("job", ""), "no line of it is known"
 
 
 def test_of_two_deaths_the_one_that_no_pid_ties_to_the_job_is_somebody_elses(knowledge: Database) -> None:
@@ -282,6 +284,30 @@ def test_what_a_host_did_to_somebody_else_was_not_survived_by_the_job(knowledge:
     own = replace(lane(), aftermath={(1, "made"): Aftermath(behind=7)})
     kill, _ = owned(knowledge, observed(KILL, "dmesg.txt", 5, pid=4700), felt, pids=(4711,), lanes=(own,))
     assert (kill.owner, kill.aftermath.behind) == ("others", 0)
+
+
+@pytest.mark.parametrize(
+    ("source", "owner"), [("train.log", ("mine", "pod train-0")), ("syslog", ("unknown", "given beside it"))]
+)
+def test_what_a_name_links_to_the_jobs_own_line_is_the_jobs(knowledge: Database, source: str, owner: tuple[str, str]) -> None:
+    kill, felt = observed(KILL, "dmesg.txt", 5), observed(DIED, source, 1)
+    about = Subject(frozenset({"train.log"}), {}, {}, frozenset(), False, {"train.log": ()})
+    link = Link(felt.place, kill.place, "pod train-0", "pod")
+    found, _ = assign_owners(Incident((kill, felt), (link,)), about, knowledge)
+    assert (found.owner, found.link) == owner
+
+
+@pytest.mark.parametrize(
+    ("weight", "owner"),
+    [("strong", ("others", "10.0 s after the job had ended")), ("hint", ("unknown", "time, 10.0 s behind its last line"))],
+)
+def test_a_hint_does_not_show_that_the_job_had_ended(knowledge: Database, weight: Weight, owner: tuple[str, str]) -> None:
+    end = datetime(2025, 8, 22, 3, 40, tzinfo=UTC)
+    kill = replace(observed(KILL, "dmesg.txt", 5), time=end + timedelta(seconds=10))
+    felt = replace(observed("code.shape", "train.log", 1), weight=weight, ends="process")
+    about = Subject(frozenset({"train.log"}), {}, {"train.log": end}, frozenset(), False, {"train.log": ()})
+    found, _ = assign_owners(Incident((kill, felt)), about, knowledge)
+    assert (found.owner, found.link) == owner
 
 
 def test_each_fact_names_the_line_that_shows_it(knowledge: Database) -> None:
