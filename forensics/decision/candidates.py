@@ -59,6 +59,7 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
     "text": ("text", 1, "ln of the share that the words of the trouble lines give it"),
     "text first": ("text", 0, "the words put it first"),
     "no evidence": ("text", 0, "only words speak for it"),
+    "exception by words": ("text", 0, "only words speak for any cause, and it is the general cause of uncaught exceptions"),
     "unlisted": ("unlisted", 0, "none of the candidates"),
     "unlisted weak": ("unlisted", 0, "none of the candidates, where none has strong ending evidence"),
     "unlisted bare": ("unlisted", 0, "none of the candidates, where only words speak"),
@@ -70,10 +71,11 @@ FLOOR = 1e-4
 
 
 def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], database: Database, rates: Rates) -> list[Candidate]:
-    """Every cause with an observation of the subject's or of unknown owner, with its features; else the likeliest by words.
+    """Every cause with an observation of the subject's or of unknown owner, with its features.
 
-    `text`: cause -> probability by the words. `rates`: signature -> log likelihood ratios. The last candidate is UNLISTED, which
-    stands for a cause that is none of the others.
+    Where there is none: the likeliest by words, and the general cause of exceptions. `text`: cause -> probability by the words.
+    `rates`: signature -> log likelihood ratios. The last candidate is UNLISTED, which stands for a cause that is none of the
+    others.
     """
     by_cause: dict[str, list[OwnedObservation]] = defaultdict(list)
     for o in owned:
@@ -86,8 +88,12 @@ def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], dat
         Candidate(c, tuple(own), case.features(c, own, rates) | _text(c, text, likely)) for c, own in sorted(by_cause.items())
     ]
     if not made:
+        general = [c for c, about in database.causes.items() if "exception" in about.traits]
         bare = dict.fromkeys(FEATURE_NAMES, 0.0) | {"no evidence": 1.0}
-        made = [Candidate(c, (), bare | _text(c, text, likely)) for c in likely]
+        made = [
+            Candidate(c, (), bare | _text(c, text, likely) | {"exception by words": float(c in general)})
+            for c in dict.fromkeys([*likely, *general])
+        ]
     weak = not any(case.is_strong(c) for c in by_cause)
     none = dict.fromkeys(FEATURE_NAMES, 0.0) | {
         "unlisted": 1.0,
