@@ -32,7 +32,7 @@ from forensics.model import (
 from forensics.model.verdicts import Diagnosis, Lane
 from forensics.outcome.deciding_lines import CandidateLine
 from forensics.outcome.recorded_status import recorded_status
-from forensics.ownership import Subject, assign_owners, find_subject
+from forensics.ownership import Subject, assign_owners, find_subject, subject_of
 from forensics.source_analysis import SourceAnalysis, analyze_sources
 from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
@@ -113,7 +113,8 @@ def place_case(
     every = find_incidents(kept, analyses, knowledge, noted)
     found = correlation.last_incident(every) if choice.last else every
     source_table = source_summaries(analyses, clocks, noted)
-    asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses})
+    heads = {r.name: [line.text for line in r.scan.head] for r in analyses}
+    asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses}, heads)
     attempted = {a.name: a.attempted for a in analyses}
     return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted)
 
@@ -156,7 +157,7 @@ def analyze(
         warnings=(),  # see _beside
         subject=subject_summary(decided, asked, first[0]),
         notices=decided.notices,
-        earlier_attempts=earlier_attempts(decided, asked, first),
+        earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), knowledge),
     )
     return _beside(report, seen, ranked, knowledge)
 
@@ -178,8 +179,14 @@ def _decided(
     listed = incidents[: limits.current.incidents]
     each = [decided for _ in listed]
     if len(listed) > 1:
-        each = [decide(question_about(i, asked, knowledge), knowledge, model, rules) for i in listed]
+        each = [decide(question_about(i, subject_of(i, asked), knowledge), knowledge, model, rules) for i in listed]
     return decided, each
+
+
+def _earlier_runs(every: Incident, asked: Subject, knowledge: Database, model: Model) -> list[Diagnosis]:
+    """What is decided of each run before the one that is asked about."""
+    rules = precedence_of(knowledge)
+    return [decide(question_about(every, run, knowledge), knowledge, model, rules) for run in asked.earlier]
 
 
 def question_about(incident: Incident, asked: Subject, knowledge: Database) -> DecisionInput:

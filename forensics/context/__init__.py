@@ -102,14 +102,11 @@ def attach_context(
     scans = list(scans)
     context = read_context(scans, report.causes[0], drawn)
     quoted = {(p.source, p.line) for p in report.causes[0].evidence if p.signature != OUTCOME_LINE}
-    earlier = report.earlier_attempts
-    if earlier:
-        earlier = with_changes(earlier, known.get(earlier[0].source, ()), report.causes[0])
     return replace(
         report,
         environment=context.environment,
         curves=context.curves,
         processes=context.processes,
         notices=(*report.notices, *notices(scans, observed, incidents, quoted)),
-        earlier_attempts=earlier,
+        earlier_attempts=with_changes(report.earlier_attempts, known, report.causes[0]),
     )

@@ -70,8 +70,8 @@ class AttemptFacts(Struct, frozen=True):
 
 
 def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[AttemptFacts, ...]:
-    """What each of the attempts of a source says; `spans`: their first and last lines, in order. None for a single one."""
-    if not 1 < len(spans) <= MOST_ATTEMPTS or scan.source.format == "notebook":
+    """What each of the attempts of a source says; `spans`: their first and last lines, in order."""
+    if not 0 < len(spans) <= MOST_ATTEMPTS or scan.source.format == "notebook":
         return ()
     origin = scan.source.origin or int
     found: list[dict[str, list[Said]]] = [{} for _ in spans]
@@ -137,15 +137,15 @@ def settings_of_last_attempt(run: Iterable[Habit], known: Mapping[str, Sequence[
 
 
 def with_changes(
-    attempts: tuple[EarlierAttempt, ...], known: Iterable[AttemptFacts], first: Finding
+    attempts: tuple[EarlierAttempt, ...], known: Mapping[str, Sequence[AttemptFacts]], first: Finding
 ) -> tuple[EarlierAttempt, ...]:
-    """`attempts`, each with what changed until the attempt that the report is about. `known`: of the source that they stand
-    in."""
-    every = sorted(known, key=lambda a: a.first_line)
-    by_line = {a.first_line: a for a in every}
-    lines = [p.line for p in first.evidence if attempts and p.source == attempts[0].source]
-    about = [a for a in every if a.first_line <= max(lines, default=1 << 62)]
-    return tuple(_with_changes(a, by_line.get(a.first_line), about[-1] if about else None, first) for a in attempts)
+    """`attempts`, each with what changed until the attempt that the report is about. `known`: by source."""
+    by_place = {(name, a.first_line): a for name, found in known.items() for a in found}
+    about = next((p.source for p in first.evidence if p.source in known), attempts[-1].source if attempts else "")
+    lines = [p.line for p in first.evidence if p.source == about]
+    shown = [a for a in known.get(about, ()) if a.first_line <= max(lines, default=1 << 62)]
+    last = max(shown, key=lambda a: a.first_line, default=None)
+    return tuple(_with_changes(a, by_place.get((a.source, a.first_line)), last, first) for a in attempts)
 
 
 def _with_changes(attempt: EarlierAttempt, own: AttemptFacts | None, last: AttemptFacts | None, first: Finding) -> EarlierAttempt:

@@ -4,6 +4,6 @@ Evidence of others never becomes the subject's cause, whatever its severity. Evi
 """
 
 from forensics.ownership.owners import assign_owners
-from forensics.ownership.subject import Subject, find_subject
+from forensics.ownership.subject import Subject, find_subject, subject_of
 
-__all__ = ["Subject", "assign_owners", "find_subject"]
+__all__ = ["Subject", "assign_owners", "find_subject", "subject_of"]

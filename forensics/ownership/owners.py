@@ -27,8 +27,8 @@ Place = tuple[str, int]
 
 
 def assign_owners(incident: Incident, subject: Subject, database: Database) -> tuple[OwnedObservation, ...]:
-    """Every observation of `incident` that names a cause, in order, with its owner."""
-    observations = [o for o in incident.events if o.cause in database.causes]
+    """Every observation of `incident` that names a cause, in order, with its owner; not those in the logs of other runs."""
+    observations = [o for o in incident.events if o.cause in database.causes and o.source not in subject.other_runs]
     subject = replace(subject, hosts=_hosts(observations, subject))
     linked = _named_links(incident.links, observations, subject)
     ends_in_own_logs = any(

@@ -1,18 +1,22 @@
 """The subject, which is what the user asks about: the job, the notebook, or the machine where only logs of hosts were given.
 
 train.log, dmesg.txt    -> the job that wrote train.log; dmesg.txt is the log of its host
+run1.log, run2.log      -> the run that wrote run2.log; the earlier run is an attempt before it
 dmesg.txt               -> the machine
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forensics.correlation.file_names import FileNameIds, ids_of_file_name
-from forensics.model import SourceSummary
+from forensics.model import Incident, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
 from forensics.outcome.lanes import HOST_FORMATS, SLURM_DAEMON_LOG
+from forensics.ownership.runs import separate_runs
 
 OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
 
@@ -22,7 +26,8 @@ class Subject(Struct, frozen=True):
 
     `own`: names of the sources that it wrote; all sources where they are all of one kind. `starts`, `ends`: first and last known
     time of each of these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given.
-    `lanes`: of all sources, by name. `hosts`: those that its own lines name.
+    `lanes`: of all sources, by name. `hosts`: those that its own lines name. `earlier`: the runs before it of the same program,
+    in order. `other_runs`: names of the sources that other runs wrote.
     """
 
     own: frozenset[str]
@@ -32,6 +37,8 @@ class Subject(Struct, frozen=True):
     machine: bool
     lanes: Mapping[str, tuple[Lane, ...]] = field(default_factory=dict)
     hosts: frozenset[str] = frozenset()
+    earlier: tuple["Subject", ...] = ()
+    other_runs: frozenset[str] = frozenset()
 
     @property
     def named(self) -> list[FileNameIds]:
@@ -41,7 +48,7 @@ class Subject(Struct, frozen=True):
     @property
     def has_host_log(self) -> bool:
         """Was a log of a host given in addition to its own?"""
-        return len(self.lanes) > len(self.own)
+        return len(self.lanes) > len(self.own) + len(self.other_runs)
 
     def own_lanes(self) -> list[Lane]:
         """The lanes that the subject wrote: those of programs in its own sources. For a machine its kernel's, else the largest.
@@ -89,18 +96,42 @@ class Subject(Struct, frozen=True):
 
 
 def find_subject(
-    summaries: Iterable[SourceSummary], lanes: Mapping[str, tuple[Lane, ...]], pids: Mapping[str, frozenset[int]]
+    summaries: Iterable[SourceSummary],
+    lanes: Mapping[str, tuple[Lane, ...]],
+    pids: Mapping[str, frozenset[int]],
+    heads: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Subject:
-    """The subject of these sources. `lanes`, `pids`: by source."""
+    """The subject of these sources. `lanes`, `pids`, `heads`: by source; `heads`: its first lines."""
     every = list(summaries)
     own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not SLURM_DAEMON_LOG.search(s.name)]
-    machine = not own
-    own = own or every
+    if not own:
+        return _subject(every, frozenset(s.name for s in every), lanes, pids, machine=True)
+    runs = separate_runs(own, heads)
+    found = [_subject(own, names, lanes, pids, machine=False) for names in runs]
+    return replace(found[-1], earlier=tuple(found[:-1]))
+
+
+def _subject(
+    summaries: Sequence[SourceSummary],
+    names: frozenset[str],
+    lanes: Mapping[str, tuple[Lane, ...]],
+    pids: Mapping[str, frozenset[int]],
+    machine: bool,
+) -> Subject:
+    """The subject that wrote the sources `names`; those of `summaries` besides are other runs'."""
+    own = [s for s in summaries if s.name in names]
     return Subject(
-        own=frozenset(s.name for s in own),
+        own=names,
         starts={s.name: s.first_time for s in own},
         ends={s.name: s.last_time for s in own},
-        pids=frozenset(p for s in own for p in pids.get(s.name, ())),
+        pids=frozenset(p for name in names for p in pids.get(name, ())),
         machine=machine,
         lanes=lanes,
+        other_runs=frozenset(s.name for s in summaries) - names,
     )
+
+
+def subject_of(incident: Incident, asked: Subject) -> Subject:
+    """`asked`, or the run before it whose own logs alone tell of `incident`."""
+    sources = {o.source for o in incident.events}
+    return next((run for run in (asked, *reversed(asked.earlier)) if run.own & sources), asked)

@@ -18,11 +18,11 @@ def heading(report: Report) -> str:
 
 
 def introduction(report: Report) -> str:
-    """The sentence above the list: where the attempts are, and what is shown of them."""
+    """The words behind the heading: what is shown of the attempts."""
     if _cells(report):
         return "in the same notebook"
     changed = any(a.changes for a in report.earlier_attempts)
-    return "in the same log, and what changed until the last one" if changed else "in the same log"
+    return "how each ended, and what changed until the last one" if changed else "how each ended"
 
 
 def attempts_shown(report: Report) -> tuple[EarlierAttempt, ...]:

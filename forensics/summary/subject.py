@@ -4,8 +4,10 @@ Diagnosis, Asked -> SubjectSummary("job", "4711", attempts 2, ...), EarlierAttem
 """
 
 import re
+from collections.abc import Sequence
 
 from forensics import advice
+from forensics.database import Database
 from forensics.model import EarlierAttempt, Finding, SubjectSummary
 from forensics.model.verdicts import Diagnosis, Entity
 from forensics.ownership import Subject
@@ -24,7 +26,7 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
             else None
         )
         entity = Entity(entity.kind, job["number"] if job else _own_source(decided, asked) or entity.name)
-    attempts = len(lane.attempts) if lane and not asked.machine else 1
+    attempts = len(asked.earlier) + (len(lane.attempts) if lane and not asked.machine else 1)
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
     ended = decided.outcome
     return SubjectSummary(entity.kind, entity.name, attempts, attempts, ended.state, ended.why, shown, ended.ended_badly)
@@ -42,11 +44,39 @@ def _own_source(decided: Diagnosis, asked: Subject) -> str:
     return "" if lane is None or lane.source in sources else next(iter(sources), "")
 
 
-def earlier_attempts(decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...]) -> tuple[EarlierAttempt, ...]:
+def earlier_attempts(
+    decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...], runs: Sequence[Diagnosis], database: Database
+) -> tuple[EarlierAttempt, ...]:
+    """What is shown to have ended badly before: runs with logs of their own, then attempts in the log of the last run, in order.
+
+    `runs`: what is decided of each of the earlier ones.
+    """
+    before = [_earlier_run(i, run, d, database) for i, (run, d) in enumerate(zip(asked.earlier, runs, strict=True), 1)]
+    found = [*(a for a in before if a), *_attempts_of_last_run(decided, asked, causes)]
+    return tuple(found[-MAX_EARLIER_ATTEMPTS:])
+
+
+def _earlier_run(number: int, run: Subject, decided: Diagnosis, database: Database) -> EarlierAttempt | None:
+    """None for a run that nothing shows to have ended badly."""
+    first, lane = decided.candidates[0], run.main_lane()
+    if decided.verdict == "no_crash" or lane is None or not decided.outcome.lines:
+        return None
+    best = next((o.observation for o in first.owned if o.observation.source in run.own and o.observation.proofs), None)
+    if best:
+        place, fields = (best.source, best.proofs[0].line, best.proofs[0].text), best.fields
+    else:
+        place, fields = decided.outcome.lines[-1], {}
+    source, line, text = place
+    last = max((x.attempts[-1].last_line for x in run.lanes.get(source, ()) if x.attempts), default=line)
+    title = database.causes[first.cause].title
+    return EarlierAttempt(number, source, 1, max(last, line), first.cause, title, line, text, fields)
+
+
+def _attempts_of_last_run(decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...]) -> list[EarlierAttempt]:
     """The attempts of the subject's main lane before its last one that a line of weight shows the end of, in order."""
     lane = asked.main_lane()
     if lane is None or asked.machine:
-        return ()
+        return []
     titles = {f.id: f.title for f in causes if not f.id.startswith("none.")}  # an attempt that ended well is no news
     overcome, quoted = decided.verdict == "no_crash", {p.line for p in causes[0].evidence if p.source == lane.source}
     ends = {
@@ -66,6 +96,6 @@ def earlier_attempts(decided: Diagnosis, asked: Subject, causes: tuple[Finding, 
         if lines:
             end, proof = ends[max(lines)]
             cause = str(end.cause)
-            place = (lane.source, attempt.first_line, attempt.last_line)
-            found.append(EarlierAttempt(attempt.number, *place, cause, titles[cause], proof.line, proof.text, end.fields))
-    return tuple(found[-MAX_EARLIER_ATTEMPTS:])
+            place = (len(asked.earlier) + attempt.number, lane.source, attempt.first_line, attempt.last_line)
+            found.append(EarlierAttempt(*place, cause, titles[cause], proof.line, proof.text, end.fields))
+    return found

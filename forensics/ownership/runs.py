@@ -1,0 +1,74 @@
+"""The runs of one program that wrote logs of their own, one after the other.
+
+run1.log 10:00 to 10:20, run2.log 11:00 to 11:30, both begin "starting train.py"  -> {run1.log}, {run2.log}
+rank0.log, rank1.log, both 10:00 to 10:20                                         -> one run: at the same time
+train.log.1 "starting train.py", train.log "step 700 loss 0.3"                    -> one run, whose log was cut in two
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from forensics.model import SourceSummary
+
+DIGITS = re.compile(r"\d+")
+OLDER = re.compile(r"[.](?:\d{1,3}|old|prev|bak)$")  # a log of an earlier run, or an earlier piece of this run's
+OF_A_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-?[01]\d-?[0-3]\d(?![\d_T]|-\d)")  # a piece of a log that a date and no time names
+HEAD_ROWS = 3  # what a program prints first, it prints again when it is started again
+MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
+WORD = re.compile(r"[^\W\d]{2,}")
+
+
+def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str]]) -> list[frozenset[str]]:
+    """The names of the sources `own`, by run, in order of time; what belongs to no known run is the last one's.
+
+    Runs are told apart where names differ in numbers only, every time is known, no run begins before the one ahead of it
+    has ended, and all begin with the same row, which does not come again. `heads`: the first lines of each source.
+    """
+    families: dict[str, list[SourceSummary]] = defaultdict(list)
+    for source in own:
+        if not OF_A_DAY.search(source.name):
+            families[DIGITS.sub("#", OLDER.sub("", source.name))].append(source)
+    for family in sorted(families.values(), key=len, reverse=True):
+        runs = _in_turn(family) if len(family) > 1 else []
+        if len(runs) > 1 and _begin_alike(runs, heads):
+            return _with_others(runs, own)
+    return [frozenset(source.name for source in own)]
+
+
+def _in_turn(family: Sequence[SourceSummary]) -> list[list[str]]:
+    """Names of sources whose times overlap are together; empty where a time is unknown."""
+    known = [(s.first_time, s.last_time, s.name) for s in family if s.first_time and s.last_time]
+    if len(known) < len(family):
+        return []
+    runs: list[list[str]] = []
+    end: datetime | None = None
+    for first, last, name in sorted(known):
+        if end is None or first >= end:
+            runs.append([])
+        runs[-1].append(name)
+        end = last if end is None else max(end, last)
+    return runs
+
+
+def _begin_alike(runs: Sequence[Sequence[str]], heads: Mapping[str, Sequence[str]]) -> bool:
+    forms = [{form for name in run for form in _head_forms(heads.get(name, ()))} for run in runs]
+    return all(forms[-1] & other for other in forms[:-1])
+
+
+def _head_forms(lines: Sequence[str]) -> set[str]:
+    """The first rows without their numbers; not those that are repeated, as the steps of a run are."""
+    rows = [DIGITS.sub("#", line) for line in lines if line.strip()]
+    return {row for row in rows[:HEAD_ROWS] if rows.count(row) == 1 and len(WORD.findall(row)) >= MIN_HEAD_WORDS}
+
+
+def _with_others(runs: Sequence[Sequence[str]], own: Sequence[SourceSummary]) -> list[frozenset[str]]:
+    """`runs`, each with the sources of other families that have the numbers of one of its names; the rest with the last one."""
+    by_name = {name: i for i, run in enumerate(runs) for name in run}
+    by_numbers = {tuple(DIGITS.findall(name)): i for name, i in by_name.items()}
+    of_run: list[set[str]] = [set() for _ in runs]
+    for source in own:
+        numbered = by_numbers.get(tuple(DIGITS.findall(source.name)), -1)
+        of_run[by_name.get(source.name, numbered)].add(source.name)
+    return [frozenset(names) for names in of_run]

@@ -1,0 +1,77 @@
+"""Logs of several runs: the last one is what is asked about, the others are attempts before it. All logs are made for these tests."""
+
+from forensics import pipeline
+from forensics.database import Database
+from forensics.model import Report
+from tests.conftest import text_source
+
+SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
+MISSING = "FileNotFoundError: [Errno 2] No such file or directory: 'labels.csv'\n"
+
+
+def run(hour: int, end: str = "", batch: int = 64, head: str = "starting the training of a small net", steps: int = 30) -> str:
+    rows = [f"{head}, batch_size {batch}", *(f"step {i} loss {1 / (i + 1):.3f}" for i in range(steps))]
+    return "".join(f"2025-08-22 {hour:02d}:00:{i:02d},000 INFO {row}\n" for i, row in enumerate(rows)) + end
+
+
+def analyzed(knowledge: Database, **texts: str) -> Report:
+    return pipeline.analyze([text_source(name, text) for name, text in texts.items()], "case", knowledge)
+
+
+def earlier(report: Report) -> list[tuple[int, str, str]]:
+    return [(a.number, a.source, a.cause) for a in report.earlier_attempts]
+
+
+def test_the_last_run_is_asked_about_and_the_one_before_is_an_attempt(knowledge: Database) -> None:
+    found = analyzed(knowledge, **{"run1.log": run(3, SHAPES), "run2.log": run(5, MISSING, batch=32)})
+    assert found.causes[0].id == "data.missing"
+    assert {p.source for p in found.causes[0].evidence} == {"run2.log"}
+    assert found.subject is not None
+    assert (found.subject.name, found.subject.attempt, found.subject.attempts) == ("run2.log", 2, 2)
+    assert earlier(found) == [(1, "run1.log", "code.shape")]
+    assert [(c.what, c.then, c.last) for c in found.earlier_attempts[0].changes] == [("batch size", "64", "32")]
+
+
+def test_a_good_last_run_is_healthy_and_tells_of_the_failed_one(knowledge: Database) -> None:
+    good = run(7, "2025-08-22 07:01:00,000 INFO training finished, model saved\n")
+    found = analyzed(knowledge, **{"slurm-12.out": run(3, SHAPES), "slurm-13.out": good})
+    assert found.verdict == "no_crash"
+    assert earlier(found) == [(1, "slurm-12.out", "code.shape")]
+    assert all(n.source != "slurm-12.out" for n in found.notices)
+
+
+def test_each_runs_incident_is_its_own(knowledge: Database) -> None:
+    found = analyzed(knowledge, **{"run1.log": run(3, SHAPES), "run2.log": run(23, MISSING)})
+    assert [i.candidates[0].id for i in found.incidents] == ["data.missing", "code.shape"]
+
+
+def test_ranks_that_ran_at_the_same_time_are_one_run(knowledge: Database) -> None:
+    found = analyzed(knowledge, **{"rank0.log": run(3, SHAPES), "rank1.log": run(3)})
+    assert found.causes[0].id == "code.shape"
+    assert earlier(found) == []
+
+
+def test_pieces_of_one_log_are_one_run(knowledge: Database) -> None:
+    """The later piece begins in the middle of the steps, or is named by the day alone."""
+    cut = run(4, MISSING, head="step 30 loss 0.03").replace(", batch_size 64", "", 1)
+    for names in (("train.log.1", "train.log"), ("train1.log", "train2.log")):
+        assert earlier(analyzed(knowledge, **{names[0]: run(3, SHAPES), names[1]: cut})) == []
+    days = {"train-2025-08-21.log": run(3, SHAPES), "train-2025-08-22.log": run(5, MISSING)}
+    assert earlier(analyzed(knowledge, **days)) == []
+
+
+def test_a_saved_log_of_the_run_before_is_an_earlier_run(knowledge: Database) -> None:
+    found = analyzed(knowledge, **{"train.log.old": run(3, SHAPES), "train.log": run(5, MISSING)})
+    assert earlier(found) == [(1, "train.log.old", "code.shape")]
+
+
+def test_a_log_without_times_goes_with_the_numbers_of_its_run(knowledge: Database) -> None:
+    texts = {"run1.out": run(3), "run1.err": SHAPES, "run2.out": run(5), "run2.err": MISSING}
+    found = analyzed(knowledge, **texts)
+    assert found.causes[0].id == "data.missing"
+    assert earlier(found) == [(1, "run1.err", "code.shape")]
+
+
+def test_without_times_nobody_knows_which_run_was_last(knowledge: Database) -> None:
+    found = analyzed(knowledge, **{"run1.log": "starting the net\n" + SHAPES, "run2.log": "starting the net\n" + MISSING})
+    assert earlier(found) == []
