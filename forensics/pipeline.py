@@ -157,7 +157,7 @@ def analyze(
         warnings=(),  # see _beside
         subject=subject_summary(decided, asked, first[0]),
         notices=decided.notices,
-        earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), knowledge),
+        earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model)),
     )
     return _beside(report, seen, ranked, knowledge)
 
@@ -183,10 +183,11 @@ def _decided(
     return decided, each
 
 
-def _earlier_runs(every: Incident, asked: Subject, knowledge: Database, model: Model) -> list[Diagnosis]:
-    """What is decided of each run before the one that is asked about."""
+def _earlier_runs(every: Incident, asked: Subject, knowledge: Database, model: Model) -> list[tuple[Diagnosis, str]]:
+    """What is decided of each run before the one that is asked about, and the title of its first cause."""
     rules = precedence_of(knowledge)
-    return [decide(question_about(every, run, knowledge), knowledge, model, rules) for run in asked.earlier]
+    found = [decide(question_about(every, run, knowledge), knowledge, model, rules) for run in asked.earlier]
+    return [(decided, knowledge.causes[decided.candidates[0].cause].title) for decided in found]
 
 
 def question_about(incident: Incident, asked: Subject, knowledge: Database) -> DecisionInput:

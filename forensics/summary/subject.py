@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 
 from forensics import advice
-from forensics.database import Database
 from forensics.model import EarlierAttempt, Finding, SubjectSummary
 from forensics.model.verdicts import Diagnosis, Entity
 from forensics.ownership import Subject
@@ -45,18 +44,18 @@ def _own_source(decided: Diagnosis, asked: Subject) -> str:
 
 
 def earlier_attempts(
-    decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...], runs: Sequence[Diagnosis], database: Database
+    decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...], runs: Sequence[tuple[Diagnosis, str]]
 ) -> tuple[EarlierAttempt, ...]:
     """What is shown to have ended badly before: runs with logs of their own, then attempts in the log of the last run, in order.
 
-    `runs`: what is decided of each of the earlier ones.
+    `runs`: what is decided of each of the earlier ones, and the title of its first cause.
     """
-    before = [_earlier_run(i, run, d, database) for i, (run, d) in enumerate(zip(asked.earlier, runs, strict=True), 1)]
+    before = [_earlier_run(i, run, *found) for i, (run, found) in enumerate(zip(asked.earlier, runs, strict=True), 1)]
     found = [*(a for a in before if a), *_attempts_of_last_run(decided, asked, causes)]
     return tuple(found[-MAX_EARLIER_ATTEMPTS:])
 
 
-def _earlier_run(number: int, run: Subject, decided: Diagnosis, database: Database) -> EarlierAttempt | None:
+def _earlier_run(number: int, run: Subject, decided: Diagnosis, title: str) -> EarlierAttempt | None:
     """None for a run that nothing shows to have ended badly."""
     first, lane = decided.candidates[0], run.main_lane()
     if decided.verdict == "no_crash" or lane is None or not decided.outcome.lines:
@@ -68,7 +67,6 @@ def _earlier_run(number: int, run: Subject, decided: Diagnosis, database: Databa
         place, fields = decided.outcome.lines[-1], {}
     source, line, text = place
     last = max((x.attempts[-1].last_line for x in run.lanes.get(source, ()) if x.attempts), default=line)
-    title = database.causes[first.cause].title
     return EarlierAttempt(number, source, 1, max(last, line), first.cause, title, line, text, fields)
 
 
