@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from forensics.core.errors import UsageError
 from forensics.core.limits import Limits, limit_names, with_values
 
-MAX_CONFIG_BYTES = 64 << 10
+MAX_CONFIG_BYTES = 64 << 10  # a file of settings has a page; what is longer was named by mistake
 SECTIONS = {"signatures", "cache", "limits", "history", "capture"}
 LIMIT_VARIABLE = "FORENSICS_LIMIT_"
 

@@ -22,6 +22,7 @@ from forensics.model import Report
 from forensics.report.reading import read_report
 
 ROWS_PER_GROUP = 50_000  # of a row group in a Parquet file: so many are held in memory
+# A line is a report; read in pieces, so that a file without line ends does not fill memory at once.
 MAX_JSON_LINE_BYTES = 512 << 20
 PSEUDONYM = lazy.regex(r"(?:case|run|user)-[0-9a-f]{8}\Z|\Z")
 INCIDENT_FIELDS = Incident.__struct_fields__

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_MONTHS = 18  # chosen by hand: more bars cannot be distinguished on a phone
 MAX_MONTH_LABELS = 6  # months that are named below the bars: more do not fit on a phone
-BAR_WIDTH, BAR_HEIGHT = 640, 160
+BAR_WIDTH, BAR_HEIGHT = 640, 160  # units of the drawing, which scales to the page: four to one, as wide as the text
 SERIES_COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
 
 

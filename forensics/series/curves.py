@@ -11,7 +11,7 @@ from forensics.series.base import Reading, Series
 from forensics.series.gather import gather_numbers
 
 MAX_SERIES_POINTS = 200  # a report draws a curve a few hundred pixels wide
-MIN_CURVE_READINGS = 3
+MIN_CURVE_READINGS = 3  # two are a straight line
 SHOWN_QUANTITIES = ("memory", "loss", "grad_norm", "loss_scale", "step_time", "data_time", "rate", "temperature", "clock")
 
 Curve = tuple[str, str, list[tuple[int, float]]]

@@ -16,11 +16,11 @@ from forensics.series.base import Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.trend import shift
 
-MIN_EPOCHS = 6
-MIN_EPOCH_TIME_RATIO = 1.3
-MIN_UNEVEN_EPOCH_SHARE = 0.2
+MIN_EPOCHS = 6  # with the first left out five, of which two can be uneven by chance only where all are; chosen by hand
+MIN_EPOCH_TIME_RATIO = 1.3  # chosen by hand: a checkpoint or an evaluation adds less; recall and false alarms in docs/series.md
+MIN_UNEVEN_EPOCH_SHARE = 0.2  # chosen by hand: one in five is no single pause
 EPOCHS_PER_SIDE = 3  # at least so many epochs before and after a change of level
-MIN_LEVEL_SEPARATION = 0.95
+MIN_LEVEL_SEPARATION = 0.95  # chosen by hand: nearly every pair; then it is a lasting change and not uneven epochs
 
 
 def epoch_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:

@@ -25,13 +25,13 @@ from forensics.series.observations import distinct_lines, scope_fields, series_o
 from forensics.series.outcomes import GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
 from forensics.series.trend import MIN_RISE_SHARE_OF_LEVEL, MIN_STRONG_RISE_SHARE
 
-MIN_EVALUATIONS = 3
-MIN_RISE_SHARE = 0.9
-MIN_RISING_STEPS_SHARE = 0.8
-MIN_LATE_RISE_RATIO = 0.35
+MIN_EVALUATIONS = 3  # the fewest whose steps can be compared: two steps
+MIN_RISE_SHARE = 0.9  # chosen by hand: nearly all of it; a leak of the training itself rises between them as well
+MIN_RISING_STEPS_SHARE = 0.8  # chosen by hand: one of five may be hidden by memory that was freed just then
+MIN_LATE_RISE_RATIO = 0.35  # chosen by hand: a pool that fills has steps that fade to nothing; recall in docs/series.md
 EDGE_READINGS = 3  # the level next to an evaluation is the median of so many readings
-MIN_STRONG_STEPS = 6
-MAX_EVALUATION_EVENTS = 2
+MIN_STRONG_STEPS = 6  # twice MIN_EVALUATIONS; chosen by hand
+MAX_EVALUATION_EVENTS = 2  # host and GPU memory; further series tell of the same
 
 
 class EvaluationSteps(Struct, frozen=True):

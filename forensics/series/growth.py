@@ -24,11 +24,12 @@ from forensics.series.outcomes import FREE_GPU_MEMORY_SINKS, GPU_MEMORY_GROWS, H
 from forensics.series.trend import MIN_RISE_SHARE_OF_LEVEL, MIN_STRONG_RISE_SHARE, Rise, rise, short_rise, theil_sen
 
 MIN_FREE_FALL_SHARE = 0.15  # of the first free memory
-MIN_DRIVER_RISE_SHARE = 0.0002
-MAX_GROWTH_EVENTS = 4
+MIN_DRIVER_RISE_SHARE = 0.0002  # 16 MiB of an 80 GiB GPU: the driver counts in steps of 2 MiB, and nothing of PyTorch's moved
+MAX_GROWTH_EVENTS = 4  # strong evidence first; further series of one program tell of the same
 HOUR_S = 3600.0
 MIN_SPAN_S = 10.0  # in a shorter time a program loads its data: the rate says nothing about the rest
 MPROF_TIME_PATTERN = lazy.regex(r"(?:MEM|CHLD \d{1,10}) \d+\.\d{6} (\d+\.\d{4})$")
+# Chosen by hand: a percentage is printed as a whole number, so a small rise is one step of rounding.
 MIN_PERCENT_RISE_SHARE = 0.15
 MIN_VISIBLE_CHANGE_SHARE = 0.02  # of the last value; a report writes sizes with three digits
 

@@ -20,13 +20,13 @@ from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
-MIN_LOST_READINGS_SHARE = 0.9
-MIN_DIVERGED_LOSS_RATIO = 10.0
-MIN_STRONG_LOSS_RATIO = 1000.0
-MIN_LOSS_READINGS = 8
-MIN_EXPLODED_NORM = 1e8
-MIN_SCALE_FALLS = 8
-MIN_LOSS_SCALE = 1.0
+MIN_LOST_READINGS_SHARE = 0.9  # chosen by hand: a few later readings may be of another kind, so not all
+MIN_DIVERGED_LOSS_RATIO = 10.0  # chosen by hand: restarts of a learning rate and new data raise a loss by less; docs/series.md
+MIN_STRONG_LOSS_RATIO = 1000.0  # chosen by hand: a hundred times MIN_DIVERGED_LOSS_RATIO
+MIN_LOSS_READINGS = 8  # of which the last eighth is one; chosen by hand
+MIN_EXPLODED_NORM = 1e8  # chosen by hand, see above: far above every norm that is only large
+MIN_SCALE_FALLS = 8  # from the usual 65536 down to 256: a scaler that settles stops before
+MIN_LOSS_SCALE = 1.0  # below it gradients are made smaller than they are, and underflow
 TOTAL_LOSS_NAMES = {
     "loss",
     "train loss",
@@ -38,7 +38,7 @@ TOTAL_LOSS_NAMES = {
     "nll loss",
     "avg loss",
 }
-MAX_NAN_EVENTS = 3
+MAX_NAN_EVENTS = 3  # the loss, the gradient norm and one term: the rest follow from them
 
 
 def numeric_events(scan: Scan, series: Sequence[Series], cause: str | None) -> list[Observation]:

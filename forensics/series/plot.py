@@ -16,9 +16,9 @@ from forensics.series.base import Reading, Series
 from forensics.series.curves import SHOWN_QUANTITIES
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
-MAX_PANELS = 8
-MAX_CURVES_PER_PANEL = 6
-MAX_PLOT_POINTS = 2000
+MAX_PANELS = 8  # below each other on one page
+MAX_CURVES_PER_PANEL = 6  # as many colours as can be told apart
+MAX_PLOT_POINTS = 2000  # the picture has no more dots in its width
 AXIS_UNITS = {"bytes": (1 / (1 << 30), "GiB"), "s": (1.0, "s"), "%": (1.0, "%"), "": (1.0, "")}
 MARK_COLOUR = "#b3261e"
 

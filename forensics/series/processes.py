@@ -37,9 +37,9 @@ TOP_TRIGGER = Trigger("top memory", ("ib mem :", "mem:  ", "avail mem"), before=
 TRIGGERS = (PROCESS_TABLE_TRIGGER, TOP_TRIGGER)
 OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the detector of that name
 MIN_KERNEL_TABLE_LINES = 500  # a region with room for fewer lines may end before the report's table does
-OOM_PAGE_BYTES = 4096
-MIN_TABLE_SHARE = 0.1
-MAX_READ_TABLES = 500
+OOM_PAGE_BYTES = 4096  # the kernel's table counts pages; 4 KiB on x86 and most Arm kernels, and no line says how large they are
+MIN_TABLE_SHARE = 0.1  # chosen by hand: a process with less does not fill a machine
+MAX_READ_TABLES = 500  # evenly chosen ones: top prints one every few seconds for days
 RESIDENT_MEASURE = Measure("resident memory", "memory", "bytes", 1, "used")
 PROCESS_SIZE_PATTERN = lazy.regex(r"(\d{1,15}(?:\.\d{1,6})?)([kmgt]?)$", re.IGNORECASE)
 KERNEL_HEADER_PATTERN = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")

@@ -14,11 +14,11 @@ from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
-MIN_RANKS = 3
-MIN_RANK_READINGS = 10
-MIN_STRAGGLER_SLOWDOWN = 1.25
-MIN_RANK_SEPARATION = 0.9
-MAX_RANK_READINGS = 200
+MIN_RANKS = 3  # of two, nobody can say which is the odd one
+MIN_RANK_READINGS = 10  # chosen by hand: the median of fewer moves with a single slow step
+MIN_STRAGGLER_SLOWDOWN = 1.25  # chosen by hand: healthy ranks differ by less; recall and false alarms in docs/series.md
+MIN_RANK_SEPARATION = 0.9  # chosen by hand: nearly all, as a slow rank may catch up once
+MAX_RANK_READINGS = 200  # evenly spaced ones: a median of 200 is as good
 
 
 def straggler_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:

@@ -19,12 +19,12 @@ from forensics.model import Observation, Scan, Value
 from forensics.series.base import Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
-MIN_SAW_TOOTH_READINGS = 60
-MAX_SAW_TOOTH_READINGS = 400
-MIN_AUTOCORRELATION = 0.52
-MIN_SWING_RATIO = 1.5
-MIN_SWINGS = 5
-MIN_LOST_SHARE = 0.2
+MIN_SAW_TOOTH_READINGS = 60  # the bound on what chance gives follows from it: 4 / sqrt(60) = 0.516
+MAX_SAW_TOOTH_READINGS = 400  # the autocorrelation is quadratic in them
+MIN_AUTOCORRELATION = 0.52  # just above what chance gives in MIN_SAW_TOOTH_READINGS readings
+MIN_SWING_RATIO = 1.5  # chosen by hand: a difference that a person would look into
+MIN_SWINGS = 5  # chosen by hand: fewer are pauses for checkpoints
+MIN_LOST_SHARE = 0.2  # chosen by hand: what is lost must be worth the reader's time
 
 
 def saw_tooth_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:

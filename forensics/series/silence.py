@@ -28,12 +28,12 @@ from forensics.series.base import MIN_STRONG_READINGS
 from forensics.series.gather import Numbers, Progress
 from forensics.series.observations import series_observation
 
-MIN_USUAL_INTERVALS = 20.0
-MIN_LONGEST_INTERVALS = 3.0
-MIN_SILENCE_S = 600.0
-MIN_HEARTBEATS = 3
+MIN_USUAL_INTERVALS = 20.0  # chosen by hand: evaluations and checkpoints last a few intervals; docs/series.md
+MIN_LONGEST_INTERVALS = 3.0  # chosen by hand: the longest so far was mostly such a pause
+MIN_SILENCE_S = 600.0  # chosen by hand: compilation and the loading of data stay silent for minutes
+MIN_HEARTBEATS = 3  # twice is a coincidence
 MAX_READ_PROGRESS = 80  # the last progress lines; their timestamps are parsed
-MIN_LINES_BEHIND = 10
+MIN_LINES_BEHIND = 10  # chosen by hand: lines of ranks arrive in any order, a few lines apart
 DAY_S = 86400.0
 END_WORDS_PATTERN = lazy.regex(
     r"\b(?:done|finish\w*|complet\w*|ended|exit(?:ing|ed)?|sav(?:ed|ing)|best|total time|shut\w* ?down|success\w*|"

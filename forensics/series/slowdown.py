@@ -24,14 +24,14 @@ from forensics.series.outcomes import STARVED, THROTTLED, WAITS_FOR_DATA, WAITS_
 from forensics.series.throttling import throttle_reason
 from forensics.series.trend import shift
 
-MIN_SLOWDOWN = 1.5
-MIN_SPEED_SEPARATION = 0.9
+MIN_SLOWDOWN = 1.5  # chosen by hand: a difference that a person would look into; docs/series.md
+MIN_SPEED_SEPARATION = 0.9  # chosen by hand: nearly every pair; noise of two levels overlaps more
 MIN_READINGS_PER_SIDE = 10  # before and after the change
-MAX_SLOWDOWN_READINGS = 400
-MIN_STARVED_SLOWDOWN = 5.0
-MIN_WAITING_SHARE = 0.8
-MIN_STRONG_WAITING_SHARE = 0.9
-MIN_DATA_WAITING_SHARE = 0.5
+MAX_SLOWDOWN_READINGS = 400  # the search for the change is quadratic in them
+MIN_STARVED_SLOWDOWN = 5.0  # chosen by hand: slower by less, a run is worth waiting for and has not stalled
+MIN_WAITING_SHARE = 0.8  # chosen by hand: the step does little else
+MIN_STRONG_WAITING_SHARE = 0.9  # chosen by hand: half way from MIN_WAITING_SHARE to nothing else
+MIN_DATA_WAITING_SHARE = 0.5  # the larger part
 
 
 class SlowDown(Struct, frozen=True):

@@ -18,13 +18,13 @@ from forensics.series.base import Reading, Series
 from forensics.series.trend import shift
 
 HOT_CELSIUS = 85.0  # data-centre GPUs reduce their clocks from about 85 to 90 degrees on
-WARM_BELOW_HOT_CELSIUS = 10.0
-MIN_THROTTLED_SHARE = 0.8
-MAX_THROTTLED_SHARE_BEFORE = 0.2
-MIN_THROTTLE_READINGS = 3
+WARM_BELOW_HOT_CELSIUS = 10.0  # chosen by hand: sensors of memory and hot spot read higher than the one that is printed
+MIN_THROTTLED_SHARE = 0.8  # chosen by hand: a reason is reported for moments and read now and then
+MAX_THROTTLED_SHARE_BEFORE = 0.2  # what is left by MIN_THROTTLED_SHARE
+MIN_THROTTLE_READINGS = 3  # on each side: shares of fewer are all or nothing
 CLOCK_READINGS_PER_SIDE = 10  # at least so many before and after the fall
-MAX_FALLEN_CLOCK_SHARE = 0.8
-MIN_CLOCK_SEPARATION = 0.9
+MAX_FALLEN_CLOCK_SHARE = 0.8  # chosen by hand: boost clocks of a healthy GPU vary by some percent
+MIN_CLOCK_SEPARATION = 0.9  # chosen by hand: nearly every pair, as for the steps
 
 Reason = tuple[Reading, dict[str, Value], Weight]
 

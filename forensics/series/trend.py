@@ -20,16 +20,16 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-MAX_TREND_POINTS = 200
-MIN_TREND_READINGS = 8
-TREND_PARTS = 5
-MIN_PART_RISE_SHARE = 0.05
-MIN_LAST_PART_RISE_SHARE = 0.12
-MIN_RISE_SHARE_OF_LEVEL = 0.05
-MIN_TAU = 0.5
-MIN_Z = 3.0
-MIN_SHORT_RISE_SHARE = 0.1
-MIN_LAST_STEP_OF_MEAN = 0.35
+MAX_TREND_POINTS = 200  # 20,000 pairs, a few milliseconds
+MIN_TREND_READINGS = 8  # six after the warm-up, two for each of three parts
+TREND_PARTS = 5  # chosen by hand: enough to see a rise flatten, with three readings in each from 20 on
+MIN_PART_RISE_SHARE = 0.05  # chosen by hand: a fifth of its fair share of 1/4, as steps vary; docs/series.md
+MIN_LAST_PART_RISE_SHARE = 0.12  # chosen by hand: half of its fair share of 1/4; a warm-up has flattened by then
+MIN_RISE_SHARE_OF_LEVEL = 0.05  # chosen by hand: caches and fragmentation move memory by a few percent
+MIN_TAU = 0.5  # chosen by hand: three pairs of four rise
+MIN_Z = 3.0  # chance alone gives it once in 740 series; with few readings 2 is as much as can be had
+MIN_SHORT_RISE_SHARE = 0.1  # chosen by hand: twice MIN_RISE_SHARE_OF_LEVEL, as few readings show little
+MIN_LAST_STEP_OF_MEAN = 0.35  # chosen by hand: as for evaluations, a step that fades is a pool that fills
 MIN_STRONG_RISE_SHARE = 0.3  # of the first value: growth that is strong evidence for a leak
 
 

@@ -10,8 +10,8 @@ from forensics.model import Scan, Source, Warning
 from forensics.templates.tally import whole_lines
 
 KEPT_BLOCKS = 8  # of the sample, and half as many more while it is thinned
-LAST_BLOCKS = 2
-BLOCK_BYTES = 1 << 20
+LAST_BLOCKS = 2  # the end of a log is in them, whatever the even sample left out
+BLOCK_BYTES = 1 << 20  # read at once; fits into the processor's cache
 
 
 def sample_blocks(scan: Scan) -> Iterator[tuple[int, bytes]]:

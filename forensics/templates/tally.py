@@ -14,7 +14,7 @@ from forensics.templates.template import template
 
 COMPARED_LINE_BYTES = 2000  # lines that agree so far are the same
 MOST_SHAPES = 50_000  # remembered; further ones are made again
-MOST_SHAPE_BYTES = 300
+MAX_SHAPE_BYTES = 300  # longer lines seldom repeat: remembering them takes more memory than making them again saves time
 HEX_PATTERN = lazy.regex(
     rb"(?<![0-9A-Za-z])(?:0x[0-9a-fA-F]+|(?=[a-fA-F]*0)(?=0*[a-fA-F])[0a-fA-F]{4,})(?![0-9A-Za-z])"
 )  # in a shape
@@ -64,7 +64,7 @@ class Templates:
     def _remember(self, what: bytes, made: str) -> None:
         if len(self.known) >= 2 * MOST_SHAPES:
             self.known.clear()
-        if len(what) <= MOST_SHAPE_BYTES:
+        if len(what) <= MAX_SHAPE_BYTES:
             self.known[what] = made
 
 

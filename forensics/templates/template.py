@@ -27,7 +27,7 @@ VARIABLE_PATTERN = lazy.regex(
 )
 VARYING = lazy.regex(r"[\d/\\]")  # one of these is in every word that varies
 VARYING_WORD_PATTERN = lazy.regex(r"(?<!\S)[^\s\d/\\]*+[\d/\\]\S*")
-WORDS_CACHED = 1 << 13
+MAX_CACHED_WORDS = 1 << 13  # a log has a few hundred forms of words that vary; a megabyte when full
 FILE_NAME_PATTERN = lazy.regex(r"(?<![^/\\])[^/\\]{1,255}\.[A-Za-z]\w{0,4}\Z")
 DIGITS_PATTERN = lazy.regex(r"\d+")
 
@@ -47,7 +47,7 @@ def _placed(word: re.Match[str]) -> str:
     return _word(word[0])
 
 
-@functools.lru_cache(maxsize=WORDS_CACHED)
+@functools.lru_cache(maxsize=MAX_CACHED_WORDS)
 def _word(word: str) -> str:
     return "<n>" if word.isdecimal() else VARIABLE_PATTERN.sub(_kind, word)
 
