@@ -66,15 +66,12 @@ def clock_samples(scan: Scan, events: Iterable[Observation] = ()) -> list[ClockS
     lines = {x.number: x for x in (*scan.head, *scan.tail)}
     lines |= {x.number: x for hit in scan.hits for x in hit.lines}
     lines |= {r.number: Line(r.number, r.text) for r in scan.regions.get(TRIGGER.kind, ())}
-    found = {n: made for n, x in lines.items() if (made := clock_sample(Line(n, _last(x.text))))}
+    whole = (x if "\r" not in x.text else Line(n, last_frame(x.text.encode("utf-8", "replace"))) for n, x in lines.items())
+    found = {x.number: made for x in whole if (made := clock_sample(x))}
     for event in events:
         if event.stamp:
             found.setdefault(event.line, ClockSample(event.line, event.stamp))
     return [found[n] for n in sorted(found)]
-
-
-def _last(text: str) -> str:
-    return last_frame(text.encode("utf-8", "replace")) if "\r" in text else text
 
 
 class BootCounter:

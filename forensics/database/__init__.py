@@ -48,7 +48,7 @@ __all__ = [
     "whole_anchors",
 ]
 
-FORMAT = 13  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 14  # of the cached document; raised when entries.py or stored.py change
 
 
 def load(

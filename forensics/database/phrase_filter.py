@@ -2,8 +2,9 @@
 
 "Epoch 3/10 loss 0.41"  ->  progress, and no other; whether it is progress is for the pattern of that class to say
 
-Hyperscan reports more than a pattern finds where it cannot tell (a look behind, a look ahead), and never less. It reads bytes,
-and Python's `\\s` and `\\w` know more letters than those: a line that is not plain ASCII may belong to all of them.
+Hyperscan reports more than a pattern finds where it cannot tell (a look behind, a look ahead), and never less: these lines may
+belong to the class, the others surely do. It reads bytes, and Python's `\\s` and `\\w` know more letters than those: a line that
+is not plain ASCII may belong to all classes.
 """
 
 import threading
@@ -15,14 +16,15 @@ import hyperscan
 from forensics.core import lazy
 
 LOOKS_AROUND = ("(?=", "(?!", "(?<=", "(?<!")
-EVERY_CLASS = -1  # each bit is set
+EVERY_CLASS = -1, 0  # each bit of the first is set, none of the second
+SURE = 1 << 8  # what Hyperscan finds by itself is reported as the place of the class and this
 READ_OTHERWISE = ("{,", "(?x", "(?a", "(?L")  # what Hyperscan would take for something else
 ANYTHING = "^"  # stands for a pattern that Hyperscan refuses
 SEPARATORS_PATTERN = lazy.regex(r"[\x1c-\x1f]")  # blanks of Python's own
 
 
 def compile_phrases(phrases: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]) -> Any:
-    """A Hyperscan database that reports the classes of `phrases` by their place; None where there are none.
+    """A Hyperscan database that reports the classes of `phrases` by their place, see SURE; None where there are none.
 
     It takes a second of processor, so the database's cache keeps it.
     """
@@ -41,16 +43,23 @@ def compile_phrases(phrases: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]
 
 def _compiled(given: Sequence[tuple[int, str]]) -> Any:
     matcher = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    expressions, ids, flags = [p.encode() for _, p in given], [i for i, _ in given], [_flags(p) for _, p in given]
-    matcher.compile(expressions=expressions, ids=ids, flags=flags)
+    matcher.compile(
+        expressions=[p.encode() for _, p in given],
+        ids=[i + SURE * _is_found(p) for i, p in given],
+        flags=[_flags(p) for _, p in given],
+    )
     return matcher
+
+
+def _is_found(pattern: str) -> bool:
+    """Does Hyperscan find just what Python's search finds?"""
+    return pattern != ANYTHING and not any(look in pattern for look in LOOKS_AROUND)
 
 
 def _flags(pattern: str) -> int:
     if pattern == ANYTHING:
         return int(hyperscan.HS_FLAG_ALLOWEMPTY | hyperscan.HS_FLAG_SINGLEMATCH)
-    looks_around = any(look in pattern for look in LOOKS_AROUND)  # others Hyperscan finds as they are, and reports less
-    return int(hyperscan.HS_FLAG_SINGLEMATCH | (hyperscan.HS_FLAG_PREFILTER if looks_around else 0))
+    return int(hyperscan.HS_FLAG_SINGLEMATCH | (0 if _is_found(pattern) else hyperscan.HS_FLAG_PREFILTER))
 
 
 def _is_accepted(pattern: str) -> bool:
@@ -61,21 +70,25 @@ def _is_accepted(pattern: str) -> bool:
     return True
 
 
-def phrase_filter(matcher: Any) -> Callable[[str], int]:
-    """A function that gives the classes of a text, bit i for class i; `matcher`: of compile_phrases."""
+def phrase_filter(matcher: Any) -> Callable[[str], tuple[int, int]]:
+    """A function that gives the classes to which a text may belong, and those to which it does, bit i for class i; `matcher`: of
+    compile_phrases."""
     local = threading.local()
 
-    def possible(text: str) -> int:
-        if matcher is None or not text.isascii() or SEPARATORS_PATTERN.search(text):
+    def possible(text: str) -> tuple[int, int]:
+        if matcher is None or not text.isascii() or (not text.isprintable() and SEPARATORS_PATTERN.search(text)):
             return EVERY_CLASS
         found: list[int] = []
         scratch = getattr(local, "scratch", None)
         if scratch is None:  # Hyperscan's working space; each thread needs its own
             scratch = local.scratch = hyperscan.Scratch(matcher)
         matcher.scan(text.encode(), match_event_handler=lambda i, *_: found.append(i), scratch=scratch)
-        bits = 0
+        may_be = is_one = 0
         for i in found:
-            bits |= 1 << i
-        return bits
+            if i >= SURE:
+                is_one |= 1 << (i - SURE)
+            else:
+                may_be |= 1 << i
+        return may_be | is_one, is_one
 
     return possible

@@ -11,6 +11,7 @@ so only their order and differences have a meaning. The logs are read a second t
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
+from itertools import compress
 from math import log1p
 
 from msgspec import Struct
@@ -165,7 +166,7 @@ def candidate_lines(scans: Sequence[Scan], classes: LineClasses, baseline: Seque
                 if hash(group.template) not in baseline_templates:
                     _count(by_form, group, scan.source, start)
         late = sorted(by_form, key=lambda template: by_form[template].last_line)[-max_forms:]
-        _describe([by_form[template] for template in late], scan.lines, classes)
+        _describe([by_form[template] for template in late], scan.lines, classes, [t not in by_template for t in late])
         for template in late:
             if template in by_template:
                 by_template[template].count += by_form[template].count
@@ -184,14 +185,14 @@ def _count(by_form: dict[str, CandidateLine], group: TemplateGroup, source: Sour
     found.last_line = max(found.last_line, start + group.last)
 
 
-def _describe(lines: list[CandidateLine], total: int, classes: LineClasses) -> None:
-    """Fill in the classes, structure and words of the lines of one source of `total` lines."""
+def _describe(lines: list[CandidateLine], total: int, classes: LineClasses, new: Sequence[bool]) -> None:
+    """Fill in the classes of the lines of one source of `total` lines; of the `new` ones the structure and the words, too."""
     for line in lines:
         line.classes = classes.classify(line.text)
     not_taken_back = [c for c in lines if not c.classes & GOES_ON]
     ends = sorted(c.last_line for c in not_taken_back if c.classes & (BAD_END | RUN_FAILED))
     trouble = sorted({n for c in not_taken_back if c.classes & TROUBLE for n in (c.line, c.last_line)})
-    for line in lines:
+    for line in compress(lines, new):
         at = line.last_line
         end, behind, before = bisect_right(ends, at), bisect_right(trouble, at), bisect_left(trouble, line.line) - 1
         trouble_near = bisect_left(trouble, at + NEAR_LINES + 1) - bisect_left(trouble, at - NEAR_LINES)

@@ -40,10 +40,15 @@ COUNTED_CLASSES = {
     "start": (START, TROUBLE),
     "frame": (FRAME, 0),
 }
+TOLD_BY_FORMS = TROUBLE | TRACEBACK | BAD_END | RUN_FAILED  # the classes behind which repeated forms are counted
 COUNTED = ("trouble", "traceback", "good", "bad_end", "run_failed", "progress")
 WITH_REPEATS_BEHIND = ("trouble", "traceback", "bad_end", "run_failed")
 WITH_ATTEMPTS_BEHIND = ("trouble", "bad_end")
 IN_TAILS = ("trouble", "good", "progress", "bad_end")
+COUNT_FIELDS = {name: f"{name}_count" for name in COUNTED}
+AGAIN_FIELDS = {name: f"again_after_{name}" for name in WITH_REPEATS_BEHIND}
+ATTEMPTS_FIELDS = {name: f"attempts_behind_{name}" for name in WITH_ATTEMPTS_BEHIND}
+NO_SHARES = (0.0,) * len(TAILS)
 
 
 def lane_digest(
@@ -57,6 +62,29 @@ def lane_digest(
     """
     lines = len(bits)
     found = functools.reduce(operator.or_, bits, 0)
+    records = sum(map(is_record, range(max(0, lines - END_LINES), lines)))
+    if not found & TOLD_BY_FORMS and lines <= TAILS[-1]:
+        return _untroubled_digest(tuple(bits), total, records)
+    return _digest(forms, bits, total, starts, is_record, found, records)
+
+
+@functools.lru_cache(maxsize=1024)  # the ranks of a job end alike
+def _untroubled_digest(bits: tuple[int, ...], total: int, records: int) -> LaneDigest:
+    """The digest of a lane whose forms and starts do not matter, as nothing is asked about what follows trouble."""
+    return _digest((), bits, total, (), lambda _: False, functools.reduce(operator.or_, bits, 0), records)
+
+
+def _digest(
+    forms: Sequence[bytes],
+    bits: Sequence[int],
+    total: int,
+    starts: Sequence[int],
+    is_record: Callable[[int], bool],
+    found: int,
+    records: int,
+) -> LaneDigest:
+    """As lane_digest. `found`: the classes that occur; `records`: how many of the last lines begin records."""
+    lines = len(bits)
     places = {
         name: [i for i, b in enumerate(bits) if b & bit and not b & without] if found & bit else []
         for name, (bit, without) in COUNTED_CLASSES.items()
@@ -68,18 +96,23 @@ def lane_digest(
         lines=max(lines, total),
         looked_at=lines,
         **last,
-        **{f"{name}_count": len(places[name]) for name in COUNTED},
-        **{f"again_after_{name}": _repeated_after(first_places, last[name]) for name in WITH_REPEATS_BEHIND},
+        **{field: len(places[name]) for name, field in COUNT_FIELDS.items()},
+        **{field: _repeated_after(first_places, last[name]) for name, field in AGAIN_FIELDS.items()},
         trouble_repeats=_count_of_form(forms, last["trouble"]),
         bad_end_repeats=_count_of_form(forms, last["bad_end"]),
-        **{f"attempts_behind_{name}": _starts_behind(starts, lines, last[name]) for name in WITH_ATTEMPTS_BEHIND},
+        **{field: _starts_behind(starts, lines, last[name]) for name, field in ATTEMPTS_FIELDS.items()},
         traceback_in_record=_in_record(lines, last["traceback"], ABOVE_TRACEBACK, lambda i: is_record(i) and i in troubled),
         trouble_in_record=_in_record(lines, last["trouble"], 0, is_record),
-        records_at_end=sum(map(is_record, range(max(0, lines - END_LINES), lines))) / max(1, min(END_LINES, lines)),
-        ends_with=tuple(
-            (len(places[name]) - bisect_left(places[name], lines - n)) / max(1, min(n, lines)) for name in IN_TAILS for n in TAILS
-        ),
+        records_at_end=records / max(1, min(END_LINES, lines)),
+        ends_with=tuple(share for name in IN_TAILS for share in _shares_of_tails(places[name], lines)),
     )
+
+
+def _shares_of_tails(places: Sequence[int], lines: int) -> tuple[float, ...]:
+    """The share of lines at `places` among the last 1, 3, 10 and 50 of all `lines`."""
+    if not places:
+        return NO_SHARES
+    return tuple((len(places) - bisect_left(places, lines - n)) / max(1, min(n, lines)) for n in TAILS)
 
 
 def _first_places(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:

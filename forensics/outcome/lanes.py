@@ -8,6 +8,7 @@
 In the log of a host, standing in the same file links nothing: a line of another program proves nothing about this one.
 """
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -50,6 +51,14 @@ class Row(Struct):
     number: int
     form: bytes
     raw: bytes
+    decoded: str | None = None  # what text() made
+
+    def text(self) -> str:
+        """The text of the line: its last frame, without terminal escapes."""
+        if self.decoded is None:
+            raw = self.raw.rstrip(b"\r")
+            self.decoded = decode_line(raw.rpartition(b"\r")[2][:2000] if b"\r" in raw else raw[:2000])
+        return self.decoded
 
 
 def is_host_log(scan: Scan, layout: str) -> bool:
@@ -100,6 +109,7 @@ def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
     return "job"
 
 
+@functools.lru_cache(maxsize=1024)
 def entity_of(key: LaneKey, source: str) -> Entity:
     """The entity that writes the lane."""
     kind, name = key
@@ -140,12 +150,6 @@ def _frame_words(raw: bytes) -> list[bytes]:
     """The words of the last frame of a redrawn progress bar."""
     frame = raw.rstrip(b"\r").rpartition(b"\r")[2]
     return [w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2]
-
-
-def row_text(raw: bytes) -> str:
-    """The text of a line: its last frame, without terminal escapes."""
-    raw = raw.rstrip(b"\r")
-    return decode_line(raw.rpartition(b"\r")[2][:2000] if b"\r" in raw else raw[:2000])
 
 
 WORDS_ONLY = bytes(i if i == 10 or 65 <= i <= 90 or 97 <= i <= 122 or i >= 128 else 32 for i in range(256))

@@ -32,16 +32,19 @@ CLASS_NAMES = (
 )  # in the order of their bits
 TRACEBACK_HEAD = "Traceback (most recent call last)"
 FRAMES = lazy.regex(
-    r"^\s{2,}(?:File \"|at |raise |return |\^|~)|^\s*File \".{1,300}\", line \d"
-    r"|^\[<[0-9a-f]+>\]|^ {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|^\s*#\d+ +0x|^Call Trace:|^\w{3,20}: 0{4}"
-)
+    r"\s{2,}(?:File \"|at |raise |return |\^|~)|\s*File \".{1,300}\", line \d"
+    r"|\[<[0-9a-f]+>\]| {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|\s*#\d+ +0x|Call Trace:|\w{3,20}: 0{4}"
+)  # matched at the beginning of a line
 NEVER = "(?!)"
 
 
 class LineClasses:
-    """The compiled classes of one database. `possible`: to which classes of `phrases` a text may belong, bit i for the i-th."""
+    """The compiled classes of one database. `possible`: to which classes of `phrases` a text may belong and to which it does, see
+    phrase_filter."""
 
-    def __init__(self, phrases: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]], possible: Callable[[str], int]) -> None:
+    def __init__(
+        self, phrases: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]], possible: Callable[[str], tuple[int, int]]
+    ) -> None:
         none: tuple[tuple[str, ...], tuple[str, ...]] = ((), (NEVER,))
         place = {name: 1 << i for i, name in enumerate(phrases)}
         self.possible = possible
@@ -55,26 +58,26 @@ class LineClasses:
     def classify(self, text: str) -> int:
         """The classes of one line, as bits. `text`: without terminal escapes."""
         text = text[:MAX_CLASSIFIED_CHARS]
-        possible = self.possible(text)
+        possible, sure = self.possible(text)
         low = text.lower() if possible else ""
         found = 0
-        for place, bit, words, pattern in self.others:
-            if possible & place and (not words or any(map(low.__contains__, words))) and pattern.search(text):
+        for place, bit, words, pattern in self.others if possible else ():
+            if possible & place and (not words or any(map(low.__contains__, words))) and (sure & place or pattern.search(text)):
                 found |= bit
-        if FRAMES.search(text):
+        if FRAMES.match(text):
             return found & GOES_ON | FRAME
         if TRACEBACK_HEAD in text:
             return found & GOES_ON | TRACEBACK | TROUBLE
-        return found | TROUBLE if self._is_trouble(text, possible) else found
+        return found | TROUBLE if self._is_trouble(text, possible, sure) else found
 
     def is_trouble(self, text: str) -> bool:
         """Does the line hold a word of failure that is no count of none, name or setting?"""
-        return self._is_trouble(text, self.possible(text))
+        return self._is_trouble(text, *self.possible(text))
 
-    def _is_trouble(self, text: str, possible: int) -> bool:
+    def _is_trouble(self, text: str, possible: int, sure: int) -> bool:
         if not possible & self.may_be_trouble or not any(map(text.lower().__contains__, self.trouble_words)):
             return False
-        if self.trouble.search(text) is None:
+        if not sure & self.may_be_trouble and self.trouble.search(text) is None:
             return False
         return not possible & self.may_be_none or self.trouble.search(self.no_trouble.sub(" ", text)) is not None
 

@@ -64,10 +64,13 @@ SUPERVISORS: Mapping[str, Supervisor] = {
         "runtime",
     ),
 }
+FIRST_BYTES = b"[t0123456789"  # with one of them each of these records begins
 
 
 def supervised_entity(raw: bytes) -> tuple[str, str] | None:
     """(the supervisor's name, the name of the job or process in its record); None for any other line."""
+    if raw[:1] not in FIRST_BYTES:
+        return None
     for name, supervisor in SUPERVISORS.items():
         if supervisor.mark in raw and (found := supervisor.record.match(raw)):
             return name, found[found.lastindex or 1].decode("ascii", "replace")

@@ -7,6 +7,7 @@ The scanner's sample is read: all lines of a short log, an even sample of a long
 """
 
 import functools
+import operator
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -19,7 +20,7 @@ from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_FORMS, starts_of
 from forensics.outcome.digest import MIN_FORM_CHARS, NOT_WORK_CLASSES, lane_digest
-from forensics.outcome.lanes import MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows, row_text
+from forensics.outcome.lanes import MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
 from forensics.outcome.line_classes import (
     GOES_ON,
     GOOD,
@@ -112,9 +113,10 @@ class _LaneRows:
         for i, row in enumerate(rows):
             bits = bits_by_form.get(row.form) if i < alone else None
             if bits is None:
-                bits = classes.classify(row_text(row.raw)) if i >= alone or len(bits_by_form) < MAX_FORMS else 0
+                bits = classes.classify(row.text()) if i >= alone or len(bits_by_form) < MAX_FORMS else 0
                 bits_by_form.setdefault(row.form, bits)
             self.bits.append(bits)
+        self.classes = functools.reduce(operator.or_, self.bits, 0)  # that occur in it
         self._starts: list[int] | None = None
         self._explicit_starts: list[int] = []
         self.forms = [r.form for r in rows]
@@ -182,7 +184,8 @@ class _LaneRows:
     def started_by(self, launcher: "_LaneRows") -> None:
         """Take over the starts that `launcher` reports: the launcher restarts a rank, and the rank's own lines do not say so."""
         starts = launcher.explicit_starts()
-        self._starts = sorted({*self.starts(), *(s for s in starts if self.numbers and s > self.numbers[0])})
+        if starts:
+            self._starts = sorted({*self.starts(), *(s for s in starts if self.numbers and s > self.numbers[0])})
 
     def explicit_starts(self) -> list[int]:
         """Those of starts() that a phrase or a step counter back at its beginning shows, without repeated banners."""
@@ -203,7 +206,7 @@ class _LaneRows:
 
     def is_record(self, place: int) -> bool:
         """Does the row at index `place` begin with a time or a level, as a logger writes it?"""
-        prefix = parse_prefix(row_text(self.rows[place].raw))
+        prefix = parse_prefix(self.rows[place].text())
         return prefix.stamp is not None or bool(prefix.level)
 
     def start_rows(self) -> list[int]:
@@ -214,27 +217,31 @@ class _LaneRows:
         """The attempts of the lane, in order; one where it has no rows."""
         if not self.rows:
             return (Attempt(1, 0, 0),)
+        if not self.starts():
+            return (Attempt(1, self.numbers[0], self.numbers[-1]),)
         first = [self.numbers[0], *(s for s in self.starts() if self.numbers[0] < s <= self.numbers[-1])]
         last = [*(n - 1 for n in first[1:]), self.numbers[-1]]
         return tuple(Attempt(i, a, b) for i, (a, b) in enumerate(zip(first, last, strict=True), 1))
 
     def trouble_lines(self) -> tuple[Line, ...]:
         """The last lines of trouble, without those of the classes TAKES_BACK."""
+        if not self.classes & TROUBLE:
+            return ()
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
-        found = [Line(r.number, row_text(r.raw)) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][
-            :SHOWN_TROUBLE
-        ]
+        found = [Line(r.number, r.text()) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][:SHOWN_TROUBLE]
         return tuple(reversed(found))
 
     def good_lines(self) -> tuple[Line, ...]:
         """The last lines of a good end."""
+        if not self.classes & GOOD:
+            return ()
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
-        found = (Line(r.number, row_text(r.raw)) for r, b in both if b & GOOD and not b & TROUBLE)
+        found = (Line(r.number, r.text()) for r, b in both if b & GOOD and not b & TROUBLE)
         return tuple(reversed([*islice(found, SHOWN_LAST)]))
 
     def last_lines(self) -> tuple[Line, ...]:
         """The last lines."""
-        return tuple(Line(r.number, row_text(r.raw)) for r in self.rows[-SHOWN_LAST:])
+        return tuple(Line(r.number, r.text()) for r in self.rows[-SHOWN_LAST:])
 
 
 def _counts_behind(holds: Sequence[bool]) -> list[int]:

@@ -113,6 +113,8 @@ def analyze_source(
     return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, line_format, count, lanes, said)
 
 
+MEASURED = frozenset(trigger.kind for trigger in series.triggers())
+
+
 def _without_numbers(scanned: Scan) -> Scan:
-    measured = {trigger.kind for trigger in series.triggers()}
-    return replace(scanned, sample=(), regions={kind: places for kind, places in scanned.regions.items() if kind not in measured})
+    return replace(scanned, sample=(), regions={kind: places for kind, places in scanned.regions.items() if kind not in MEASURED})
