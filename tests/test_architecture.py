@@ -37,7 +37,7 @@ BELOW: dict[str, set[str]] = {
     "decision": {"core", "outcome", "database", "model"},
     # what to do, what to tell
     "advice": {"database", "model", "core"},
-    "context": {"series", "model", "core"},
+    "context": {"series", "database", "model", "core"},
     "templates": {"line_formats", "model", "core"},
     "report": {"model", "core"},
     # the stages in order

@@ -8,15 +8,17 @@ sign (a library that is imported by another one prints a banner) counts only whe
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.database import compile_literals
 from forensics.model import Line, Program, Scan, Setting
 
 MAX_SOURCES = 200  # of a folder of thousands, the first ones tell the environment
 MAX_SOURCE_LINES = 1500  # of one source
+MIN_MATCHED_CHARS = 200_000  # of all; to look for each text by itself costs more than to compile them all from here on
 
 
 class ContextSign(Struct, frozen=True):
@@ -240,11 +242,13 @@ def context_signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tu
     """Every distinct (fact, value) in the logs and in the programs given with them, at its first place."""
     found: dict[tuple[str, str], Setting] = {}
     weak: dict[tuple[str, str], Setting] = {}
-    for scan in list(scans)[:MAX_SOURCES]:
-        origin = scan.source.origin or int
-        for sign, line in _of(_lines(scan)):
+    looked_at = [(scan.source, _lines(scan)) for scan in list(scans)[:MAX_SOURCES]]
+    texts = ["\n".join(line.text for line in lines) for _, lines in looked_at]
+    for (source, lines), text, signs in zip(looked_at, texts, _possible_signs(texts), strict=True):
+        origin = source.origin or int
+        for sign, line in _of(lines, text, signs):
             kept = weak if sign.weak else found
-            kept.setdefault((sign.fact, sign.value), Setting(sign.fact, sign.value, scan.source.name, origin(line.number)))
+            kept.setdefault((sign.fact, sign.value), Setting(sign.fact, sign.value, source.name, origin(line.number)))
     for program in programs:
         for value, number in program.frameworks:
             weak.setdefault(("framework", value), Setting("framework", value, program.name, number))
@@ -254,10 +258,24 @@ def context_signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tu
     return (*found.values(), *(s for (fact, _), s in weak.items() if fact not in known_facts))
 
 
-def _of(lines: list[Line]) -> Iterator[tuple[ContextSign, Line]]:
-    """The signs of one source, each with the first line that shows it."""
-    text = "\n".join(line.text for line in lines)
-    for sign in ENVIRONMENT_SIGNS:
+def _possible_signs(texts: Sequence[str]) -> Iterator[Sequence[ContextSign]]:
+    """For each text the signs that may stand in it: all in few texts, else those that one pass over the text finds."""
+    if sum(map(len, texts)) < MIN_MATCHED_CHARS:
+        yield from (ENVIRONMENT_SIGNS for _ in texts)
+        return
+    import hyperscan
+
+    own = [(i, text) for i, sign in enumerate(ENVIRONMENT_SIGNS) for text in sign.texts]
+    matcher = compile_literals([text.encode() for _, text in own], hyperscan.HS_FLAG_SINGLEMATCH)
+    for text in texts:
+        found: set[int] = set()
+        matcher.scan(text.encode("utf-8", "replace"), match_event_handler=lambda i, *_, f=found: f.add(own[i][0]))
+        yield [ENVIRONMENT_SIGNS[i] for i in sorted(found)]
+
+
+def _of(lines: list[Line], text: str, signs: Iterable[ContextSign]) -> Iterator[tuple[ContextSign, Line]]:
+    """Those of `signs` that one source shows, each with the first line that shows it. `text`: of all its lines."""
+    for sign in signs:
         if not any(t in text for t in sign.texts):
             continue
         for line in lines:

@@ -3,8 +3,9 @@
     rank00000.err ... rank01999.err, 2 cores  ->  process 1: the first 32, process 2: the next 32, process 1: the next 32, ...
 
 With small sources it is Python's own work that takes the time, so threads do not help. A process inherits what was opened and
-compiled, and sends back only what it found. Nothing is forked for a few sources, where one process is asked for, or on a system
-where forking is not the custom. A batch whose process died is read here.
+compiled, and sends back only what it found; the first source is read here, so that it inherits the patterns which that needed.
+Nothing is forked for a few sources, where one process is asked for, or on a system where forking is not the custom. A batch whose
+process died is read here.
 """
 
 import signal
@@ -39,6 +40,8 @@ def read_in_pool(sources: Sequence[Source], read: Callable[[Source], T], process
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
+    first, sources = read(sources[0]), sources[1:]
+
     def read_here(batch: slice) -> list[T]:
         return [read(source) for source in sources[batch]]
 
@@ -51,9 +54,11 @@ def read_in_pool(sources: Sequence[Source], read: Callable[[Source], T], process
     except (OSError, BrokenExecutor):  # no more processes to be had, as in a bounded container; or one was killed at once
         for process in set(active_children()) - others:
             process.terminate()
+        yield first
         yield from map(read, sources)
         return
     try:
+        yield first
         for batch, future in zip(batches, coming, strict=True):
             try:
                 found = future.result()
