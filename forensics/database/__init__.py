@@ -6,6 +6,7 @@ signatures/host_memory/oom_cgroup.yaml -> Cause, its Signatures, and one Hypersc
 import hashlib
 import platform
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,10 @@ from forensics.database.compiled import Database, assemble
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
-from forensics.database.literals import PIECES, compile_anchors, compile_literals, whole_anchors
+from forensics.database.literals import PIECES, compile_literals, whole_anchors
 from forensics.database.proven import ProvenCause, Records, signal_outcome
 from forensics.database.rates import read_rates
-from forensics.database.stored import database_document, database_of_document
+from forensics.database.stored import database_of_parts, database_parts
 from forensics.database.tables import read_rows, read_table
 from forensics.model import Trigger
 
@@ -38,7 +39,6 @@ __all__ = [
     "Remedy",
     "Signature",
     "builtin_folder",
-    "compile_anchors",
     "compile_literals",
     "load",
     "read_folders",
@@ -48,6 +48,7 @@ __all__ = [
     "whole_anchors",
 ]
 
+READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
 FORMAT = 14  # of the cached document; raised when entries.py or stored.py change
 
 
@@ -73,22 +74,22 @@ def load(
         [(t.anchors, t.thin) for t in triggers],
     )
     key = hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
-    cached = cache.read(key, cache_folder)
+    cached = cache.read(key, cache_folder, READ_AT_ONCE)
     if cached:
         try:
-            document, *patterns = cached
-            matchers = [hyperscan.loadb(part, hyperscan.HS_MODE_BLOCK) for part in patterns]
-            matchers[0].scratch = hyperscan.Scratch(matchers[0])
-            return database_of_document(document, tuple(triggers), digest, *matchers)
+            return database_of_parts(cached, tuple(triggers), digest, partial(_first_part, key, cache_folder))
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError, IndexError):
             pass  # compiled for another processor, or written by something else: built again below
     causes = _faultless(folders)
     database = assemble(
         causes, tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders), _records()
     )
-    matchers = [m for m in (database.matcher, database.phrase_matcher) if m is not None]
-    cache.write(key, [database_document(database), *map(hyperscan.dumpb, matchers)], cache_folder)
+    cache.write(key, database_parts(database), cache_folder)
     return database
+
+
+def _first_part(key: str, cache_folder: Path | None) -> bytes:
+    return (cache.read(key, cache_folder, range(READ_AT_ONCE.start)) or [b""])[0]
 
 
 def read_folders(folders: Iterable[Path]) -> tuple[list[Cause], list["Fault"]]:

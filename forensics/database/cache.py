@@ -1,8 +1,8 @@
 """The compiled database on disk: one file per content, library and package version.
 
-    magic | sha256 of the rest | parts, each behind its length (8 bytes)
+    magic | parts, each behind its length (8 bytes) and its sha256
 
-The parts: the document of `stored`, Hyperscan's own serialisation of the anchors, that of the phrases.
+The parts: Hyperscan's own serialisations of the databases of `compiled`, and between them the document of `stored`.
 
 The file's name is a hash of everything that went in, so a changed signature or library simply has another name. A damaged or
 foreign file is rebuilt silently; a folder that cannot be written costs time, never an answer.
@@ -11,11 +11,14 @@ foreign file is rebuilt silently; a folder that cannot be written costs time, ne
 import hashlib
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from io import FileIO
+from itertools import count
 from pathlib import Path
 
-CACHE_MAGIC = b"forensics-cache/2\n"
+CACHE_MAGIC = b"forensics-cache/3\n"
 LENGTH_BYTES = 8  # of a part, in front of it
+MAX_PART_BYTES = 256 << 20  # a damaged length may say anything
 MAX_CACHED_DATABASES = 16  # databases: versions of the package, folders of the user
 
 
@@ -31,28 +34,39 @@ def folder(given: Path | None = None) -> Path:
     return Path(platformdirs.user_cache_dir("forensics", appauthor=False))
 
 
-def read(key: str, given: Path | None = None) -> list[bytes] | None:
-    """The parts kept under `key`, or None where there are none or they are damaged."""
+def read(key: str, given: Path | None = None, wanted: Collection[int] | None = None) -> list[bytes] | None:
+    """The parts kept under `key`, all or those at the `wanted` places; None where there are none or one of them is damaged."""
     try:
-        data = (folder(given) / f"{key}.db").read_bytes()
+        with (folder(given) / f"{key}.db").open("rb", buffering=0) as file:
+            return _parts(file, wanted)
     except (OSError, RuntimeError):
         return None
-    at = len(CACHE_MAGIC) + hashlib.sha256().digest_size
-    if len(data) < at or not data.startswith(CACHE_MAGIC) or hashlib.sha256(data[at:]).digest() != data[len(CACHE_MAGIC) : at]:
-        return None
+
+
+def _parts(file: FileIO, wanted: Collection[int] | None) -> list[bytes] | None:
     parts: list[bytes] = []
-    while at < len(data):
-        start = at + LENGTH_BYTES
-        at = start + int.from_bytes(data[at:start], "little")
-        parts.append(data[start:at])
-    return parts
+    if file.read(len(CACHE_MAGIC)) != CACHE_MAGIC:
+        return None
+    for place in count():
+        head = file.read(LENGTH_BYTES + hashlib.sha256().digest_size)
+        if not head:
+            return parts
+        size = int.from_bytes(head[:LENGTH_BYTES], "little")
+        if wanted is not None and place not in wanted:
+            file.seek(size, os.SEEK_CUR)
+            continue
+        if size > MAX_PART_BYTES or hashlib.sha256(part := file.read(size)).digest() != head[LENGTH_BYTES:]:
+            return None
+        parts.append(part)
+    return None
 
 
 def write(key: str, parts: Sequence[bytes], given: Path | None = None) -> None:
     """Keep `parts` under `key`; written beside and renamed, so that two runs never see half a file."""
-    rest = b"".join(len(part).to_bytes(LENGTH_BYTES, "little") + part for part in parts)
+    heads = [len(part).to_bytes(LENGTH_BYTES, "little") + hashlib.sha256(part).digest() for part in parts]
+    both = (piece for head, part in zip(heads, parts, strict=True) for piece in (head, part))
     try:
-        write_file(folder(given), f"{key}.db", CACHE_MAGIC + hashlib.sha256(rest).digest() + rest, MAX_CACHED_DATABASES)
+        write_file(folder(given), f"{key}.db", CACHE_MAGIC + b"".join(both), MAX_CACHED_DATABASES)
     except RuntimeError:  # no folder is known
         return
 

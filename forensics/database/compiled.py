@@ -3,14 +3,17 @@
 anchor "CONSTRAINT_MEMCG"  ->  signature host_memory.oom_cgroup/kernel_constraint_memcg
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import hyperscan
 from msgspec import Struct, field
 
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Signature
-from forensics.database.literals import compile_anchors, literal_lengths, whole_anchors
+from forensics.database.literals import compile_anchors, compile_literals, literal_lengths, whole_anchors
 from forensics.database.phrase_filter import compile_phrases
 from forensics.database.proven import Records
 from forensics.model import Trigger
@@ -28,7 +31,9 @@ class Database(Struct, frozen=True):
     `literals.whole`. `hash` names the content. `phrases`: words and patterns for each class of lines, see `phrases.combined`.
     `rates`: log odds (failed, cause) of signatures that fired in the field, see `rates`. `records`: what each outcome of a record
     proves, see `records`. `causes` of a database from the cache
-    are made when asked for and without examples. `phrase_matcher` reports the classes that a line may belong to, see
+    are made when asked for and without examples. `once` gives a matcher of the same anchors that reports each once a scan, made
+    when it is first called: for floods. `thin_matchers` report the anchors of thin triggers, in their order: at each place, and
+    once a scan; empty where there are none. `phrase_matcher` reports the classes that a line may belong to, see
     `phrase_filter.compile_phrases`; None where there are none.
     """
 
@@ -41,11 +46,13 @@ class Database(Struct, frozen=True):
     trigger_ids: Sequence[Sequence[int]]
     matcher: Any
     hash: str
+    once: Callable[[], Any]
     phrases: Phrases = field(default_factory=dict)
     rates: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     precedence: Sequence[tuple[str, str, str]] = ()
     records: Records = field(default_factory=dict)
     phrase_matcher: Any = None
+    thin_matchers: tuple[Any, ...] = ()
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
         """Has `cause` this trait (see entries.TRAIT_NAMES)? Not one that is unknown."""
@@ -61,6 +68,8 @@ class Database(Struct, frozen=True):
         """The signatures that a line alone speaks for, as the scanner would find them, with their raw groups."""
         data = line.encode()
         reported: list[tuple[int, int]] = []
+        if self.matcher.scratch is None:  # one from the cache
+            self.matcher.scratch = hyperscan.Scratch(self.matcher)
         self.matcher.scan(data, match_event_handler=lambda i, _, to, *more: reported.append((to, i)))
         for i in sorted({i for _, a in whole_anchors(data, reported, self.anchors, self.cuts) for i in self.signature_ids[a]}):
             try:
@@ -92,6 +101,7 @@ def assemble(
     calls = _essential(calls)
     anchors = tuple(calls)
     cut = literal_lengths(anchors)
+    thin = [anchor.encode() for trigger in triggers if trigger.thin for anchor in trigger.anchors]
     return Database(
         causes={c.id: c for c in causes},
         confirmers=confirmers,
@@ -102,11 +112,13 @@ def assemble(
         trigger_ids=tuple(tuple(t) for _, t in calls.values()),
         matcher=compile_anchors(anchors, cut),
         hash=digest,
+        once=functools.cache(partial(compile_anchors, anchors, cut, hyperscan.HS_FLAG_SINGLEMATCH)),
         phrases=phrases or {},
         rates=rates or {},
         precedence=tuple(precedence),
         records=records or {},
         phrase_matcher=compile_phrases(phrases or {}),
+        thin_matchers=tuple(compile_literals(thin, flags) for flags in (0, hyperscan.HS_FLAG_SINGLEMATCH)) if thin else (),
     )
 
 

@@ -5,16 +5,20 @@ signature without its examples. Reading it splits lines; a cause or signature is
 thousand signatures, a run uses a few dozen.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import Any, TypeVar, cast, overload
 
+import hyperscan
 from msgspec import Struct, json
 from msgspec.structs import replace
 
 from forensics.database.compiled import Database
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import NO_PLACE, Cause, Signature
+from forensics.database.literals import compile_anchors
 from forensics.database.proven import ProvenCause
 from forensics.model import Trigger
 
@@ -102,10 +106,59 @@ def database_document(database: Database) -> bytes:
     return b"\n".join(map(json.encode, (head, *bare, *signatures)))
 
 
-def database_of_document(
-    document: bytes, triggers: tuple[Trigger, ...], digest: str, matcher: Any, phrase_matcher: Any = None
+def database_parts(database: Database) -> list[bytes]:
+    """The parts that the cache keeps: Database.once, the document, and the other matchers; empty for a matcher that is none."""
+    others = (database.matcher, database.phrase_matcher, *database.thin_matchers)
+    return [_serialised(database.once()), database_document(database), *map(_serialised, others)]
+
+
+def database_of_parts(
+    parts: Sequence[bytes], triggers: tuple[Trigger, ...], digest: str, read_once: Callable[[], bytes]
 ) -> Database:
-    """The Database of a document; raises ValueError for one that `database_document` did not write."""
+    """The Database of all `parts` but the first, which `read_once` reads when a flood asks for it; empty where it is gone.
+
+    Raises ValueError or hyperscan.HyperscanError for parts that `database_parts` did not make.
+    """
+    document, *serialised = parts
+    matcher, phrase_matcher, *thin = map(_deserialised, serialised)
+    head, causes, confirmers = _knowledge(document)
+
+    @functools.cache
+    def once() -> Any:
+        with suppress(hyperscan.HyperscanError):
+            if kept := _deserialised(read_once()):
+                return kept
+        return compile_anchors(head.anchors, head.cuts, hyperscan.HS_FLAG_SINGLEMATCH)
+
+    return Database(
+        causes=causes,
+        confirmers=confirmers,
+        triggers=triggers,
+        anchors=head.anchors,
+        cuts=head.cuts,
+        signature_ids=head.signature_ids,
+        trigger_ids=head.trigger_ids,
+        matcher=matcher,
+        hash=digest,
+        once=once,
+        phrases=head.phrases,
+        rates=head.rates,
+        precedence=head.precedence,
+        records=head.records,
+        phrase_matcher=phrase_matcher,
+        thin_matchers=tuple(thin),
+    )
+
+
+def _serialised(matcher: Any) -> bytes:
+    return b"" if matcher is None else bytes(hyperscan.dumpb(matcher))
+
+
+def _deserialised(part: bytes) -> Any:
+    return hyperscan.loadb(part, hyperscan.HS_MODE_BLOCK) if part else None
+
+
+def _knowledge(document: bytes) -> tuple[_Head, Mapping[str, Cause], Sequence[Confirmer]]:
     first, *lines = document.split(b"\n")
     head = json.decode(first, type=_Head)
     firsts, count = head.firsts, len(head.causes)
@@ -122,22 +175,7 @@ def database_of_document(
         own = range(firsts[i], firsts[i + 1])  # most of what asks for a cause asks for its own words only
         return replace(made, signatures=LazySequence(own, lambda at: confirmers[at].signature))
 
-    return Database(
-        causes=LazyCauses(head.causes, LazySequence(lines[:count], cause)),
-        confirmers=confirmers,
-        triggers=triggers,
-        anchors=head.anchors,
-        cuts=head.cuts,
-        signature_ids=head.signature_ids,
-        trigger_ids=head.trigger_ids,
-        matcher=matcher,
-        hash=digest,
-        phrases=head.phrases,
-        rates=head.rates,
-        precedence=head.precedence,
-        records=head.records,
-        phrase_matcher=phrase_matcher,
-    )
+    return head, LazyCauses(head.causes, LazySequence(lines[:count], cause)), confirmers
 
 
 def _bare(cause: Cause) -> Cause:

@@ -14,7 +14,7 @@ import hyperscan
 from msgspec import Struct
 
 from forensics.core.text import line_ends
-from forensics.database import Database, compile_anchors, compile_literals, whole_anchors
+from forensics.database import Database, whole_anchors
 
 MAX_FIRST_PLACES = 500  # of an anchor in a chunk; more of one message say nothing new, and each is confirmed by its pattern
 MAX_LAST_PLACES = 32  # of the same anchor: what came last is what the end is told by
@@ -49,13 +49,10 @@ class Matcher:
         self.database = database
         self.all = database.matcher
         self.thin_triggers = [(i, a) for i, t in enumerate(database.triggers) if t.thin for a in t.anchors]
-        thin = [a.encode() for _, a in self.thin_triggers]
-        self.thin_all = compile_literals(thin) if thin else None
-        self.thin_one = compile_literals(thin, hyperscan.HS_FLAG_SINGLEMATCH) if thin else None
+        self.thin_all, self.thin_one = database.thin_matchers or (None, None)
         self.anchors, self.cuts = database.anchors, database.cuts
         self.trigger_anchors = [tuple(a.lower().strip("\n") for a in t.anchors) for t in database.triggers]  # as in their lines
         self.signatures: dict[int, tuple[tuple[int, tuple[str, ...]], ...]] = {}
-        self.once: Any = None
         self.lock = threading.Lock()
         self.local = threading.local()
 
@@ -94,7 +91,8 @@ class Matcher:
     def _flooded(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
         """As `_places`, for more reports: asked once which anchors there are, and each counted without a call for each place."""
         present: list[int] = []
-        once = self._once()
+        with self.lock:
+            once = self.database.once()
         once.scan(data, match_event_handler=lambda anchor, *_: present.append(anchor), scratch=self._scratch("once", once))
         folded = data.lower()  # of ASCII only, as Hyperscan folds
         counts: dict[int, int] = {}
@@ -112,13 +110,6 @@ class Matcher:
             places += ((to, anchor) for to in dict.fromkeys((*forth, *back)))
         places.sort()
         return places, counts
-
-    def _once(self) -> Any:
-        """The anchors compiled to be reported once a scan; made when the first flood is met."""
-        with self.lock:
-            if self.once is None:
-                self.once = compile_anchors(self.anchors, self.cuts, hyperscan.HS_FLAG_SINGLEMATCH)
-        return self.once
 
     def _thin(self, data: bytes, number: int) -> list[tuple[int, int]]:
         if self.thin_all is None or self.thin_one is None:
@@ -154,7 +145,7 @@ _last: list[Matcher] = []
 
 
 def matcher_of(database: Database) -> Matcher:
-    """The Matcher of `database`; that of the last one is kept, because compiling its thin anchors takes some 20 ms."""
+    """The Matcher of `database`; that of the last one is kept, and with it each thread's working space."""
     if not _last or _last[0].database is not database:
         _last[:] = [Matcher(database)]
     return _last[0]

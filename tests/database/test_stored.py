@@ -7,12 +7,18 @@ from forensics import database, pipeline
 from forensics.database import Database, builtin_folder, load, read_folders
 from forensics.database.compiled import assemble
 from forensics.database.entries import NO_PLACE, Cause, Missing, Remedy
-from forensics.database.stored import database_document, database_of_document
+from forensics.database.stored import database_document, database_of_parts, database_parts
 
 
 @pytest.fixture(scope="module")
 def built() -> Database:
     return assemble(read_folders([builtin_folder()])[0], (), "x")
+
+
+def again_from(built: Database, document: bytes) -> Database:
+    """The Database of its parts, with this document among them."""
+    first, _, *matchers = database_parts(built)
+    return database_of_parts([document, *matchers], (), "x", lambda: first)
 
 
 def told(cause: Cause) -> tuple[list[Remedy], list[Missing]]:
@@ -22,7 +28,7 @@ def told(cause: Cause) -> tuple[list[Remedy], list[Missing]]:
 
 @pytest.mark.seconds
 def test_every_cause_and_signature_is_the_same(built: Database) -> None:
-    again = database_of_document(database_document(built), (), "x", built.matcher)
+    again = again_from(built, database_document(built))
     assert list(again.causes) == list(built.causes)
     for name, cause in built.causes.items():
         other = again.causes[name]
@@ -42,7 +48,7 @@ def test_every_cause_and_signature_is_the_same(built: Database) -> None:
 
 @pytest.mark.seconds
 def test_only_what_is_used_is_made(built: Database) -> None:
-    again = database_of_document(database_document(built), (), "x", built.matcher)
+    again = again_from(built, database_document(built))
     assert "host_memory.oom_cgroup" in again.causes
     assert "nothing.known" not in again.causes
     made = again.confirmers._made  # type: ignore[attr-defined]
@@ -56,7 +62,7 @@ def test_only_what_is_used_is_made(built: Database) -> None:
 )
 def test_a_document_that_is_not_whole_is_refused(built: Database, damage: "object") -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
-        database_of_document(damage(database_document(built)), (), "x", built.matcher)  # type: ignore[operator]
+        again_from(built, damage(database_document(built)))  # type: ignore[operator]
 
 
 @pytest.mark.seconds
@@ -69,7 +75,7 @@ def test_what_is_in_the_cache_is_not_compiled_again(knowledge: Database, monkeyp
 
 
 def test_a_cause_is_made_without_its_signatures(built: Database) -> None:
-    again = database_of_document(database_document(built), (), "x", built.matcher)
+    again = again_from(built, database_document(built))
     for name, cause in built.causes.items():
         assert (again.causes[name].title, again.causes[name].fallback) == (cause.title, cause.fallback)
     assert again.confirmers._made == {}  # type: ignore[attr-defined]
