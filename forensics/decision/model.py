@@ -23,10 +23,9 @@ import os
 import sys
 from array import array
 from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
 from math import exp, isfinite, sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode
@@ -127,9 +126,10 @@ def read_model(path: Path) -> Model:
 
 def model_from_bytes(data: bytes) -> Model:
     """The Model of what `model_to_bytes` made; raises ForeignModelError for anything else."""
-    line, _, body = data.partition(b"\n")
+    end = max(data.find(b"\n"), 0)
+    body = memoryview(data)[end + 1 :]  # a copy would take more memory than a short run
     try:
-        head = decode(line, type=_Head)
+        head = decode(data[:end], type=_Head)
     except DecodeError as error:
         raise ForeignModelError("no model file") from error
     causes, words, outcome = head.causes, head.vocabulary, head.outcome
@@ -141,28 +141,28 @@ def model_from_bytes(data: bytes) -> Model:
     ):
         raise ForeignModelError("made for another version")
     wide, tall = len(causes), len(words)
-    ending = tall + wide + tall * wide  # where the numbers of the ending begin
-    lines = ending + 1 + ENDING_ROWS
-    floats = lines + WORD_ROWS + len(STRUCTURE)
+    floats = tall + wide + tall * wide + 1 + ENDING_ROWS + WORD_ROWS + len(STRUCTURE)
     size = floats + sum(trees + 3 * nodes for trees, nodes in outcome.trees)
     if hashlib.sha256(body).hexdigest() != head.sha256 or len(body) != 4 * size:
         raise ForeignModelError("damaged: its numbers are not those that were written")
     if not causes or len(set(causes)) < wide or len(set(words)) < tall or not all(map(isfinite, head.features.values())):
         raise ForeignModelError("damaged: a name stands in it twice, or a weight is no number")
-    numbers = _numbers("f", body[: 4 * floats])
-    boosted, rest = _forest(outcome.trees[0], body[4 * floats :])
-    random, _ = _forest(outcome.trees[1], rest)
+    parts = _Parts(body)
+    rareness, intercepts, coefficients = parts.floats(tall), parts.floats(wide), parts.floats(tall * wide)
+    ending_intercept, ending = parts.floats(1)[0], parts.floats(ENDING_ROWS)
+    lines = LineWeights(parts.floats(WORD_ROWS), parts.floats(len(STRUCTURE)))
+    boosted, random = (parts.forest(trees, nodes) for trees, nodes in outcome.trees)
     base, slope, shift, terminal = outcome.numbers
     return Model(
         causes=causes,
         vocabulary={w: i for i, w in enumerate(words)},
-        rareness=numbers[:tall],
-        intercepts=numbers[tall : tall + wide],
-        coefficients=numbers[tall + wide : ending],
+        rareness=rareness,
+        intercepts=intercepts,
+        coefficients=coefficients,
         values=tuple(head.features.values()),
         outcome=Trees(outcome.names, base, boosted, random, slope, shift, terminal),
-        ending=EndingModel(numbers[ending + 1 : lines], numbers[ending]),
-        lines=LineWeights(numbers[lines : lines + WORD_ROWS], numbers[lines + WORD_ROWS :]),
+        ending=EndingModel(ending, ending_intercept),
+        lines=lines,
         hash=hashlib.sha256(data).hexdigest(),
     )
 
@@ -188,12 +188,27 @@ def _of_forest(forest: Forest) -> bytes:
     return b"".join(_bytes("i", part) for part in whole) + _bytes("f", forest.number)
 
 
-def _forest(sizes: tuple[int, int], body: bytes) -> tuple[Forest, bytes]:
-    """The forest at the start of `body`, and what follows it."""
-    trees, nodes = 4 * sizes[0], 4 * sizes[1]
-    ends = (0, trees, trees + nodes, trees + 2 * nodes, trees + 3 * nodes)
-    roots, feature, right = (_numbers("i", body[a:b]) for a, b in pairwise(ends[:-1]))
-    return Forest(roots, feature, right, _numbers("f", body[ends[-2] : ends[-1]])), body[ends[-1] :]
+class _Parts:
+    """The numbers of a model file's body, taken from its beginning on."""
+
+    def __init__(self, body: memoryview) -> None:
+        self.left = body
+
+    def floats(self, count: int) -> Sequence[float]:
+        found: Sequence[float] = self._taken("f", count)
+        return found
+
+    def forest(self, trees: int, nodes: int) -> Forest:
+        roots, feature, right = (self._taken("i", count) for count in (trees, nodes, nodes))
+        return Forest(roots, feature, right, self.floats(nodes))
+
+    def _taken(self, kind: Literal["f", "i"], count: int) -> Any:
+        numbers: Any = array(kind)
+        numbers.frombytes(self.left[: 4 * count])
+        self.left = self.left[4 * count :]
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        return numbers
 
 
 def _bytes(kind: str, values: Sequence[float]) -> bytes:
@@ -201,13 +216,6 @@ def _bytes(kind: str, values: Sequence[float]) -> bytes:
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers.tobytes()
-
-
-def _numbers(kind: str, data: bytes) -> Any:
-    numbers = array(kind, data)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
 
 
 def active_model() -> tuple[Model, str]:
