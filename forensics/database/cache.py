@@ -18,7 +18,7 @@ from pathlib import Path
 
 CACHE_MAGIC = b"forensics-cache/3\n"
 LENGTH_BYTES = 8  # of a part, in front of it
-MAX_PART_BYTES = 256 << 20  # a damaged length may say anything
+MAX_CACHED_PART_BYTES = 256 << 20  # a damaged length may say anything
 MAX_CACHED_DATABASES = 16  # databases: versions of the package, folders of the user
 
 
@@ -55,7 +55,7 @@ def _parts(file: FileIO, wanted: Collection[int] | None) -> list[bytes] | None:
         if wanted is not None and place not in wanted:
             file.seek(size, os.SEEK_CUR)
             continue
-        if size > MAX_PART_BYTES or hashlib.sha256(part := file.read(size)).digest() != head[LENGTH_BYTES:]:
+        if size > MAX_CACHED_PART_BYTES or hashlib.sha256(part := file.read(size)).digest() != head[LENGTH_BYTES:]:
             return None
         parts.append(part)
     return None
