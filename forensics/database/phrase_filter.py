@@ -17,14 +17,14 @@ from forensics.core import lazy
 
 LOOKS_AROUND = ("(?=", "(?!", "(?<=", "(?<!")
 EVERY_CLASS = -1, 0  # each bit of the first is set, none of the second
-SURE = 1 << 8  # what Hyperscan finds by itself is reported as the place of the class and this
+SURE_CLASS_OFFSET = 1 << 8  # what Hyperscan finds by itself is reported as the place of the class and this
 READ_OTHERWISE = ("{,", "(?x", "(?a", "(?L")  # what Hyperscan would take for something else
 ANYTHING = "^"  # stands for a pattern that Hyperscan refuses
 SEPARATORS_PATTERN = lazy.regex(r"[\x1c-\x1f]")  # blanks of Python's own
 
 
 def compile_phrases(phrases: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]) -> Any:
-    """A Hyperscan database that reports the classes of `phrases` by their place, see SURE; None where there are none.
+    """A Hyperscan database that reports the classes of `phrases` by their place, see SURE_CLASS_OFFSET; None where there are none.
 
     It takes a second of processor, so the database's cache keeps it.
     """
@@ -45,7 +45,7 @@ def _compiled(given: Sequence[tuple[int, str]]) -> Any:
     matcher = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     matcher.compile(
         expressions=[p.encode() for _, p in given],
-        ids=[i + SURE * _is_found(p) for i, p in given],
+        ids=[i + SURE_CLASS_OFFSET * _is_found(p) for i, p in given],
         flags=[_flags(p) for _, p in given],
     )
     return matcher
@@ -85,8 +85,8 @@ def phrase_filter(matcher: Any) -> Callable[[str], tuple[int, int]]:
         matcher.scan(text.encode(), match_event_handler=lambda i, *_: found.append(i), scratch=scratch)
         may_be = is_one = 0
         for i in found:
-            if i >= SURE:
-                is_one |= 1 << (i - SURE)
+            if i >= SURE_CLASS_OFFSET:
+                is_one |= 1 << (i - SURE_CLASS_OFFSET)
             else:
                 may_be |= 1 << i
         return may_be | is_one, is_one
