@@ -24,7 +24,7 @@ SEPARATORS_PATTERN = lazy.regex(r"[\x1c-\x1f]")  # blanks of Python's own
 
 
 def compile_phrases(phrases: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]) -> Any:
-    """A Hyperscan database that reports the classes of `phrases` by their place, see SURE_CLASS_OFFSET; None where there are none.
+    """A Hyperscan database that reports classes of `phrases` by their place, see SURE_CLASS_OFFSET; None for no phrases.
 
     It takes a second of processor, so the database's cache keeps it.
     """
