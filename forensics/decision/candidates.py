@@ -66,8 +66,8 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
 }
 FEATURE_NAMES = tuple(FEATURES)
 UNLISTED = ""
-NEAREST_BY_WORDS = 3
-FLOOR = 1e-4
+NEAREST_BY_WORDS = 3  # known causes that words alone put forward, for want of a message; chosen by hand
+MIN_TEXT_PROBABILITY = 1e-4  # a cause that no word speaks for has a logarithm, too; below it the words tell nothing apart
 
 
 def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], database: Database, rates: Rates) -> list[Candidate]:
@@ -105,7 +105,7 @@ def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], dat
 
 
 def _text(cause: str, text: Mapping[str, float], likely: Sequence[str]) -> dict[str, float]:
-    return {"text": log(max(text.get(cause, 0.0), FLOOR)), "text first": float(likely[:1] == [cause])}
+    return {"text": log(max(text.get(cause, 0.0), MIN_TEXT_PROBABILITY)), "text first": float(likely[:1] == [cause])}
 
 
 class _Case:

@@ -27,8 +27,8 @@ from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX = 0.89  # what nothing but time or place ties to the subject never reaches 0.9
-MAX_CAUSES = 8
-MAX_NOTICES = 40
+MAX_CAUSES = 8  # chosen by hand: probabilities add to one, so little is left for what comes behind
+MAX_NOTICES = 40  # chosen by hand: true things that ended nothing; a reader of json stops long before
 MIN_LISTED_PROBABILITY = 0.03  # a report shows such a cause beside the first one
 NEAR_END_LINES = 50  # behind a good end a program may still print how it takes things down
 MIN_LOG_ODDS = 0.01  # a contribution smaller than that is none

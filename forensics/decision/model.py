@@ -39,7 +39,7 @@ from forensics.outcome.trees import Forest, Trees
 
 FORM = "forensics-model/4"
 BUILT_IN = Path(__file__).parent / "model.weights"
-MAX_BYTES = 64 << 20
+MAX_MODEL_BYTES = 64 << 20  # many times the built-in one: what is longer is no model, and is not read into memory
 
 
 class ForeignModelError(ValueError):
@@ -116,7 +116,7 @@ def model_to_bytes(model: Model) -> bytes:
 def read_model(path: Path) -> Model:
     """The Model in `path`; raises ForeignModelError where it is absent, damaged, or made for other features."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if path.stat().st_size > MAX_MODEL_BYTES:
             raise ForeignModelError("larger than any model")
         data = path.read_bytes()
     except OSError as error:

@@ -15,14 +15,14 @@ from forensics.model.verdicts import Lane, OwnedObservation
 
 WORD_NOISE_PATTERN = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 WORD_TOKEN_PATTERN = lazy.regex(r"[a-z_]{3,30}")
-MAX_LINES = 200
-MAX_WORD_LINE_CHARS = 400
+MAX_WORD_LINES = 200  # the last lines of trouble of all lanes together; bounds the time of the words
+MAX_WORD_LINE_CHARS = 400  # what a message means stands in its first words; behind them stand values
 
 
 def trouble_words(lines: Iterable[str]) -> set[str]:
-    """Words and pairs of neighbouring words of the last MAX_LINES `lines`: `shapes`, `shapes cannot`."""
+    """Words and pairs of neighbouring words of the last MAX_WORD_LINES `lines`: `shapes`, `shapes cannot`."""
     found: set[str] = set()
-    for line in list(lines)[-MAX_LINES:]:
+    for line in list(lines)[-MAX_WORD_LINES:]:
         tokens = WORD_TOKEN_PATTERN.findall(WORD_NOISE_PATTERN.sub(" ", line[:MAX_WORD_LINE_CHARS]).lower())
         found.update(tokens)
         found.update(f"{a} {b}" for a, b in pairwise(tokens))

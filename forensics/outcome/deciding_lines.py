@@ -26,21 +26,21 @@ from forensics.templates import Templates, known_templates
 from forensics.templates.sample import ignore_warning, sample_blocks
 from forensics.templates.tally import TemplateGroup, split_rows
 
-SHOWN_LINES = 10
+MAX_SHOWN_LINES = 10  # chosen by hand: with their context a screen, for the reader who decides where no message is known
 MAX_BEHIND_BEST = 4.0  # log odds; what is less likely by more than this is not shown
 REASON_LINES = 3  # of 126 logs with marked lines 114 have one among these or the evidence; with two 112
 MAX_REASON_BEHIND_BEST = 3.0  # log odds; of the same logs 112 with 2, 115 with 4, which quotes half a line more a log
-MAX_SOURCES = 200
+MAX_DECIDING_SOURCES = 200  # chosen by hand: bounds the time; a job with more logs than that repeats itself in them
 MAX_DECIDING_FORMS = 3000  # of all sources together; of each source its last ones
 MIN_FORMS = 20  # of a source, where there are many sources
-MAX_COUNTED_FORMS = 50_000
-WORD_ROWS = 1 << 14
+MAX_COUNTED_FORMS = 50_000  # bounds memory; forms behind it count as new, as they mostly are
+WORD_ROWS = 1 << 14  # a power of two, so that the hash's bits choose a row; the weights of so many rows are 64 KiB
 NEAR_LINES = 5  # before and behind a line, in which lines of trouble are counted
-MAX_NEAR_LINES = 8
-MAX_INDENT = 20
+MAX_NEAR_LINES = 8  # of both sides together, so counts are comparable at the ends of a log
+MAX_INDENT_CHARS = 20  # deeper text is as deep for the model: columns of a table
 CLOSE_LINES = 3  # lines that are this close mostly belong to one message: only the first is shown, with its neighbours
 LINES_BEFORE = 1  # shown around each with a word of trouble, blank ones not counted
-LINES_AFTER = 2
+LINES_AFTER = 2  # a message goes on behind its first line more often than it begins before it
 MAX_CONTEXT_CHARS = 300  # of a line that is only shown because it stands next to another
 PLACE_IN_CODE = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 STRUCTURE = (
@@ -102,12 +102,12 @@ def lines_to_read(
     classes: LineClasses,
     quoted: Collection[tuple[str, int]] = (),
 ) -> tuple[MessageGroup, ...]:
-    """The SHOWN_LINES first of `ranked`, by source and line; next to those with an error word a few lines of context.
+    """The MAX_SHOWN_LINES first of `ranked`, by source and line; next to those with an error word a few lines of context.
 
     `quoted`: (source, line) of lines that are shown elsewhere.
     """
     found = [line for line in ranked if line.place not in quoted]
-    shown = [] if not found else _spread_out(found, SHOWN_LINES, found[0].score - MAX_BEHIND_BEST)
+    shown = [] if not found else _spread_out(found, MAX_SHOWN_LINES, found[0].score - MAX_BEHIND_BEST)
     made: list[MessageGroup] = []
     for scan in scans:
         own = {line.line: line for line in shown if line.source is scan.source}
@@ -130,7 +130,7 @@ def reason_lines(
     that are evidence anyway; at most REASON_LINES others stand with them.
     """
     found = [line for line in ranked if line.source.name in since and line.place[1] >= since[line.source.name]]
-    likely = [] if not found else _spread_out(found, SHOWN_LINES, found[0].score - MAX_REASON_BEHIND_BEST)
+    likely = [] if not found else _spread_out(found, MAX_SHOWN_LINES, found[0].score - MAX_REASON_BEHIND_BEST)
     fresh = [i for i, line in enumerate(likely) if line.place not in quoted][REASON_LINES:]
     shown = sorted(likely[: min(fresh, default=len(likely))], key=lambda line: bool(line.classes & RUN_FAILED))
     around = {s.source.name: _lines_around(s, [c.line for c in shown if c.source is s.source]) for s in scans if shown}
@@ -159,7 +159,7 @@ def candidate_lines(scans: Sequence[Scan], classes: LineClasses, baseline: Seque
     baseline_templates, _ = known_templates(baseline, templates, ignore_warning)
     by_template: dict[str, CandidateLine] = {}
     max_forms = max(MIN_FORMS, MAX_DECIDING_FORMS // max(1, len(scans)))
-    for scan in scans[:MAX_SOURCES]:
+    for scan in scans[:MAX_DECIDING_SOURCES]:
         by_form: dict[str, CandidateLine] = {}
         for start, block in sample_blocks(scan):
             for group in templates.groups(split_rows(block)):
@@ -212,7 +212,7 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses, new:
             float(before < 0),
             from_trouble,
             min(trouble_near, MAX_NEAR_LINES),
-            min(len(line.text) - len(line.text.lstrip()), MAX_INDENT),
+            min(len(line.text) - len(line.text.lstrip()), MAX_INDENT_CHARS),
             log1p(len(line.text)),
             float(PLACE_IN_CODE.search(line.text) is not None),
             float(not ends),

@@ -24,8 +24,9 @@ from forensics.outcome.line_classes import (
     TROUBLE,
 )
 
-TAILS = (1, 3, 10, 50)
-END_LINES = 10
+# How many of a class stand in the last lines: four scales from the last line to a screen; the trees choose.
+TAIL_LINES = (1, 3, 10, 50)
+END_LINES = 10  # one of the scales of TAIL_LINES
 ABOVE_TRACEBACK = 3  # lines: a logger prints its record, and sometimes the request, above the traceback
 MIN_FORM_CHARS = 3  # a shorter form is that of any line
 NOT_WORK_CLASSES = TROUBLE | FRAME | SHUT_DOWN  # such a line shows no program that goes on
@@ -48,7 +49,7 @@ IN_TAILS = ("trouble", "good", "progress", "bad_end")
 COUNT_FIELDS = {name: f"{name}_count" for name in COUNTED}
 AGAIN_FIELDS = {name: f"again_after_{name}" for name in WITH_REPEATS_BEHIND}
 ATTEMPTS_FIELDS = {name: f"attempts_behind_{name}" for name in WITH_ATTEMPTS_BEHIND}
-NO_SHARES = (0.0,) * len(TAILS)
+NO_SHARES = (0.0,) * len(TAIL_LINES)
 
 
 def lane_digest(
@@ -63,7 +64,7 @@ def lane_digest(
     lines = len(bits)
     found = functools.reduce(operator.or_, bits, 0)
     records = sum(map(is_record, range(max(0, lines - END_LINES), lines)))
-    if not found & TOLD_BY_FORMS and lines <= TAILS[-1]:
+    if not found & TOLD_BY_FORMS and lines <= TAIL_LINES[-1]:
         return _untroubled_digest(tuple(bits), total, records)
     return _digest(forms, bits, total, starts, is_record, found, records)
 
@@ -112,7 +113,7 @@ def _shares_of_tails(places: Sequence[int], lines: int) -> tuple[float, ...]:
     """The share of lines at `places` among the last 1, 3, 10 and 50 of all `lines`."""
     if not places:
         return NO_SHARES
-    return tuple((len(places) - bisect_left(places, lines - n)) / max(1, min(n, lines)) for n in TAILS)
+    return tuple((len(places) - bisect_left(places, lines - n)) / max(1, min(n, lines)) for n in TAIL_LINES)
 
 
 def _first_places(forms: Sequence[bytes], bits: Sequence[int]) -> list[int]:

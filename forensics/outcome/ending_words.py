@@ -20,9 +20,9 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.model.verdicts import Lane
 
-ENDING_ROWS = 1 << 16
-LAST_TROUBLE_LINES = 3
-MAX_ENDING_CHARS = 300
+ENDING_ROWS = 1 << 16  # a power of two, so that the hash's bits choose a row; the weights of so many rows are 256 KiB
+LAST_TROUBLE_LINES = 3  # chosen by hand: the first of the last messages and what closes them
+MAX_ENDING_CHARS = 300  # what a message means stands in its first words; behind them stand values
 ENDING_NOISE_PATTERN = lazy.regex(
     r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b|https?://\S+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
 )

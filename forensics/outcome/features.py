@@ -20,7 +20,7 @@ from forensics.model.verdicts import Lane, LaneDigest, OwnedObservation
 from forensics.outcome.ending_words import EndingModel, ending_rows
 from forensics.outcome.tiers import NOTICE, TIER_NAMES, evidence_tier, what_ended
 
-ABSENT = -1.0
+ABSENT = -1.0  # below every value that is there, so that one cut of a tree tells them apart
 MAX_LINES_BEHIND_GOOD_END = 10  # a program that has finished prints only a few lines more
 Rates = Mapping[str, tuple[float, float]]
 OF_TIER = {

@@ -32,20 +32,20 @@ from forensics.outcome.line_classes import (
 )
 
 MAX_LAST_ROWS = 60  # of a lane, each of which is classified; of earlier rows, one of each form is
-MAX_LANES_READ_LONG = 8
+MAX_LANES_READ_LONG = 8  # as many as a node has ranks; with MAX_LAST_ROWS of each it bounds the time
 MAX_LAST_ROWS_OF_MANY_LANES = 5  # where a source has more lanes: a host has hundreds of services
-NEVER_SEEN = 1 << 62
-SHOWN_TROUBLE = 20
-SHOWN_LAST = 5
+NEVER_SEEN = 1 << 62  # no line has such a number
+MAX_TROUBLE_LINES = 20  # chosen by hand: the last ones, of which words and evidence are taken
+MAX_LAST_LINES_SHOWN = 5  # chosen by hand: how a lane ended, at a glance
 NEAR_ROWS = 3  # behind an observation, where a program says that it continues
-IN_FRONT_ROWS = 2
+IN_FRONT_ROWS = 2  # a program may say that it will continue before it prints what it caught
 CELL_HEADING = re.compile(
     rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$"
 )  # the heading of a notebook's cell: each is an attempt
 TRACEBACK_RECORD = "traceback"
 MILD_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 RECORD_LEVEL = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
-MAX_LEVEL_CHARS = 160
+MAX_LEVEL_CHARS = 160  # of a line, in which its level stands; a time, a host and a logger may come before it
 
 
 def survey_lanes(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
@@ -228,7 +228,9 @@ class _LaneRows:
         if not self.classes & TROUBLE:
             return ()
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
-        found = [Line(r.number, r.text()) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][:SHOWN_TROUBLE]
+        found = [Line(r.number, r.text()) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][
+            :MAX_TROUBLE_LINES
+        ]
         return tuple(reversed(found))
 
     def good_lines(self) -> tuple[Line, ...]:
@@ -237,11 +239,11 @@ class _LaneRows:
             return ()
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
         found = (Line(r.number, r.text()) for r, b in both if b & GOOD and not b & TROUBLE)
-        return tuple(reversed([*islice(found, SHOWN_LAST)]))
+        return tuple(reversed([*islice(found, MAX_LAST_LINES_SHOWN)]))
 
     def last_lines(self) -> tuple[Line, ...]:
         """The last lines."""
-        return tuple(Line(r.number, r.text()) for r in self.rows[-SHOWN_LAST:])
+        return tuple(Line(r.number, r.text()) for r in self.rows[-MAX_LAST_LINES_SHOWN:])
 
 
 def _counts_behind(holds: Sequence[bool]) -> list[int]:

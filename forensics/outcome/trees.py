@@ -12,7 +12,7 @@ from msgspec import Struct
 
 MAX_SILENT_LOG_ODDS = -0.2  # P = 0.45: without any sign of trouble there is no alarm, even where the log breaks off
 MIN_LEAF_SHARE = 1e-3  # of the random trees: with a few hundred cases in a leaf, a smaller share cannot be measured
-LEAF = -1
+LEAF = -1  # no feature has this number
 
 
 class Forest(Struct, frozen=True):

@@ -138,7 +138,7 @@ def test_a_model_that_cannot_be_used_is_told_and_the_built_in_one_decides(
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "m").open("wb") as file:
-        file.truncate(models.MAX_BYTES + 1)
+        file.truncate(models.MAX_MODEL_BYTES + 1)
     with pytest.raises(ForeignModelError, match="larger than any model"):
         read_model(tmp_path / "m")
 

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.decision.text import MAX_LINES, trouble_text, trouble_words
+from forensics.decision.text import MAX_WORD_LINES, trouble_text, trouble_words
 from tests.decision.made import lane, seen
 
 
@@ -25,7 +25,7 @@ def test_pairs_do_not_cross_lines() -> None:
 
 
 def test_only_the_last_lines_are_read() -> None:
-    assert "first" not in trouble_words(["first words", *["later words"] * MAX_LINES])
+    assert "first" not in trouble_words(["first words", *["later words"] * MAX_WORD_LINES])
 
 
 def test_trouble_and_evidence_are_read_once_and_somebody_elses_is_not() -> None:

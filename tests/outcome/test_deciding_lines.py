@@ -15,8 +15,8 @@ from forensics.outcome import line_classes, lines_to_read, rank_lines, reason_li
 from forensics.outcome.deciding_lines import (
     MAX_BEHIND_BEST,
     MAX_DECIDING_FORMS,
+    MAX_SHOWN_LINES,
     MIN_FORMS,
-    SHOWN_LINES,
     STRUCTURE,
     UNTRAINED_LINE_WEIGHTS,
     WORD_ROWS,
@@ -143,7 +143,7 @@ def test_one_line_of_a_crowd_is_shown_and_none_that_is_much_less_likely(knowledg
     found = decide(knowledge, scanned(knowledge, text_source("a.log", steps(50) + far + crowd)))
     assert 1 <= sum("open" in m.text for m in found) < len(words) / 2
     assert any("close" in m.text for m in found)
-    assert len(found) <= SHOWN_LINES
+    assert len(found) <= MAX_SHOWN_LINES
     scans = scanned(knowledge, text_source("a.log", steps(500) + crowd))
     scores = [WEIGHTS.score(c) for c in candidate_lines(scans, line_classes(knowledge)) if "open" in c.text]
     assert max(scores) - min(scores) < MAX_BEHIND_BEST  # so the others are left out for standing together alone
