@@ -1,1 +1,1 @@
-"""For authors of signatures: faults, ambiguities, texts that can never be shown. Nothing here runs in an analysis."""
+"""The linter of signatures, for their authors: faults, ambiguities, texts that can never be shown. An analysis never runs it."""

@@ -1,10 +1,10 @@
-"""Parts of a pattern that can never match, or never change what is found.
+"""Parts of a pattern that can never match, or that never change the result.
 
-'lost|lost its lease'             ->   the second is never needed: the first stands in it
-'a lease(?: ended| ended early)'  ->   the second is never tried: where it could match the first does
-'lost (?:^its)? lease'            ->   ^ stands behind other characters
+'lost|lost its lease'             ->   the second is never needed: it contains the first
+'a lease(?: ended| ended early)'  ->   the second is never tried: wherever it could match, the first does
+'lost (?:^its)? lease'            ->   ^ comes after other characters
 
-Only what is certain is told: texts that stand in the pattern as they are, and places at which no line can have what is asked for.
+Only certain faults are reported: literal texts of the pattern, and positions at which a condition can never be true.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ Item = tuple[Any, Any]
 
 
 def dead_branches(pattern: str) -> Iterator[str]:
-    """What is wrong with `pattern` (syntax of `regex`), one text for each part that can be left out."""
+    """The faults of `pattern` (syntax of `regex`), one message for each part that can be left out."""
     tree = parsed(pattern)
     alternatives = _alternatives(tree)
     texts = [_exact(a) for a in alternatives]
@@ -28,7 +28,7 @@ def dead_branches(pattern: str) -> Iterator[str]:
         for j, text in enumerate(texts):
             is_another = i != j and (texts[i] != text or j < i)
             if text and is_another and any(text in run for run in held) and not _has_groups(alternative):
-                yield f"alternative {''.join(held)[:60]!r} is never needed: {text!r} stands in it"
+                yield f"alternative {''.join(held)[:60]!r} is never needed: it contains {text!r}"
                 break
     for alternative in alternatives:
         yield from _impossible(alternative, behind_text=False)
@@ -39,7 +39,7 @@ def dead_branches(pattern: str) -> Iterator[str]:
 
 
 def _alternatives(tree: Sequence[Item]) -> list[list[Item]]:
-    """The branches of a pattern that is nothing but a choice, however often it is wrapped; else the pattern itself."""
+    """The branches of a pattern that consists of one choice, also inside groups; else the pattern itself."""
     items = list(tree)
     while len(items) == 1 and str(items[0][0]) == "SUBPATTERN" and items[0][1][0] is None and not any(items[0][1][1:3]):
         items = list(items[0][1][3])
@@ -49,14 +49,14 @@ def _alternatives(tree: Sequence[Item]) -> list[list[Item]]:
 
 
 def _exact(items: Sequence[Item]) -> str | None:
-    """The one text that `items` match; None where they may match others, or ask for what stands around it."""
+    """The only text that `items` match; None if they may match other texts or depend on the text around them."""
     if all(str(name) == "LITERAL" for name, _ in items):
         return "".join(chr(code) for _, code in items)
     return None
 
 
 def _plain_runs(items: Sequence[Item]) -> list[str]:
-    """The texts that stand in whatever `items` match, each as long as it is in one piece."""
+    """The literal texts that every match of `items` contains, each as long as possible."""
     runs, run = [], ""
     for name, what in items:
         if str(name) == "LITERAL":
@@ -68,7 +68,7 @@ def _plain_runs(items: Sequence[Item]) -> list[str]:
 
 
 def _has_groups(items: Sequence[Item]) -> bool:
-    """Does a match give fields?"""
+    """Do `items` have a named group, which gives a field?"""
     for name, what in items:
         kind = str(name)
         if kind == "SUBPATTERN" and (what[0] is not None or _has_groups(what[3])):
@@ -81,7 +81,7 @@ def _has_groups(items: Sequence[Item]) -> bool:
 
 
 def _impossible(items: Sequence[Item], behind_text: bool) -> Iterator[str]:
-    """Places that ask for a line's start behind other characters, for its end before others, for a word's edge inside a word."""
+    """Conditions that are never true: `^` after other characters, `$` before others, `\\b` inside a word."""
     for at, (name, what) in enumerate(items):
         kind = str(name)
         if kind == "AT":
@@ -98,13 +98,13 @@ def _impossible(items: Sequence[Item], behind_text: bool) -> Iterator[str]:
 
 def _impossible_place(items: Sequence[Item], at: int, place: str, behind_text: bool) -> Iterator[str]:
     if place == "AT_BEGINNING" and behind_text:
-        yield "^ stands behind other characters: nothing can match there"
+        yield "^ comes after other characters: nothing can match there"
     elif place == "AT_END" and _least_width(items[at + 1 :]) > 0:
-        yield "$ stands before other characters: nothing can match there"
+        yield "$ comes before other characters: nothing can match there"
     elif place == "AT_BOUNDARY" and 0 < at < len(items) - 1:
         before, after = items[at - 1], items[at + 1]
         if str(before[0]) == str(after[0]) == "LITERAL" and _is_word_char(before[1]) == _is_word_char(after[1]):
-            yield f"\\b stands between {chr(before[1])!r} and {chr(after[1])!r}: nothing can match there"
+            yield f"\\b is between {chr(before[1])!r} and {chr(after[1])!r}: nothing can match there"
 
 
 def _is_word_char(code: int) -> bool:
@@ -112,7 +112,7 @@ def _is_word_char(code: int) -> bool:
 
 
 def _least_width(items: Sequence[Item]) -> int:
-    """Characters that `items` take at least."""
+    """The minimum number of characters that `items` match."""
     width = 0
     for name, what in items:
         kind = str(name)
@@ -130,7 +130,7 @@ def _least_width(items: Sequence[Item]) -> int:
 
 
 def _never_tried(items: Sequence[Item]) -> Iterator[str]:
-    """Branches at the very end of a pattern of which an earlier one begins each match: whatever follows is not looked at."""
+    """Branches at the end of a pattern that are never tried, because an earlier branch is a prefix of their text."""
     if not items:
         return
     name, what = items[-1]

@@ -1,4 +1,4 @@
-"""lint(): a folder of cause files to every fault in it and every note about it, for those who write them.
+"""lint(): all faults of a folder of cause files, and notes on it, for authors of signatures.
 
 mine/host_memory/oom_cgroup.yaml:14: host_memory.oom_cgroup/hub: does not match its example 'pod killed by hub'
 """
@@ -30,13 +30,13 @@ from forensics.signature_lint.ambiguity import cross_matches
 from forensics.signature_lint.template_fields import unfilled_fields, unshown
 from forensics.signature_lint.unreachable import never_fires
 
-BY_CHANCE_MAX = 0.1  # of a signature that fires as often in both: how likely it is that healthy logs lead by so much
+BY_CHANCE_MAX = 0.1  # largest p value of a sign test at which a signature counts as one of healthy logs
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP_NAME_PATTERN = lazy.regex(r"\(\?P<(\w+)>")
 
 
 class LintResult(Struct, frozen=True):
-    """What was found: `faults` have to be mended, `notes` are worth a look. `causes`, `signatures`: how many were examined."""
+    """The result: `faults` must be corrected, `notes` are worth a look. `causes`, `signatures`: how many were examined."""
 
     causes: int
     signatures: int
@@ -45,10 +45,10 @@ class LintResult(Struct, frozen=True):
 
 
 def folders_of(own: Path | None, alone: bool = False) -> list[Path]:
-    """The folders that are read together to lint `own`: itself over the built-in ones, or by itself when `alone`.
+    """The folders that are read to lint `own`: the built-in one and `own`, or only `own` if `alone`.
 
-    A file is examined within its folder. Without `own`, everything that an analysis would use. Raises UsageError for a folder
-    that holds no cause file.
+    For a file its folder is read. Without `own`, all folders that an analysis would use. Raises UsageError for a folder without
+    cause files.
     """
     if own is None:
         return [builtin_folder(), *config().signatures]
@@ -56,12 +56,12 @@ def folders_of(own: Path | None, alone: bool = False) -> list[Path]:
         own = own.absolute().parent.parent
     content_hash([own])
     if not cause_files(own):
-        raise UsageError("no cause files, which are called <family>/<cause>.yaml", str(own))
+        raise UsageError("no cause files, which are named <family>/<cause>.yaml", str(own))
     return [own] if alone or own.resolve() == builtin_folder() else [builtin_folder(), own]
 
 
 def lint(own: Path | None = None, alone: bool = False) -> LintResult:
-    """Everything that can be said about the cause files in `own`, a folder or a single file, or about those of an analysis."""
+    """Check the cause files in `own`, a folder or a single file; without `own`, those of an analysis."""
     folders = folders_of(own, alone)
     own = own.absolute() if own is not None and own.is_file() else own
     causes, faults = read_folders(folders)
@@ -69,13 +69,13 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     ours = [c for c in causes if own is None or any(_within(p, own) for p in _places(c))]
     signatures = [s for c in ours for s in c.signatures if own is None or _within(s.place, own)]
     notes: list[Fault] = []
-    if not faults:  # what does not compile, or misses its own examples, cannot be held against others
+    if not faults:  # signatures that do not compile, or miss their own examples, cannot be compared with others
         faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in slow_pattern_faults(s)]
         faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in never_fires(s)]
         for fault, harmless in _crossed(causes, own):
             (notes if harmless else faults).append(fault)
     faults += [f for c in ours for f in (*unfilled_fields(c, record_fields(), fact_names_of_groups), *unshown(c))]
-    faults += _said_in_healthy_logs(ours)
+    faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})
     if not alone:
@@ -84,20 +84,21 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     return LintResult(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
 
 
-def _said_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
-    """Signatures that fired in healthy logs more than in failed ones, more than chance tells, and still speak for an end."""
+def _frequent_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
+    """Signatures that fired in significantly more healthy logs than failed ones, and still count as an end."""
     fired = read_fired(builtin_folder())
     for cause in causes:
         for s in cause.signatures if cause.id != HEALTHY else ():
             healthy, own, other = fired.get(s.id, (0.0, 0.0, 0.0))
             if s.ends != "nothing" and _by_chance(round(healthy), round(own + other)) <= BY_CHANCE_MAX:
                 counts = f"it fired in {healthy:g} healthy logs and {own + other:g} failed ones"
-                advice = "narrow it, or let it say `ends: nothing`"
+                advice = "narrow it, or set `ends: nothing`"
                 yield Fault(s.place.path, s.place.line, f"{s.id}: {counts}: {advice}")
 
 
 def _by_chance(healthy: int, failed: int) -> float:
-    """How likely `healthy` or more of all logs are healthy ones where both kinds are as likely (sign test)."""
+    """The p value of a one-sided sign test: the probability of `healthy` or more healthy logs if both kinds are equally
+    likely."""
     both = healthy + failed
     return float(sum(comb(both, k) for k in range(healthy, both + 1)) / 2**both)
 
@@ -112,9 +113,9 @@ def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:
 
 
 class SourceLint(Struct, frozen=True):
-    """Where wordings stand in sources (`found`, one place for each signature), and of how many signatures they are (`asked`).
+    """Where wordings occur in program sources (`found`, one place for each signature). `asked`: the number of signatures.
 
-    `faults`: wordings of a program that the signature's `source` does not name. `notes`: wordings that no source holds.
+    `faults`: wordings of a program that the signature's `source` does not name. `notes`: wordings that no source has.
     """
 
     found: tuple[SourceMatch, ...]
@@ -124,9 +125,9 @@ class SourceLint(Struct, frozen=True):
 
 
 def look_up_sources(sources: Path, own: Path | None = None) -> SourceLint:
-    """Look the wordings of the signatures in `own` up in `sources`.
+    """Look up the wordings of the signatures in `own` in program sources.
 
-    `sources`: see `forensics.database.program_sources`. Raises UsageError for a folder without a program's sources.
+    `sources`: see `forensics.database.program_sources`. Raises UsageError for a folder without sources.
     """
     if not sources.is_dir() or not any(p.is_dir() for p in sources.iterdir()):
         raise UsageError("no folder of sources, with a folder for each program", str(sources))
@@ -138,7 +139,7 @@ def look_up_sources(sources: Path, own: Path | None = None) -> SourceLint:
         Fault(s.place.path, s.place.line, f"{s.id}: source does not name {f.program} {f.file}, which says {f.text!r}")
         for s, f in not_named(found, signatures)
     ]
-    notes = [Fault(s.place.path, s.place.line, f"{s.id}: {text!r} stands in none of the sources") for s, text in lacking]
+    notes = [Fault(s.place.path, s.place.line, f"{s.id}: {text!r} is in none of the sources") for s, text in lacking]
     return SourceLint(tuple(best_matches(found, signatures)), tuple(sorted(faults)), tuple(sorted(notes)), len(signatures))
 
 
@@ -166,13 +167,13 @@ def try_examples(own: Path | None = None, alone: bool = False) -> Iterator[tuple
 
 
 def record_outcomes() -> dict[str, tuple[str, ...]]:
-    """The records that detectors and series make, each with the outcomes that it can have."""
+    """The records of detectors and series, each with its possible outcomes."""
     return {**detectors.outcomes(), series.RECORD: series.OUTCOMES}
 
 
 @functools.cache
 def record_fields() -> frozenset[str]:
-    """The names of all facts that records and series can give, read off their code: keys they write, groups they match."""
+    """The names of all facts that detectors and series can give, found in their code: keys that they write, named groups."""
     names: set[str] = set(PREFIX_FIELDS)
     for package in (detectors, series):
         for path in Path(package.__path__[0]).rglob("*.py"):

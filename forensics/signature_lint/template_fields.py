@@ -1,4 +1,4 @@
-"""Fields that templates of a cause ask for and nothing gives, and tools that remedies name and nothing shows.
+"""Fields in the templates of a cause that nothing gives, and tools that remedies name without a condition.
 
 summary: 'The kernel killed {task} ({pdi})'   ->   {pdi}: no signature of this cause and no record gives it
 """
@@ -13,10 +13,10 @@ from forensics.database.form import Fault
 
 
 def unfilled_fields(cause: Cause, given: Collection[str], facts: Callable[[Iterable[str]], set[str]]) -> list[Fault]:
-    """The fields of `cause` that nothing gives, each at its place once.
+    """The fields in texts of `cause` that nothing gives, once for each place.
 
-    `given`: names of the facts that records and prefixes of lines give any cause. `facts`: from the names of raw group_names to
-    those of the facts they become (`limit_kb` -> `limit_bytes`).
+    `given`: names of the facts that detectors and line prefixes give to any cause. `facts`: converts the names of groups to those
+    of facts (`limit_kb` -> `limit_bytes`).
     """
     known = {*given, *facts(n for s in cause.signatures for n in group_names(s))}
     found = {
@@ -34,19 +34,19 @@ def unfilled_fields(cause: Cause, given: Collection[str], facts: Callable[[Itera
 
 
 def unshown(cause: Cause) -> list[Fault]:
-    """Remedies that speak of a tool or a part of a job (a data loader, ranks, a pod) with no `when` that would show it.
+    """Remedies that name a tool or a part of a job (a data loader, ranks, a pod) without a `when` for it.
 
-    A sentence that itself begins with `If` asks for nothing.
+    A sentence that begins with `If` needs none.
     """
     return [
-        Fault(r.place.path, r.place.line, f"{r.do!r} speaks of {', '.join(needed)}: it needs a when that shows it")
+        Fault(r.place.path, r.place.line, f"{r.do!r} names {', '.join(needed)}: it needs a `when` that shows it")
         for r in cause.remedies
         if not r.when and not r.do.startswith("If ") and (needed := needs_of(r.do, cause.id))
     ]
 
 
 def group_names(signature: Signature) -> Iterator[str]:
-    """The names of the group_names of its pattern; none where it does not compile."""
+    """The names of the groups in its pattern; none if it does not compile."""
     try:
         yield from regex.compile(signature.pattern).groupindex
     except regex.error:
@@ -54,7 +54,7 @@ def group_names(signature: Signature) -> Iterator[str]:
 
 
 def template_texts(cause: Cause) -> Iterator[tuple[Place, str]]:
-    """Every text of `cause` that may hold fields, and where."""
+    """(place, text) of every text of `cause` that may have fields."""
     for alternatives in cause.summary:
         yield from ((cause.place, text) for text in alternatives)
     for remedy in cause.remedies:

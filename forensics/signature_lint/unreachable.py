@@ -1,6 +1,6 @@
-"""Wordings that can never make a signature speak, or never alone.
+"""Wordings of a signature that are never needed or can never match.
 
-messages: ['lost its lease', 'node lost its lease']   ->   the second is never needed: the first stands in it
+messages: ['lost its lease', 'node lost its lease']   ->   the second is never needed: it contains the first
 message: 'lost its lease'   unless: ['lease']         ->   it is always vetoed
 """
 
@@ -25,21 +25,21 @@ SAMPLE_OF_HOLE = {
 
 
 def never_fires(signature: Signature) -> Iterator[str]:
-    """What is wrong with the wordings of `signature`, one text for each that can be left out."""
+    """The faults of the wordings of `signature`, one message for each wording that can be left out."""
     plain = {m: next(iter(message_parts(m))) for m in signature.messages if _is_plain(m)}
     for message in signature.messages:
         within = next((m for m, text in plain.items() if m != message and str(text) in example_of(message)), None)
         if within is not None and _is_plain(message):
-            yield f"wording {message!r} is never needed: {within!r} stands in it"
+            yield f"wording {message!r} is never needed: it contains {within!r}"
         veto = next((u for u in signature.unless if regex.search(u, example_of(message))), None)
         if veto is not None:
-            yield f"wording {message!r} can never speak: unless {veto!r} stands in it"
+            yield f"wording {message!r} can never match: it contains the veto {veto!r} of `unless`"
     for pattern in (signature.written_pattern, *signature.unless):
         yield from dead_branches(pattern)
 
 
 def example_of(message: str) -> str:
-    """A line that holds `message`, with the plainest of what its holes take."""
+    """A line with `message`, with a simple value in each of its holes."""
     made = []
     for part in message_parts(message):
         if isinstance(part, Hole):

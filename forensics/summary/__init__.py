@@ -1,1 +1,1 @@
-"""Parts of the Report that restate what was decided: subject, incidents, timeline, sources. No decision is made here."""
+"""Parts of the Report that present the decision: subject, incidents, timeline, sources. They decide nothing."""

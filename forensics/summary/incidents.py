@@ -1,6 +1,6 @@
-"""The incidents of the report and the moments of its timeline.
+"""The incidents of the report and the entries of its timeline.
 
-Incident, Diagnosis, Finding -> IncidentSummary(1, hosts ["gpu-04"], causes ["host_memory.oom_cgroup"], ...), Moment(...)
+Incident, Diagnosis, Finding -> IncidentSummary(1, hosts ["gpu-04"], causes ["host_memory.oom_cgroup"], ...), TimelineEntry(...)
 """
 
 from collections.abc import Callable
@@ -20,9 +20,11 @@ MAX_INCIDENT_EVIDENCE_LINES = 5  # of each of these
 def order_incidents(
     found: list[Incident], each: list[Diagnosis], decided: Diagnosis, first: Finding
 ) -> tuple[list[Incident], list[Diagnosis]]:
-    """First the incident with the first cause's evidence, with the decision on all incidents; then those that ended badly.
+    """`found` and `each`, its diagnoses, in the report's order: first the incident with evidence of the first cause, then
+    crashes.
 
-    Of several that hold some, the one in which the process died that `first`, what is said of that cause, names.
+    If several have such evidence, the one in which the process died that `first`, the finding of that cause, names. The first
+    incident gets `decided`, the diagnosis of all incidents together.
     """
     main = {o.observation.place for o in decided.candidates[0].owned}
 
@@ -40,11 +42,11 @@ def incident_summaries(
     found: list[Incident],
     decided: list[Diagnosis],
     first: tuple[Finding, ...],
-    tell: Callable[[Diagnosis], tuple[Finding, ...]],
+    findings_of: Callable[[Diagnosis], tuple[Finding, ...]],
 ) -> tuple[IncidentSummary, ...]:
-    """Each of `found` that was decided, with what `tell` says of its causes; those of the first one are the report's own."""
+    """Each of `found` that has a diagnosis, with the findings that `findings_of` gives; `first`: those of the first incident."""
     both = list(zip(found, decided, strict=False))
-    all_findings = [first, *(advice.annotate_links(tell(d), i) for i, d in both[1:])]
+    all_findings = [first, *(advice.annotate_links(findings_of(d), i) for i, d in both[1:])]
     return tuple(_incident(i, n, d, f) for n, ((i, d), f) in enumerate(zip(both, all_findings, strict=False), 1))
 
 
@@ -70,16 +72,16 @@ def _incident(incident: Incident, number: int, decision: Diagnosis, found: tuple
 
 
 def _short(finding: Finding) -> Finding:
-    """A finding of one incident among many: with its best evidence, and without the ledger."""
+    """A finding with its best evidence only, and without the ledger, for one incident among many."""
     return replace(finding, evidence=finding.evidence[:MAX_INCIDENT_EVIDENCE_LINES], ledger=())
 
 
 def timeline(found: list[Incident], decided: list[Diagnosis]) -> tuple[TimelineEntry, ...]:
-    """The timeline: every observation with the role of its cause in its incident."""
+    """The timeline: all observations, each with the role of its cause in its incident."""
     made: list[TimelineEntry] = []
-    for incident, decision in zip_longest(found, decided):  # of very many incidents, the last ones are listed only
+    for incident, decision in zip_longest(found, decided):  # of very many incidents, the last ones have no diagnosis
         role = {c.cause: _role(c, i == 0) for i, c in enumerate(decision.candidates)} if decision else {}
-        made += [_moment(e, role) for e in incident.events]
+        made += [_entry(e, role) for e in incident.events]
     return tuple(made[: limits.current.moments])
 
 
@@ -87,6 +89,6 @@ def _role(candidate: Candidate, first: bool) -> Role:
     return "root" if first else "symptom" if candidate.explained_by else "contributing"
 
 
-def _moment(event: Observation, role: dict[str, Role]) -> TimelineEntry:
+def _entry(event: Observation, role: dict[str, Role]) -> TimelineEntry:
     known_role = role.get(event.cause) if event.cause else None
     return TimelineEntry(event.time, event.lane, event.source, event.line, event.kind, event.cause, known_role or "noise")

@@ -1,4 +1,4 @@
-"""The table of sources: what each one turned out to be, its times, and the warnings about it.
+"""The table of sources: the format of each, its times, its size, and the warnings about it.
 
 SourceAnalysis, Clock -> SourceSummary("dmesg.txt", format "dmesg", 4,812 lines, clock "uptime", ...)
 """
@@ -13,7 +13,7 @@ from forensics.source_analysis import SourceAnalysis
 def source_summaries(
     analyses: list[SourceAnalysis], clocks: Mapping[str, correlation.Clock], noted: list[Warning]
 ) -> tuple[SourceSummary, ...]:
-    """Each source with what it turned out to be, and the warnings about it."""
+    """A row for each source, with the warnings of `noted` about it."""
     about: dict[str | None, list[Warning]] = {}
     for warning in dict.fromkeys(noted):
         about.setdefault(warning.source, []).append(warning)

@@ -16,7 +16,7 @@ MAX_EARLIER_ATTEMPTS = 20  # the last of them
 
 
 def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> SubjectSummary:
-    """What the verdict speaks of, and how it ended. `first`: what is said of the first cause, which may name the job."""
+    """The subject of the verdict, and how it ended. `first`: the finding of the first cause, which may name the job."""
     entity, lane = asked.entity(), asked.main_lane()
     if lane and entity.name == lane.source:
         job = (
@@ -32,7 +32,7 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
 
 
 def _own_source(decided: Diagnosis, asked: Subject) -> str:
-    """Of several logs of the subject, the one that tells of the first cause, or of what it explains; empty where none does."""
+    """If the subject has several logs, the one with evidence of the first cause or of a cause that it explains; else empty."""
     first = decided.candidates[0]
     if decided.verdict == "no_crash":
         return ""
@@ -46,9 +46,9 @@ def _own_source(decided: Diagnosis, asked: Subject) -> str:
 def earlier_attempts(
     decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...], runs: Sequence[tuple[Diagnosis, str]]
 ) -> tuple[EarlierAttempt, ...]:
-    """What is shown to have ended badly before: runs with logs of their own, then attempts in the log of the last run, in order.
+    """The earlier runs and attempts that ended badly: runs with logs of their own, then attempts in the log of the last run.
 
-    `runs`: what is decided of each of the earlier ones, and the title of its first cause.
+    `runs`: (diagnosis, title of its first cause) of each earlier run.
     """
     before = [_earlier_run(i, run, *found) for i, (run, found) in enumerate(zip(asked.earlier, runs, strict=True), 1)]
     found = [*(a for a in before if a), *_attempts_of_last_run(decided, asked, causes)]
@@ -56,7 +56,7 @@ def earlier_attempts(
 
 
 def _earlier_run(number: int, run: Subject, decided: Diagnosis, title: str) -> EarlierAttempt | None:
-    """None for a run that nothing shows to have ended badly."""
+    """An earlier run with its first cause; None if nothing shows that it ended badly."""
     first, lane = decided.candidates[0], run.main_lane()
     if decided.verdict == "no_crash" or lane is None or not decided.outcome.lines:
         return None
@@ -71,11 +71,11 @@ def _earlier_run(number: int, run: Subject, decided: Diagnosis, title: str) -> E
 
 
 def _attempts_of_last_run(decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...]) -> list[EarlierAttempt]:
-    """The attempts of the subject's main lane before its last one that a line of weight shows the end of, in order."""
+    """The attempts before the last one in the subject's main lane whose end a line stronger than a hint shows, in order."""
     lane = asked.main_lane()
     if lane is None or asked.machine:
         return []
-    titles = {f.id: f.title for f in causes if not f.id.startswith("none.")}  # an attempt that ended well is no news
+    titles = {f.id: f.title for f in causes if not f.id.startswith("none.")}  # attempts that ended well are not listed
     overcome, quoted = decided.verdict == "no_crash", {p.line for p in causes[0].evidence if p.source == lane.source}
     ends = {
         proof.line: (o.observation, proof)

@@ -1,4 +1,4 @@
-"""Compare: messages folded by template, what one run says that another never did, and what is unusual in a log.
+"""Templates of messages: group lines that differ only in variable parts, and compare two runs by their templates.
 
 [rank3]: step 120 took 0.8 s at /data/a7/train.py  ->  step <n> took <n> s at <path>/train.py
 """

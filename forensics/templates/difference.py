@@ -1,9 +1,9 @@
-"""Two runs to what the bad one says that the good one never did, in order, folded by template.
+"""Compare two runs: the messages of the bad run that the good run does not have, in order, grouped by template.
 
 good: step 1 loss 0.9 ...                 bad: step 1 loss 0.8 ... | CUDA error: an illegal memory access ... (rank 3) | ...
                                           ->   CUDA error: an illegal memory access ..., 1 time, train.log:120
 
-Both are read once, block by block. Of the good one nothing is kept but a number for each template.
+Both are read once, in blocks. Of the good run only a hash of each template is kept.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ from forensics.templates.tally import TemplateGroup, Templates, split_rows, whol
 
 MOST_KNOWN = 2_000_000  # templates of the good run
 MOST_NEW = 20_000  # of the bad run; further ones are counted
-MIN_COMMON_SHARE = 0.2  # two runs that share less of what the one that says less says are hardly runs of one program
+MIN_COMMON_SHARE = 0.2  # of the templates of the run that has fewer; with less in common they are hardly runs of one program
 
 
 class _New(Struct):
@@ -31,9 +31,9 @@ class _New(Struct):
 def difference(
     good: Iterable[Source], bad: Iterable[Source], is_trouble: Callable[[str], bool], warnings: Iterable[Warning] = ()
 ) -> Difference:
-    """What the sources `bad` say that those of `good` never do. `warnings`: those that came up while they were opened.
+    """The messages of the sources `bad` that those of `good` do not have. `warnings`: those from opening the sources.
 
-    `is_trouble`: does a text hold a word of failure?
+    `is_trouble`: does a text have a word of failure?
     """
     noted = list(warnings)
     templates = Templates()
@@ -42,7 +42,7 @@ def difference(
     read = [source.name for source in bad if found.read(source, noted.append)]
     messages = tuple(_message(n, is_trouble) for n in found.new.values())
     if not known or not read:
-        noted.append(Warning("empty", f"the {'bad' if known else 'good'} run has no line that says anything"))
+        noted.append(Warning("empty", f"the {'bad' if known else 'good'} run has no line with a message"))
     elif len(found.shared) < MIN_COMMON_SHARE * min(len(known), len(found.shared) + len(messages)):
         noted.append(Warning("unlike", "the two runs share few of their messages; are they runs of one program?"))
     all_warnings = tuple(dict.fromkeys(noted))
@@ -50,7 +50,7 @@ def difference(
 
 
 def known_templates(given: Iterable[Source], templates: Templates, warn: Warn) -> tuple[set[int], tuple[str, ...]]:
-    """A number for each template in `given`, and the names of the sources."""
+    """A hash of each template in `given`, and the names of the sources."""
     known: set[int] = set()
     names: list[str] = []
     for source in given:
@@ -58,13 +58,13 @@ def known_templates(given: Iterable[Source], templates: Templates, warn: Warn) -
         for block in whole_lines(source.blocks(warn)):
             known.update(hash(group.template) for group in templates.groups(split_rows(block)))
         if len(known) > MOST_KNOWN:
-            warn(Warning("limit", "the good run says too many different things; the rest of it was not read", source.name))
+            warn(Warning("limit", "the good run has too many different messages; the rest of it was not read", source.name))
             break
     return known, tuple(names)
 
 
 class _Found:
-    """What the bad run says: `shared` with the good one, and `new`."""
+    """The templates of the bad run: those `shared` with the good one, and the `new` ones."""
 
     def __init__(self, known: set[int], templates: Templates) -> None:
         self.known, self.templates = known, templates
@@ -73,7 +73,7 @@ class _Found:
         self.left_out = self.lines = 0
 
     def read(self, source: Source, warn: Warn) -> bool:
-        """Take in one source; was there a line in it?"""
+        """Read one source. Did it have a line?"""
         before, start = self.lines, 1
         for block in whole_lines(source.blocks(warn)):
             lines = split_rows(block)

@@ -1,7 +1,4 @@
-"""A source to the blocks that are read once more where a report needs more than the scan kept: no log is held.
-
-Of a long log they are an even sample and its end.
-"""
+"""Blocks of a source that are read a second time, if a report needs more than the scan kept: an even sample and the end."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -15,9 +12,10 @@ BLOCK_BYTES = 1 << 20  # read at once; fits into the processor's cache
 
 
 def sample_blocks(scan: Scan) -> Iterator[tuple[int, bytes]]:
-    """An even sample of the blocks of a source and its last ones, each with the number of its first line.
+    """An even sample of the blocks of a source, and its last blocks, each with the number of its first line.
 
-    Of a member of an archive, which would be unpacked again, the ends that the scan kept, and of what can be read only once.
+    A member of an archive would have to be unpacked again, so only the first and last lines that the scan kept are given. The
+    same for a source that can be read only once.
     """
     if "!" in scan.source.name:
         yield from _ends(scan, 1)
@@ -40,7 +38,7 @@ def sample_blocks(scan: Scan) -> Iterator[tuple[int, bytes]]:
 
 
 def ignore_warning(_: Warning) -> None:
-    """What is said about a source was said when it was first read."""
+    """Ignore it: the same warning was reported when the source was first read."""
 
 
 def _ends(scan: Scan, number: int) -> Iterator[tuple[int, bytes]]:
@@ -53,7 +51,7 @@ def _ends(scan: Scan, number: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _blocks(source: Source) -> Iterator[bytes]:
-    """Whole lines, BLOCK_BYTES or a little more together, so that few blocks are a fair sample of many files' worth."""
+    """Blocks of whole lines, each of BLOCK_BYTES or a little more."""
     parts: list[bytes] = []
     size = 0
     for block in whole_lines(source.blocks(ignore_warning)):

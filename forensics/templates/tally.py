@@ -1,6 +1,6 @@
-"""Blocks of a log to its templates, each with how often and where it occurs.
+"""Count the templates in the blocks of a log: how often and where each occurs.
 
-Lines that differ in digits alone are found equal as bytes, so that a template is made for few of very many lines.
+Lines that differ only in digits are recognised by comparing bytes, so a template is made for few of the many lines.
 """
 
 from collections import Counter
@@ -32,44 +32,44 @@ class TemplateGroup(Struct):
 
 
 class Templates:
-    """Makes the groups of one block after the other, remembering which shape of bytes has which template."""
+    """Groups the lines of one block after the other, and caches the template of each shape."""
 
     def __init__(self, make: Callable[[str], str] = template) -> None:
         self.make = make
         self.known: dict[bytes, str] = {}
 
     def groups(self, rows: list[bytes]) -> Iterator[TemplateGroup]:
-        """The groups of some lines, in order of their first ones; lines without a message are in none."""
+        """The groups of `rows`, in order of their first lines; lines without a message are in no group."""
         shapes = shape(b"\n".join(rows)).split(b"\n")
         numbers = range(len(shapes))
         firsts = dict(zip(reversed(shapes), reversed(numbers), strict=True))
         lasts = dict(zip(shapes, numbers, strict=True))
-        for what, count in Counter(shapes).items():
-            first = firsts[what]
-            if made := self._template(what, rows[first]):
-                yield TemplateGroup(made, rows[first], count, first, lasts[what])
+        for row_shape, count in Counter(shapes).items():
+            first = firsts[row_shape]
+            if made := self._template(row_shape, rows[first]):
+                yield TemplateGroup(made, rows[first], count, first, lasts[row_shape])
 
-    def _template(self, what: bytes, row: bytes) -> str:
-        known = self.known.get(what)
+    def _template(self, row_shape: bytes, row: bytes) -> str:
+        known = self.known.get(row_shape)
         if known is None:
-            alike = HEX_PATTERN.sub(b"0x", what)
-            known = self.known.get(alike)
+            without_hex = HEX_PATTERN.sub(b"0x", row_shape)
+            known = self.known.get(without_hex)
             if known is None:
                 known = self.make(last_frame(row))
-                self._remember(alike, known)
-            if alike == what or len(self.known) < MOST_SHAPES:
-                self._remember(what, known)
+                self._remember(without_hex, known)
+            if without_hex == row_shape or len(self.known) < MOST_SHAPES:
+                self._remember(row_shape, known)
         return known
 
-    def _remember(self, what: bytes, made: str) -> None:
+    def _remember(self, row_shape: bytes, made: str) -> None:
         if len(self.known) >= 2 * MOST_SHAPES:
             self.known.clear()
-        if len(what) <= MAX_SHAPE_BYTES:
-            self.known[what] = made
+        if len(row_shape) <= MAX_SHAPE_BYTES:
+            self.known[row_shape] = made
 
 
 def split_rows(block: bytes) -> list[bytes]:
-    """The lines of whole ones in `block`: of each the last frame, its first COMPARED_LINE_BYTES."""
+    """The lines of `block`, which ends with a whole line: of each its last frame, at most COMPARED_LINE_BYTES."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
     found = block.removesuffix(b"\n").split(b"\n")
@@ -79,23 +79,19 @@ def split_rows(block: bytes) -> list[bytes]:
 
 
 def shape(text: bytes) -> bytes:
-    """`text` with every run of up to ten digits made one zero: lines that agree in it have one template.
-
-    But for seconds since 1970 in front of a line: a line with them is counted with those of its shape that begin with another
-    number.
-    """
+    """`text` with each run of up to ten digits replaced by one zero. Lines with the same shape have the same template."""
     text = text.translate(DIGITS_TO_ZEROS)
     for run in (b"0000", b"00", b"00"):
         text = text.replace(run, b"0")
     return text
 
 
-def whole_lines(blocks: Iterable[bytes], most: int = 16 << 20) -> Iterator[bytes]:
-    """`blocks` cut anew behind line ends; a line of more than `most` bytes is cut where it stands."""
+def whole_lines(blocks: Iterable[bytes], max_line_bytes: int = 16 << 20) -> Iterator[bytes]:
+    """`blocks`, cut at line ends instead; a line of more than `max_line_bytes` is cut within."""
     carry = b""
     for block in blocks:
         carry += block
-        cut = carry.rfind(b"\n") + 1 or (len(carry) if len(carry) > most else 0)
+        cut = carry.rfind(b"\n") + 1 or (len(carry) if len(carry) > max_line_bytes else 0)
         if cut:
             yield carry[:cut]
             carry = carry[cut:]

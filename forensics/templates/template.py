@@ -1,8 +1,8 @@
-"""A line to its template: wrappers peeled off, and what changes from one occurrence to the next replaced by what it is.
+"""The template of a line: without prefixes, and with variable parts replaced by their kind.
 
     2026-11-21 10:00:07 INFO saved /data/run7/model-0120.pt in 3.2 s  ->  saved <path>/model-<n>.pt in <n> s
 
-Words stay as they are: two messages that differ in a word are two messages.
+Words are not replaced: two messages that differ in a word are different messages.
 """
 
 import functools
@@ -33,27 +33,23 @@ DIGITS_PATTERN = lazy.regex(r"\d+")
 
 
 def template(text: str) -> str:
-    """The template of a line; empty for one without a word or a number: rules, marks below a line of code."""
+    """The template of a line; empty for a line without a word or a number, such as `-----` or `^^^^`."""
     message = parse_prefix(text).message[:MAX_MESSAGE_CHARS]
     if "|" in message:
         message = BAR.sub("<bar>", message)
     made = " ".join(message.split())
     if VARYING.search(made):
-        made = VARYING_WORD_PATTERN.sub(_placed, made)
+        made = VARYING_WORD_PATTERN.sub(lambda word: _word_template(word[0]), made)
     return made if any(map(str.isalnum, made)) else ""
 
 
-def _placed(word: re.Match[str]) -> str:
-    return _word(word[0])
-
-
 @functools.lru_cache(maxsize=MAX_CACHED_WORDS)
-def _word(word: str) -> str:
+def _word_template(word: str) -> str:
     return "<n>" if word.isdecimal() else VARIABLE_PATTERN.sub(_kind, word)
 
 
 def _kind(found: re.Match[str]) -> str:
     kind = str(found.lastgroup)
-    if kind == "path" and (name := FILE_NAME_PATTERN.search(found[0])):  # a module that speaks is worth its name
+    if kind == "path" and (name := FILE_NAME_PATTERN.search(found[0])):  # the file name is kept: it may be the module that logs
         return f"<path>/{DIGITS_PATTERN.sub('<n>', name[0])}"
     return f"<{kind}>"

@@ -30,7 +30,7 @@ def test_two_causes_that_take_one_message_are_told_both_ways(tmp_path: Path) -> 
     [
         ("means:", "explains: [family.thing]\nmeans:", "one explains the other"),
         ("means:", "explains: [family.*]\nmeans:", "one explains the other"),
-        ("means:", "fallback: true\nmeans:", "one is an ending that yields"),
+        ("means:", "fallback: true\nmeans:", "one of the causes is a fallback"),
     ],
 )
 def test_causes_that_know_each_other_are_decided(tmp_path: Path, old: str, new: str, why: str) -> None:
