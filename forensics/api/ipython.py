@@ -93,7 +93,7 @@ class _Parser(argparse.ArgumentParser):
     """Wrong options are an error of usage, not the end of the notebook's kernel."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, "%forensics", "%forensics --help tells the options")
+        raise UsageError(message, "%forensics", "%forensics --help lists the options")
 
 
 def _asked(line: str) -> "Report | None":

@@ -85,7 +85,7 @@ def check_format(form: str, why: bool = False) -> str:
     if form not in formats():
         raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(formats())}")
     if why and form not in (*WITH_LEDGER, "text"):
-        raise UsageError(f"--why goes with text, not with {form}", advice=f"{' and '.join(WITH_LEDGER)} always tell it")
+        raise UsageError(f"--why goes with text, not with {form}", advice=f"{' and '.join(WITH_LEDGER)} always include it")
     return form
 
 

@@ -88,7 +88,7 @@ def _read(path: Path, heads: int, gpu: bool, flash: bool) -> "Need":
         raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
     found = read_summary([Line(n, line) for n, line in enumerate(text.splitlines(), 1)], str(path))
     if found is None or not found.parameters:
-        raise UsageError("no summary of a model in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
+        raise UsageError("no model summary in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
     framework = kind_of(" ".join(layer.kind for layer in found.layers))
     sample = sample_of(found.layers, framework, heads, found.weighted_outputs, gpu, found.input_bytes, flash)
     runtime, margin = (CONTEXT_BYTES, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES[framework], HOST_MEMORY_MARGIN)
@@ -111,7 +111,7 @@ def _given(parameters: str | None, sequence: int, width: int, layers: int, heads
     except (ValueError, OverflowError):
         count = 0
     if not 0 < count < 1 << 50:
-        raise UsageError(f"{parameters[:40]!r} is no number of parameters", advice="125M, 7B, 2660000")
+        raise UsageError(f"{parameters[:40]!r} is not a number of parameters", advice="125M, 7B, 2660000")
     shaped = sequence and width and layers
     many = heads or max(1, width // HEAD_WIDTH)
     sample = transformer(sequence, width, layers, many, flash, vocabulary) if shaped else Sample(0, 0)

@@ -269,7 +269,7 @@ def _day(text: str) -> int:
     try:
         return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
     except ValueError as error:
-        raise UsageError(f"{text!r} is no day", "history", "write it as 2026-01-31") from error
+        raise UsageError(f"{text!r} is not a date", "history", "write it as 2026-01-31") from error
 
 
 def _check(form: str, forms: tuple[str, ...]) -> None:

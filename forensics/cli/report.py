@@ -93,4 +93,4 @@ def _documents(path: Path) -> list[object]:
     try:
         return [json.decode(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
-        raise UsageError("this is no JSON", str(path), "give a file that `forensics analyze --format json` wrote") from error
+        raise UsageError("this is not JSON", str(path), "give a file that `forensics analyze --format json` wrote") from error

@@ -58,7 +58,7 @@ def _list(group: typer.Typer) -> None:
         chosen = [(c, s) for c, s in every if _is(s, only)] or [(c, s) for c, s in every if _speaks_of(c, s, only or "")]
         if not chosen:
             raise UsageError(
-                f"no signature, cause or family is called {only}, and none speaks of it",
+                f"no signature, cause or family has the name {only}, and no text mentions it",
                 advice="forensics signatures list shows all",
             )
         write(_as_json(chosen) if form == "json" else _as_list(chosen), None)
@@ -80,7 +80,7 @@ def _show(group: typer.Typer) -> None:
         causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
         chosen = [(c, s) for c in causes for s in c.signatures if _is(s, only)]
         if not chosen:
-            raise UsageError(f"no signature, cause or family is called {only}", advice="forensics signatures list shows all")
+            raise UsageError(f"no signature, cause or family has the name {only}", advice="forensics signatures list shows all")
         write("\n".join(printable(line, MAX_LINE) for _, s in chosen for line in _whole(s)) + "\n", None)
 
 

@@ -88,7 +88,7 @@ def align_clocks(events: Sequence[Observation], clocks: dict[str, Clock], knowle
                 made[b] = _moved(made[b], shift[0])
                 timed[b] = _timed(by_source[b], made[b], b)
                 zone_name = timezone(-shift[0]).tzname(None).removeprefix("UTC")
-                warn(Warning("zone", f"its clock was taken as UTC{zone_name}: {shift[1]}", b))
+                warn(Warning("zone", f"its clock is assumed to be UTC{zone_name}: {shift[1]}", b))
     for a, b in product(telling, repeat=2):
         if a != b and made[b].unanchored():
             made[b] = _anchored(by_source[a], made[a], by_source[b], made[b], warn)

@@ -80,12 +80,12 @@ def _start(
     dated = [s.wall for s in walls if s.lacks == "year" and s.wall]
     if dated:
         year = _year(dated[-1], others, modified)
-        warn(Warning("year", f"its stamps have no year; {year or 'nothing tells it'}{' was taken' if year else ''}", name))
+        warn(Warning("year", f"its timestamps have no year; {f'{year} is assumed' if year else 'nothing shows it'}", name))
         return None if year is None else _valid(dated[0], year - sum(_new_years(dated)))
     times = [s.wall for s in walls if s.wall]
     date = _date(times[-1], others, modified)
-    why = f"{date:%Y-%m-%d} was taken for the last one" if date else "nothing tells it"
-    warn(Warning("date", f"its stamps have no date; {why}", name))
+    why = f"{date:%Y-%m-%d} is assumed for the last one" if date else "nothing shows it"
+    warn(Warning("date", f"its timestamps have no date; {why}", name))
     if date is None:
         return None
     midnights = sum(b < a - FALL for a, b in pairwise(times))
@@ -137,13 +137,13 @@ def _zone(known: Sequence[ClockSample], name: str, warn: Warn) -> tzinfo | None:
     for zoned, bare in pairwise(known):
         offset = _offset(zoned, bare)
         if offset is not None:
-            assumption = f"{_shown(offset)} was taken, which line {zoned.line} tells"
-            warn(Warning("zone", f"its stamps have no time zone; {assumption}", name))
+            assumption = f"{_shown(offset)} is assumed, as in line {zoned.line}"
+            warn(Warning("zone", f"its timestamps have no time zone; {assumption}", name))
             return timezone(offset)
     if named:
-        assumption = f"its zone {', '.join(named)} is used in several places; UTC was taken"
+        assumption = f"its zone {', '.join(named)} is ambiguous; UTC is assumed"
     else:
-        assumption = "its stamps have no time zone; UTC was taken, as for every other source without one"
+        assumption = "its timestamps have no time zone; UTC is assumed, as for every source without one"
     warn(Warning("zone", assumption, name))
     return None
 

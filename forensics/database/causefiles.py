@@ -78,7 +78,7 @@ def read_causes(folder: Path, known: Collection[str] = ()) -> tuple[list[Cause],
     faults = [Fault(str(p), 1, "not read: a cause file is <family>/<cause>.yaml") for p in misplaced_files(folder)]
     files = cause_files(folder)
     if len(files) > limits.current.cause_files:
-        faults.append(Fault(str(folder), 1, f"{len(files)} cause files; {limits.current.cause_files} are the most"))
+        faults.append(Fault(str(folder), 1, f"{len(files)} cause files; {limits.current.cause_files} is the limit"))
         files = []
     for path in files:
         cause, found = read_cause(path, known)
@@ -157,7 +157,7 @@ class _Reader:
             raise BadFormError(data[LINE_KEY], f"cause is {brief(self.id)} but the file's place says {expected!r}")
         self.ends, self.scope = _ends(data, "process"), _scope(data, ("any",))
         if strange := set(texts(data, "traits")) - TRAIT_NAMES:
-            raise BadFormError(data[LINE_KEY], f"trait {brief(min(strange))} is none of {', '.join(sorted(TRAIT_NAMES))}")
+            raise BadFormError(data[LINE_KEY], f"trait {brief(min(strange))} is not one of {', '.join(sorted(TRAIT_NAMES))}")
         return Cause(
             id=self.id,
             title=text(data, "title") if "title" in data else "",
@@ -179,7 +179,7 @@ class _Reader:
             raise BadFormError(data[LINE_KEY], "anchors follow from message or pattern: delete the line `anchor`")
         keys(data, SIGNATURE_KEYS, {"id", "weight", "source", "examples"})
         if data["weight"] not in WEIGHT_NAMES:
-            raise BadFormError(data[LINE_KEY], f"weight {brief(data['weight'])} is none of {', '.join(WEIGHT_NAMES)}")
+            raise BadFormError(data[LINE_KEY], f"weight {brief(data['weight'])} is not one of {', '.join(WEIGHT_NAMES)}")
         examples = data["examples"]
         keys(examples, {"match", "no_match"}, {"match", "no_match"}, data[LINE_KEY])
         messages, written, pattern = _wording(data)
@@ -252,7 +252,7 @@ def _wording(data: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
             raise BadFormError(data[LINE_KEY], "any_case belongs to a message; a pattern says (?i)")
         return (), pattern, pattern
     if pattern.startswith("(?i)"):
-        raise BadFormError(data[LINE_KEY], "beside a message, a pattern says (?i:...) where the case does not matter")
+        raise BadFormError(data[LINE_KEY], "next to a message, a pattern needs (?i:...) to ignore the case")
     try:
         return messages, pattern, message_pattern(messages, _truth(data, "any_case"), pattern)
     except BadMessageError as bad:
@@ -269,14 +269,14 @@ def _anchors(data: dict[str, Any], pattern: str) -> tuple[str, ...]:
 def _ends(data: dict[str, Any], usual: Ends) -> Ends:
     value = data.get("ends", usual)
     if value not in ENDS:
-        raise BadFormError(data[LINE_KEY], f"ends {brief(value)} is none of {', '.join(ENDS)}")
+        raise BadFormError(data[LINE_KEY], f"ends {brief(value)} is not one of {', '.join(ENDS)}")
     return cast(Ends, value)
 
 
 def _scope(data: dict[str, Any], usual: tuple[Scope, ...]) -> tuple[Scope, ...]:
     given = texts(data, "scope") or usual
     if strange := set(given) - set(SCOPES):
-        raise BadFormError(data[LINE_KEY], f"scope {brief(min(strange))} is none of {', '.join(SCOPES)}")
+        raise BadFormError(data[LINE_KEY], f"scope {brief(min(strange))} is not one of {', '.join(SCOPES)}")
     return cast("tuple[Scope, ...]", given)
 
 

@@ -128,5 +128,5 @@ def entries(data: dict[str, Any], key: str, needed: bool = True) -> list[Any]:
 
 def _bounded(data: dict[str, Any], key: str, value: str, longest: int) -> str:
     if longest and len(value) > longest:
-        raise BadFormError(data[LINE_KEY], f"{key} has {len(value)} characters; {longest} are the most")
+        raise BadFormError(data[LINE_KEY], f"{key} has {len(value)} characters; {longest} is the limit")
     return value

@@ -49,7 +49,7 @@ def resolve_yields(causes: Sequence[Cause]) -> tuple[list[Cause], list[Fault]]:
     """
     known = {s.id: s.pattern for c in causes for s in c.signatures}
     faults = [
-        Fault(s.place.path, s.place.line, f"yields_to {i}, which is no other signature")
+        Fault(s.place.path, s.place.line, f"yields_to {i}, and there is no other signature with this id")
         for c in causes
         for s in c.signatures
         for i in s.yields_to

@@ -73,7 +73,7 @@ def _unproven(phrase: Phrase) -> list[Fault]:
     try:
         pattern = regex.compile(phrase.pattern)
     except regex.error as error:
-        return [Fault(phrase.path, phrase.line, f"{phrase.name}: no pattern: {error}")]
+        return [Fault(phrase.path, phrase.line, f"{phrase.name}: not a valid pattern: {error}")]
     wrong = [
         f"{phrase.name}: none of the words of its class stands in {t!r}"
         for t in phrase.match

@@ -39,7 +39,7 @@ def check(
         faults += [Fault(p.path or here.path, p.line or here.line, what) for p, what in found]
     total = sum(len(c.signatures) for c in causes)
     if total > MAX_SIGNATURES:
-        faults.append(Fault(causes[-1].place.path, 1, f"{total} signatures; {MAX_SIGNATURES} are the most"))
+        faults.append(Fault(causes[-1].place.path, 1, f"{total} signatures; {MAX_SIGNATURES} is the limit"))
     return sorted(faults)
 
 

@@ -27,5 +27,5 @@ def read_report(document: object, name: str) -> Report:
         return report
     except ValueError as error:
         raise UsageError(
-            f"this is no report: {error}", name, "give a file that `forensics analyze --format json` wrote"
+            f"this is not a report: {error}", name, "give a file that `forensics analyze --format json` wrote"
         ) from error

@@ -78,5 +78,5 @@ def disordered_sources(analyses: Sequence[SourceAnalysis], noted: list[Warning])
         for r in analyses
         if call_or_warn(partial(correlation.is_disordered, r.marks), False, "its order", r.name, noted.append)
     }
-    noted += [Warning("order", "its stamps go back and forth: the order of its lines tells nothing", n) for n in sorted(names)]
+    noted += [Warning("order", "its timestamps go back and forth: its lines are in no order", n) for n in sorted(names)]
     return names

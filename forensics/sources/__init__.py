@@ -44,7 +44,7 @@ def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
             raise UsageError("no such file or folder", str(path))
     found = order_rotated(_found(paths, warn))
     if not found and all(_is_empty(p) for p in paths):
-        raise SourceError("nothing is written in it", ", ".join(map(str, paths)), EMPTY_SOURCE_MESSAGE)
+        raise SourceError("it is empty", ", ".join(map(str, paths)), EMPTY_SOURCE_MESSAGE)
     if not found:
         raise SourceError("nothing readable", ", ".join(map(str, paths)), "give a text log, a folder of logs or an archive")
     return found

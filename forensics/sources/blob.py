@@ -150,7 +150,13 @@ def read_blocks(blob: Blob, warn: Warn) -> Iterator[bytes]:
             while block := read(BLOCK_BYTES):
                 yield block
             if isinstance(file, FileAsOpened) and file.grown():
-                warn(Warning("truncated", f"it grows while it is read; read were its first {file.size:,} bytes", blob.name))
+                warn(
+                    Warning(
+                        "truncated",
+                        f"it grew while it was read; only {file.size:,} bytes were read",
+                        blob.name,
+                    )
+                )
     except (OSError, EOFError) as error:
         kind = "limit" if isinstance(error, LimitError) else "truncated"
         warn(Warning(kind, f"reading stopped early: {error_text(error)}", blob.name))

@@ -67,7 +67,7 @@ def _opened(blob: Blob, warn: Warn, archives: int) -> Iterator[Source]:
 
 def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> Iterator[Source]:
     if len(blob.packing) >= limits.current.packings:
-        warn(Warning("limit", "compressed too many times over; it was not read", blob.name))
+        warn(Warning("limit", "compressed too many times; it was not read", blob.name))
         return
     bare = replace(blob, head=None)
     inner = replace(bare, open=lambda: unpacked_stream(bare.open(), kind), packing=(*blob.packing, kind), size=None)
@@ -94,7 +94,7 @@ def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Sour
         yield from open_blob(member, tell, archives + 1)
     if left:
         counts = " and ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
-        warn(Warning("skipped", f"not read of its members: {counts}", blob.name))
+        warn(Warning("skipped", f"members that were not read: {counts}", blob.name))
 
 
 def _text(blob: Blob, head: bytes, warn: Warn) -> Iterator[Source]:

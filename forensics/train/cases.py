@@ -75,7 +75,7 @@ def read_corpora(folders: Iterable[Path], knowledge: Database) -> list[Case]:
         elif any(folder.glob("*/expected.yaml")):
             cases += _expected(folder, knowledge)
         else:
-            raise UsageError("no corpus: it holds neither labels.jsonl nor */expected.yaml", str(folder))
+            raise UsageError("not a corpus: it has neither labels.jsonl nor */expected.yaml", str(folder))
     return cases
 
 
@@ -88,11 +88,11 @@ def _labelled(path: Path, knowledge: Database) -> Iterator[Case]:
             label = json.loads(line)
             name, right = str(label["id"]), (str(label["primary"]), *map(str, label.get("accept", [])))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError("no label: an object with id and primary is needed", where) from error
+            raise UsageError("not a label: an object with id and primary is needed", where) from error
         right = (FAILED,) if label["primary"] is None else right
         folder = path.parent / name
         if Path(name).name != name or not folder.is_dir():
-            raise UsageError(f"no folder {name} beside it", where)
+            raise UsageError(f"no folder {name} next to it", where)
         seen = _examined([folder], knowledge)
         evidence = tuple(map(str, label.get("evidence") or ()))
         yield Case(

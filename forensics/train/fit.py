@@ -106,7 +106,7 @@ def folds_of(cases: Sequence[Case], folds: int) -> list[int]:
 
     sources = [c.source for c in cases]
     if len(set(sources)) < folds or len({c.right[0] for c in cases}) < 2:
-        raise UsageError(f"too few cases: {folds} sources and two causes are the least to learn from")
+        raise UsageError(f"too few cases: {folds} sources and two causes are the minimum for training")
     fold = [0] * len(cases)
     split = GroupKFold(folds).split(np.zeros(len(cases)), groups=sources)
     for number, (_, held) in enumerate(split):

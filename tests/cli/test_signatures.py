@@ -67,7 +67,7 @@ def test_show_tells_where_it_is_written_and_its_proof(mine: Path) -> None:
 def test_an_unknown_name_is_one_line_and_exit_2(command: str) -> None:
     done = forensics("signatures", command, "no.such_thing")
     assert done.returncode == 2
-    assert done.stderr.decode().startswith("forensics: no signature, cause or family is called no.such_thing")
+    assert done.stderr.decode().startswith("forensics: no signature, cause or family has the name no.such_thing")
 
 
 def test_check_of_a_good_folder_is_silent(mine: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_faulty_own_database_is_one_line_with_its_place(mine: Path, logs: Path
     path.write_text(MINE.replace("weight: proof", "weight: sure"))
     done = forensics("analyze", str(logs), "--signatures", str(mine))
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.decode() == f"forensics: {path}:3: weight 'sure' is none of proof, strong, hint\n"
+    assert done.stderr.decode() == f"forensics: {path}:3: weight 'sure' is not one of proof, strong, hint\n"
     done = forensics("analyze", str(logs), "--signatures", str(mine / "gone"))
     assert (done.returncode, done.stderr.decode()) == (2, f"forensics: {mine / 'gone'}: no such folder of signatures\n")
 
@@ -186,4 +186,4 @@ def test_list_searches_for_what_is_no_id() -> None:
     found = forensics("signatures", "list", "oom").stdout.decode().splitlines()
     assert any(line.startswith("host_memory.oom_cgroup/") for line in found) and len(found) < 200
     nothing = forensics("signatures", "list", "qwertyuiop")
-    assert nothing.returncode == 2 and b"called qwertyuiop, and none speaks of it" in nothing.stderr
+    assert nothing.returncode == 2 and b"the name qwertyuiop, and no text mentions it" in nothing.stderr

@@ -59,7 +59,7 @@ def test_year_and_zone_come_from_the_journals_header() -> None:
 def test_without_anything_to_go_by_there_is_no_time() -> None:
     clock, noted = clock_for("Aug 22 03:00:07 n kernel: a\n")
     assert clock.first is None
-    assert any(w.kind == "year" and "nothing tells it" in w.message for w in noted)
+    assert any(w.kind == "year" and "nothing shows it" in w.message for w in noted)
 
 
 def test_a_time_of_day_goes_on_over_midnight() -> None:

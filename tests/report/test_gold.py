@@ -37,7 +37,7 @@ SUFFIXES = {"text": ".txt", "markdown": ".md"}
 def scrubbed(text: str) -> str:
     """`text` without what changes from one release, and from one checkout, to the next."""
     text = re.sub(r"forensics \d[\w\\.]*", "forensics VERSION", text)
-    text = re.sub(r"; 20\d\d was taken", "; YEAR was taken", text)
+    text = re.sub(r"; 20\d\d is assumed", "; YEAR is assumed", text)
     return re.sub(r"(?<![\w-])20\d\d(-\d\d-\d\d )", r"YEAR\1", text)
 
 

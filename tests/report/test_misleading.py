@@ -196,9 +196,7 @@ def test_of_a_notebook_the_cell_that_ran_last_is_told(tmp_path: Path, knowledge:
 def test_an_empty_log_is_an_answer(tmp_path: Path) -> None:
     """`nothing readable`, and no advice."""
     (tmp_path / "train.log").touch()
-    with pytest.raises(
-        SourceError, match=r"nothing is written in it; .*kernel's log.*memory and GPU.*exit status in the scheduler"
-    ):
+    with pytest.raises(SourceError, match=r"it is empty; .*kernel's log.*memory and GPU.*exit status in the scheduler"):
         open_paths([tmp_path], lambda _: None)
 
 

@@ -54,7 +54,7 @@ def test_a_signature_yields_to_one_that_there_is(tmp_path: Path) -> None:
         GOOD.replace("weight: proof", "weight: proof\n    yields_to: [family.other/gone]")
     )
     _, faults = read_folders([tmp_path])
-    assert [f.what for f in faults] == ["yields_to family.other/gone, which is no other signature"]
+    assert [f.what for f in faults] == ["yields_to family.other/gone, and there is no other signature with this id"]
 
 
 def test_a_pattern_that_keeps_to_its_own_message_crosses_nothing(tmp_path: Path) -> None:

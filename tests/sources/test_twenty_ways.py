@@ -48,4 +48,4 @@ def test_members_are_named_as_their_place(tmp_path: Path) -> None:
         f"{path}!old.zip!var/log/kern.log": "gzip+tar+zip",
         f"{path}!notes/readme": "gzip+tar",
     }
-    assert [(w.kind, w.message) for w in noted] == [("skipped", "not read of its members: 1 empty")]
+    assert [(w.kind, w.message) for w in noted] == [("skipped", "members that were not read: 1 empty")]

@@ -40,7 +40,7 @@ def answer_about_pod(asked: str, kubectl: Kubectl) -> PodAnswer:
     """Why the pod died. Raises UsageError for what is no pod's name, and where kubectl gives nothing of it."""
     found = POD_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
-        raise UsageError(f"{asked!r} is no pod", advice="write the name that `kubectl get pods` shows")
+        raise UsageError(f"{asked!r} is not the name of a pod", advice="write the name that `kubectl get pods` shows")
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         ours = Path(folder)
         pod, missing = gather_pod(found["pod"], kubectl, ours)
@@ -57,12 +57,12 @@ def gather_pod(name: str, kubectl: Kubectl, folder: Path) -> tuple[dict[str, Any
     shown = kubectl.ask("get", "pod", name, "-o", "json")
     if shown.fault:
         raise UsageError(
-            f"kubectl gives nothing of pod {name} ({shown.fault})", advice="-n NAMESPACE and --context are passed on"
+            f"kubectl shows nothing about pod {name} ({shown.fault})", advice="-n NAMESPACE and --context are passed on"
         )
     try:
         pod: dict[str, Any] = json.loads(shown.text)
     except ValueError as error:
-        raise UsageError(f"kubectl's answer on pod {name} is no JSON") from error
+        raise UsageError(f"kubectl's answer on pod {name} is not JSON") from error
     missing: list[OpenQuestion] = []
 
     def keep(target: str, what: str, *words: str, everywhere: bool = False) -> None:

@@ -28,12 +28,12 @@ class AllowedPaths:
         if not paths:
             raise UsageError("no path was given", advice="give files or folders")
         if len(paths) > MAX_PATHS:
-            raise UsageError(f"more than {MAX_PATHS} paths", advice="give the folder that they lie in")
+            raise UsageError(f"more than {MAX_PATHS} paths", advice="give their folder")
         found = []
         for given in paths:
             place = Path(given).expanduser().resolve()
             if self.roots and not any(place.is_relative_to(root) for root in self.roots):
-                raise UsageError("lies outside of what this server may read", given, f"give a path below {self.roots[0]}")
+                raise UsageError("is outside the folders that this server may read", given, f"give a path below {self.roots[0]}")
             if not place.exists():
                 raise UsageError("no such file or folder", given)
             found.append(str(Path(given).expanduser()))
@@ -61,7 +61,7 @@ async def run_command_line(arguments: Sequence[str], most_bytes: int, allowed: S
                 status = await process.wait()
     except TimeoutError as error:
         raise UsageError(
-            f"no answer within {ANALYSIS_TIMEOUT_S:.0f} s", advice="give less: a single file, or a span of time"
+            f"no answer within {ANALYSIS_TIMEOUT_S:.0f} s", advice="give less: a single file, or a time span"
         ) from error
     if status not in allowed and not more:
         last = b"".join(said).decode("utf-8", "replace").strip().splitlines()

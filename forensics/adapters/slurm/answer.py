@@ -40,7 +40,7 @@ def answer_about_job(asked: str) -> JobAnswer:
 def answer_from_evidence(asked: str, found: Evidence, folder: Path) -> JobAnswer:
     """The answer from what was gathered in `folder`."""
     if not found.paths:
-        raise UsageError(f"nothing of job {asked} can be read", advice="ask on a machine where its output lies")
+        raise UsageError(f"nothing about job {asked} can be read", advice="run this on a machine that can read its output")
     with contextlib.chdir(folder):  # so that the report calls the table sacct.txt, and no folder that is gone
         report = analyze(found.paths)
     said = tuple(accounting_sentences(found.job, found.control))

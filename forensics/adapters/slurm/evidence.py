@@ -45,7 +45,7 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
     """
     found = JOB_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
-        raise UsageError(f"{asked!r} is no Slurm job", advice="write 4711, 4711.0, 4711_2 or 4711+1")
+        raise UsageError(f"{asked!r} is not the id of a Slurm job", advice="write 4711, 4711.0, 4711_2 or 4711+1")
     number = asked.partition(".")[0]
     rows, shown = programs.ask_accounting(number), programs.run_program(["scontrol", "show", "job", number])
     job = read_accounting(rows.text, asked)
@@ -54,7 +54,7 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
         job = _known_to_controller(control_fields(shown.text))
     if not job.jobs:
         why = "; ".join(f"{n}: {a.fault or 'no such job'}" for n, a in (("sacct", rows), ("scontrol", shown)))
-        raise UsageError(f"nothing is known of job {asked} ({why})", advice="ask on a machine where `sacct` answers")
+        raise UsageError(f"nothing is known of job {asked} ({why})", advice="run this on a machine where `sacct` works")
     concerned = job.concerned
     control = _record(shown.text, concerned[0]["JobIDRaw"])
     paths = write(folder, {"sacct.txt": sacct_table(job) if rows.text else [], "scontrol.txt": _lines(shown.text, concerned)})
