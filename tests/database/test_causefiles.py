@@ -67,7 +67,7 @@ def test_an_entry_may_have_messages_and_a_pattern_beside_them(tmp_path: Path) ->
         ("pattern: 'the", "pattern: '(the", "cannot be read"),
         ("pattern: 'the thing broke (?P<task>\\w+)'", "pattern: '(?P<task>\\w+)'", "no text of 4 bytes or more"),
         ("pattern: 'the thing broke (?P<task>\\w+)'", "message: 'the {thing broke'", "a single {"),
-        ("    pattern: 'the", "    message: the thing broke\n    pattern: '(?i)the", "a pattern says (?i:...)"),
+        ("    pattern: 'the", "    message: the thing broke\n    pattern: '(?i)the", "a pattern needs (?i:...)"),
         ("    pattern:", "    anchor: the thing\n    pattern:", "delete the line `anchor`"),
         ("means: It happened.", "means: 3", "means must be a text"),
         ("title: A thing", "title: A thing\ntitle: Again", "written twice"),
