@@ -1,4 +1,4 @@
-"""explain(): an id, a code, lines of a log or words of a question to everything that the database knows of it.
+"""explain(): everything that the database knows about an id, a code, lines of a log or a question in words.
 
 "host_memory.oom_cgroup", "xid 79", "exit 137", "RuntimeError: NCCL error ...", "why does my training hang"
 """
@@ -25,13 +25,13 @@ from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
 
 MAX_TEXT_BYTES = 1 << 20  # a message or the end of a log; whole logs are for `analyze`
-LIKE_AN_ID = re.compile(r"[a-z_]+\.[a-z_]+(?:/\w+)?")  # of a cause or a signature: who asks for one that is not there mistyped it
+LIKE_AN_ID = re.compile(r"[a-z_]+\.[a-z_]+(?:/\w+)?")  # of a cause or a signature; an unknown one is a typing error
 CAUSES_SHOWN = 4  # chosen by hand: what fits on a screen with what each means
 
 
 class Match(Struct, frozen=True):
-    """A signature or record that speaks on a line. `fields` are facts as a report shows them; `silenced`: a healthy message or a
-    record on the same line has the word instead."""
+    """A signature or record that matches a line. `fields`: facts as a report shows them. `silenced`: a healthy message or a
+    record on the same line is used instead."""
 
     line: int
     text: str
@@ -43,7 +43,7 @@ class Match(Struct, frozen=True):
 
 
 class ExplainedCause(Struct, frozen=True):
-    """A cause as it is explained: the remedies that fit, and what happened in the words of the given lines."""
+    """A cause with its fitting remedies, and a summary of what happened in the given lines."""
 
     cause: Cause
     summary: str
@@ -51,10 +51,9 @@ class ExplainedCause(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """What is known of `codes_asked_for`; everything empty where nothing is. `near`: ids that look alike.
+    """What is known about `asked`; all other fields are empty if nothing is known. `near`: ids with similar spelling.
 
-    `reading`: what `codes_asked_for` was taken for, in words; empty where it is an id. `terms`: the words of it that people use
-    for causes.
+    `reading`: how `asked` was read, in words; empty if it is an id. `terms`: the terms for causes that it uses.
     """
 
     asked: str
@@ -69,17 +68,17 @@ class Explanation(Struct, frozen=True):
 
     @property
     def is_guess(self) -> bool:
-        """Are the causes what words may mean, and not what an id, a code or a message names?"""
+        """Are the causes a guess from the words of a question, and not named by an id, a code or a message?"""
         return self.reading.startswith("words") and len(self.causes) > 1
 
     @property
     def known(self) -> bool:
-        """Is anything known at all?"""
+        """Is anything known about it?"""
         return bool(self.codes or self.matches or self.causes)
 
 
 def explain(text: str, database: Database) -> Explanation:
-    """What is known of `text`: of an id, of a code, else of its lines (the first MAX_TEXT_BYTES of them)."""
+    """What is known about `text`: an id, a code, a question, or lines of a log (at most MAX_TEXT_BYTES)."""
     name = text.strip()
     if name in database.causes:
         return Explanation(name, signatures=tuple(database.causes[name].signatures), causes=(_in_general(database.causes[name]),))
@@ -97,13 +96,13 @@ def explain(text: str, database: Database) -> Explanation:
         return Explanation(name, reading, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
     found = _lines(text, database)
     is_mistyped_id = LIKE_AN_ID.fullmatch(name) is not None or (bool(found.near) and " " not in name)
-    is_told = any(_names_a_cause(m, database) for m in found.matches) or any(codes_in_line(name))
-    is_question = "\n" not in name and not is_mistyped_id and not is_told
+    is_message = any(_names_a_cause(m, database) for m in found.matches) or any(codes_in_line(name))
+    is_question = "\n" not in name and not is_mistyped_id and not is_message
     return (_words(name, database) or found) if is_question else found
 
 
 def _names_a_cause(match: Match, database: Database) -> bool:
-    """Is it sure that a program said this? A hint of the name of an ending stands in a person's question, too."""
+    """Does the match show that a program printed this? The hints of a fallback cause also match the words of a question."""
     cause = database.causes.get(match.cause or "")
     if cause is None or match.silenced or cause.id == HEALTHY:
         return False
@@ -115,7 +114,7 @@ def _article(word: str) -> str:
 
 
 def _words(text: str, database: Database) -> Explanation | None:
-    """What a question in somebody's own words means; None where no word of it is known."""
+    """The explanation of a question in a person's own words; None if it has no known word."""
     codes, terms = codes_in(text), terms_in(text)
     likely = likely_causes(text, database, CAUSES_SHOWN)
     if not codes and not likely:
@@ -131,14 +130,14 @@ def _lines(text: str, database: Database) -> Explanation:
     data = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES]
     found = scan(Source("given", lambda _warn: iter([data])), database, lambda _warning: None)
     events = detectors.read(found, database)
-    heard = {(e.kind, e.line) for e in events}
+    used = {(e.kind, e.line) for e in events}
     matches = [_of_event(e) for e in events]
     for hit in found.hits:
-        if (hit.signature, hit.line) not in heard:
+        if (hit.signature, hit.line) not in used:
             matches.append(Match(hit.line, hit.text, hit.signature, hit.cause, hit.weight, dict(hit.fields), True))
     lines = text.splitlines() or [""]
     codes = tuple(dict.fromkeys(c for line in lines for c in (*codes_in_line(line), *codes_in(line))))
-    spoken = {s.id: s for m in matches for s in _signature(m.id, database)}
+    signatures = {s.id: s for m in matches for s in _signature(m.id, database)}
     causes = _of_events(events, database) or tuple(_of_codes(codes, database))
     return Explanation(
         asked=lines[0] if len(lines) == 1 else f"{len(lines)} lines",
@@ -146,7 +145,7 @@ def _lines(text: str, database: Database) -> Explanation:
         codes=codes,
         sub_codes=tuple(row for line in lines for row in decode_line(line)),
         matches=tuple(sorted(matches, key=lambda m: (m.line, m.silenced, m.id))),
-        signatures=tuple(spoken.values()),
+        signatures=tuple(signatures.values()),
         causes=causes,
         near=() if matches or codes else _near(text, database),
     )
@@ -163,7 +162,7 @@ def _of_event(event: Observation) -> Match:
 
 
 def _of_events(events: Iterable[Observation], database: Database) -> tuple[ExplainedCause, ...]:
-    """The causes that the events speak for, each with the facts of its surest event."""
+    """The causes of the events, each with the facts of its event of the greatest weight."""
     best: dict[str, Observation] = {}
     for event in sorted(events, key=lambda e: (e.cause == HEALTHY, ("proof", "strong", "hint").index(e.weight))):
         if event.cause in database.causes:
@@ -180,7 +179,7 @@ def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[ExplainedCa
 
 
 def _in_general(cause: Cause) -> ExplainedCause:
-    """A cause without a case: its remedies, fields as `<name>`, but for those that a program's own lines or numbers call for."""
+    """A cause without a case: its remedies with fields as `<name>`, without those that need facts of a program or its numbers."""
     own: set[str | None] = {*case_fields()}
     own.discard(SAID_FACT)
     remedies = (

@@ -1,12 +1,12 @@
-"""Questions to the causes whose texts they are most like: earlier questions, the phrases of words.csv, the causes' own texts.
+"""The causes whose texts are most similar to a question: earlier questions, the phrases of words.csv, the causes' own texts.
 
 "VRAM still occupied after the run" -> gpu_memory.leak, gpu_memory.other_process
 
 The features of a question are its words (as stems), its pairs of neighbouring words, and the four-letter pieces of its words, so
-that a misspelt word still counts. Each speaks for the causes whose texts have it more often than all texts together: the
-logarithms of these ratios are added up (naive Bayes with positive evidence alone, as a text of a few words lacks nearly all).
-Titles of public issues, each with the causes that answer it, stand in signatures/tables/questions.csv: a row added there is known
-at once.
+that a misspelt word still counts. A feature is evidence for the causes whose texts have it more often than all texts together:
+the logarithms of these ratios are added (naive Bayes without negative evidence, because a short question lacks nearly all
+features). signatures/tables/questions.csv has titles of public issues with the causes that answer them; a row added there is
+used at once.
 """
 
 import functools
@@ -31,7 +31,7 @@ Feature = tuple[str, str]
 
 
 def likely_causes(question: str, database: Database, most: int) -> tuple[str, ...]:
-    """Ids of the causes that a question in somebody's own words may mean, likeliest first; none where no word of it tells."""
+    """Ids of the causes that a question may mean, most likely first; empty if no word of it is related to a cause."""
     texts = _Texts.of(database)
     terms = terms_in(question)
     scores = texts.scores(question)
@@ -62,7 +62,7 @@ def features(text: str) -> set[Feature]:
 
 
 class _Texts:
-    """How often each feature stands in the texts of each cause."""
+    """How often each feature occurs in the texts of each cause."""
 
     def __init__(self, texts: Iterable[tuple[str, str, float]]) -> None:
         self.by_feature: dict[Feature, dict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -81,7 +81,7 @@ class _Texts:
         return PRIOR_SHARE * math.log(self.by_cause.get(cause, 1.0) / self.total)
 
     def scores(self, question: str) -> dict[str, float]:
-        """Cause to the sum of what the question's features say for it."""
+        """Cause -> the sum of the evidence of the question's features for it."""
         scores: dict[str, float] = defaultdict(float)
         for feature in features(question):
             for cause, ratio in self._log_ratios(feature):
@@ -89,12 +89,12 @@ class _Texts:
         return scores
 
     def most_telling_word(self, question: str) -> float:
-        """The greatest log ratio of a word of the question, 0 where no text has any of them."""
+        """The largest log ratio of a word of the question; 0 if no text has any of its words."""
         ratios = (ratio for word in stems(question) for _, ratio in self._log_ratios(("word", word)))
         return max(ratios, default=0.0)
 
     def _log_ratios(self, feature: Feature) -> Iterator[tuple[str, float]]:
-        """(cause, how much more often its texts have the feature than all texts): those above 0, as natural logarithms."""
+        """(cause, natural logarithm of how much more often its texts have the feature than all texts), at least 0."""
         counts = self.by_feature.get(feature, {})
         share = sum(counts.values()) / self.total
         for cause, count in counts.items():
@@ -108,7 +108,7 @@ def _read(causes: tuple[tuple[str, str, str], ...]) -> _Texts:
 
 
 def _texts(causes: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, float]]:
-    """(text, cause, weight) of all that speaks of a cause but for its messages. No words mean that all is well."""
+    """(text, cause, weight) of all texts about causes, without messages. `none.healthy` is left out: no question means it."""
     known = set()
     for name, title, means in causes:
         if name != HEALTHY:

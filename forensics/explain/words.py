@@ -1,11 +1,11 @@
-"""Questions in people's own words to the causes that they may mean.
+"""Find terms and codes in a question in a person's own words.
 
 "Training gets stuck, exit code 137" -> the term "hang" (process.stalled, ...), and the exit status 137
 
-What people call a cause stands in signatures/tables/words.csv: a term, phrases that mean it, the causes, likeliest first. A
-phrase is in a question when all its words stand there close together, in any order, any form and in other words for the same
-(`loss nan`: "nan loss" and "loss becomes nan" have it; `memory increases`: "RAM is getting accumulated"). Words that say nothing
-by themselves are passed over. A rare word says more than a common one.
+signatures/tables/words.csv has the usual names of causes: a term, phrases that mean it, the causes, most likely first. A question
+contains a phrase if it has all its words close together, in any order and form, or synonyms of them (`loss nan`: "nan loss" and
+"loss becomes nan"; `memory increases`: "RAM is getting accumulated"). Stop words are ignored. A rare word counts more than a
+common one.
 """
 
 import functools
@@ -21,7 +21,7 @@ from forensics.database.codes import Code, cuda, exit_status, signal, xid
 
 WORD_PATTERN = re.compile(r"[a-z0-9]+(?:'t)?")
 ERROR_WORD_PATTERN = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
-SYNONYMS = {  # words that people use for one thing, as stems; a word may stand for several
+SYNONYMS = {  # stem -> the stems that are used instead; a word may become several
     "vram": "gpu memory", "ram": "memory", "rss": "memory",
     **dict.fromkeys(("grow", "grew", "ris", "accumulat", "climb", "creep", "balloon"), "increas"),
     **dict.fromkeys(("stuck", "hung", "freez", "frozen", "froz", "stall", "halt"), "hang"),
@@ -30,7 +30,7 @@ SYNONYMS = {  # words that people use for one thing, as stems; a word may stand 
     "dataset": "data",
     **dict.fromkeys(("can't", "couldn't", "unabl", "fail", "impossibl"), "cannot"),
 }  # fmt: skip
-# They say nothing by themselves; `not`, `no`, `out` and `off` do.
+# Stop words. `not`, `no`, `out` and `off` are none: they change the meaning.
 PASSED_OVER = frozenset(
     re.findall(
         r"\w+",
@@ -61,7 +61,7 @@ CODES = (
 
 
 class Term(Struct, frozen=True):
-    """What people call something. `causes`: ids of the causes that they may mean, likeliest first."""
+    """A usual name of causes. `causes`: the ids of the causes that it may mean, most likely first."""
 
     name: str
     means: str
@@ -69,31 +69,31 @@ class Term(Struct, frozen=True):
 
 
 def codes_in(text: str) -> tuple[Code, ...]:
-    """The codes that a question names and that may speak for a cause, each once: `exits with 137`, `Xid 79`."""
+    """The codes that a question names and that may indicate a cause, each once: `exits with 137`, `Xid 79`."""
     found = (code for form, look in CODES for hit in form.finditer(text) for code in look(hit[1]) if code.causes)
     return tuple(dict.fromkeys(found))
 
 
 def terms_in(text: str) -> tuple[Term, ...]:
-    """The terms that a question uses, the most telling first, at most TERMS_SHOWN."""
+    """The terms that a question uses, those with the rarest words first, at most TERMS_SHOWN."""
     words, table = list(stems(text)), _table()
     scored: list[tuple[float, int]] = []
     for i, (_, phrases) in enumerate(table):
-        best = max((sum(map(_weights().__getitem__, p)) for p in phrases if _stands_in(p, words)), default=0.0)
+        best = max((sum(map(_weights().__getitem__, p)) for p in phrases if _contains(words, p)), default=0.0)
         if best:
             scored.append((-best, i))
     scored.sort()
     return tuple(table[i][0] for score, i in scored[:TERMS_SHOWN] if score <= CLOSE * scored[0][0])
 
 
-def _stands_in(phrase: frozenset[str], words: list[str]) -> bool:
-    """Do all words of a phrase stand close together among `words`?"""
+def _contains(words: list[str], phrase: frozenset[str]) -> bool:
+    """Do `words` have all words of `phrase` close together?"""
     window = len(phrase) + WORDS_BETWEEN
     return phrase.issubset(words) and any(phrase.issubset(words[i : i + window]) for i in range(max(1, len(words) - window + 1)))
 
 
 def stems(text: str) -> Iterator[str]:
-    """The words of `text` without what grammar adds: `Training gets killed` -> train, kill; one word for what means the same."""
+    """The stems of the words of `text`, with synonyms replaced and without stop words: `Training gets killed` -> train, kill."""
     for word in WORD_PATTERN.findall(ERROR_WORD_PATTERN.sub(r"\1 error", text.lower())):
         if word not in PASSED_OVER:
             stem = _stem(word)
@@ -124,6 +124,6 @@ def _table() -> tuple[tuple[Term, tuple[frozenset[str], ...]], ...]:
 
 @functools.cache
 def _weights() -> dict[str, float]:
-    """How much each word of the table tells: the fewer terms use it, the more."""
+    """The weight of each word in the table: the fewer terms use it, the more it counts (inverse document frequency)."""
     seen = Counter(w for _, phrases in _table() for w in frozenset().union(*phrases))
     return {w: math.log(1 + len(_table()) / n) for w, n in seen.items()}

@@ -1,4 +1,4 @@
-"""What the last stages make: Finding and everything a Report holds."""
+"""The values that the last stages make: Finding, and everything in a Report."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -9,13 +9,14 @@ from forensics.model.logs import Fields, Proof, Time, Warning
 
 Role = Literal["root", "contributing", "symptom"]
 Verdict = Literal["crash", "no_crash", "undetermined"]
-OUTCOME_LINE = "outcome"  # in place of a signature: the line shows how it ended, no cause
-REASON_LINE = "reason"  # in place of a signature: by its words and its place the line most likely says why it ended
+# In place of a signature in a Proof:
+OUTCOME_LINE = "outcome"  # the line shows how it ended, not why
+REASON_LINE = "reason"  # by its words and position the line most likely says why it ended
 NO_SIGNATURE = (OUTCOME_LINE, REASON_LINE)
 
 
 class SourceSummary(Struct, frozen=True):
-    """What one source turned out to be. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono` or `none`."""
+    """One source: its format, size and times. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono` or `none`."""
 
     name: str
     format: str
@@ -30,7 +31,7 @@ class SourceSummary(Struct, frozen=True):
 
 
 class Advice(Struct, frozen=True):
-    """One remedy in this case's own words. `rank` counts from 1."""
+    """One remedy, worded for this case. `rank` counts from 1."""
 
     rank: int
     who: str
@@ -41,7 +42,7 @@ class Advice(Struct, frozen=True):
 
 
 class OpenQuestion(Struct, frozen=True):
-    """Something the logs do not say, why it matters, and the command that would settle it."""
+    """Something that the logs do not show, why it matters, and the command whose output would show it."""
 
     what: str
     why: str
@@ -49,7 +50,7 @@ class OpenQuestion(Struct, frozen=True):
 
 
 class Notice(Struct, frozen=True):
-    """Something true that ended nothing: a warning, a corrected error, or what belongs to somebody else (`owner`: `others`)."""
+    """A fact that ended nothing: a warning, a corrected error, or an event of another job (`owner`: `others`)."""
 
     source: str
     line: int
@@ -60,9 +61,9 @@ class Notice(Struct, frozen=True):
 
 
 class SubjectSummary(Struct, frozen=True):
-    """What the verdict speaks of and how it ended. `outcome_lines`: `source:line: text`. `attempt` of `attempts`, from 1.
+    """The subject of the verdict, and how it ended. `outcome_lines`: `source:line: text`. `attempt` of `attempts`, from 1.
 
-    `ended_badly`: the probability that it did, the first factor of every cause's; None in reports of earlier versions.
+    `ended_badly`: the probability of a bad end, a factor of the probability of each cause; None in reports of earlier versions.
     """
 
     kind: str
@@ -76,8 +77,8 @@ class SubjectSummary(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What an earlier attempt says otherwise than the last one: `then` and `last` of `what` (`batch size`, `node`, `--lr`, how
-    far it `reached`), on these lines of the attempts' source."""
+    """A difference between an earlier attempt and the last one: `what` (`batch size`, `node`, `--lr`, how far it `reached`) was
+    `then` and is `last`, on these lines of the attempts' source."""
 
     what: str
     then: str
@@ -89,9 +90,9 @@ class Change(Struct, frozen=True):
 class EarlierAttempt(Struct, frozen=True):
     """An attempt of the subject before its last one, and how it ended: the last line in it that shows a cause.
 
-    `number`: from 1. `first_line`, `last_line`: of `source`. `line`, `text`: the line that shows the cause. `facts`: what that
-    gave. `same_cause`: the last one ended by it, too. `changes`: what the last one says otherwise. `unchanged`: what both say
-    alike: `batch size 64`. What one of them does not say is in neither.
+    `number`: from 1. `first_line`, `last_line`: of `source`. `line`, `text`: the line that shows the cause. `facts`: of that
+    line. `same_cause`: the last attempt has the same cause. `changes`: values that differ in the last attempt. `unchanged`: equal
+    values, `batch size 64`. A value that only one of them prints is in neither.
     """
 
     number: int
@@ -109,7 +110,7 @@ class EarlierAttempt(Struct, frozen=True):
 
 
 class Adjustment(Struct, frozen=True):
-    """What one feature contributed to a cause, in log odds, and the line behind it where there is one."""
+    """The contribution of one feature to a cause, in log odds, and the line that it comes from, if there is one."""
 
     feature: str
     value: float
@@ -119,10 +120,10 @@ class Adjustment(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """One cause as it is reported, most probable first.
+    """One cause in the report.
 
-    `where`: all that tells where it happened, in words: `rank 37 on node04, GPU 3, job 4711`; empty where nothing does.
-    `ranks`: those whose lines tell it.
+    `where`: where it happened, in words: `rank 37 on node04, GPU 3, job 4711`; empty if unknown. `ranks`: the ranks whose lines
+    show it.
     """
 
     id: str
@@ -139,7 +140,7 @@ class Finding(Struct, frozen=True):
 
 
 class IncidentCause(Struct, frozen=True):
-    """A cause of an incident in a word; `probability` that it is the incident's root."""
+    """A cause of an incident in short form. `probability`: that it is the root cause of the incident."""
 
     id: str
     title: str
@@ -148,11 +149,11 @@ class IncidentCause(Struct, frozen=True):
 
 
 class IncidentSummary(Struct, frozen=True):
-    """An incident as it is reported: ids from 1, the first is the one that the report's `causes` speak of.
+    """An incident in the report. `id`: from 1; the report's `causes` are about the first incident.
 
-    `time`: when its first cause is shown first. `verdict`: None in reports of earlier versions. `subject`: who was hit, in a
-    word: `job 4711`. `candidates`: its causes, most probable first, with what `causes` names by id only. `findings`: its likely
-    causes in full where it ended badly; empty for the first incident, whose findings are the report's causes.
+    `time`: of the first line that shows its first cause. `verdict`: None in reports of earlier versions. `subject`: what was
+    affected: `job 4711`. `causes`: ids. `candidates`: the same causes with titles, most probable first. `findings`: its likely
+    causes in full if it ended badly; empty for the first incident, whose findings are the report's causes.
     """
 
     id: int
@@ -182,7 +183,7 @@ class TimelineEntry(Struct, frozen=True):
 
 
 class Setting(Struct, frozen=True):
-    """One thing that a log says of the machine or its software (`driver`: `550.54.15`), and the line that says it."""
+    """A fact about the machine or its software (`driver`: `550.54.15`), and the line that shows it."""
 
     name: str
     value: str
@@ -191,7 +192,7 @@ class Setting(Struct, frozen=True):
 
 
 class Curve(Struct, frozen=True):
-    """A number that a source prints again and again, thinned evenly, in order of lines.
+    """A number that a source prints repeatedly, an even sample in order of lines.
 
     `unit`: `B`, `1/s` or nothing. `points`: (line, value); a value that was NaN or infinite is None.
     """
@@ -205,7 +206,7 @@ class Curve(Struct, frozen=True):
 
 
 class ProcessMemory(Struct, frozen=True):
-    """One row of the table of processes in the kernel's out-of-memory report. `rss_bytes`: what it held in memory."""
+    """One row of the process table in the kernel's out-of-memory report. `rss_bytes`: its resident memory."""
 
     source: str
     line: int
@@ -216,10 +217,10 @@ class ProcessMemory(Struct, frozen=True):
 
 
 class MessageGroup(Struct, frozen=True):
-    """Lines that say the same but for numbers and the like. `text`: the first of them, which stands on `line` of `source`.
+    """Lines that differ only in numbers and other variable parts. `text`: the first one, on `line` of `source`.
 
-    `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word that failures use. `context`: it is shown
-    because it stands next to one that is.
+    `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word of failure. `context`: it is shown
+    because it is next to such a line.
     """
 
     source: str
@@ -233,10 +234,10 @@ class MessageGroup(Struct, frozen=True):
 
 
 class Difference(Struct, frozen=True):
-    """What a bad run says that a good one never did, in order of source and line.
+    """The messages of a bad run that a good one does not have, in order of source and line.
 
-    `good`, `bad`: the names of their sources. `known`: messages of the bad run that the good one knows; `left_out`: new ones
-    that are not in `messages`, which keeps the first ones.
+    `good`, `bad`: the names of their sources. `known`: the number of templates that both runs have. `left_out`: the number of new
+    ones that are not in `messages`, which has the first ones.
     """
 
     good: tuple[str, ...]
@@ -249,18 +250,18 @@ class Difference(Struct, frozen=True):
 
 
 class NodeCount(Struct, frozen=True):
-    """A node, and how many earlier incidents were its."""
+    """A node, and the number of its earlier incidents."""
 
     name: str
     seen: int
 
 
 class History(Struct, frozen=True):
-    """What is remembered of earlier incidents like this one; none of them is this one itself.
+    """Earlier incidents like this one, without this one itself.
 
-    `fingerprint`, `similar`: by what it is known again, exactly or roughly; `level`: which of the two the earlier ones share,
-    empty where there are none. `nodes`: those with most of them, of `node_count`. `jobs`: the latest ones. `outcome`: how the
-    next runs went, a clause: `after --mem 64G it did not return`. `note`: what somebody wrote down that helped.
+    `fingerprint`, `similar`: its exact and its similar fingerprint. `level`: which of the two the earlier ones share; empty if
+    there are none. `nodes`: the nodes with most of them, of `node_count`. `jobs`: the latest ones. `outcome`: how the next runs
+    ended, a clause: `after --mem 64G it did not return`. `note`: what a user noted as the solution.
     """
 
     fingerprint: str
@@ -277,8 +278,8 @@ class History(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The finished answer; a reporter only writes it down. `unusual`: the lines that most likely decide, where no
-    cause is sure."""
+    """The finished answer; a reporter only formats it. `unusual`: the lines that most likely say why it ended, if no cause is
+    sure."""
 
     tool: Mapping[str, str]
     case: str

@@ -1,4 +1,4 @@
-"""What the first stages make of bytes: Source, Line, Region, Trigger, Hit, Scan, Stamp, Prefix, Observation, Link, Incident."""
+"""The values that the first stages make: Source, Line, Region, Trigger, Hit, Scan, Stamp, Prefix, Observation, Link, Incident."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
@@ -16,7 +16,7 @@ Block = tuple[int, bytes]  # number of its first line, whole lines
 
 
 class Warning(Struct, frozen=True):
-    """Trouble in the data, or an assumption that was made about it. `kind` is a short stable word."""
+    """A fault in the data, or an assumption about it. `kind`: a short word that does not change between versions."""
 
     kind: str
     message: str
@@ -28,29 +28,28 @@ Warn = Callable[[Warning], None]
 
 
 class Line(Struct, frozen=True, rename={"number": "line"}):
-    """One line of a source: its number from 1, as `grep -n` counts, and its text without line end, colours and the
-    overwritten frames of progress bars."""
+    """One line of a source: its number from 1, as of `grep -n`, and its text without the line end, colours and overwritten frames
+    of progress bars."""
 
     number: int
     text: str
 
 
 class CodePart(Struct, frozen=True):
-    """Code that stands together: a whole script, or one cell of a notebook (`label`: `cell 3`). Lines are those of the file."""
+    """A whole script, or one cell of a notebook (`label`: `cell 3`). The lines have their numbers in the file."""
 
     label: str
     lines: tuple[Line, ...]
 
 
 class Source(Struct, frozen=True):
-    """Something readable: its name as the user knows it and a function that yields its bytes in blocks, once.
+    """A readable log: its name as the user knows it, and a function that yields its bytes in blocks, once.
 
-    `modified`: when the file was last written, as an anchor for stamps without a year; None where unknown. `origin`: from the
-    number of a line in what `blocks` yields to its number in the original, for records that were decoded; complete once `blocks`
-    has been read; None where the two are the same. `format`: the container its records were decoded from, as named in the report
-    (`docker json-file`); None where it is plain text. `size`: bytes of a file that can be opened by its name and is read as it
-    lies; None for everything else. `coded`: bytes of a file whose records are decoded; 0 for others. `code`: the program in it,
-    for a script, a notebook or a configuration; None for others.
+    `modified`: when the file was last written, to infer the year of timestamps; None if unknown. `origin`: converts the number of
+    a decoded line to its number in the original file, valid after `blocks` was read; None if they are the same. `format`: the
+    container format that was decoded (`docker json-file`); None for plain text. `size`: bytes of a file that is read unchanged by
+    its name, else None. `coded`: bytes of a file whose records are decoded, else 0. `code`: the program in a script, notebook or
+    configuration file; None for others.
     """
 
     name: str
@@ -65,11 +64,10 @@ class Source(Struct, frozen=True):
 
 
 class Region(Struct, frozen=True):
-    """A line of one source with its neighbours, kept as bytes until somebody reads them.
+    """A line of one source with its neighbours, which are kept as bytes until they are needed.
 
-    `text`: the line itself, numbered `number`, or of a bar that was redrawn the frame that ends with byte `end` of the line.
-    `before`, `after`: the bytes around it; whole lines next to it, the outermost ones may be cut. `most_before`, `most_after`:
-    how many neighbours are given at most.
+    `text`: the line with the number `number`; of a progress bar the frame that ends with byte `end` of the line. `before`,
+    `after`: the bytes around it; the outermost lines may be cut. `most_before`, `most_after`: the maximum number of neighbours.
     """
 
     source: str
@@ -82,28 +80,28 @@ class Region(Struct, frozen=True):
     end: int = 0
 
     def lines_before(self) -> list[Line]:
-        """The lines in front of it, in order."""
+        """The lines before it, in order."""
         raw = self.before.split(b"\n")[:-1][-self.most_before :] if self.most_before else []
         first = self.number - len(raw)
         return [Line(first + i, last_frame(r)) for i, r in enumerate(raw)]
 
     def lines_after(self) -> list[Line]:
-        """The lines behind it, in order."""
+        """The lines after it, in order."""
         raw = self.after.split(b"\n", self.most_after)[: self.most_after] if self.after else []
         if raw and not raw[-1]:
             raw.pop()
         return [Line(self.number + 1 + i, last_frame(r)) for i, r in enumerate(raw)]
 
     def lines(self) -> list[Line]:
-        """All of them, in order."""
+        """The line and its neighbours, in order."""
         return [*self.lines_before(), Line(self.number, self.text), *self.lines_after()]
 
 
 class Trigger(Struct, frozen=True):
-    """What calls for lines that a record or a series reads: one of `anchors` (plain texts, any case) in a line.
+    """Tells the scanner which lines to keep for a detector or a series: those with one of `anchors` (plain texts, any case).
 
-    `before`, `after`: how many neighbouring lines the reader may need. `thin`: keep an even sample when there are very many
-    (numbers of a series); otherwise the first and last ones are kept.
+    `before`, `after`: how many neighbouring lines are needed. `thin`: of very many lines keep an even sample (numbers of a
+    series); otherwise the first and last ones are kept.
     """
 
     kind: str
@@ -114,10 +112,10 @@ class Trigger(Struct, frozen=True):
 
 
 class Hit(Struct, frozen=True):
-    """A signature confirmed on a line. The same message again is the same Hit: `count` times, some of them in `also`.
+    """A signature that was confirmed on a line. Equal messages are one Hit: `count` times, some of their lines in `also`.
 
-    `span`: first and past-last character of the match in the text of the region's line.
-    `fields`: named groups as they stood. `region`: the line with a few neighbours.
+    `span`: start and end of the match in the text of the region's line. `fields`: the texts of the named groups. `region`: the
+    line with a few neighbours.
     """
 
     source: str
@@ -135,22 +133,22 @@ class Hit(Struct, frozen=True):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The lines it stands on, first to last; of very many only the first few and the last."""
+        """Its lines, first to last; of very many only the first few and the last."""
         return (Line(self.line, self.text), *self.also)
 
     @property
     def text(self) -> str:
-        """The line that hit."""
+        """The text of the matched line."""
         return self.region.text
 
 
 class Scan(Struct, frozen=True):
-    """What the scanner found in one source.
+    """The result of scanning one source.
 
-    `regions`: record kind -> the lines around each place where such a record shows. `head` and `tail`: its first and last
-    lines. `totals`: record kind -> how many such places there are, the ones without a region included.
-    `continued`: how many of its first lines (16 MiB) are indented: they go on with the record before them. `sample`: blocks of
-    whole lines with the number of their first one, in order - all of a short source, of a long one both ends and an even sample.
+    `regions`: kind of trigger -> the lines around each match. `head`, `tail`: its first and last lines. `totals`: kind of
+    trigger -> the number of matches, including those without a region. `continued`: how many lines of its first 16 MiB are
+    indented, which means that they continue the record before them. `sample`: blocks of whole lines with the number of their
+    first line, in order: all of a short source, both ends and an even sample of a long one.
     """
 
     source: Source
@@ -166,11 +164,11 @@ class Scan(Struct, frozen=True):
 
 
 class Stamp(Struct, frozen=True):
-    """When, as one line tells it, before any assumption.
+    """The timestamp of one line, without any assumption.
 
-    `wall`: date and time; naive when the line gives no zone; its year (1904) or whole date (1904-01-01) means nothing when
-    `lacks` says so. `mono`: seconds since boot. `resolution_s`: how fine the stamp is. `delta`: seconds since the line before
-    it, where that is all it tells. `zone`: a zone's name that could be several offsets.
+    `wall`: date and time, naive if the line has no zone. `lacks`: its year (1904) or its date (1904-01-01) is only a placeholder.
+    `mono`: seconds since boot. `resolution_s`: the resolution in seconds. `delta`: seconds since the previous line, for formats
+    with nothing else. `zone`: the name of an ambiguous time zone.
     """
 
     wall: datetime | None = None
@@ -182,7 +180,7 @@ class Stamp(Struct, frozen=True):
 
 
 class Prefix(Struct, frozen=True):
-    """The fields of the prefixes of one line, outermost first, and the message behind them."""
+    """The fields of the prefixes of one line, and the message after them. `formats`: of the prefixes, outermost first."""
 
     message: str
     formats: tuple[str, ...] = ()
@@ -195,10 +193,10 @@ class Prefix(Struct, frozen=True):
 
 
 class Proof(Struct, frozen=True):
-    """One line of evidence, as it stood, with its neighbours for a reader.
+    """One line of evidence, unchanged, with its neighbours for a reader.
 
-    `linked_by`: what ties it to the first evidence line of a report, where that stands in another source: `pid 4711`.
-    `matched`: of a long line, the piece that tells it; empty where the line is short enough to be read whole.
+    `linked_by`: what links it to the first evidence line of the report, if that is in another source: `pid 4711`. `matched`: the
+    decisive part of a long line; empty for a short line.
     """
 
     source: str
@@ -215,11 +213,11 @@ class Proof(Struct, frozen=True):
 
 
 class Observation(Struct, frozen=True):
-    """Something that happened, understood: what it speaks for, where it stands, its fields in plain units.
+    """An event that was found in a log: its cause, its lines, its fields in base units.
 
-    `kind`: the signature or record that made it. `stamp`: as the line tells; `time`, `uncertainty_s` and `lane` are given by
-    the correlation (`lane`: the clock it lies on; those of different lanes cannot be ordered). `ends`, `scope`: as the signature
-    states them; empty for what its cause states. What was observed is never rewritten: what is known about it is a Fact.
+    `kind`: the signature or record that made it. `stamp`: the timestamp of its line. `time`, `uncertainty_s` and `lane` are set
+    by the correlation (`lane`: its clock; observations of different lanes cannot be ordered). `ends`, `scope`: of the signature;
+    empty means those of its cause. An Observation is never changed: later findings about it are stored as Facts.
     """
 
     kind: str
@@ -240,32 +238,29 @@ class Observation(Struct, frozen=True):
 
     @property
     def moment(self) -> float | None:
-        """Seconds since 1970, or since boot where nothing else is known: to be compared within one source."""
+        """Seconds since 1970, else since boot. Only comparable within one source."""
         if self.time:
             return self.time.timestamp()
         return self.stamp.mono if self.stamp else None
 
     @property
     def place(self) -> tuple[str, int]:
-        """Where it stands: source and line; unique with `kind`."""
+        """(source, line); unique together with `kind`."""
         return self.source, self.line
 
     @property
     def shown_on(self) -> tuple[int, ...]:
-        """The lines of which each alone shows it: its first one, or every one of equal messages that were folded into one.
-
-        A series is known at its last one.
-        """
+        """The lines each of which shows the event: the first one, all of several equal messages, or the last one of a series."""
         if self.kind.startswith("series/"):
             return (self.last_line,)
         return tuple(p.line for p in (self.proofs if self.count > 1 else self.proofs[:1]))
 
 
 class Link(Struct, frozen=True):
-    """Two events that speak of the same thing, and by what it is known: `pid 4711`, `time, 0.7 s apart`.
+    """Two events about the same thing, and what links them. `by`, for people: `pid 4711`, `time, 0.7 s apart`.
 
-    `kind`: the first word of that for programs: pid, kernel, uuid, pci, step, container, pod_uid, pod, unit, job, cgroup, rank,
-    local_rank, gpu, name or time.
+    `kind`, for programs: pid, kernel, uuid, pci, step, container, pod_uid, pod, unit, job, cgroup, rank, local_rank, gpu, name or
+    time.
     """
 
     first: tuple[str, int]

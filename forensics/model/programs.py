@@ -33,9 +33,9 @@ HABITS = {
 
 
 class Habit(Struct, frozen=True):
-    """A habit of a program that matters where something ended badly: `kept_loss`, `open_figures`, ... (HABITS).
+    """An error-prone pattern or a setting in a program: `kept_loss`, `open_figures` (HABITS), `batch_size`, ...
 
-    `line` of the file, `text`: the line as it stands. `value`: a number that belongs to it, as the size of a shuffle buffer.
+    `line`, `text`: the line of the file. `value`: its number, such as the size of a shuffle buffer.
     """
 
     kind: str
@@ -46,12 +46,12 @@ class Habit(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """`train.py:14`."""
+        """File name and line: `train.py:14`."""
         return f"{self.source.rsplit('/', 1)[-1]}:{self.line}"
 
 
 class Guarded(Struct, frozen=True):
-    """The lines of a program that hold a lock: `with lock:` stands on `first`, the last line of its block is `last`."""
+    """The lines of a program that hold a lock: `first` has `with lock:`, `last` is the last line of its block."""
 
     lock: str
     function: str
@@ -60,8 +60,8 @@ class Guarded(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True):
-    """One program or configuration: `settings` by name (`batch_size`) with the lines that set them, its habits, the frameworks
-    that it imports with the line of the import, and the lines of it that hold a lock."""
+    """One program or configuration file: its settings (`batch_size`), its habits, the frameworks that it imports with the line of
+    the import, and its lines that hold a lock."""
 
     name: str
     settings: tuple[Habit, ...] = ()
@@ -71,8 +71,9 @@ class Program(Struct, frozen=True):
 
 
 class LockHolder(Struct, frozen=True):
-    """A thread of a dump that holds a lock for which another one waits: `place` is where it stands, `waits_for` the lock that it
-    wants itself, or empty. `threads`: what each of them holds and waits for, in words. `circle`: each waits for the other."""
+    """A thread in a dump that holds a lock for which another thread waits. `place`: file and line at which it is. `waits_for`:
+    the lock that it waits for itself, or empty. `threads`: what each thread holds and waits for, in words. `circle`: a
+    deadlock, each waits for the other."""
 
     lock: str
     place: str
@@ -95,10 +96,10 @@ class Layer(Struct, frozen=True):
 
 
 class Architecture(Struct, frozen=True):
-    """A model as a summary of Keras or torchinfo prints it. `batch`: that of the shapes, None where they are of any batch.
+    """A model, as a summary of Keras or torchinfo prints it. `batch`: the batch size in its shapes, None for any.
 
-    `weighted_outputs`: numbers that all layers with parameters make of one sample, those that no row shows included (torchinfo's
-    `Forward/backward pass size`); 0 where unknown. `input_bytes`: of one input sample; 0 where unknown.
+    `weighted_outputs`: how many numbers all layers with parameters output for one sample, including layers without a row
+    (torchinfo's `Forward/backward pass size`); 0 if unknown. `input_bytes`: of one input sample; 0 if unknown.
     """
 
     source: str
@@ -112,12 +113,12 @@ class Architecture(Struct, frozen=True):
 
 
 class JobContext(Struct, frozen=True):
-    """Where and how the job ran, as far as the logs and the files beside them tell.
+    """Where and how the job ran, from the logs and the files given with them.
 
-    `signs`: framework, scheduler, container and so on; `settings`: versions and devices; `run`: batch size and the like that the
-    logs print; `programs`: what lies beside them; `architecture`: the model, where a summary of it was printed.
-    `last_reading`: of a run that reported its loss many times, where it last did. `profiled`: the line of a program to which a
-    memory profile gives most. `lock_holder`: of a run that hangs, who holds the lock, where a dump and the program show it.
+    `signs`: framework, scheduler, container and so on. `settings`: versions and devices. `run`: batch size and other settings
+    that the logs print. `programs`: the given programs. `architecture`: the model, if a summary of it was printed.
+    `last_reading`: the last report of the loss, if there were many. `profiled`: the line of a program with the most memory in a
+    profile. `lock_holder`: the thread that holds the lock in a run that hangs, if a dump and the program show it.
     """
 
     signs: tuple[Setting, ...] = ()

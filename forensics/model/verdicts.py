@@ -1,10 +1,10 @@
-"""What the decision is made of: Entity, Lane, Attempt, Outcome, Fact, Candidate, Adjustment, Diagnosis.
+"""The values of the decision: Entity, Lane, Attempt, Outcome, Fact, Candidate, Adjustment, Diagnosis.
 
     Observation -> Lane of an Entity -> Attempt -> Outcome        did it end badly?
     Observation -> Ownership                                      whose is it?
     Candidate -> Adjustment, ... -> Diagnosis                     which cause is the root?
 
-Facts are only ever added. What was observed stays; so does evidence that is not believed, with the reason.
+Facts are only added. Observations are never changed or removed; rejected evidence stays, with the reason.
 """
 
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ Owner = Literal["mine", "others", "unknown"]
 
 
 class Entity(Struct, frozen=True):
-    """What writes lines, or what lines are about: `Entity("unit", "sshd")`, `Entity("rank", "3")`, `Entity("job", "4711")`."""
+    """The writer or the subject of lines: `Entity("unit", "sshd")`, `Entity("rank", "3")`, `Entity("job", "4711")`."""
 
     kind: EntityKind
     name: str
 
     def __str__(self) -> str:
-        """`rank 3`."""
+        """Kind and name: `rank 3`."""
         return f"{self.kind} {self.name}".strip()
 
 
@@ -41,14 +41,14 @@ class Attempt(Struct, frozen=True):
 
 
 class LaneDigest(Struct, frozen=True):
-    """How a lane ends, in numbers of lines. Distances count from the end; -1 stands for what does not occur.
+    """How a lane ends, in numbers of lines. Distances count from the end; -1 means that there is no such line.
 
     `trouble`, `traceback`, `good`, `bad_end`, `run_failed`, `progress`, `start`, `frame`: distance of the last line of that class
-    (outcome/line_classes.py). `*_count`: lines of the class. `again_after_*`: lines behind the last one whose form occurred
-    before it, too. `*_repeats`: lines of the same form as the last one. `attempts_behind_*`: attempts that began behind it.
-    `traceback_in_record`, `trouble_in_record`: 1 where the last one belongs to a logger's record, with a time or level, else 0.
+    (outcome/line_classes.py). `*_count`: lines of the class. `again_after_*`: lines after the last one whose template also occurs
+    before it. `*_repeats`: lines with the template of the last one. `attempts_behind_*`: attempts that began after it.
+    `traceback_in_record`, `trouble_in_record`: 1 if the last one is part of a logger's record, with a time or level, else 0.
     `records_at_end`: share of such records among the last ten lines. `ends_with`: for the last 1, 3, 10 and 50 lines, the shares
-    of trouble, good ends, progress and bad ends. `looked_at`: lines of the sample that these numbers were counted on.
+    of trouble, good ends, progress and bad ends. `looked_at`: the number of lines in the sample that was counted.
     """
 
     lines: int
@@ -82,12 +82,12 @@ class LaneDigest(Struct, frozen=True):
 
 
 class Aftermath(Struct, frozen=True):
-    """What follows one observation in its own lane, in numbers of lines, and what stands next to it.
+    """What follows one observation in its own lane, in numbers of lines, and what is next to it.
 
-    `behind`: lines behind it. `again`: those of a form that occurred before it, too, and without an error word. `progress`,
-    `good`, `trouble`: those of that class. `starts`: attempts that began behind it. `handled`: its line, or a line next to it,
-    says that the program continues. `mild`: the level of its own record is a warning or lower. `again_line`, `good_line`,
-    `handled_line`: the line that shows it, 0 for none.
+    `behind`: lines after it. `again`: those whose template also occurs before it, without a word of failure. `progress`, `good`,
+    `trouble`: those of that class. `starts`: attempts that began after it. `handled`: its line, or a line next to it, says that
+    the program continues. `mild`: the level of its own record is a warning or lower. `again_line`, `good_line`, `handled_line`:
+    the line that shows it, 0 for none.
     """
 
     behind: int
@@ -106,9 +106,9 @@ class Aftermath(Struct, frozen=True):
 class Lane(Struct, frozen=True):
     """The ordered lines of one entity in one source.
 
-    `attempts`: in order, one at least. `digest`: how it ends. `trouble_lines`: its last lines of trouble, without those that say
+    `attempts`: in order, one or more. `digest`: how it ends. `trouble_lines`: its last lines of trouble, without those that say
     that the program continues. `last_lines`: its last lines that are not blank. `good_lines`: its last lines of a good end.
-    `aftermath`: of each observation in it, by line and kind. `superseded`: its launcher began a further attempt behind the last
+    `aftermath`: of each observation in it, by (line, kind). `superseded`: its launcher began another attempt after the last
     line of this lane.
     """
 
@@ -125,7 +125,7 @@ class Lane(Struct, frozen=True):
 
 
 class Fact(Struct, frozen=True):
-    """A fact about an observation; None where it is not known. `line` of `source` shows it, 0 for none."""
+    """A fact about an observation; `value` is None if it is unknown. `line` of `source` shows it, 0 for none."""
 
     name: str
     value: bool | None
@@ -136,7 +136,7 @@ class Fact(Struct, frozen=True):
 class OwnedObservation(Struct, frozen=True):
     """One observation with its owner and the link that shows it: `pid 4711`, `the same log`, `time, 2.4 s earlier`.
 
-    `seconds_before`: from it to the end that it would explain; None where a time is unknown, negative where it is later.
+    `seconds_before`: from it to the end that it would explain; None if a time is unknown, negative if it is later.
     """
 
     observation: Observation

@@ -1,4 +1,4 @@
-"""Train and measure: labelled incidents -> weights of the classifier, and numbers that say how often it is right.
+"""Training and evaluation: learn the weights of the classifier from labelled incidents, and measure how often it is right.
 
-Nothing here is needed for a report. scikit-learn, scipy, pandas and matplotlib are imported by the functions that use them.
+An analysis needs nothing of this. scikit-learn, scipy, pandas and matplotlib are imported by the functions that use them.
 """

@@ -1,4 +1,4 @@
-"""Labelled incidents of people to Cases: what the pipeline found in them, and what was right.
+"""Read labelled incidents as Cases: what the pipeline found in them, and the labels.
 
 {"id": "c1", "primary": "host_memory.oom_cgroup", "accept": ["process.worker_died"], "source": "ticket 17", "hard": false}
 """
@@ -23,11 +23,11 @@ from forensics.outcome.line_classes import TROUBLE
 
 MAX_OTHER_LINES = 300  # of a log, to learn from
 MIN_QUOTED_CHARS = 6  # of a line that is quoted in part
-FAILED = "?"  # stands for the cause of a case of which only the outcome is labelled
+FAILED = "?"  # the label of a case that failed with an unknown cause
 
 
 class LineExample(Struct, frozen=True):
-    """A line of a failed log, as outcome/deciding_lines.py sees it. `decides`: is it among those that people marked?"""
+    """A line of a failed log with the features of outcome/deciding_lines.py. `decides`: did a reader mark it as decisive?"""
 
     words: tuple[int, ...]
     structure: tuple[float, ...]
@@ -35,9 +35,11 @@ class LineExample(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """`right`: the labelled cause and others that are accepted, the labelled one first; FAILED alone where only the outcome is
-    known. `source`: where it is from; cases of one source never stand on both sides of a split. `corpus`, `kind`: of what sort it
-    is. `evidence`: texts of the labelled lines. `lines`: some of its lines, where one is labelled.
+    """A labelled incident.
+
+    `right`: the labelled cause, then others that are accepted; only FAILED if just the outcome is labelled. `source`: its origin,
+    a repository or thread; cases of one origin are never on both sides of a split. `corpus`, `kind`: its groups in a table of
+    results. `evidence`: texts of the labelled lines. `lines`: a sample of its lines, if one of them is labelled.
     """
 
     id: str
@@ -57,15 +59,15 @@ class Case(Struct, frozen=True):
 
     @property
     def healthy(self) -> bool:
-        """Is nothing wrong in it?"""
+        """Is it labelled as healthy?"""
         return self.right[0] == HEALTHY
 
 
 def read_corpora(folders: Iterable[Path], knowledge: Database) -> list[Case]:
-    """The cases of all `folders`; raises UsageError for one that is no corpus, or whose labels cannot be read.
+    """The cases of all `folders`. Raises UsageError for a folder that is not a corpus, or whose labels cannot be read.
 
-    A corpus holds `labels.jsonl` (id, primary; accept, source, hard where known) and a folder for each id, or a folder for each
-    case with an `expected.yaml` (cause; accept) in it.
+    A corpus is a folder with `labels.jsonl` (id, primary; optional: accept, source, hard) and a sub-folder for each id, or a
+    folder with a sub-folder for each case that has an `expected.yaml` (cause; optional: accept).
     """
     cases: list[Case] = []
     for folder in folders:
@@ -121,7 +123,7 @@ def _expected(folder: Path, knowledge: Database) -> Iterator[Case]:
 
 
 def _origin(source: str) -> str:
-    """The repository or thread of a source: `owner/name` of a path in one, the whole of anything else."""
+    """The repository or thread of a source: `owner/name` of a path in a repository, else the whole text."""
     plain = source.split()[0] if source.split() else source
     parts = plain.split("/")
     return "/".join(parts[:2]) if len(parts) > 2 and "://" not in plain else source
@@ -135,7 +137,7 @@ def _known(right: tuple[str, ...], knowledge: Database, where: str) -> tuple[str
 
 
 def decision_input_of(paths: list[Path], knowledge: Database) -> DecisionInput:
-    """What the pipeline decides about when it is given `paths`."""
+    """The input of the decision that the pipeline makes from `paths`."""
     return _question(_examined(paths, knowledge), knowledge)
 
 
@@ -152,7 +154,7 @@ def _question(seen: pipeline.PlacedCase, knowledge: Database) -> DecisionInput:
 
 
 def _line_examples(seen: pipeline.PlacedCase, evidence: Sequence[str], knowledge: Database) -> tuple[LineExample, ...]:
-    """The labelled lines, and of the others those with words of trouble and the rest, of each an even MAX_OTHER_LINES."""
+    """The labelled lines, and even samples (MAX_OTHER_LINES each) of the other lines with and without words of trouble."""
     lines = candidate_lines([a.scan for a in seen.analyses], line_classes(knowledge))
     wanted = {id(line) for line in lines if is_labelled(line.text, evidence)}
     if not wanted:
@@ -168,13 +170,13 @@ def _even(lines: list[CandidateLine]) -> list[CandidateLine]:
 
 
 def is_labelled(text: str, evidence: Sequence[str]) -> bool:
-    """Is it one of the lines that `evidence` quotes, wholly or in part?"""
+    """Does `evidence` quote this line, completely or in part?"""
     text = text.strip()
     return any(quoted in text or (len(text) >= MIN_QUOTED_CHARS and text in quoted) for quoted in evidence)
 
 
 def without_signatures(case: Case, unknown: Callable[[Observation], bool]) -> Case:
-    """`case` as if no signature knew the observations that are `unknown`; their lines no longer count as evidence."""
+    """`case` without the observations for which `unknown` is true, as if no signature matched them."""
     asked = case.question
     kept = [o for o in asked.owned if not unknown(o.observation)]
     return replace(case, question=DecisionInput(kept, asked.lanes, asked.machine, asked.host_log, asked.end))

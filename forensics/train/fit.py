@@ -1,4 +1,4 @@
-"""Cases -> a Model, and for each case what a Model says that never saw its origin.
+"""Train a Model from cases, and cross-validate: for each case, a Model that was trained without the cases of its origin.
 
 forensics train incidents sample_logs -o my.weights
 """
@@ -22,40 +22,41 @@ from forensics.train.rates import count_firings
 from forensics.train.weights import RankingExample
 
 FOLD_COUNT = 5
-# The weight of a copy whose own cause no signature knew, beside 1 for the case as it is: what is new is met more rarely.
+# Each case is also used once without the signatures of its cause, to train for unknown messages. Those are rarer: such a copy has
+# this weight, the case itself 1.
 UNFAMILIAR = 0.05
 
 
 def train(
     cases: Sequence[Case], knowledge: Database, folds: int = FOLD_COUNT, emphasis: Mapping[str, float] | None = None
 ) -> Model:
-    """The Model of all `cases` and the signatures' examples.
+    """A Model, trained on all `cases` and on the signatures' examples.
 
-    The ranker's weights are learned from what a text model says that never saw the case's origin, the outcome's calibration from
-    trees that did not, and both from rates without that origin: what they say of cases they have learned from is too
-    good. Raises UsageError for fewer origins than `folds`, or cases of one cause only.
+    The ranker's weights and the outcome's calibration are trained on out-of-fold predictions: of text models and trees that were
+    trained without the case's origin, with rates without that origin. Predictions on training cases would be too good.
+    `emphasis`: see outcome_fit.case_weights. Raises UsageError for fewer origins than `folds`, or cases of only one cause.
     """
     fold = folds_of(cases, folds)
     rates = rates_without(cases)
     bad, weight = [not c.healthy for c in cases], outcome_fit.case_weights(cases, emphasis)
     words = [c.question.ending_rows(knowledge) for c in cases]
-    rows = outcome_fit.outcome_matrix(cases, rates, _blind_endings(words, bad, weight, fold), knowledge)
-    blind_trees = _blind_trees(rows, bad, weight, fold)
-    raw = [blind_trees[f].raw(row) for f, row in zip(fold, rows.tolist(), strict=True)]
+    rows = outcome_fit.outcome_matrix(cases, rates, _out_of_fold_endings(words, bad, weight, fold), knowledge)
+    fold_trees = _out_of_fold_trees(rows, bad, weight, fold)
+    raw = [fold_trees[f].raw(row) for f, row in zip(fold, rows.tolist(), strict=True)]
     outcome = outcome_fit.calibrate(outcome_fit.fit_trees(rows, bad, weight), raw, bad, weight)
     ending = outcome_fit.fit_ending(words, bad, weight)
     outcome = outcome_fit.with_terminal_minimum(outcome, cases, weight, knowledge)
     failed = [i for i, c in enumerate(cases) if c.right[0] != HEALTHY and c.cause_known]
-    named, theirs, shares = [cases[i] for i in failed], [rates[i] for i in failed], [weight[i] for i in failed]
+    named, own_rates, shares = [cases[i] for i in failed], [rates[i] for i in failed], [weight[i] for i in failed]
     examples = text.signature_examples()
-    blind = text_models(named, examples, folds_of(named, folds))
+    fold_models = text_models(named, examples, folds_of(named, folds))
     made = text.fit_text_model([*map(text.document_of, named), *examples])
-    values = weights.fit_ranker(ranking_examples(named, blind, theirs, shares, knowledge))
+    values = weights.fit_ranker(ranking_examples(named, fold_models, own_rates, shares, knowledge))
     return replace(made, values=values, outcome=outcome, ending=ending, lines=fit_lines(cases))
 
 
 def rates_without(cases: Sequence[Case]) -> list[Rates]:
-    """For each case the signatures' rates without the cases of its own origin."""
+    """For each case, the signatures' rates computed without the cases of its origin."""
     found = count_firings(cases, outcome_fit.case_weights(cases))
     whole = found.rates()
     by_origin = {origin: found.without(origin, whole) for origin in {c.source for c in cases}}
@@ -65,7 +66,7 @@ def rates_without(cases: Sequence[Case]) -> list[Rates]:
 def cross_validated(
     cases: Sequence[Case], knowledge: Database, folds: int = FOLD_COUNT, emphasis: Mapping[str, float] | None = None
 ) -> list[Model]:
-    """For each case, a Model that learned from no case of its origin: not its end, its words, nor the features' weights."""
+    """For each case, a Model all parts of which were trained without the cases of its origin."""
     fold = folds_of(cases, folds)
     made: dict[int, Model] = {}
     for number in sorted(set(fold)):
@@ -73,7 +74,8 @@ def cross_validated(
     return [made[f] for f in fold]
 
 
-def _blind_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float], fold: Sequence[int]) -> dict[int, Trees]:
+def _out_of_fold_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float], fold: Sequence[int]) -> dict[int, Trees]:
+    """Fold -> trees that were trained without it."""
     made: dict[int, Trees] = {}
     for number in set(fold):
         kept = [i for i, f in enumerate(fold) if f != number]
@@ -81,10 +83,10 @@ def _blind_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float], fold: 
     return made
 
 
-def _blind_endings(
+def _out_of_fold_endings(
     words: Sequence[Sequence[int]], bad: Sequence[bool], weight: Sequence[float], fold: Sequence[int]
 ) -> list[EndingModel]:
-    """For each case, what was learned of endings without those of its origin."""
+    """For each case, a model of the words at the end that was trained without the cases of its origin."""
     made: dict[int, EndingModel] = {}
     for number in set(fold):
         kept = [i for i, f in enumerate(fold) if f != number]
@@ -93,7 +95,7 @@ def _blind_endings(
 
 
 def text_models(cases: Sequence[Case], known: Sequence[text.Document], fold: Sequence[int]) -> list[Model]:
-    """For each case, a text model that learned from no case of its origin."""
+    """For each case, a text model that was trained without the cases of its origin."""
     documents = [text.document_of(c) for c in cases]
     made = {n: text.fit_text_model([*(d for d, f in zip(documents, fold, strict=True) if f != n), *known]) for n in set(fold)}
     return [made[n] for n in fold]
@@ -118,13 +120,12 @@ def folds_of(cases: Sequence[Case], folds: int) -> list[int]:
 def ranking_examples(
     cases: Sequence[Case], models: Sequence[Model], rates: Sequence[Rates], weight: Sequence[float], knowledge: Database
 ) -> list[RankingExample]:
-    """Each case as it is, with its weight, and a copy whose own cause no signature knew."""
+    """Two examples of each case: with all its observations, and without those of its labelled cause."""
     made: list[RankingExample] = []
-    for case, model, theirs, share in zip(cases, models, rates, weight, strict=True):
-        made.append(RankingExample(candidate_features(case, model, theirs, knowledge), case.right, share))
-        made.append(
-            RankingExample(candidate_features(without_its_cause(case), model, theirs, knowledge), case.right, UNFAMILIAR * share)
-        )
+    for case, model, own_rates, share in zip(cases, models, rates, weight, strict=True):
+        unknown = without_its_cause(case)
+        made.append(RankingExample(candidate_features(case, model, own_rates, knowledge), case.right, share))
+        made.append(RankingExample(candidate_features(unknown, model, own_rates, knowledge), case.right, UNFAMILIAR * share))
     return made
 
 

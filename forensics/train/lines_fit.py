@@ -1,7 +1,7 @@
-"""Marked lines of failed logs to LineWeights: scikit-learn learns, plain numbers are kept.
+"""Train LineWeights from marked lines of failed logs, by logistic regression. Only numbers are stored.
 
-Of each log the marked lines together weigh one, and each other line OTHER_LINE_WEIGHT; all logs of one origin weigh as much as
-the square root of their number.
+The marked lines of a log together have the weight 1, each other line has OTHER_LINE_WEIGHT. The logs of one origin together have
+the weight of the square root of their number.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ OTHER_LINE_WEIGHT = 0.05
 
 
 def fit_lines(cases: Sequence[Case]) -> LineWeights:
-    """What the lines of `cases` tell, of those that have marked ones; nothing learned where none has."""
+    """The weights, trained on the cases with marked lines; UNTRAINED_LINE_WEIGHTS if there are none."""
     import numpy as np
     from scipy.sparse import csr_matrix, hstack
     from sklearn.linear_model import LogisticRegression

@@ -1,4 +1,4 @@
-"""Answers beside labels -> numbers: how often it alarms on healthy logs, names the right cause, and says how sure it is.
+"""Compare predictions with labels: false alarms on healthy logs, right causes, calibration of the probabilities.
 
 corpus    healthy  alarm  crash  >=0.8   failed  missed   top1   top3   hard  evidence    ece  brier  sure and wrong
 failed         10      2      0      0      122       3  0.885  0.951  0.825     0.970  0.041  0.102               1
@@ -39,7 +39,7 @@ TITLES = (
 
 
 class Prediction(Struct, frozen=True):
-    """What was said of a case: causes with their probabilities, most probable first. `evidence`: the first cause's lines."""
+    """The prediction for a case. `said`: causes with probabilities, most probable first. `evidence`: lines of the first cause."""
 
     case: Case
     said: tuple[tuple[str, float], ...]
@@ -49,40 +49,40 @@ class Prediction(Struct, frozen=True):
 
     @property
     def first(self) -> str:
-        """The cause that is named."""
+        """The most probable cause."""
         return self.said[0][0]
 
     @property
     def probability(self) -> float:
-        """Its probability."""
+        """The probability of the first cause."""
         return self.said[0][1]
 
     @property
     def hit(self) -> bool:
-        """Is the first cause right? Where only the outcome is labelled: is it an alarm?"""
+        """Is the first cause right? If only the outcome is labelled: is it another cause than `none.healthy`?"""
         return self.first in self.case.right if self.case.cause_known else self.first != HEALTHY
 
     @property
     def shows(self) -> bool | None:
-        """Is a labelled line among the evidence of a right answer? None where no line is labelled, or the answer is wrong."""
+        """Has the evidence of a right answer a labelled line? None if no line is labelled, or the answer is wrong."""
         wanted = self.case.evidence
         if not wanted or not self.hit:
             return None
         return any(w in t or (t.strip() and t.strip() in w) for w in wanted for t in self.evidence)
 
-    def among(self, most: int) -> bool:
-        """Is one of the first `most` right?"""
-        return any(cause in self.case.right for cause, _ in self.said[:most])
+    def among(self, count: int) -> bool:
+        """Is one of the first `count` causes right?"""
+        return any(cause in self.case.right for cause, _ in self.said[:count])
 
 
 class Measures(Struct, frozen=True):
-    """`alarms`, `crashes`, `loud`: of the `healthy` cases those not called so, called a crash, and called so with
-    LOUD_PROBABILITY or more.
+    """The results on some cases.
 
-    `missed`: of the `failed` cases those called healthy. `top1`, `top3`, `hard`: shares of the failed cases whose cause is
-    labelled. `evidence`: share of right answers with labelled lines that show one. `ece`: mean distance of probability and share
-    of right answers over BINS bins; `brier`: mean square of probability minus 1 or 0; both over all cases. `sure_and_wrong`:
-    wrong answers of SURE_PROBABILITY or more.
+    `alarms`: healthy cases with another answer than healthy. `crashes`: healthy cases with the verdict crash. `loud`: alarms with
+    LOUD_PROBABILITY or more. `missed`: failed cases with the answer healthy. `top1`, `top3`, `hard`: share of the failed cases
+    with a labelled cause whose first cause is right, one of whose first three is, and the first of hard cases. `evidence`:
+    share of right answers with labelled lines whose evidence has one. `ece`: expected calibration error over BINS bins.
+    `brier`: Brier score. `sure_and_wrong`: wrong answers with SURE_PROBABILITY or more.
     """
 
     healthy: int
@@ -106,7 +106,7 @@ class Measures(Struct, frozen=True):
 
 
 def predict(case: Case, model: Model, precedence: Precedence, knowledge: Database, rates: Rates | None = None) -> Prediction:
-    """The Prediction for a case. `rates`: instead of the database's, without the cases of the same origin."""
+    """The Prediction for a case. `rates`: used instead of those of the database, to leave out the cases of the same origin."""
     found = decide(case.question, knowledge, model, precedence, rates)
     first = found.candidates[0]
     lines = tuple(p.text for o in first.owned for p in o.observation.proofs) or tuple(text for _, _, text in found.outcome.lines)
@@ -114,7 +114,7 @@ def predict(case: Case, model: Model, precedence: Precedence, knowledge: Databas
 
 
 def measure_predictions(answers: Sequence[Prediction]) -> Measures:
-    """The numbers of `answers`, one at least."""
+    """The results of `answers`, which has one or more."""
     healthy = [a for a in answers if a.case.healthy]
     failed = [a for a in answers if not a.case.healthy]
     named = [a for a in failed if a.case.cause_known]
@@ -139,7 +139,7 @@ def measure_predictions(answers: Sequence[Prediction]) -> Measures:
 
 
 def measures_table(answers: Sequence[Prediction]) -> str:
-    """A row for each corpus, for each kind of log in it where there are several, and for all."""
+    """A table with a row for each corpus, for each kind of log in it if there are several, and for all."""
     rows = [f"{'':28s}" + " ".join(f"{t:>8.8s}" for t in TITLES)]
     by_corpus: dict[str, list[Prediction]] = defaultdict(list)
     for a in answers:
@@ -158,7 +158,7 @@ def measures_table(answers: Sequence[Prediction]) -> str:
 
 
 def misses_text(answers: Sequence[Prediction]) -> str:
-    """Each wrong answer with how it was taken to end and the greatest contributions to its first cause and the right one."""
+    """Each wrong answer with its predicted outcome, and the largest contributions to its first cause and to the right one."""
     rows: list[str] = []
     for a in answers:
         if a.hit or a.diagnosis is None:
@@ -177,7 +177,7 @@ def _share(answers: Sequence[Prediction], holds: Callable[[Prediction], bool]) -
 
 
 def reliability_bins(answers: Sequence[Prediction]) -> list[tuple[int, float, float]]:
-    """Of each bin of probability that is not empty: answers in it, their mean probability, and the share that is right."""
+    """(number of answers, their mean probability, the share that is right) of each bin of probability that is not empty."""
     bins: dict[int, list[Prediction]] = defaultdict(list)
     for answer in answers:
         bins[min(BINS - 1, int(answer.probability * BINS))].append(answer)
@@ -185,8 +185,7 @@ def reliability_bins(answers: Sequence[Prediction]) -> list[tuple[int, float, fl
 
 
 def by_cause(answers: Sequence[Prediction]) -> Mapping[str, tuple[int, float, float]]:
-    """Cause -> cases of it, precision, recall. An accepted answer counts as the cause it was labelled with; NaN where the
-    cause was never named, or never happened."""
+    """Cause -> (number of cases, precision, recall). An accepted answer counts as the labelled cause. NaN if undefined."""
     named = [(a.case.right[0] if a.hit else a.first, a.case.right[0]) for a in answers]
     found: dict[str, tuple[int, float, float]] = {}
     for cause in sorted({c for pair in named for c in pair}):

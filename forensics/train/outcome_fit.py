@@ -1,7 +1,7 @@
-"""Cases to the trees that say whether a subject ended badly: scikit-learn learns, plain numbers are kept.
+"""Train the trees that predict whether a subject ended badly, with scikit-learn. Only numbers are stored.
 
-Weights: all cases of one origin together weigh as much as LARGEST_ORIGIN cases at most, so that a repository with a thousand logs
-of one program does not decide. The calibration is fitted on what trees say that never saw a case's origin.
+All cases of one origin together weigh at most as much as LARGEST_ORIGIN cases, so that a repository with a thousand logs of one
+program does not dominate. The calibration is fitted on out-of-fold predictions.
 """
 
 from array import array
@@ -32,34 +32,33 @@ ENDING_STRENGTH = 30.0  # scikit-learn's C, the inverse of the penalty: the word
 
 
 def case_weights(cases: Sequence[Case], emphasis: Mapping[str, float] | None = None) -> list[float]:
-    """The weight of each case. `emphasis`: a factor for corpora by name, for those that people read and labelled."""
+    """The weight of each case. `emphasis`: factors for corpora by name, to count carefully labelled ones more."""
     counts, factor = Counter(c.source for c in cases), emphasis or {}
     return [min(1.0, LARGEST_ORIGIN / counts[c.source]) * factor.get(c.corpus, 1.0) for c in cases]
 
 
-def share_log_odds(cases: Sequence[Case], share_weights: Sequence[bool], weight: Sequence[float]) -> float:
-    """Log odds that a case of which it is `share_weights` ended badly, one case of each kind added."""
-    bad = sum(w for c, w, t in zip(cases, weight, share_weights, strict=True) if t and not c.healthy)
-    good = sum(w for c, w, t in zip(cases, weight, share_weights, strict=True) if t and c.healthy)
+def share_log_odds(cases: Sequence[Case], selected: Sequence[bool], weight: Sequence[float]) -> float:
+    """Log odds that a `selected` case ended badly, with one case of each kind added (Laplace smoothing)."""
+    bad = sum(w for c, w, s in zip(cases, weight, selected, strict=True) if s and not c.healthy)
+    good = sum(w for c, w, s in zip(cases, weight, selected, strict=True) if s and c.healthy)
     return log((bad + 1) / (good + 1))
 
 
 def with_terminal_minimum(trees: Trees, cases: Sequence[Case], weight: Sequence[float], knowledge: Database) -> Trees:
-    """`trees` with the least that is said of what is terminal by nature, as measured."""
+    """`trees` with the measured minimum of the log odds for cases with an observation that is terminal by nature."""
     terminal = [is_terminal_by_nature(c.question.owned, c.question.lanes, c.question.machine, knowledge) for c in cases]
     return replace(trees, terminal=share_log_odds(cases, terminal, weight))
 
 
 def outcome_matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[EndingModel], knowledge: Database) -> Any:
-    """The features [cases, OUTCOME_FEATURES] as an array. `rates`, `endings`: for each case, those that were
-    learned without its own origin."""
+    """The features as an array [cases, OUTCOME_FEATURES]. `rates`, `endings`: for each case, those without its origin."""
     import numpy as np
 
     return np.array([c.question.features_of_outcome(knowledge, e, r) for c, e, r in zip(cases, endings, rates, strict=True)])
 
 
 def fit_ending(rows: Sequence[Sequence[int]], bad: Sequence[bool], weight: Sequence[float]) -> EndingModel:
-    """What `rows` of words, of each case those it ends with, say of its end."""
+    """A model that predicts a bad end from the last words of a case. `rows`: of each case, the numbers of its words."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
@@ -70,7 +69,7 @@ def fit_ending(rows: Sequence[Sequence[int]], bad: Sequence[bool], weight: Seque
 
 
 def words_matrix(rows: Sequence[Sequence[int]], width: int) -> Any:
-    """[cases, width], each row of length 1, sparse."""
+    """A sparse matrix [cases, width] of words, each row normalised to length 1."""
     import numpy as np
     from scipy.sparse import csr_matrix
 
@@ -80,7 +79,7 @@ def words_matrix(rows: Sequence[Sequence[int]], width: int) -> Any:
 
 
 def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:
-    """Trees without calibration: boosted ones, in which each split chooses among other features, and random ones."""
+    """Trees without calibration: gradient boosting with a random subset of the features at each split, and extra trees."""
     import numpy as np
     from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 
@@ -119,7 +118,7 @@ _Node = tuple[int, float, int, int]
 
 
 def _of_boosted(tree: Any, scale: float) -> list[_Node]:
-    """One grown tree: an array with a row for each node. Its values hold the learning rate already."""
+    """The nodes of one boosted tree. Its values already include the learning rate."""
     return [
         (LEAF, float(n["value"]) * scale, 0, 0)
         if n["is_leaf"]
@@ -138,7 +137,7 @@ def _of_random(tree: Any, bad_class: int) -> list[_Node]:
 
 
 def forest_of_trees(trees: Sequence[Sequence[_Node]]) -> Forest:
-    """The nodes of `trees`, depth-first, their numbers as they are stored."""
+    """The nodes of `trees` in depth-first order, with numbers in the stored precision."""
     roots: list[int] = []
     features: list[int] = []
     rights: list[int] = []
@@ -162,8 +161,8 @@ def forest_of_trees(trees: Sequence[Sequence[_Node]]) -> Forest:
 
 
 def calibrate(trees: Trees, raw: Sequence[float], bad: Sequence[bool], weight: Sequence[float]) -> Trees:
-    """`trees` with slope and shift by which `raw`, from trees that did not learn from the case, becomes true log odds (Platt's
-    logistic calibration)."""
+    """`trees` with slope and shift that convert raw log odds to calibrated ones (Platt scaling). `raw`: out-of-fold
+    predictions."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 

@@ -1,4 +1,4 @@
-"""Answers beside labels -> two pictures: which cause is taken for which, and whether a probability means what it says."""
+"""Two pictures of predictions and labels: the confusion matrix, and the reliability curve of the probabilities."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ DPI = 110
 
 
 def confusion_matrix(answers: Sequence[Prediction], path: Path) -> None:
-    """The confusion matrix of labelled against named causes; an accepted answer counts as the cause it was labelled with."""
+    """The confusion matrix of labelled against predicted causes; an accepted answer counts as the labelled cause."""
     from matplotlib.figure import Figure
 
     pairs = [(a.case.right[0], a.case.right[0] if a.hit else a.first) for a in answers]
@@ -39,7 +39,7 @@ def reliability_rows(answers: Sequence[Prediction]) -> tuple[list[float], list[f
 
 
 def reliability_curve(named: Mapping[str, Sequence[Prediction]], path: Path) -> None:
-    """How often answers of a probability are right, for each of `named`; a true probability lies on the diagonal."""
+    """The share of right answers by predicted probability, a curve for each of `named`; a calibrated one is on the diagonal."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5, 5), dpi=DPI, layout="constrained")

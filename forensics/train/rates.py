@@ -1,6 +1,6 @@
-"""Labelled cases -> how often each signature fired where nothing ended badly, by its own cause, and by another: rates.csv.
+"""Count how often each signature fired in healthy cases, in cases of its own cause, and in cases of another cause: rates.csv.
 
-A case counts with the weight of its origin. What is learned on top of the rates must not see a case's own part in them:
+A case counts with the weight of its origin. Models that use the rates must not be trained with a case's own part in them:
 `without` leaves out the cases of one origin.
 """
 
@@ -17,7 +17,7 @@ Counts = list[float]  # healthy, own, other
 
 
 class FiringCounts(Struct):
-    """`by_origin`: origin -> signature -> counts. `total`: of all origins. `weights`: of each signature."""
+    """`by_origin`: origin -> signature -> counts. `total`: the sum over all origins. `weights`: signature -> its weight."""
 
     by_origin: dict[str, dict[str, Counts]]
     total: dict[str, Counts]
@@ -36,7 +36,7 @@ class FiringCounts(Struct):
         return {**rates, **changed}
 
     def csv(self) -> str:
-        """The file."""
+        """The text of the CSV file."""
         return rates_csv((k, c[0], c[1], c[2], smoothed_rate(self.weights[k], *c)) for k, c in self.total.items())
 
 
@@ -45,7 +45,7 @@ def _pair(rate: Rate) -> tuple[float, float]:
 
 
 def count_firings(cases: Sequence[Case], weight: Sequence[float]) -> FiringCounts:
-    """In which of `cases`, each of its `weight`, each signature and record fired for the subject."""
+    """Count in which of `cases` each signature and record fired for the subject. `weight`: of each case."""
     by_origin: dict[str, dict[str, Counts]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0, 0.0]))
     weights: dict[str, str] = {}
     for case, share in zip(cases, weight, strict=True):
@@ -56,7 +56,7 @@ def count_firings(cases: Sequence[Case], weight: Sequence[float]) -> FiringCount
                 weights.setdefault(o.observation.kind, o.observation.weight)
         for kind, cause in seen.items():
             if case.right == (FAILED,):
-                by_origin[case.source][kind][2] += share / 2  # it failed, of what nobody knows
+                by_origin[case.source][kind][2] += share / 2  # it failed with an unknown cause
                 by_origin[case.source][kind][1] += share / 2
                 continue
             by_origin[case.source][kind][0 if case.healthy else 1 if cause in case.right else 2] += share

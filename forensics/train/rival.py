@@ -1,8 +1,8 @@
-"""A rival without any knowledge: the last line that looks like an error, read by a table of exceptions and codes alone.
+"""A simple rival to compare with: the cause of the last line that looks like an error, by a table of exceptions and codes.
 
     ... / RuntimeError: CUDA out of memory / Killing subprocess 811  ->  rival.yaml's first pattern in "Killing subprocess 811"
 
-It is measured beside the decision on every corpus, so that a reader sees what the knowledge is worth.
+It is measured on every corpus together with the decision, to show how much the signatures and the learned weights add.
 """
 
 import functools
@@ -21,11 +21,11 @@ from forensics.train.measure import Prediction
 LOOKS_LIKE_AN_ERROR = lazy.regex(
     r"(?i)\b(?:error|exception|fatal|panic|killed|segmentation fault|abort(?:ed)?|traceback|failed)\b|Error\b|Exception\b"
 )
-NEAR_THE_END = 200  # lines: an error further away ended nothing, as far as such a reader can tell
+NEAR_THE_END = 200  # lines: the rival ignores an error that is further away from the end
 
 
 class Table(Struct, frozen=True):
-    """Patterns with the cause that each names, in order, and the cause of an error that none of them knows."""
+    """Patterns with the cause of each, in order, and the cause of an error that none of them matches."""
 
     rows: tuple[tuple[re.Pattern[str], str], ...]
     otherwise: str
@@ -45,7 +45,7 @@ def rival_table() -> Table:
 
 
 def by_rival(case: Case, lines: Sequence[str]) -> Prediction:
-    """What the rival says of `lines`, the whole of the case's logs in order."""
+    """The rival's prediction. `lines`: all lines of the case's logs in order."""
     last = next((t for t in reversed(lines[-NEAR_THE_END:]) if LOOKS_LIKE_AN_ERROR.search(t)), None)
     if last is None:
         return Prediction(case, ((HEALTHY, 1.0),), "no_crash")
@@ -53,6 +53,6 @@ def by_rival(case: Case, lines: Sequence[str]) -> Prediction:
 
 
 def lines_of(lanes: Sequence[Lane]) -> list[str]:
-    """The lines that a rival may look at: the last lines of trouble of each lane, in order, where they stand near its end."""
+    """The lines for the rival: the last lines of trouble near the end of each lane, in order."""
     near = (line for lane in lanes for line in lane.trouble_lines if line.number > lane.attempts[-1].last_line - NEAR_THE_END)
     return [line.text for line in near]

@@ -1,9 +1,9 @@
-"""Words of cases and of the signatures' examples -> the first half of the classifier: what each word says for each cause.
+"""Train the text model, the first half of the classifier: which cause the words of a case indicate.
 
     {"mat", "shapes", "shapes cannot"} labelled code.shape, ... -> vocabulary, rareness, intercepts, coefficients
 
-Kept is a word that stands in MIN_WORD_LOGS documents of two sources or more, and in the signatures' examples or in COMMON
-cases: names of hosts and people do neither.
+The vocabulary has the words that occur in MIN_WORD_LOGS documents of two or more sources, and in the signatures' examples or in
+COMMON cases. That excludes names of hosts and people.
 """
 
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ STRENGTH = 10.0  # scikit-learn's C: the inverse of the penalty
 
 
 class Document(Struct, frozen=True):
-    """The words of one text, its cause, and the source it is from; `public` where it is an example of a signature."""
+    """The words of one text, its cause and its source. `public`: it is an example of a signature."""
 
     words: frozenset[str]
     cause: str
@@ -34,7 +34,7 @@ class Document(Struct, frozen=True):
 
 
 def document_of(case: Case) -> Document:
-    """The words of a case's lines of trouble."""
+    """The words in the lines of trouble of a case."""
     return Document(frozenset(case.question.words()), case.right[0], case.source)
 
 
@@ -50,7 +50,7 @@ def signature_examples() -> list[Document]:
 
 
 def kept_words(documents: Sequence[Document]) -> list[str]:
-    """The words that are kept, sorted."""
+    """The vocabulary, sorted."""
     count: Counter[str] = Counter()
     private: Counter[str] = Counter()
     from_: dict[str, set[str]] = defaultdict(set)
@@ -67,7 +67,7 @@ def kept_words(documents: Sequence[Document]) -> list[str]:
 
 
 def fit_text_model(documents: Sequence[Document]) -> Model:
-    """The text half of a Model; its `values` are all 0. Needs documents of two causes or more."""
+    """A Model with only its text part; its `values` are 0. Needs documents of two or more causes."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
@@ -88,7 +88,7 @@ def fit_text_model(documents: Sequence[Document]) -> Model:
 
 
 def vectorised(texts: Sequence[Collection[str]], kept: Sequence[str]) -> tuple[Any, Any]:
-    """The TF-IDF matrix [texts, words] as scikit-learn makes it, counts left out, and the rareness (idf) of each word."""
+    """The binary TF-IDF matrix [texts, words] of scikit-learn, and the rareness (inverse document frequency) of each word."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     maker = TfidfVectorizer(analyzer=sorted, vocabulary=list(kept), binary=True)
@@ -96,7 +96,7 @@ def vectorised(texts: Sequence[Collection[str]], kept: Sequence[str]) -> tuple[A
 
 
 def both_sides(coefficients: Any, intercepts: Any) -> tuple[Any, Any]:
-    """One row a cause; of two causes scikit-learn keeps one row, the odds of the second, and the first gets its negative half."""
+    """One row per cause. For two causes scikit-learn has one row, the log odds of the second: it is split into two halves."""
     import numpy as np
 
     if len(coefficients) > 1:
@@ -105,7 +105,7 @@ def both_sides(coefficients: Any, intercepts: Any) -> tuple[Any, Any]:
 
 
 def _single(numbers: Any) -> tuple[float, ...]:
-    """Rounded to 32 bits, as they are stored: what is measured is what is shipped."""
+    """The numbers rounded to 32 bits, the stored precision, so that the measured model is the shipped one."""
     import numpy as np
 
     return tuple(np.asarray(numbers, dtype=np.float32).astype(float).tolist())

@@ -1,7 +1,8 @@
-"""Weighed choices -> one weight for each readable feature: the second half of the classifier, a conditional logit.
+"""Train the ranker, the second half of the classifier: a conditional logit with one weight for each named feature.
 
-Each choice is a case with its candidates; the utility of a candidate is the sum of its features times their weights, its
-probability exp(utility) over the sum of all. The weights make the right candidates most probable, under a small penalty.
+Each example is a case with its candidates. The utility of a candidate is the sum of its features times their weights; its
+probability is exp(utility) divided by the sum over all candidates. The weights maximise the probability of the right candidates,
+with a small penalty.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -10,11 +11,11 @@ from msgspec import Struct
 
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED
 
-PENALTY = 0.3  # on the square of a weight, for the whole of the choices
+PENALTY = 0.3  # times the square of each weight, added to the loss of all examples
 
 
 class RankingExample(Struct, frozen=True):
-    """`candidates`: the features of each. `right`: those that are right; UNLISTED is where none of them is a candidate."""
+    """`candidates`: the features of each. `right`: the right causes; if none of them is a candidate, UNLISTED is right."""
 
     candidates: Mapping[str, Sequence[float]]
     right: Collection[str]
@@ -27,7 +28,7 @@ class RankingExample(Struct, frozen=True):
 
 
 def fit_ranker(choices: Sequence[RankingExample]) -> tuple[float, ...]:
-    """The weights in the order of FEATURE_NAMES, each of the sign that its feature is said to have."""
+    """The weights in the order of FEATURE_NAMES, each with the sign that FEATURES prescribes."""
     import numpy as np
     from scipy.optimize import minimize
 
