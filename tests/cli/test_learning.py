@@ -72,13 +72,13 @@ def test_with_folds_each_case_is_answered_by_what_never_saw_it(corpus: Path, mon
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("evaluate", "{}/case1"), "no corpus"),
+        (("evaluate", "{}/case1"), "not a corpus"),
         (("evaluate", "{}", "--pictures", "/no/such/folder"), "no such folder to draw into"),
         (("evaluate", "{}", "--folds", "1"), "two parts or more"),
         (("evaluate", "{}", "--folds", "50"), "too few cases"),
         (("train", "{}", "--emphasis", "read=much", "-o", "x"), "is not NAME=FACTOR"),
         (("train", "{}", "-o", "/no/such/folder/x"), "no such folder to write to"),
-        (("signatures", "rates", "{}/case1"), "no corpus"),
+        (("signatures", "rates", "{}/case1"), "not a corpus"),
         (("signatures", "rates", "{}", "-o", "/no/such/folder/x"), "could not be written there"),
     ],
 )

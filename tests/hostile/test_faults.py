@@ -288,7 +288,7 @@ def test_a_file_that_grows_while_it_is_read(knowledge: Database, tmp_path: Path)
 
     report = pipeline.analyze([replace(source, blocks=growing)], "case", knowledge)
     assert report.causes[0].id == CAUSE
-    assert any("it grows while it is read" in w.message for w in report.warnings)
+    assert any("it grew while it was read" in w.message for w in report.warnings)
 
 
 class Failing(io.BytesIO):

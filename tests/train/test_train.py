@@ -66,8 +66,8 @@ def test_a_corpus_becomes_cases_with_what_was_found(tmp_path: Path, knowledge: D
 @pytest.mark.parametrize(
     ("label", "what"),
     [
-        ('{"id": "one"}', "no label"),
-        ("[]", "no label"),
+        ('{"id": "one"}', "not a label"),
+        ("[]", "not a label"),
         ('{"id": "two", "primary": "code.shape"}', "no folder two"),
         ('{"id": "../x", "primary": "code.shape"}', "no folder"),
         ('{"id": "one", "primary": "code.shapes"}', "no such cause: code.shapes"),
@@ -82,7 +82,7 @@ def test_a_wrong_label_is_told_with_its_line(tmp_path: Path, knowledge: Database
 
 
 def test_a_folder_without_labels_is_no_corpus(tmp_path: Path, knowledge: Database) -> None:
-    with pytest.raises(UsageError, match="no corpus"):
+    with pytest.raises(UsageError, match="not a corpus"):
         read_corpora([tmp_path], knowledge)
 
 

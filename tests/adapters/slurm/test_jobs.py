@@ -120,7 +120,7 @@ def test_what_is_not_here_is_told_with_the_command_that_gets_it(slurm: Cluster) 
 def test_what_is_no_job_is_a_line_and_status_two(wrong: str, slurm: Cluster) -> None:
     done = forensics("slurm", "--", wrong)
     assert done.returncode == 2
-    assert "is no Slurm job" in done.stderr
+    assert "is not the id of a Slurm job" in done.stderr
 
 
 def test_a_job_that_nobody_knows_is_a_line_and_status_two(slurm: Cluster) -> None:
