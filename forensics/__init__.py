@@ -1,11 +1,11 @@
-"""Names why a training run or a notebook died, from whatever logs there are, and proves it line by line.
+"""Find out why a training run or a notebook died, from the available logs, and prove it line by line.
 
 >>> import forensics
 >>> report = forensics.analyze("sample_logs/jupyter_oom")
 >>> report.verdict, report.causes[0].id
 ('crash', 'host_memory.oom_cgroup')
 
-Everything public stands in `__all__`; it is imported when it is first used, so `import forensics` costs next to nothing.
+All public names are in `__all__`. They are imported at their first use, so that `import forensics` is fast.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""analyze(): the stages in order, Sources -> SourceAnalysis -> incidents -> Diagnosis -> Report."""
+"""analyze(): all stages in order, Sources -> SourceAnalysis -> incidents -> Diagnosis -> Report."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial

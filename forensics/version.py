@@ -1,11 +1,11 @@
-"""The version and the name of the distribution, in a module of their own so that any other may tell them."""
+"""The version and the name of the distribution, in a module of their own so that every other module may import them."""
 
 VERSION = "0.2.0"
 DISTRIBUTION = "training-forensics"  # the import is `forensics`; a project of that name brings an import `forensics`, too
 
 
 def others() -> list[str]:
-    """The other installed distributions that bring an import `forensics`, by name and version; reads all installed metadata."""
+    """Name and version of other installed distributions with an import `forensics`. Slow: it reads all installed metadata."""
     from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
     found = []

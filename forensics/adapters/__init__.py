@@ -1,1 +1,1 @@
-"""Where users are: each adapter is thin, stands alone, calls capture and the public API, and imports no other adapter."""
+"""Adapters for Jupyter, Slurm, Kubernetes, frameworks, agents: each calls only capture and the public API, no other adapter."""

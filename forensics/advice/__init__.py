@@ -1,4 +1,4 @@
-"""What now: the facts of a case, its summary, the evidence lines in order, and the remedies that fit them."""
+"""Advice: the facts of a case, its summary, the evidence lines in order, and the remedies that fit them."""
 
 from forensics.advice.annotate_links import annotate_links
 from forensics.advice.findings import findings, open_questions

@@ -1,7 +1,7 @@
-"""Ask: the command line. One module a command; errors become one line on stderr and a status.
+"""The command line: one module per command. An error becomes one line on stderr and an exit status.
 
 2    wrong usage, or nothing could be read        130  interrupted
-3    a fault of this program (with FORENSICS_DEBUG=1 its traceback is shown)
+3    a bug in this program (FORENSICS_DEBUG=1 shows the traceback)
 """
 
 import atexit

@@ -1,4 +1,4 @@
-"""What stands around the diagnosis and a reader wants beside it: the environment, curves, the table of processes.
+"""The context of a diagnosis for a reader and for remedies: environment, settings, curves, process table, programs.
 
     NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15 ... -> Setting("driver", "550.54.15", "dmesg.log", 7)
     step 40 loss 2.31 rss 1011 MiB                                -> a point of two Curves
@@ -47,7 +47,7 @@ __all__ = [
 
 
 class Context(Struct, frozen=True):
-    """What was found around the decision."""
+    """The context that a report shows."""
 
     environment: tuple[Setting, ...] = ()
     curves: tuple[Curve, ...] = ()
@@ -55,36 +55,35 @@ class Context(Struct, frozen=True):
 
 
 def triggers() -> tuple[Trigger, ...]:
-    """The lines that may carry any of it."""
+    """The triggers of all lines that the readers of this package need."""
     return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT, THREAD_STACKS)
 
 
 def job_context(
     scans: Sequence[Scan], drawn: Iterable[Ranked] = (), known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({})
 ) -> JobContext:
-    """Where and how the job ran: what remedies are chosen and worded by. `drawn`: as for `read_context`; `known`: as for
-    `attach_context`."""
+    """Where and how the job ran, to select and word remedies. `drawn`: see `read_context`; `known`: see `attach_context`."""
     if not scans:
         return JobContext()
-    from forensics.context.programs import programs  # these two are needed only where there is something to advise
+    from forensics.context.programs import programs  # these two are imported only if there are remedies to select
     from forensics.context.signs import context_signs
 
-    beside = programs(scans)
+    given_programs = programs(scans)
     run = settings_of_last_attempt(run_settings(scans), known)
     return JobContext(
-        context_signs(scans, beside),
+        context_signs(scans, given_programs),
         settings(scans),
         run,
-        beside,
+        given_programs,
         architecture(scans),
         last_reading(drawn),
         largest_profiled_line(scans),
-        lock_holder(scans, beside),
+        lock_holder(scans, given_programs),
     )
 
 
 def read_context(scans: Iterable[Scan], first: Finding, drawn: Iterable[Ranked] = ()) -> Context:
-    """The context of `first`, the cause a report puts first. `drawn`: what `curves` gave for each source."""
+    """The context of `first`, the first cause of a report. `drawn`: the curves of all sources, from `curves`."""
     scans = list(scans)
     return Context(settings(scans), longest_curves(drawn), processes(scans, first))
 
@@ -97,8 +96,8 @@ def attach_context(
     incidents: Sequence[Incident] = (),
     known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({}),
 ) -> Report:
-    """`report` with the context of its first cause, and with notices of what its evidence does not quote. `known`: by source,
-    what `attempt_facts` gave."""
+    """`report` with the context of its first cause, and with notices on lines that its evidence does not quote. `known`: the
+    facts of the attempts by source, from `attempt_facts`."""
     scans = list(scans)
     context = read_context(scans, report.causes[0], drawn)
     quoted = {(p.source, p.line) for p in report.causes[0].evidence if p.signature != OUTCOME_LINE}

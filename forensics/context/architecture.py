@@ -1,4 +1,4 @@
-"""A model's summary as Keras, torchinfo or torchsummary print it, to an Architecture.
+"""Read the summary of a model, as Keras, torchinfo or torchsummary print it.
 
     │ conv2d (Conv2D)   │ (None, 224, 224, 64)  │   1,792 │     -> Layer("conv2d", "Conv2D", 1792, 3211264)
      Total params: 2,660,000 (10.15 MB)                           -> parameters 2660000
@@ -7,7 +7,7 @@
     Forward/backward pass size (MB): 1.97                        -> weighted_outputs 123,125: float32, its gradient, batch of 2
     Input size (MB): 1.20                                        -> input_bytes 600,000: of one sample, batch of 2
 
-Rows that only hold others (a Sequential, an encoder) are left out: their output is that of their last row.
+Rows that only group others (a Sequential, an encoder) are left out: their output is that of their last row.
 """
 
 import math
@@ -37,7 +37,8 @@ SEQUENCE_SIZES = 3  # samples, sequence, width
 
 
 class Row(Struct, frozen=True):
-    """A row as it stands: where its name begins (deeper rows belong to it), and the batch of its shape (None: any)."""
+    """A row of the table. `depth`: the column at which its name begins; deeper rows are part of it. `batch`: of its shape, None
+    for any."""
 
     layer: Layer
     depth: int
@@ -45,7 +46,7 @@ class Row(Struct, frozen=True):
 
 
 def architecture(scans: Iterable[Scan]) -> Architecture | None:
-    """The last summary that the logs print."""
+    """The last summary in the logs."""
     found: Architecture | None = None
     for scan in scans:
         origin = scan.source.origin or int
@@ -55,7 +56,7 @@ def architecture(scans: Iterable[Scan]) -> Architecture | None:
 
 
 def read_summary(lines: Sequence[Line], source: str = "", origin: Callable[[int], int] = int) -> Architecture | None:
-    """The last summary in `lines`; None where there is none."""
+    """The last summary in `lines`; None if there is none."""
     last = next((i for i in range(len(lines) - 1, -1, -1) if TOTAL.search(lines[i].text)), None)
     if last is None:
         return None
@@ -88,7 +89,7 @@ def _row(text: str, after: str) -> Row | None:
         return None
     head = text[: found.start()]
     name = head.strip(TREE_CHARS)
-    # Keras puts the class in parentheses, on the next row where the column is narrow; torchinfo in front of a colon
+    # Keras writes the class in parentheses, on the next row if the column is narrow; torchinfo writes it before a colon
     named = CLASS.search(head) or (CLASS.search(after) if not SHAPE.search(after) else None)
     kind = named[1] if named else re.split(r"[\s:]|-\d", name, maxsplit=1)[0]
     sizes = [None if n.strip() in ("None", "-1") else int(n) for n in found[1].split(",")]
@@ -97,11 +98,6 @@ def _row(text: str, after: str) -> Row | None:
     depth = len(head) - len(head.lstrip(TREE_CHARS)) if ":" in name else 0
     width = sizes[-1] or 0 if len(sizes) == SEQUENCE_SIZES else 0
     return Row(Layer(CLASS.sub("", name).strip(), kind, parameters, outputs, width), depth, sizes[0])
-
-
-def _megabytes(pattern: re.Pattern[str], lines: Iterable[Line]) -> float:
-    """The first size that `lines` tell; 0 where none does."""
-    return next((float(m[1]) for line in lines if (m := pattern.search(line.text))), 0.0)
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int | None:

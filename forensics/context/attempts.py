@@ -1,10 +1,10 @@
-"""What each attempt of a run says of itself, and how an earlier one differs from the last.
+"""The facts that each attempt of a run prints about itself, and the differences between an earlier attempt and the last.
 
     Namespace(batch_size=64, lr=0.1) ... Epoch 3 ... Namespace(batch_size=32, lr=0.1) ... Epoch 7
     -> Change("--batch-size", "64", "32", 1, 90), Change("reached", "epoch 3", "epoch 7", 80, 170); the same: --lr 0.1
 
-Compared is what both attempts say: a value that one of them does not print is not called changed. Wordings: argparse, a shell's
-trace of commands, Slurm's, NCCL's and CUDA's variables, git.
+Only values that both attempts print are compared. Wordings: argparse, a shell's trace of commands, variables of Slurm, NCCL and
+CUDA, git.
 """
 
 from bisect import bisect_right
@@ -62,7 +62,7 @@ Said = tuple[str, int]  # a value, and the line that says it
 
 
 class AttemptFacts(Struct, frozen=True):
-    """What one attempt says of itself: by name the values with their lines. Lines are those of the original."""
+    """The facts of one attempt: name -> values with their lines, numbered as in the original file."""
 
     first_line: int
     last_line: int
@@ -91,7 +91,7 @@ def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempt
 
 
 def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:
-    """Line, name and value of everything that says how an attempt was started, and where."""
+    """(line, name, value) of everything that says how and where an attempt was started."""
     for region in scan.regions.get(TRIGGER.kind, ()):
         yield from ((region.number, n, v) for n, v in _of_line(region))
     for region in scan.regions.get(environment.TRIGGER.kind, ()):
@@ -113,7 +113,7 @@ def _of_line(region: Region) -> Iterator[tuple[str, str]]:
 
 
 def _reached(scan: Scan, first: int, last: int) -> Said | None:
-    """The last step or epoch that the lines from `first` to `last` count, as far as they were kept."""
+    """The last step or epoch in the lines from `first` to `last`, if the sample has it."""
     looked = 0
     for start, block in reversed(scan.sample):
         lines = block.split(b"\n")
@@ -128,7 +128,7 @@ def _reached(scan: Scan, first: int, last: int) -> Said | None:
 
 
 def settings_of_last_attempt(run: Iterable[Habit], known: Mapping[str, Sequence[AttemptFacts]]) -> tuple[Habit, ...]:
-    """Of the settings of `run` those that no later attempt of the same log sets anew. `known`: by source."""
+    """The settings of `run` that no later attempt of the same log sets again. `known`: facts of the attempts by source."""
     placed = [(r, bisect_right([a.first_line for a in known.get(r.source, ())], r.line)) for r in run]
     last: dict[tuple[str, str], int] = {}
     for remark, attempt in placed:
@@ -165,7 +165,7 @@ def _with_changes(attempt: EarlierAttempt, own: AttemptFacts | None, last: Attem
 def _with_evidence(
     said: Mapping[str, tuple[Said, ...]], facts: Mapping[str, object], line: int
 ) -> Mapping[str, tuple[Said, ...]]:
-    """`said`, and what the evidence of the cause adds to it."""
+    """`said`, with facts of the evidence added."""
     more: dict[str, tuple[Said, ...]] = {}
     for key, name in COMPARED_FACTS.items():
         value = facts.get(key)
@@ -175,5 +175,5 @@ def _with_evidence(
 
 
 def _worth(name: str) -> tuple[bool, int, bool, str]:
-    """How far it was reached stands first, then what was asked of the machine, then versions, then arguments by name."""
+    """The sort key: how far it came first, then resources, then versions, then arguments by name."""
     return name != REACHED, FIRST.index(name) if name in FIRST else len(FIRST), name.startswith("--"), name

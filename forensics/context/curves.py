@@ -1,9 +1,9 @@
-"""Series of memory, losses and rates, to Curves for a picture.
+"""Curves for the report's charts, from series of memory, losses and rates.
 
     Series("rss", quantity "memory", unit "bytes", scope "rank 3", readings (line 12, 1294467072.0), ...)
     -> Curve("rss", "memory", "B", "train.log", 3, ((12, 1294467072.0), ...))
 
-For a picture only; what the numbers mean is decided by the series themselves.
+They are only drawn; the room `series` interprets the numbers.
 """
 
 import heapq
@@ -34,8 +34,7 @@ Ranked = tuple[Order, Curve]
 
 
 def curves(source: Source, found: Iterable[Series]) -> tuple[Ranked, ...]:
-    """The curves of at least MIN_CURVE_POINTS points that one source could have in a report, thinned evenly to
-    MAX_CURVE_POINTS."""
+    """The curves of one source for a report: of series with MIN_CURVE_POINTS or more, as even samples of MAX_CURVE_POINTS."""
     shown = [(_order(s, source), s) for s in found if s.quantity in CURVE_KINDS and len(s.readings) >= MIN_CURVE_POINTS]
     return tuple((order, _curve(s, source)) for order, s in heapq.nsmallest(MAX_CURVES, shown, key=itemgetter(0)))
 
@@ -46,8 +45,8 @@ def longest_curves(found: Iterable[Ranked]) -> tuple[Curve, ...]:
 
 
 def last_reading(found: Iterable[Ranked]) -> Habit | None:
-    """Of a run that reported its loss MIN_LOSS_POINTS times or more: where it last did; `value` is how often, MAX_CURVE_POINTS
-    at most."""
+    """The last report of the loss of a run that reported it MIN_LOSS_POINTS times or more. `value`: how often it did, at most
+    MAX_CURVE_POINTS."""
     losses = [curve for _, curve in found if curve.kind == "loss" and len(curve.points) >= MIN_LOSS_POINTS]
     longest = max(losses, key=lambda c: len(c.points), default=None)
     if longest is None:
@@ -81,6 +80,6 @@ def _points(series: Series) -> Points:
 
 
 def thin_points(points: Points) -> Points:
-    """At most MAX_CURVE_POINTS of them, evenly; the last one always."""
+    """An even sample of at most MAX_CURVE_POINTS points, with the last one."""
     step = -(-len(points) // MAX_CURVE_POINTS)
     return points[::step] if (len(points) - 1) % step == 0 else (*points[::step][: MAX_CURVE_POINTS - 1], points[-1])

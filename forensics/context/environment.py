@@ -1,4 +1,4 @@
-"""Lines that name the machine's software and hardware, to Settings.
+"""The machine's software and hardware, from lines that name them.
 
     | NVIDIA-SMI 550.54.15    Driver Version: 550.54.15    CUDA Version: 12.4 |  -> driver 550.54.15, CUDA 12.4
     Linux version 6.1.0-18-amd64 (debian-kernel@...) ...                          -> kernel 6.1.0-18-amd64
@@ -67,7 +67,7 @@ MAX_ENVIRONMENT_VALUES = 30  # twice as many as there are names, for a log of tw
 
 
 def settings(scans: Iterable[Scan]) -> tuple[Setting, ...]:
-    """Every distinct (name, value), where it was first said; at most MAX_ENVIRONMENT_VALUES, in the order of PATTERNS."""
+    """Each distinct (name, value) with its first line; at most MAX_ENVIRONMENT_VALUES, in the order of PATTERNS."""
     found: dict[tuple[str, str], Setting] = {}
     for scan in scans:
         for setting in _of(scan):
@@ -83,7 +83,7 @@ def _of(scan: Scan) -> Iterator[Setting]:
 
 
 def read(region: Region) -> Iterator[tuple[str, str]]:
-    """What one line names: `("driver", "550.54.15")`."""
+    """(name, value) of everything that one line names: `("driver", "550.54.15")`."""
     for name, pattern in PATTERNS:
         for match in pattern.finditer(region.text):
             yield name, next(g for g in match.groups() if g).strip()

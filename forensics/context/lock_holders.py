@@ -1,12 +1,12 @@
-"""Stacks of all threads and the program they stand in, to who holds the lock that another one waits for.
+"""Find the thread that holds the lock for which another one waits, from the stacks of all threads and the program.
 
     Thread 0x7f..: train.py:20 in report      with stats_lock:            holds stats_lock (line 18)
                                                   with weights_lock:      waits for weights_lock
     Thread 0x7e..: train.py:12 in update      holds weights_lock (line 10), waits for stats_lock: each waits for the other
 
-A stack names no lock, and no dump tells a lock's owner. What the source adds: a thread that stands inside of a `with lock:` block
-holds that lock, and one whose innermost line of the program is such a statement waits for it. Locks taken by `acquire()` alone,
-in libraries, or in a program that was not given stay unknown.
+A stack names no lock, and a dump does not show the owner of a lock. The source code shows more: a thread inside a `with lock:`
+block holds that lock, and a thread whose innermost line is such a statement waits for it. Locks that are taken by `acquire()`, in
+libraries, or in a program that was not given stay unknown.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,14 +27,14 @@ THREAD_FRAME_PATTERN = lazy.regex(  # of faulthandler, and of py-spy
 
 
 class _Thread(Struct, frozen=True):
-    """A thread by the program's own innermost frame: where it stands, what it holds there, and what it waits for."""
+    """A thread: the innermost frame of the program's own code, the locks that it holds, and the lock that it waits for."""
 
     function: str
     place: str
     held: tuple[str, ...]
     wanted: str
 
-    def told(self) -> str:
+    def __str__(self) -> str:
         """`update at train.py:12 holds weights_lock and waits for stats_lock`."""
         parts = [f"holds {' and '.join(self.held)}"] if self.held else []
         parts += [f"waits for {self.wanted}"] if self.wanted else []
@@ -42,17 +42,17 @@ class _Thread(Struct, frozen=True):
 
 
 def lock_holder(scans: Iterable[Scan], programs: Sequence[Program]) -> LockHolder | None:
-    """The first thread of a dump that holds what another one waits for; None without a dump, a program or such a pair."""
+    """The first thread of a dump that holds a lock for which another one waits; None if nothing shows such a pair."""
     if not any(p.guarded for p in programs):
         return None
     for region in (r for scan in scans for r in scan.regions.get(TRIGGER.kind, ())):
-        known = [t for frames in _stacks(region) if (t := _standing(frames, programs)) is not None]
+        known = [t for frames in _stacks(region) if (t := _locks_of_thread(frames, programs)) is not None]
         for waiting in (t for t in known if t.wanted):
             for holder in known:
                 if holder is not waiting and waiting.wanted in holder.held:
                     circle = bool(holder.wanted) and holder.wanted in waiting.held
-                    told = ", and ".join(t.told() for t in known)
-                    return LockHolder(waiting.wanted, holder.place, holder.wanted, told, circle)
+                    threads = ", and ".join(map(str, known))
+                    return LockHolder(waiting.wanted, holder.place, holder.wanted, threads, circle)
     return None
 
 
@@ -68,8 +68,8 @@ def _stacks(region: Region) -> list[list[tuple[str, int, str]]]:
     return [frames for frames in stacks if frames]
 
 
-def _standing(frames: Sequence[tuple[str, int, str]], programs: Sequence[Program]) -> _Thread | None:
-    """What a thread holds and waits for in the programs that were given."""
+def _locks_of_thread(frames: Sequence[tuple[str, int, str]], programs: Sequence[Program]) -> _Thread | None:
+    """The locks that a thread holds and waits for, by the given programs; None if there are none."""
     held: list[str] = []
     own, place, wanted = "", "", ""
     for i, (file, line, function) in enumerate(frames):

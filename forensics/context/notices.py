@@ -1,5 +1,5 @@
-"""Signs of trouble that ended nothing by themselves, to Notices: a machine that swaps, steps that slow down, functions that are
-traced anew, deaths that share a node, a module or an hour.
+"""Notices on trouble that ended nothing by itself: a machine that swaps, steps that slow down, functions that are traced
+repeatedly, crashes that share a node, a memory module or an hour of the day.
 
     Swap:  2.0Gi  2.0Gi  0B                 -> the swap space was full: what does not fit into memory moves at the speed of a disk
     full avg10=34.10 avg60=20.02 ...        -> all tasks waited for memory 34 % of the last ten seconds
@@ -49,8 +49,8 @@ def notices(
     incidents: Sequence[Incident],
     quoted: Set[tuple[str, int]] = frozenset(),
 ) -> tuple[Notice, ...]:
-    """What is worth knowing beside the causes, at most MAX_MACHINE_NOTICES of each kind. Of lines that the first cause has
-    `quoted` only what they have in common is told."""
+    """All notices, at most MAX_MACHINE_NOTICES of the machine. Lines that the evidence of the first cause has `quoted` get
+    none, but count for what crashes have in common."""
     found = [n for scan in scans for n in (*_of_machine(scan), *_of_profile(scan))][:MAX_MACHINE_NOTICES]
     kept = (n for n in (*found, *_of_pace(observed)) if (n.source, n.line) not in quoted)
     return (*kept, *_in_common(incidents))
@@ -67,7 +67,7 @@ def _of_machine(scan: Scan) -> Iterator[Notice]:
 
 
 def _of_profile(scan: Scan) -> Iterator[Notice]:
-    """The line to which a table of memory_profiler gives most."""
+    """The line with the largest increment in a table of memory_profiler."""
     origin = scan.source.origin or int
     for region in scan.regions.get(PROFILED.kind, ()):
         if (most := largest_row(region, scan.source.name)) is not None:
@@ -88,7 +88,7 @@ def _free(region: Region) -> Made | None:
 
 
 def _vmstat(region: Region) -> Made | None:
-    """The row in which most was swapped, where several rows tell of it; columns by the heading."""
+    """The row with the most swapping, if several rows have some. The header names the columns."""
     if "---swap--" not in region.text:
         return None
     rows = region.lines_after()
@@ -146,7 +146,7 @@ NOTICE_READERS: tuple[Callable[[Region], Made | None], ...] = (_free, _vmstat, _
 
 
 def _of_pace(observed: Sequence[Observation]) -> Iterator[Notice]:
-    """Slow-downs, uneven epochs and slow ranks that the numbers of a log show, one of each kind."""
+    """Slow-downs, uneven epochs and saw-teeth of the series, one of each kind."""
     seen: set[str] = set()
     for one in observed:
         why = _pace(one)
@@ -175,7 +175,7 @@ def _pace(one: Observation) -> str | None:
 
 
 def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
-    """What three or more deaths share that others do not have to: a node, a module, a GPU, a step, an hour of the day."""
+    """What MIN_SHARED_DEATHS or more crashes have in common: a node, a memory module, a GPU, a step, an hour of the day."""
     ends = [e for i in incidents if (e := _end_of(i)) is not None]
     if len(ends) < MIN_SHARED_DEATHS:
         return
@@ -183,13 +183,13 @@ def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
     for one in ends:
         for trait in _traits(one):
             traits.setdefault(trait, []).append(one)
-    all_there_are = {name: len({value for n, value in traits if n == name}) for name, _ in traits}
+    value_counts = {name: len({value for n, value in traits if n == name}) for name, _ in traits}
     for (name, value), found in traits.items():
-        told_apart = all_there_are[name] > 1 or name in ("dimm", "step", "hour")
+        distinguishes = value_counts[name] > 1 or name in ("dimm", "step", "hour")  # one host in all logs says nothing
         days = {one.time.date() for one in found if one.time} if name == "hour" else set()
         if (
             len(found) >= MIN_SHARED_DEATHS
-            and told_apart
+            and distinguishes
             and found[-1].proofs
             and (name != "hour" or len(days) >= MIN_SHARED_DEATHS)
         ):
@@ -199,7 +199,7 @@ def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
 
 
 def _end_of(incident: Incident) -> Observation | None:
-    """The event of an incident that ended something: the surest one. Records, as of a kernel's kill, tell no `ends`."""
+    """The event of an incident that ended something, the one of the greatest weight. Records have no `ends`: proof counts."""
     ends = [e for e in incident.events if e.cause and (e.weight == "proof" if e.ends == "" else e.ends != "nothing")]
     return min(ends, key=lambda e: ("proof", "strong", "hint").index(e.weight), default=None)
 

@@ -1,10 +1,9 @@
-"""The table of processes in the kernel's out-of-memory report, to ProcessMemory rows.
+"""The process table in the kernel's out-of-memory report.
 
     [  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name
     [  12286]     0 12286   655928   126942  5226496   519670             0 leaker
 
-Column names of dump_tasks() in mm/oom_kill.c; they differ by version, so the header tells which column is which. Sizes are in
-pages, taken as 4 KiB.
+Column names of dump_tasks() in mm/oom_kill.c; they differ by version, so the header is read. Sizes are in pages of 4 KiB.
 """
 
 from collections.abc import Iterable
@@ -22,8 +21,8 @@ MAX_PROCESS_ROWS = 20  # the biggest ones: the smaller ones together seldom matt
 
 
 def processes(scans: Iterable[Scan], first: Finding) -> tuple[ProcessMemory, ...]:
-    """The rows of the report that the evidence of `first` quotes, the biggest first, at most MAX_PROCESS_ROWS; none for another
-    cause."""
+    """The rows of the report that the evidence of `first` quotes, the largest first, at most MAX_PROCESS_ROWS; empty for causes
+    outside host_memory."""
     if not first.id.startswith("host_memory.") or not first.evidence:
         return ()
     proof = first.evidence[0]

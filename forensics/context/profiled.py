@@ -1,4 +1,4 @@
-"""The table of memory_profiler, to the line of the program that took most memory.
+"""The line of a program that took the most memory, from a table of memory_profiler.
 
     Filename: train.py
 
@@ -7,7 +7,7 @@
          7     45.2 MiB     45.2 MiB           1   @profile
          9   1571.3 MiB   1526.0 MiB           1       x = np.zeros((20000, 10000))     -> train.py:9 added 1526.0 MiB
 
-The first row tells what was there before. Column names as memory_profiler 0.5x and 0.61 print them.
+The first row has the memory before the function. Column names as memory_profiler 0.5x and 0.61 print them.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ LEAST_MIB = 50.0  # less is what imports and buffers take
 
 
 def largest_profiled_line(scans: Iterable[Scan]) -> Habit | None:
-    """The line that took most memory in all tables of these logs; `value` in bytes."""
+    """The line with the largest increment in all tables of these logs; `value` in bytes."""
     found = [
         made
         for scan in scans

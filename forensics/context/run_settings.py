@@ -1,4 +1,4 @@
-"""Settings of a run that its own log prints: batch size, workers, accumulation.
+"""Settings of a run in its log: batch size, workers, gradient accumulation.
 
 Namespace(batch_size=12800, lr=0.1, workers=8)               -> batch_size 12800, workers 8
 Instantaneous batch size per device = 8                      -> batch_size 8
@@ -20,7 +20,7 @@ SETTING_PATTERNS = (
 
 
 def run_settings(scans: Iterable[Scan]) -> tuple[Habit, ...]:
-    """Every distinct setting, where it was last said."""
+    """Each distinct setting with its last line."""
     found: dict[tuple[str, float | None], Habit] = {}
     for scan in scans:
         if scan.source.code is None:
@@ -36,7 +36,7 @@ def _of(scan: Scan) -> Iterator[Habit]:
 
 
 def read(region: Region) -> Iterator[tuple[str, float]]:
-    """What one line sets: `("batch_size", 64.0)`."""
+    """(name, value) of the settings in one line: `("batch_size", 64.0)`."""
     text = region.text[:4000]
     for kind, pattern in SETTING_PATTERNS:
         yield from ((kind, float(m[1])) for m in pattern.finditer(text))

@@ -1,10 +1,10 @@
-"""What logs tell of where a job ran: framework, launcher, scheduler, container, notebook, cloud, device, system.
+"""Where a job ran, from signs in its logs: framework, launcher, scheduler, container, notebook, cloud, device, system.
 
     slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0   -> Setting("scheduler", "slurm", "slurm-4711.out", 88)
     File "/opt/lib/python3.11/site-packages/keras/src/trainers/..." -> Setting("framework", "keras", "train.log", 12)
 
-Looked at are the lines that other readers kept: both ends of each source, what signatures matched, and its neighbours. A weak
-sign (a library that is imported by another one prints a banner) counts only where no other one of its fact is there.
+Only lines that were kept before are searched: both ends of each source, lines that signatures matched, and their neighbours. A
+weak sign (the banner of a library, which another library may import) counts only if there is no other sign of the same fact.
 """
 
 import re
@@ -22,7 +22,7 @@ MIN_MATCHED_CHARS = 200_000  # of all; to look for each text by itself costs mor
 
 
 class ContextSign(Struct, frozen=True):
-    """A fact and its value, texts one of which stands in each of its lines, and the pattern that settles it (empty: the text)."""
+    """A sign of a fact: its lines contain one of `texts` and match `pattern` (None: the text is enough)."""
 
     fact: str
     value: str
@@ -239,7 +239,7 @@ ENVIRONMENT_SIGNS = (
 
 
 def context_signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tuple[Setting, ...]:
-    """Every distinct (fact, value) in the logs and in the programs given with them, at its first place."""
+    """Each distinct (fact, value) in the logs and in the programs given with them, with its first line."""
     found: dict[tuple[str, str], Setting] = {}
     weak: dict[tuple[str, str], Setting] = {}
     looked_at = [(scan.source, _lines(scan)) for scan in list(scans)[:MAX_SOURCES]]
@@ -285,7 +285,7 @@ def _of(lines: list[Line], text: str, signs: Iterable[ContextSign]) -> Iterator[
 
 
 def _lines(scan: Scan) -> list[Line]:
-    """The lines of a source that are at hand, each once, in order."""
+    """The lines of a source that were kept, each once, in order."""
     known = {line.number: line for line in (*scan.head, *scan.tail)}
     for hit in scan.hits:
         for line in hit.region.lines():

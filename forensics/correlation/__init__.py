@@ -1,8 +1,8 @@
-"""Place: which clock, process, rank, job and incident an observation belongs to.
+"""Correlation: to which clock, process, rank, job and incident an observation belongs.
 
-An observation gets a time where one can be justified, and a lane of its own otherwise. Several names of one process, rank or GPU
-are joined. Observations that belong together form an incident. Each assumption (a year, a date, a zone) is a Warning; no time is
-ever invented.
+An observation gets a time if its clock can be justified, else a lane of its own. Several names of one process, rank or GPU are
+joined. Observations that belong together form an incident. Each assumption (a year, a date, a zone) is a Warning; a time is never
+invented.
 """
 
 from forensics.correlation.assign_times import assign_times

@@ -1,4 +1,4 @@
-"""The knowledge: cause files and tables, loaded, checked and compiled once, cached on disk.
+"""The signature database: cause files and tables are loaded, checked and compiled once, and cached on disk.
 
 signatures/host_memory/oom_cgroup.yaml -> Cause, its Signatures, and one Hyperscan database of all their anchors
 """

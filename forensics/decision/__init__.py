@@ -1,1 +1,1 @@
-"""Why: owned observations to candidates with named features, one ranker, and a Diagnosis with its ledger."""
+"""The decision: candidates with named features from owned observations, one learned ranker, a Diagnosis with its ledger."""

@@ -1,10 +1,10 @@
-"""Understand: hits and regions become Observations with named fields.
+"""Detectors: hits and regions become Observations with named fields.
 
-A record parser is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind), `OUTCOMES` and `read(region) ->
-Record | None`; a module in the folder is registered. A record has one of the outcomes; signatures/records.yaml says which cause
-that proves. The module may have `join(records) -> records` where only several places of a source together show something, and
-`FOLDS = True` where equal records of several lines count as one. A record with an outcome replaces the hits inside it; a record
-without one gives them its fields. A hit of none.healthy silences the hits that overlap it in its line.
+A detector is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind), `OUTCOMES` and `read(region) -> Record |
+None`; it is registered by being in this folder. A record has one of the outcomes; signatures/records.yaml says which cause that
+proves. A module may have `join(records) -> records`, if only several places of a source together show something, and `FOLDS =
+True`, if equal records of several lines count as one. A record with an outcome replaces the hits inside it; a record without one
+gives them its fields. A hit of none.healthy silences the hits that overlap it in its line.
 """
 
 import functools

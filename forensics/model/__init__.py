@@ -1,8 +1,8 @@
-"""The frozen values that flow between the stages.
+"""The immutable values that the stages exchange.
 
     bytes -> Source -> Hit, Region -> Observation -> placed Observation -> Incident -> Finding -> Report
 
-Every stage takes values of this package and returns values of this package; none knows another stage's insides.
+Every stage takes and returns values of this package; no stage depends on the internals of another one.
 """
 
 from forensics.model.answers import (

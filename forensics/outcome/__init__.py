@@ -1,7 +1,6 @@
-"""What ended: the lanes of the logs, their attempts, and how the subject's last attempt ended, judged by the structure of the
-log.
+"""The outcome: the lanes of the logs, their attempts, and how the subject's last attempt ended, by the structure of the log.
 
-Whether a program continued after an error is decided in this room and nowhere else.
+Only this room decides whether a program continued after an error.
 """
 
 from forensics.outcome.deciding_lines import lines_to_read, rank_lines, reason_lines

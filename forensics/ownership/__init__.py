@@ -1,6 +1,7 @@
-"""Whose evidence is this: the subject's own (`mine`), another entity's (`others`) or `unknown`; and which link shows it.
+"""Ownership of evidence: the subject's own (`mine`), another entity's (`others`) or `unknown`, and the link that shows it.
 
-Evidence of others never becomes the subject's cause, whatever its severity. Evidence that only time links counts by its distance.
+Evidence of others never becomes the subject's cause, whatever its severity. Evidence that is linked only by time counts less the
+further away it is.
 """
 
 from forensics.ownership.owners import assign_owners

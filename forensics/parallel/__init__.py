@@ -1,1 +1,1 @@
-"""Work that other processes do: many small sources at once, or a large one decoded ahead of the scan."""
+"""Work in other processes: many small sources in parallel, or a large one that is decoded ahead of the scan."""

@@ -1,6 +1,6 @@
-"""Tell: a finished Report as text, Markdown, HTML or JSON. A reporter writes; it decides nothing.
+"""Reporters: format a finished Report as text, Markdown, HTML, JSON and more. They decide nothing.
 
-Each format is a module of `formats/` with `render(report, style) -> str`; a module in the folder is registered. Secrets are
+Each format is a module of `formats/` with `render(report, style) -> str`; it is registered by being in that folder. Secrets are
 masked before a format gets the Report.
 """
 

@@ -1,7 +1,7 @@
-"""Find: raw blocks of a Source become Hits and Regions, in one pass.
+"""The scanner: raw blocks of a Source become Hits and Regions, in one pass.
 
-Hyperscan reports where any anchor of any signature or record ends; only those lines become Python text, and only those
-signatures are confirmed on them. Bytes without an anchor are never looked at by Python.
+Hyperscan reports where any anchor of any signature or record ends. Only those lines become Python text, and only those signatures
+are confirmed on them. Python never reads bytes without an anchor.
 """
 
 from forensics.scan.matcher import Matcher, matcher_of

@@ -1,6 +1,6 @@
-"""Each source by itself: Source -> SourceAnalysis, which holds the scan and what was found in it: events, curves, clock samples.
+"""Analyse each source by itself: Source -> SourceAnalysis with its scan, observations, curves and clock samples.
 
-Threads match the chunks of a large source. Processes read many small sources. The result does not depend on how many there are.
+Threads match the chunks of a large source; processes read many small sources. The result does not depend on their number.
 """
 
 import os

@@ -1,10 +1,10 @@
-"""Bytes in: files, folders, archives, journals, notebooks and standard input become Sources.
+"""Sources: open files, folders, archives, journals, notebooks and standard input.
 
     ./logs -> Source("logs/dmesg.txt"), Source("logs/old.tar.gz!kern.log", compression="gzip+tar"),
               Source("logs/container.log", format="docker json-file", origin=...), ...
 
-Formats are recognised by content, not by name. The name of a Source is what the user would type to open the file; behind `!` is
-the place inside of it. What cannot be read becomes a Warning, and the rest is still read; nothing readable is a SourceError.
+Formats are recognised by content, not by name. The name of a Source is the path that the user would type, then `!` and the path
+inside an archive. What cannot be read becomes a Warning, and the rest is still read; SourceError if nothing can be read.
 """
 
 from collections.abc import Iterable, Iterator

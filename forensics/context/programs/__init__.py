@@ -1,11 +1,11 @@
-"""Programs, notebooks and configurations that lie beside the logs, to their settings and the habits that can end a run.
+"""Settings and error-prone patterns ("habits") in programs, notebooks and configuration files that are given with the logs.
 
     train.py:3     batch_size = 12800                 -> setting batch_size 12800
     train.py:14        losses.append(loss)            -> habit kept_loss
     cell 4         dataset.shuffle(10000)             -> setting shuffle_buffer 10000
     ds_config.json "train_batch_size": 64             -> setting batch_size 64
 
-Read with `ast`; nothing is imported and nothing executed. What does not parse is read line by line, for its settings alone.
+They are parsed with `ast`; nothing is imported or executed. Files that cannot be parsed are read line by line, only for settings.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ __all__ = ["programs"]
 
 
 def programs(scans: Iterable[Scan]) -> tuple[Program, ...]:
-    """The programs among the sources, at most MAX_PROGRAMS, those without a setting, a habit, an import or a lock left out."""
+    """The programs among the sources, at most MAX_PROGRAMS, without those that have no setting, habit, framework or lock."""
     coded = [(s.source.name, s.source.code) for s in scans if s.source.code is not None][:MAX_PROGRAMS]
     found = [read_program(name, code()) for name, code in coded]
     return tuple(p for p in found if p.settings or p.habits or p.frameworks or p.guarded)

@@ -1,4 +1,4 @@
-"""One program to its Program: each part is parsed by itself, so that a cell that is no Python costs only itself."""
+"""Read one program. Each part is parsed by itself, so that a notebook cell that is not valid Python loses only that cell."""
 
 import ast
 import re
@@ -11,12 +11,12 @@ from forensics.context.programs.tree import Code
 from forensics.core import lazy
 from forensics.model import CodePart, Habit, Line, Program
 
-IPYTHON_LINE_PATTERN = lazy.regex(r"^\s*[%!?]|^\s*\w+\s*=\s*[!%]|\?\s*$")  # lines of IPython that are no Python
+IPYTHON_LINE_PATTERN = lazy.regex(r"^\s*[%!?]|^\s*\w+\s*=\s*[!%]|\?\s*$")  # lines of IPython that are not valid Python
 MAX_PROGRAM_CHARS = 1_000_000  # longer ones are written by programs; Python's parser takes seconds for them
 
 
 def read_program(name: str, parts: Sequence[CodePart]) -> Program:
-    """What `parts` of the file `name` say."""
+    """The Program in the file `name` with these `parts`."""
     python = name.lower().endswith((".py", ".ipynb"))
     codes = [c for part in parts if python and (c := _parsed(name, part))]
     parsed = {id(c.part) for c in codes}
@@ -38,7 +38,7 @@ def _parsed(name: str, part: CodePart) -> Code | None:
 
 
 def _python(line: Line) -> str:
-    """The line, or `pass` in its place where IPython alone understands it."""
+    """The line, or `pass` instead of a line that only IPython understands."""
     if not IPYTHON_LINE_PATTERN.search(line.text):
         return line.text
     return re.match(r"\s*", line.text)[0] + "pass"  # type: ignore[index]  # it matches nothing as well

@@ -1,4 +1,4 @@
-"""A parsed piece of code, and small questions to its nodes: `torch.optim.Adam(...)` is called `torch.optim.Adam`."""
+"""A parsed part of a program, and helpers for its nodes: the dotted name of `torch.optim.Adam(...)` is `torch.optim.Adam`."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from forensics.model import CodePart, Habit
 
 
 class Code:
-    """One part of a file with its tree; remembers the numbers that names were given in it."""
+    """One part of a file with its syntax tree, and the numbers that are assigned to names in it."""
 
     def __init__(self, name: str, part: CodePart, tree: ast.Module) -> None:
         self.name, self.part, self.tree = name, part, tree
@@ -19,18 +19,19 @@ class Code:
                     self.numbers[node.targets[0].id] = value
 
     def line(self, node: ast.AST) -> int:
-        """The line of the file on which a node stands."""
+        """The line of the file on which a node begins."""
         at = getattr(node, "lineno", 1) - 1
         return self.part.lines[min(at, len(self.part.lines) - 1)].number
 
     def remark(self, kind: str, node: ast.AST, value: float | None = None) -> Habit:
-        """What is to be said of a node."""
+        """The Habit of the kind `kind` at a node."""
         at = min(getattr(node, "lineno", 1) - 1, len(self.part.lines) - 1)
         return Habit(kind, self.name, self.part.lines[at].number, self.part.lines[at].text.strip()[:200], value)
 
 
 def dotted_name(node: ast.AST) -> str:
-    """`torch.optim.Adam` of a name or attribute, or of what is called; of anything else its last names alone (`.append`)."""
+    """The dotted name of a name, an attribute or a call: `torch.optim.Adam`; of other expressions only the last names:
+    `.append`."""
     names: list[str] = []
     while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
         if isinstance(node, ast.Attribute):
@@ -43,7 +44,7 @@ def dotted_name(node: ast.AST) -> str:
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
-    """Every call below a node, with what is called: `plt.figure`; of a method of a result its own name (`.batch`)."""
+    """(name, call) of every call below a node: `plt.figure`; for a method of a call's result only its own name: `.batch`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             func = node.func
@@ -57,7 +58,7 @@ def keyword(call: ast.Call, *names: str) -> ast.expr | None:
 
 
 def constant_number(node: ast.AST | None, known: dict[str, float]) -> float | None:
-    """The number that an expression of numbers and known names makes: `64`, `2 * BATCH`, `1 << 10`."""
+    """The value of an expression of numbers and known names: `64`, `2 * BATCH`, `1 << 10`; None for other expressions."""
     if isinstance(node, ast.Constant):
         return float(node.value) if isinstance(node.value, int | float) and not isinstance(node.value, bool) else None
     if isinstance(node, ast.Name):
