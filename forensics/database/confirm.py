@@ -42,22 +42,29 @@ def is_sought(line: str, start: int, end: int) -> bool:
 class Confirmer:
     """A signature made ready to confirm lines; raises TimeoutError past `limits.confirm` seconds a pattern."""
 
-    __slots__ = ("anchors", "signature")
+    __slots__ = ("anchors", "pattern", "signature", "vetoes")
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
         self.anchors = signature.anchors
+        self.pattern: regex.Pattern[str] | None = None  # compiled when it is first searched for, as the vetoes are
+        self.vetoes: list[regex.Pattern[str]] = []
 
     def search(self, line: str) -> "regex.Match[str] | None":
         """The match in `line`, or None where the pattern is not found, is only looked for, or a veto is found."""
-        found = compiled(self.signature.pattern).search(line, timeout=limits.current.confirm)
+        pattern = self.pattern = self.pattern or compiled(self.signature.pattern)
+        seconds = limits.current.confirm
+        found = pattern.search(line, timeout=seconds)
         if found is not None and is_sought(line, *found.span()):  # what the command prints may stand behind it
-            found = compiled(self.signature.pattern).search(line, found.end(), timeout=limits.current.confirm)
+            found = pattern.search(line, found.end(), timeout=seconds)
         if found is None or not self.signature.unless:
             return found
+        self.vetoes = self.vetoes or [compiled(veto) for veto in self.signature.unless]
         said = without_host(line)
-        vetoed = any(compiled(veto).search(said, timeout=limits.current.confirm) for veto in self.signature.unless)
-        return None if vetoed else found
+        for veto in self.vetoes:
+            if veto.search(said, timeout=seconds):
+                return None
+        return found
 
     def fields(self, line: str) -> dict[str, str] | None:
         """As the scanner would answer for one line: None unless an anchor occurs and the pattern confirms."""

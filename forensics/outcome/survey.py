@@ -153,8 +153,8 @@ class _LaneRows:
         first, last = observation.line, _end_of(observation)
         at = bisect_right(self.numbers, last)
         behind = len(self.rows) - at
-        again = self._again_behind(at, first)
         start = bisect_left(self.numbers, first)
+        again = self._again_behind(at, start, first)
         near = [
             *range(max(0, start - IN_FRONT_ROWS), min(start + NEAR_ROWS, at)),
             *range(max(start, at - NEAR_ROWS), min(at + NEAR_ROWS, len(self.rows))),
@@ -174,9 +174,23 @@ class _LaneRows:
             handled_line=rows[0] if rows else 0,
         )
 
-    def _again_behind(self, at: int, before: int) -> int:
-        """How many rows from index `at` on have a form that occurred before line `before`, and no error word."""
-        return sum(map(before.__gt__, self.form_since[at:]))
+    @functools.cached_property
+    def _sorted_since(self) -> list[int]:
+        return sorted(self.form_since)
+
+    @functools.cached_property
+    def _known_before(self) -> list[int]:
+        """For each row, how many before it have a form that is asked for."""
+        return [*accumulate((since != NEVER_SEEN for since in self.form_since), initial=0)]
+
+    def _again_behind(self, at: int, start: int, before: int) -> int:
+        """How many rows from index `at` on have a form that occurred before line `before`, and no error word.
+
+        `start`: the index of the row of that line; all rows in front of it have such a form, so that only the rows between are
+        looked at: there may be hundreds of observations in thousands of rows.
+        """
+        every = bisect_left(self._sorted_since, before)
+        return every - self._known_before[start] - sum(map(before.__gt__, self.form_since[start:at]))
 
     def _last(self, holds: Callable[[int], bool], at: int) -> int:
         return next((self.numbers[i] for i in range(len(self.rows) - 1, at - 1, -1) if holds(i)), 0)

@@ -53,8 +53,9 @@ def _in_turn(family: Sequence[SourceSummary]) -> list[list[str]]:
 
 
 def _begin_alike(runs: Sequence[Sequence[str]], heads: Mapping[str, Sequence[str]]) -> bool:
-    forms = [{form for name in run for form in _head_forms(heads.get(name, ()))} for run in runs]
-    return all(forms[-1] & other for other in forms[:-1])
+    forms = ({form for name in run for form in _head_forms(heads.get(name, ()))} for run in reversed(runs))
+    last = next(forms)
+    return all(last & other for other in forms)
 
 
 def _head_forms(lines: Sequence[str]) -> set[str]:

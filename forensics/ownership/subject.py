@@ -5,6 +5,7 @@ run1.log, run2.log      -> the run that wrote run2.log; the earlier run is an at
 dmesg.txt               -> the machine
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -65,10 +66,11 @@ class Subject(Struct, frozen=True):
     def last_attempt_lines(self) -> dict[str, int]:
         """Of each of its own sources, the first line of the last attempt; of several programs in it, of the earliest such."""
         starts: dict[str, int] = dict.fromkeys(self.own, 1)
-        for name in self.own:
-            lanes = [lane for lane in self.own_lanes() if lane.source == name and lane.attempts]
-            starts[name] = min((lane.attempts[-1].first_line for lane in lanes), default=1)
-        return starts
+        of_source: dict[str, list[int]] = defaultdict(list)
+        for lane in self.own_lanes():
+            if lane.attempts:
+                of_source[lane.source].append(lane.attempts[-1].first_line)
+        return starts | {name: min(of_source[name]) for name in self.own if name in of_source}
 
     def main_lane(self) -> Lane | None:
         """The own lane with most lines."""

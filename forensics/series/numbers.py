@@ -54,7 +54,7 @@ def tokens(text: str) -> Iterator[Token]:
 def number(text: str) -> float:
     """`1,234.5` -> 1234.5, `-Infinity` -> -inf; NaN for text that is not a number."""
     try:
-        return float(text.replace(",", ""))
+        return float(text.replace(",", "") if "," in text else text)
     except ValueError:
         return math.nan
 

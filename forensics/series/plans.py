@@ -89,6 +89,8 @@ class Plan(Struct, frozen=True):
 
     def step_of_total(self, text: str) -> tuple[float | None, float | None]:
         """(step, total) of a line: a named step, else that of a pair `840/1352`, else the epoch; None for what is unknown."""
+        if not self.pairs and len(self.steps) == 1:
+            return number(text[self.steps[0]]), None
         pairs = [(a, b) for at, of in self.pairs if (a := number(text[at])) <= (b := number(text[of]))]
         if self.steps:
             steps = [number(text[at]) for at in self.steps]
