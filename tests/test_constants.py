@@ -4,6 +4,7 @@ import ast
 import functools
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ INTERFACE = {
     "TRIGGERS": "the same, where there are several",
 }
 # Words that say no quantity: MAX_POINTS, MIN_LINES, MIN_LOST_SHARE do.
+# Values that need no reason: what a unit is.
+UNITS = {"KIB", "MIB", "GIB", "HOUR_S", "DAY_S", "YEAR_S"}
 VAGUE = {"FEW", "FEWEST", "LEAST", "LONG", "LONGEST", "MANY", "MOST", "OFTEN", "SHARE", "SLACK", "SURE"}
 
 
@@ -53,6 +56,36 @@ def test_a_name_has_one_value() -> None:
 def test_a_name_says_a_quantity() -> None:
     for name, places in sorted(constants().items()):
         assert name not in VAGUE, f"{name} ({places[0][0]}) does not say of what: MAX_POINTS or MIN_LINES would"
+
+
+def _is_numeric(value: ast.expr) -> bool:
+    """Is it a number, numbers in a tuple, or computed from numbers alone?"""
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, int | float) and not isinstance(value.value, bool)
+    if isinstance(value, ast.BinOp):
+        return _is_numeric(value.left) and _is_numeric(value.right)
+    if isinstance(value, ast.UnaryOp):
+        return _is_numeric(value.operand)
+    return isinstance(value, ast.Tuple) and bool(value.elts) and all(map(_is_numeric, value.elts))
+
+
+def _without_a_reason(path: Path) -> Iterator[str]:
+    """`file:line NAME` of each numeric constant without a comment behind it or above it."""
+    lines = path.read_text().splitlines()
+    for node in ast.parse("\n".join(lines)).body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target if isinstance(node, ast.AnnAssign) else None
+        if target is None or node.value is None or not _is_numeric(node.value):  # type: ignore[attr-defined]
+            continue
+        names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name) and n.id.isupper()]
+        told = any("#" in line for line in lines[node.lineno - 1 : node.end_lineno]) or lines[node.lineno - 2].startswith("#")
+        if names and not told and not UNITS.issuperset(names):
+            yield f"{path.relative_to(ROOT)}:{node.lineno} {', '.join(names)}"
+
+
+def test_a_number_has_its_reason_beside_it() -> None:
+    """Why it is as large as it is: what it follows from, or `chosen by hand` and what for."""
+    found = [place for path in sorted(ROOT.rglob("*.py")) for place in _without_a_reason(path)]
+    assert not found, "write behind each, or above it, where its value comes from: " + "; ".join(found)
 
 
 def test_the_names_of_the_interface_are_in_use() -> None:

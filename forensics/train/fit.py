@@ -21,7 +21,7 @@ from forensics.train.lines_fit import fit_lines
 from forensics.train.rates import count_firings
 from forensics.train.weights import RankingExample
 
-FOLD_COUNT = 5
+FOLD_COUNT = 5  # usual: four fifths are learned from, and five trainings take minutes
 # Each case is also used once without the signatures of its cause, to train for unknown messages. Those are rarer: such a copy has
 # this weight, the case itself 1.
 UNFAMILIAR = 0.05

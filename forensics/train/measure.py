@@ -18,7 +18,7 @@ from forensics.model.verdicts import Diagnosis
 from forensics.outcome.features import Rates
 from forensics.train.cases import Case
 
-BINS = 10
+CALIBRATION_BINS = 10  # usual for the calibration error: tenths of probability
 LOUD_PROBABILITY = 0.8  # an alarm of that probability on a healthy log
 SURE_PROBABILITY = 0.95  # a wrong answer of that probability
 TITLES = (
@@ -81,7 +81,7 @@ class Measures(Struct, frozen=True):
     `alarms`: healthy cases with another answer than healthy. `crashes`: healthy cases with the verdict crash. `loud`: alarms with
     LOUD_PROBABILITY or more. `missed`: failed cases with the answer healthy. `top1`, `top3`, `hard`: share of the failed cases
     with a labelled cause whose first cause is right, one of whose first three is, and the first of hard cases. `evidence`:
-    share of right answers with labelled lines whose evidence has one. `ece`: expected calibration error over BINS bins.
+    share of right answers with labelled lines whose evidence has one. `ece`: expected calibration error (CALIBRATION_BINS bins).
     `brier`: Brier score. `sure_and_wrong`: wrong answers with SURE_PROBABILITY or more.
     """
 
@@ -180,7 +180,7 @@ def reliability_bins(answers: Sequence[Prediction]) -> list[tuple[int, float, fl
     """(number of answers, their mean probability, the share that is right) of each bin of probability that is not empty."""
     bins: dict[int, list[Prediction]] = defaultdict(list)
     for answer in answers:
-        bins[min(BINS - 1, int(answer.probability * BINS))].append(answer)
+        bins[min(CALIBRATION_BINS - 1, int(answer.probability * CALIBRATION_BINS))].append(answer)
     return [(len(b), sum(a.probability for a in b) / len(b), sum(a.hit for a in b) / len(b)) for _, b in sorted(bins.items())]
 
 

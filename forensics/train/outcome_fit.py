@@ -1,7 +1,7 @@
 """Train the trees that predict whether a subject ended badly, with scikit-learn. Only numbers are stored.
 
-All cases of one origin together weigh at most as much as LARGEST_ORIGIN cases, so that a repository with a thousand logs of one
-program does not dominate. The calibration is fitted on out-of-fold predictions.
+All cases of one origin together weigh at most as much as MAX_ORIGIN_WEIGHT cases, so that a repository with a thousand logs of
+one program does not dominate. The calibration is fitted on out-of-fold predictions.
 """
 
 from array import array
@@ -18,23 +18,23 @@ from forensics.outcome.features import OUTCOME_FEATURES, Rates, is_terminal_by_n
 from forensics.outcome.trees import LEAF, Forest, Trees
 from forensics.train.cases import Case
 
-LARGEST_ORIGIN = 12.0
-TREES = 200
-RATE = 0.06
-LEAVES = 16
+MAX_ORIGIN_WEIGHT = 12.0  # chosen by hand: in cases, so that no repository decides what a bad end looks like
+BOOSTED_TREES = 200  # chosen by hand, with the rate: 200 small steps of the learning
+LEARNING_RATE = 0.06  # chosen by hand: scikit-learn's default is 0.1, with 100 trees
+MAX_LEAVES = 16  # chosen by hand: four questions in a row; scikit-learn's default of 31 is for many more cases
 LEAST_IN_LEAF = 8  # cases; of fewer than twenty times as many a twentieth
-FEATURES_A_SPLIT = 0.2
-ENSEMBLES = 2
-RANDOM_TREES = 80
-LEAST_IN_RANDOM_LEAF = 6
-RANDOM_FEATURES_A_SPLIT = 0.3
+SPLIT_FEATURES_SHARE = 0.2  # chosen by hand: of many features that say nearly the same, each gets its turn
+SEEDS_COUNT = 2  # chosen by hand: the mean of two seeds is steadier than one, and the file twice as large
+RANDOM_TREES = 80  # chosen by hand: their mean stands beside that of the boosted ones
+MIN_RANDOM_LEAF_CASES = 6  # chosen by hand: a leaf of fewer remembers single logs
+RANDOM_SPLIT_FEATURES_SHARE = 0.3  # chosen by hand: more than SPLIT_FEATURES_SHARE, as random cuts are mostly bad ones
 ENDING_STRENGTH = 30.0  # scikit-learn's C, the inverse of the penalty: the words of an ending
 
 
 def case_weights(cases: Sequence[Case], emphasis: Mapping[str, float] | None = None) -> list[float]:
     """The weight of each case. `emphasis`: factors for corpora by name, to count carefully labelled ones more."""
     counts, factor = Counter(c.source for c in cases), emphasis or {}
-    return [min(1.0, LARGEST_ORIGIN / counts[c.source]) * factor.get(c.corpus, 1.0) for c in cases]
+    return [min(1.0, MAX_ORIGIN_WEIGHT / counts[c.source]) * factor.get(c.corpus, 1.0) for c in cases]
 
 
 def share_log_odds(cases: Sequence[Case], selected: Sequence[bool], weight: Sequence[float]) -> float:
@@ -86,22 +86,22 @@ def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:
     failed, share = np.array(bad), np.array(weight)
     boosted: list[list[_Node]] = []
     base = 0.0
-    for seed in range(ENSEMBLES):
+    for seed in range(SEEDS_COUNT):
         learner = HistGradientBoostingClassifier(
-            max_iter=TREES,
-            learning_rate=RATE,
-            max_leaf_nodes=LEAVES,
+            max_iter=BOOSTED_TREES,
+            learning_rate=LEARNING_RATE,
+            max_leaf_nodes=MAX_LEAVES,
             max_depth=None,
             min_samples_leaf=max(1, min(LEAST_IN_LEAF, len(rows) // 20)),
-            max_features=FEATURES_A_SPLIT,
+            max_features=SPLIT_FEATURES_SHARE,
             early_stopping=False,
             random_state=seed,
         )
         learner.fit(rows, failed, sample_weight=share)
-        boosted += [_of_boosted(stage[0].nodes, 1 / ENSEMBLES) for stage in learner._predictors]
-        base += float(learner._baseline_prediction[0, 0]) / ENSEMBLES
+        boosted += [_of_boosted(stage[0].nodes, 1 / SEEDS_COUNT) for stage in learner._predictors]
+        base += float(learner._baseline_prediction[0, 0]) / SEEDS_COUNT
     voters = ExtraTreesClassifier(
-        RANDOM_TREES, min_samples_leaf=LEAST_IN_RANDOM_LEAF, max_features=RANDOM_FEATURES_A_SPLIT, random_state=0
+        RANDOM_TREES, min_samples_leaf=MIN_RANDOM_LEAF_CASES, max_features=RANDOM_SPLIT_FEATURES_SHARE, random_state=0
     )
     voters.fit(rows, failed, sample_weight=share)
     bad_class = list(voters.classes_).index(True)

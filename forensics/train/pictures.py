@@ -5,7 +5,7 @@ from pathlib import Path
 
 from forensics.train.measure import Prediction, reliability_bins
 
-DPI = 110
+CALIBRATION_PICTURE_DPI = 110  # sharp on a screen, and small in the repository
 
 
 def confusion_matrix(answers: Sequence[Prediction], path: Path) -> None:
@@ -18,7 +18,7 @@ def confusion_matrix(answers: Sequence[Prediction], path: Path) -> None:
     for right, said in pairs:
         counts[names.index(right)][names.index(said)] += 1
     size = 3 + 0.2 * len(names)
-    figure = Figure(figsize=(size, size), dpi=DPI, layout="constrained")
+    figure = Figure(figsize=(size, size), dpi=CALIBRATION_PICTURE_DPI, layout="constrained")
     axes = figure.add_subplot()
     axes.imshow(counts, cmap="Blues")
     for i, row in enumerate(counts):
@@ -42,7 +42,7 @@ def reliability_curve(named: Mapping[str, Sequence[Prediction]], path: Path) -> 
     """The share of right answers by predicted probability, a curve for each of `named`; a calibrated one is on the diagonal."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5, 5), dpi=DPI, layout="constrained")
+    figure = Figure(figsize=(5, 5), dpi=CALIBRATION_PICTURE_DPI, layout="constrained")
     axes = figure.add_subplot()
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     for name, answers in named.items():

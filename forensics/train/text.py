@@ -3,7 +3,7 @@
     {"mat", "shapes", "shapes cannot"} labelled code.shape, ... -> vocabulary, rareness, intercepts, coefficients
 
 The vocabulary has the words that occur in MIN_WORD_LOGS documents of two or more sources, and in the signatures' examples or in
-COMMON cases. That excludes names of hosts and people.
+MIN_PRIVATE_CASES cases. That excludes names of hosts and people.
 """
 
 from collections import Counter, defaultdict
@@ -19,8 +19,8 @@ from forensics.decision.text import trouble_words
 from forensics.outcome.trees import Trees
 from forensics.train.cases import Case
 
-MIN_WORD_LOGS = 3
-COMMON = 4
+MIN_WORD_LOGS = 3  # chosen by hand: a word of fewer logs says nothing of a cause
+MIN_PRIVATE_CASES = 4  # chosen by hand: a name of a host or a person stands in fewer cases
 STRENGTH = 10.0  # scikit-learn's C: the inverse of the penalty
 
 
@@ -62,7 +62,9 @@ def kept_words(documents: Sequence[Document]) -> list[str]:
         for word in document.words:
             from_[word].add(document.source)
     return sorted(
-        w for w, n in count.items() if n >= MIN_WORD_LOGS and len(from_[w]) >= 2 and (w in public or private[w] >= COMMON)
+        w
+        for w, n in count.items()
+        if n >= MIN_WORD_LOGS and len(from_[w]) >= 2 and (w in public or private[w] >= MIN_PRIVATE_CASES)
     )
 
 

@@ -218,10 +218,10 @@ def test_signatures_are_counted_by_how_a_case_ended() -> None:
 
 
 def test_cases_of_one_origin_weigh_as_a_few() -> None:
-    from forensics.train.outcome_fit import LARGEST_ORIGIN, case_weights
+    from forensics.train.outcome_fit import MAX_ORIGIN_WEIGHT, case_weights
 
     found = case_weights([case(f"{i}", "a", source="one") for i in range(60)] + [case("x", "a", source="two")])
-    assert sum(found[:-1]) == pytest.approx(LARGEST_ORIGIN)
+    assert sum(found[:-1]) == pytest.approx(MAX_ORIGIN_WEIGHT)
     assert found[-1] == 1.0
 
 
@@ -259,7 +259,7 @@ def test_a_model_that_learned_sample_logs_answers_them(
     samples: list[Case], knowledge: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With two thirds of the trees and a third of the signatures' examples, in half of the time."""
-    monkeypatch.setattr(outcome_fit, "TREES", outcome_fit.TREES * 2 // 3)
+    monkeypatch.setattr(outcome_fit, "BOOSTED_TREES", outcome_fit.BOOSTED_TREES * 2 // 3)
     some = text.signature_examples()[::3]
     monkeypatch.setattr(text, "signature_examples", lambda: some)
     learned = fitting.train(samples, knowledge, 3)

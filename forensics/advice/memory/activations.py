@@ -34,7 +34,7 @@ SCALING = lazy.regex(r"(?i)^(?:normalization|rescaling|p?relu|scale|bias)")
 # What a transformer layer of PyTorch keeps for each token beside dropout's masks, by its width (input, queries, keys and values,
 # scaled queries and keys, what attention gave, norms) and by the width of its feed-forward part (ReLU, what dropout made of it).
 TOKEN_WIDTHS = 10.0
-TOKEN_INNER = 2.0
+TOKEN_INNER = 2.0  # the second of the two widths above
 SQUARES = 2.0  # of the sequence for each head: the softmax, and what dropout made of it
 SQUARES_IN_WORK = 1.0  # beside them while the backward pass goes through: the gradient of what dropout made
 OWN_SQUARES = 1.0  # of a program's own attention without dropout: the softmax
