@@ -27,16 +27,16 @@ def analyze(
     job: str | None = None,
     last: bool = False,
 ) -> Report:
-    """Say why the run died, from the logs in `paths`: a file or folder, or several of them, with all below them.
+    """Find out why a run died, from the logs in `paths`: a file or folder, or several of them, with all files below them.
 
-    `signatures`: folders of your own cause files, over the built-in ones. `knowledge`: signatures that are loaded already;
-    without either, the usual ones are loaded once a process. `workers`: threads, or processes for many small files (default:
-    one a core); the answer does not depend on it. `baseline`: logs of a run that went well, for what is unusual beside it.
-    `since`, `until`: only what happened in that time: a datetime, or as on the command line ("2026-11-21T10:00+01:00", "-2h").
-    `pid`, `job` (of Slurm; or a pod or container), `last` (the last incident alone): what the verdict speaks of.
+    `signatures`: folders of your own cause files, in addition to the built-in ones. `knowledge`: signatures that are already
+    loaded; without either, the default ones are loaded once per process. `workers`: threads, or processes for many small files
+    (default: one per core); the answer does not depend on it. `baseline`: logs of a good run, to find what is unusual. `since`,
+    `until`: only events in that time: a datetime, or a text as on the command line ("2026-11-21T10:00+01:00", "-2h"). `pid`,
+    `job` (of Slurm, or a pod or container), `last` (only the last incident): the subject of the verdict.
 
-    Raises ForensicsError for a missing path, wrong arguments, and where nothing can be read. Trouble in the logs themselves is
-    reported in `report.warnings`.
+    Raises ForensicsError for a missing path, wrong arguments, or if nothing can be read. Faults in the logs themselves are listed
+    in `report.warnings`.
 
     >>> import forensics
     >>> report = forensics.analyze(["sample_logs/slurm_oom/slurmd.log", "sample_logs/slurm_oom/slurm-1.out"], job="1")
@@ -54,14 +54,14 @@ def analyze(
 
 
 def _known(folders: list[Path], knowledge: Knowledge | None) -> Knowledge:
-    """What an analysis is to know; raises UsageError where that was said twice."""
+    """The knowledge for an analysis; raises UsageError if both arguments are given."""
     if folders and knowledge is not None:
         raise UsageError("signatures and knowledge were both given", "forensics.analyze", "use Knowledge(signatures)")
     return knowledge or (Knowledge(folders) if folders else default_knowledge())
 
 
 def _named(given: list[Path]) -> Path:
-    """The path that the case is called after; raises UsageError where none was given."""
+    """The path after which the case is named; raises UsageError if there is none."""
     if not given:
         raise UsageError("no path was given", "forensics.analyze", "give files or folders")
     return given[0]

@@ -1,4 +1,4 @@
-"""run(): a command as a child of this program, captured and, after a death, analysed.
+"""run(): run a command as a captured child process and, if it fails, analyse why.
 
 forensics.run(["python", "train.py"], stall_s=300)  ->  Ran(status=137, bundle=..., report=<host_memory.oom_cgroup>)
 """
@@ -13,8 +13,8 @@ from forensics.api import Report, analyze
 class Ran(NamedTuple):
     """How a command ended.
 
-    `status`: as a shell tells it, 128 + n for signal n. `bundle`: the folder with what was captured, None where none was kept.
-    `report`: on the bundle, None after a good end.
+    `status`: as in a shell, 128 + n for signal n. `bundle`: the folder with the captured files; None if it was not kept.
+    `report`: on the bundle; None after a good end.
 
     >>> from forensics import Ran
     >>> Ran(status=0, bundle=None, report=None).status
@@ -27,10 +27,10 @@ class Ran(NamedTuple):
 
 
 def run(command: Sequence[str], *, bundle: str | Path = "", **options: object) -> Ran:
-    """Run `command` with this process's streams, watched, to its end.
+    """Run `command` with the standard streams of this process, watch it to its end, and analyse a failure.
 
-    `bundle`: the folder to fill, a new one of the state folder by default; kept after a death. `options`: those of
-    capture.options.DEFAULTS, as stall_s=300 or keep="always". Raises TypeError for an unknown one.
+    `bundle`: the folder for the captured files, by default a new one in the state folder; it is kept after a failure.
+    `options`: see capture.options.DEFAULTS, such as stall_s=300 or keep="always". Raises TypeError for an unknown option.
 
     >>> from forensics import run
     >>> run(["true"])

@@ -35,7 +35,7 @@ INCIDENT_COLUMNS = (
 
 
 def report_table(report: Report, table: str) -> "pd.DataFrame":
-    """One table; raises UsageError for a name that is none."""
+    """The table with this name; raises UsageError for an unknown name."""
     if table not in TABLES:
         raise UsageError(f"no table {table!r}", "to_frame", f"choose one of {', '.join(TABLES)}")
     import pandas as pd
@@ -63,7 +63,7 @@ def _series(report: Report) -> Iterator[tuple[Any, ...]]:
 
 
 def _flat(field: str) -> Callable[[Report], Iterator[tuple[Any, ...]]]:
-    """The values of one field of the report as they are, each a row."""
+    """The values of one field of the report, one row for each."""
 
     def rows(report: Report) -> Iterator[tuple[Any, ...]]:
         values: Iterable[Any] = getattr(report, field)
@@ -84,7 +84,7 @@ def _incidents(report: Report) -> Iterator[tuple[Any, ...]]:
 
 
 STRUCT_OF_FRAME: Mapping[str, str] = {"timeline": "TimelineEntry", "notices": "Notice", "sources": "SourceSummary"}
-# name -> its columns (none: the fields of the values), and what makes its rows
+# name -> (its columns, or () for the fields of the values; the function that makes its rows)
 TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[Report], Iterable[tuple[Any, ...]]]]] = {
     "evidence": (EVIDENCE, _evidence),
     "incidents": (INCIDENT_COLUMNS, _incidents),

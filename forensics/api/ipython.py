@@ -2,7 +2,7 @@
 
 %forensics slurm-4711.out --job 4711      -> the Report, shown as a page in a notebook, as text in a terminal
 %why                                      -> the Report on the last death of this notebook's kernel
-%%guard                                   -> the cell runs watched; the Report where it fails
+%%guard                                   -> the cell is watched; the Report if it fails
 """
 
 import argparse
@@ -31,11 +31,11 @@ def load_ipython_extension(shell: Any) -> None:
         return _shown(shell, lambda: _asked(line))
 
     def why(line: str) -> "Report | None":
-        """%why [BUNDLE]: say why the last kernel of this notebook died, or the process that BUNDLE was captured of."""
+        """%why [BUNDLE]: say why the last kernel of this notebook died, or the process of the captured BUNDLE."""
         return _shown(shell, lambda: _last(line.strip()))
 
     def guard(line: str, cell: str) -> "Report | None":
-        """%%guard: run the cell while the kernel is watched from beside; where it fails, the Report is the value.
+        """%%guard: run the cell while a second process watches the kernel; if the cell fails, its value is the Report.
 
         Where the kernel itself dies, `%why` tells of it in the next one.
         """
@@ -46,7 +46,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def _shown(shell: Any, ask: "Callable[[], Report | None]") -> "Report | None":
-    """The Report that `ask` gives; printed on a terminal, which shows no HTML. Errors are a line on stderr."""
+    """The Report that `ask` returns; on a terminal it is printed as text. An error is one line on stderr."""
     try:
         report = ask()
     except ForensicsError as error:
@@ -58,7 +58,7 @@ def _shown(shell: Any, ask: "Callable[[], Report | None]") -> "Report | None":
 
 
 def _last(bundle: str) -> "Report":
-    """The Report on `bundle`, by default on the last process of this notebook's or script's that ended badly."""
+    """The Report on `bundle`, by default on the last process of this notebook or script that ended badly."""
     from forensics.capture.guard import default_name, last_bundle
 
     found = bundle or last_bundle(default_name())
@@ -68,7 +68,7 @@ def _last(bundle: str) -> "Report":
 
 
 def _analyzed(bundle: str) -> "Report":
-    """The Report on `bundle`; the next `%%guard` need not tell of it again."""
+    """The Report on `bundle`, which marks it as reported, so that the next `%%guard` does not mention it again."""
     from forensics.api.analysis import analyze
     from forensics.capture.guard import TOLD
 
@@ -78,7 +78,7 @@ def _analyzed(bundle: str) -> "Report":
 
 
 def _guarded(shell: Any, cell: str) -> "Report | None":
-    """The Report where running `cell` raised; None after a good end."""
+    """Run `cell`. The Report if it raised; None after a good end."""
     from forensics.capture.guard import Guard
 
     watched = Guard(keep="crash").__enter__()
@@ -90,14 +90,14 @@ def _guarded(shell: Any, cell: str) -> "Report | None":
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong options are an error of usage, not the end of the notebook's kernel."""
+    """An argument parser that raises UsageError for wrong options, instead of ending the notebook's kernel."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, "%forensics", "%forensics --help lists the options")
 
 
 def _asked(line: str) -> "Report | None":
-    """The Report that `line` asks for; None where it asks for help."""
+    """The Report for the arguments in `line`; None if they ask for help."""
     from forensics.api.analysis import analyze
 
     parser = _Parser("%forensics", add_help=False, description="Say why the run died, from the logs in PATH.")
@@ -110,7 +110,7 @@ def _asked(line: str) -> "Report | None":
     parser.add_argument("--help", "-h", action="store_true", help="this text")
     try:
         asked = vars(parser.parse_args(shlex.split(line)))
-    except ValueError as error:  # a quotation mark that nothing closes
+    except ValueError as error:  # a missing closing quotation mark
         raise UsageError(str(error).lower(), "%forensics") from error
     if asked.pop("help"):
         print(parser.format_help())

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Knowledge:
-    """All causes and signatures: the built-in ones and, over them, those of your own folders.
+    """All causes and signatures: the built-in ones, extended and overridden by those of your own folders.
 
-    `signatures`: folders of cause files, each over those before it. Loading takes about a tenth of a second, and some seconds
-    the first time after a change, when they are compiled. Raises ForensicsError for a folder that is not there or is faulty.
+    `signatures`: folders of cause files; later ones override earlier ones. Loading takes about a tenth of a second; after a
+    change they are compiled first, which takes some seconds. Raises ForensicsError for a missing or faulty folder.
 
     >>> import forensics
     >>> knowledge = forensics.Knowledge()
@@ -31,7 +31,7 @@ class Knowledge:
 
     @property
     def causes(self) -> dict[str, str]:
-        """The title of every cause, by its id.
+        """Cause id -> its title, for every cause.
 
         >>> import forensics
         >>> forensics.Knowledge().causes["host_memory.oom_cgroup"]
@@ -41,7 +41,7 @@ class Knowledge:
 
     @property
     def hash(self) -> str:
-        """What tells this knowledge from any other: 16 hexadecimal digits, as in `report.tool["signatures"]`.
+        """A hash of the signatures, 16 hexadecimal digits, as in `report.tool["signatures"]`.
 
         >>> import forensics
         >>> len(forensics.Knowledge().hash)
@@ -55,12 +55,12 @@ class Knowledge:
 
 
 def database_of(knowledge: Knowledge) -> "Database":
-    """What the stages of an analysis take."""
+    """The internal Database of `knowledge`, for the stages of an analysis."""
     return knowledge._database
 
 
 def default_knowledge() -> Knowledge:
-    """The knowledge of the built-in files and the configuration, loaded once a process."""
+    """The built-in signatures and those of the configuration, loaded once per process."""
     return _loaded(config())
 
 

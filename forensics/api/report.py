@@ -1,4 +1,4 @@
-"""Report: the finished answer, which writes itself in every format."""
+"""Report: the finished answer, with methods that return it in every format."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,10 @@ class Report(model.Report, frozen=True):
 
     `verdict`: "crash", "no_crash" or "undetermined". `causes`: most probable first, never empty; each with `id`, `title`,
     `role`, `probability` (0 to 1), `summary`, `evidence` (lines with `source`, `line`, `text`, `time`), `facts` (sizes in
-    bytes), `remediations`. `subject`: what the verdict speaks of and how it ended. Also: `incidents`, `timeline`, `sources`,
+    bytes), `remediations`. `subject`: the subject of the verdict and how it ended. Also: `incidents`, `timeline`, `sources`,
     `missing`, `notices`, `warnings`, `environment`, `curves`, `processes`, `unusual`. The schema: `forensics/report/schema.json`.
 
-    What `to_...` writes has secrets (tokens, passwords, keys) masked; the fields hold the lines as they were read.
+    The output of `to_...` has secrets (tokens, passwords, keys) masked; the fields have the unchanged lines.
 
     >>> import forensics
     >>> report = forensics.analyze("sample_logs/jupyter_oom")
@@ -32,12 +32,12 @@ class Report(model.Report, frozen=True):
 
     @classmethod
     def of(cls, report: model.Report) -> "Report":
-        """A Report of the stages as one that writes itself."""
+        """The Report of the pipeline as a Report with these methods."""
         return cls(**{name: getattr(report, name) for name in report.__struct_fields__})
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> "Report":
-        """The Report that `to_dict` or `--format json` wrote; raises ForensicsError when it is none.
+        """The Report in a document of `to_dict` or `--format json`; raises ForensicsError for another document.
 
         >>> import forensics
         >>> report = forensics.analyze("sample_logs/nan_loss")
@@ -50,7 +50,7 @@ class Report(model.Report, frozen=True):
 
     @property
     def incident_groups(self) -> "list[Group]":
-        """The incidents, folded where they are alike: "112 times a memory limit was hit, jobs 4001 to 4199".
+        """The incidents, with similar ones grouped: "112 times a memory limit was hit, jobs 4001 to 4199".
 
         >>> import forensics
         >>> [group.ids for group in forensics.analyze("sample_logs/nan_loss").incident_groups]
@@ -82,7 +82,7 @@ class Report(model.Report, frozen=True):
         return render(self, "json")
 
     def to_text(self, width: int = PAGE_CHARS) -> str:
-        """What the terminal shows, in lines of at most `width` characters, without colours.
+        """The text for a terminal, in lines of at most `width` characters, without colours.
 
         >>> import forensics
         >>> "numerics.nan" in forensics.analyze("sample_logs/nan_loss").to_text()
@@ -91,7 +91,7 @@ class Report(model.Report, frozen=True):
         return render(self, "text", Style(width=width))
 
     def to_markdown(self, max_chars: int = ISSUE_CHARS) -> str:
-        """A report for an issue or a ticket; the least important parts are left out to fit `max_chars` characters.
+        """Markdown for an issue or a ticket; the least important parts are left out to fit `max_chars` characters.
 
         >>> import forensics
         >>> "numerics.nan" in forensics.analyze("sample_logs/nan_loss").to_markdown()
@@ -100,7 +100,7 @@ class Report(model.Report, frozen=True):
         return render(self, "markdown", Style(max_chars=max_chars))
 
     def to_html(self) -> str:
-        """One page that needs nothing else: to be written to a file, and opened, sent or printed.
+        """A self-contained HTML page, to be written to a file, opened, sent or printed.
 
         >>> import forensics
         >>> forensics.analyze("sample_logs/nan_loss").to_html()[:15]
@@ -109,7 +109,7 @@ class Report(model.Report, frozen=True):
         return render(self, "html")
 
     def to_frame(self, table: str = "evidence") -> "pd.DataFrame":
-        """One table of the report as a pandas DataFrame; times are UTC, sizes bytes.
+        """One table of the report as a pandas DataFrame; times are in UTC, sizes in bytes.
 
         `table`: "evidence" (a row for each line of each cause), "incidents", "series" (a row for each value of each curve),
         "causes", "timeline", "notices" or "sources". Raises ForensicsError for another name.
@@ -124,7 +124,7 @@ class Report(model.Report, frozen=True):
         return report_table(self, table)
 
     def redacted(self) -> "Report":
-        """This report with stand-ins for hosts, users, addresses and jobs, and without secrets: to be shown to others.
+        """This report with stand-ins for hosts, users, addresses and jobs, and with secrets masked, to share it.
 
         >>> import forensics
         >>> forensics.analyze("sample_logs/slurm_oom").redacted().verdict
@@ -141,7 +141,7 @@ class Report(model.Report, frozen=True):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        """What a notebook shows for it."""
+        """The HTML that a notebook shows."""
         from forensics.report.page.fragment import fragment
 
         return fragment(self)

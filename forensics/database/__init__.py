@@ -55,11 +55,10 @@ FORMAT = 14  # of the cached document; raised when entries.py or stored.py chang
 def load(
     folder: Path | None = None, triggers: Sequence[Trigger] = (), more: Sequence[Path] = (), cache_folder: Path | None = None
 ) -> Database:
-    """The database below `folder` (default: the built-in one) with those of `more` over it and the anchors of `triggers`.
+    """The database of `folder` (default: the built-in one), overridden by the folders `more`, with the anchors of `triggers`.
 
-    `more`: folders of a site or a person, each over those before it, see `merge`. `cache_folder`: where compiled databases
-    are kept (default: see `cache`). Raises DatabaseError with path and line of the first fault, UsageError for a folder
-    that is none. Uses the cache where it fits.
+    `more`: folders of a site or a person; later ones override earlier ones, see `merge`. `cache_folder`: of compiled databases
+    (default: see `cache`). Raises DatabaseError with path and line of the first fault, and UsageError for a missing folder.
     """
     folders = [folder or builtin_folder(), *more]
     digest = content_hash(folders)
@@ -68,7 +67,7 @@ def load(
         FORMAT,
         digest,
         pieces,
-        content_hash([builtin_folder()]) if folder else "",  # of the records, which are always the built-in ones
+        content_hash([builtin_folder()]) if folder else "",  # because the records are always the built-in ones
         getattr(hyperscan, "__version__", ""),
         platform.machine(),
         [(t.anchors, t.thin) for t in triggers],
@@ -79,7 +78,7 @@ def load(
         try:
             return database_of_parts(cached, tuple(triggers), digest, partial(_first_part, key, cache_folder))
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError, IndexError):
-            pass  # compiled for another processor, or written by something else: built again below
+            pass  # compiled for another processor, or not a file of this program: it is compiled again below
     causes = _faultless(folders)
     database = assemble(
         causes, tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders), _records()
@@ -93,7 +92,7 @@ def _first_part(key: str, cache_folder: Path | None) -> bytes:
 
 
 def read_folders(folders: Iterable[Path]) -> tuple[list[Cause], list["Fault"]]:
-    """The causes of all `folders`, each over those before it, and every fault of their form."""
+    """The causes of all `folders`, later ones override earlier ones; and every fault of their form."""
     from forensics.database.causefiles import read_causes
     from forensics.database.merge import merge_causes, resolve_yields
 
@@ -134,7 +133,7 @@ def _precedence(folders: list[Path]) -> list[tuple[str, str, str]]:
 
 
 def _records() -> Records:
-    """What records prove, of the built-in folder: as tables, they are not overlaid. Raises DatabaseError for the first fault."""
+    """What records prove. Only the built-in folder is read, as for tables. Raises DatabaseError for the first fault."""
     from forensics.database.records import read_records
 
     found, faults = read_records(builtin_folder())
@@ -144,7 +143,7 @@ def _records() -> Records:
 
 
 def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The patterns of the classes of lines; raises DatabaseError for the first fault. A folder adds to those before it."""
+    """The patterns of the classes of lines, of all folders together. Raises DatabaseError for the first fault."""
     from forensics.database.phrases import Phrase, combine_phrases, read_phrases
 
     every: dict[str, list[Phrase]] = {}
@@ -158,7 +157,7 @@ def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], tuple[str,
 
 
 def _slow(causes: list[Cause], folders: list[Path]) -> list["Fault"]:
-    """Slow patterns of other people's folders; the built-in ones are measured by the tests."""
+    """Slow patterns of the user's folders; tests check the built-in ones."""
     from forensics.database.form import Fault
     from forensics.database.slow_patterns import slow_pattern_faults
 

@@ -1,10 +1,9 @@
-"""Patterns to anchors: the plain texts of which one stands in every line that a pattern matches, for the scanner to look for.
+"""The anchors of a pattern: plain texts, one of which is in every line that the pattern matches. The scanner searches for them.
 
 '(?:CUDA|HIP) out of memory\\. Tried to allocate (?P<request_size>[\\d.]+ \\w+)'   ->   {'out of memory. tried to allocate '}
 
-Of the sets of texts that a pattern needs, the one is taken that logs hold least: common.json, made by `scripts/common_text.py`,
-says how often a megabyte of logs holds a text, see `common`. A pattern without such a set cannot be
-scanned for, and `check` says so.
+Of all sets of texts that would do, the rarest in logs is taken: common.json, made by `scripts/common_text.py`, says how often a
+text occurs per megabyte of logs (see `common`). A pattern without such a set cannot be scanned for, and `check` reports it.
 """
 
 import functools
@@ -19,7 +18,7 @@ from forensics.core import lazy
 from forensics.core.text import ascii_lower
 from forensics.database.common import text_frequency
 
-MIN_ANCHOR_BYTES = 4  # a shorter text stands in so many lines that confirming them would cost more than it finds
+MIN_ANCHOR_BYTES = 4  # a shorter text is in so many lines that confirming them would cost too much
 MAX_ANCHOR_CHARS = 120  # the rest of a longer text is left to the pattern
 MAX_PRODUCT = 64  # texts that neighbouring alternatives are multiplied out to
 MAX_WAYS = 64  # ways through a pattern that are looked at one by one
@@ -39,13 +38,13 @@ BLANKS: Texts = frozenset((" ", "\t"))  # what logs hold of \\s
 
 
 class NoAnchorError(ValueError):
-    """No text that can be scanned for stands in every match of a pattern."""
+    """A pattern has no set of texts that can be scanned for."""
 
 
 class _Need(Struct, frozen=True):
-    """What a part of a pattern asks for. `exact`: all that it can match, in lower case, or None where that varies.
+    """The texts that a part of a pattern needs. `exact`: all texts that it can match, in lower case; None if there are too many.
 
-    `sets`: of each, one text stands in whatever the part matches. `edge`: with one of these it begins and ends, where it varies.
+    `sets`: every match contains a text of each of these sets. `edge`: every match begins and ends with one of these.
     """
 
     exact: Texts | None
@@ -57,7 +56,7 @@ NO_NEED = _Need(None)
 
 
 def anchors_of(pattern: str) -> tuple[str, ...]:
-    """The anchors of `pattern` (syntax of `regex`), in lower case and sorted; raises NoAnchorError where it has none."""
+    """The anchors of `pattern` (syntax of `regex`), in lower case and sorted; raises NoAnchorError if it has none."""
     try:
         tree = _simple(_parser().parse(_plain(pattern)))
     except (re.error, RecursionError) as error:
@@ -66,12 +65,12 @@ def anchors_of(pattern: str) -> tuple[str, ...]:
     if best is None or _cost(best)[0] > CHEAP_COST:
         best = _cheapest([*_by_ways(tree), *([best] if best else [])])
     if best is None:
-        raise NoAnchorError(f"no text of {MIN_ANCHOR_BYTES} bytes or more stands in every line that it matches")
+        raise NoAnchorError(f"no text of {MIN_ANCHOR_BYTES} bytes or more is in every line that it matches")
     return tuple(sorted(best))
 
 
 def parsed(pattern: str) -> Sequence[Any]:
-    """`pattern` (syntax of `regex`) as the standard library's parser reads it, items of (kind, what); empty where it cannot."""
+    """`pattern` (syntax of `regex`), parsed by the standard library: items of (kind, argument); empty if it cannot parse it."""
     try:
         tree: Sequence[Any] = _parser().parse(_plain(pattern))
     except (re.error, RecursionError):
@@ -80,13 +79,13 @@ def parsed(pattern: str) -> Sequence[Any]:
 
 
 def _cheapest(sets: Iterable[Texts]) -> Texts | None:
-    """The set that logs hold least, of those that can be scanned for."""
+    """The rarest of `sets` that can be scanned for."""
     usable = [s for s in map(_essential, sets) if s and all(map(scannable, s))]
     return min(usable, key=_cost) if usable else None
 
 
 def _simple(items: Iterable[Any]) -> list[Item]:
-    """A parsed pattern with its kinds by name and letters in a row as one TEXT."""
+    """A parsed pattern with the names of its kinds, and with consecutive letters as one TEXT."""
     made: list[Item] = []
     for kind, what in items:
         name = str(kind)
@@ -110,7 +109,7 @@ def _simple(items: Iterable[Any]) -> list[Item]:
 
 
 def plain_texts(pattern: str) -> list[str]:
-    """The texts that stand in `pattern` as they are, in lower case."""
+    """The literal texts in `pattern`, in lower case."""
     found: list[str] = []
 
     def gather(items: Sequence[Item]) -> None:
@@ -142,7 +141,7 @@ def _parser() -> Any:
 
 
 def _plain(pattern: str) -> str:
-    """`pattern` without what only `regex` can read: two groups of one name, references to them, Unicode properties."""
+    """`pattern` without syntax that only `regex` knows: two groups of one name, references to them, Unicode properties."""
     return PROPERTY.sub(r"\\w", NAMED_AGAIN.sub("(?:.*)", NAMED_GROUP_PATTERN.sub("(", pattern)))
 
 
@@ -151,13 +150,13 @@ def _sets(need: _Need) -> list[Texts]:
 
 
 def _essential(texts: Texts) -> Texts:
-    """`texts` cut to a length that is worth scanning for, without those that hold another one."""
+    """`texts`, shortened to MAX_ANCHOR_CHARS, without those that contain another one."""
     cut = {t[:MAX_ANCHOR_CHARS] for t in texts}
     return frozenset(t for t in cut if not any(o != t and o in t for o in cut))
 
 
 def _by_ways(tree: Sequence[Item]) -> list[Texts]:
-    """The set that takes the rarest text of each way through the pattern's alternatives; none where the ways are too many."""
+    """The set of the rarest text of each way through the pattern's alternatives; none if there are too many ways."""
     ways = _ways(tree)
     if ways is None or len(ways) < 2:
         return []
@@ -171,7 +170,7 @@ def _by_ways(tree: Sequence[Item]) -> list[Texts]:
 
 
 def _ways(items: Sequence[Item]) -> list[list[Item]] | None:
-    """Each way through the alternatives of `items`, or None where they are more than MAX_WAYS."""
+    """Each way through the alternatives of `items`; None if there are more than MAX_WAYS."""
     ways: list[list[Item]] = [[]]
     for name, what in items:
         choices: list[list[Item]] | None = [[(name, what)]]
@@ -191,7 +190,7 @@ def _ways(items: Sequence[Item]) -> list[list[Item]] | None:
 
 
 def _sequence(items: Iterable[Item]) -> _Need:
-    """What parts one behind the other ask for."""
+    """The texts that a sequence of parts needs."""
     sets: list[Texts] = []
     run = EMPTY_TEXT
     plain = ""  # of the run, what is the same whatever is chosen
@@ -217,7 +216,7 @@ def _sequence(items: Iterable[Item]) -> _Need:
 
 
 def _closed(run: Texts, edge: Texts) -> Iterator[Texts]:
-    """The sets that a run of plain texts gives, as it stands, without blanks around it, and with what follows it."""
+    """The sets of a run of plain texts: unchanged, without blanks around it, and with the text that follows it."""
     yield run
     yield frozenset(t.strip() for t in run)
     if edge != EMPTY_TEXT and len(run) * len(edge) <= MAX_PRODUCT:
@@ -225,7 +224,7 @@ def _closed(run: Texts, edge: Texts) -> Iterator[Texts]:
 
 
 def _item(name: str, what: Any) -> _Need:
-    """What one item of a pattern asks for."""
+    """The texts that one item of a pattern needs."""
     if name == "TEXT":
         return _Need(frozenset((what,)))
     if name == "BRANCH":

@@ -1,11 +1,11 @@
 """The compiled database on disk: one file per content, library and package version.
 
-    magic | parts, each behind its length (8 bytes) and its sha256
+    magic | parts, each after its length (8 bytes) and its sha256
 
-The parts: Hyperscan's own serialisations of the databases of `compiled`, and between them the document of `stored`.
+The parts: Hyperscan's serialised databases of `compiled`, and the document of `stored` between them.
 
-The file's name is a hash of everything that went in, so a changed signature or library simply has another name. A damaged or
-foreign file is rebuilt silently; a folder that cannot be written costs time, never an answer.
+The file name is a hash of all inputs, so a changed signature or library has another file. A damaged or foreign file is rebuilt
+without a message. If the folder cannot be written, every run compiles again.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ MAX_CACHED_DATABASES = 16  # databases: versions of the package, folders of the 
 
 
 def folder(given: Path | None = None) -> Path:
-    """Where compiled databases lie: `$FORENSICS_CACHE`, else the `given` folder, else the user's cache folder."""
+    """The folder of compiled databases: `$FORENSICS_CACHE`, else the `given` folder, else the user's cache folder."""
     named = os.environ.get("FORENSICS_CACHE")
     if named:
         return Path(named)
@@ -35,7 +35,7 @@ def folder(given: Path | None = None) -> Path:
 
 
 def read(key: str, given: Path | None = None, wanted: Collection[int] | None = None) -> list[bytes] | None:
-    """The parts kept under `key`, all or those at the `wanted` places; None where there are none or one of them is damaged."""
+    """The parts stored under `key`: all, or those with the indices `wanted`. None if there are none or one of them is damaged."""
     try:
         with (folder(given) / f"{key}.db").open("rb", buffering=0) as file:
             return _parts(file, wanted)
@@ -62,7 +62,7 @@ def _parts(file: FileIO, wanted: Collection[int] | None) -> list[bytes] | None:
 
 
 def write(key: str, parts: Sequence[bytes], given: Path | None = None) -> None:
-    """Keep `parts` under `key`; written beside and renamed, so that two runs never see half a file."""
+    """Store `parts` under `key`. The file is written under a temporary name and renamed, so no run sees an incomplete file."""
     heads = [len(part).to_bytes(LENGTH_BYTES, "little") + hashlib.sha256(part).digest() for part in parts]
     both = (piece for head, part in zip(heads, parts, strict=True) for piece in (head, part))
     try:
@@ -72,7 +72,8 @@ def write(key: str, parts: Sequence[bytes], given: Path | None = None) -> None:
 
 
 def write_file(place: Path, called: str, data: bytes, kept: int) -> None:
-    """Write `data` to a file of `place`, of whose files of that kind the newest `kept` stay; silent where that fails."""
+    """Write `data` to the file `called` in `place`, and delete all but the newest `kept` files with its suffix; errors are
+    ignored."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=place, prefix=".new-")

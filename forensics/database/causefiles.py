@@ -1,7 +1,7 @@
-"""Cause files to entries: reads <folder>/<family>/<cause>.yaml, keeps every fault with its path and line.
+"""Read cause files, <folder>/<family>/<cause>.yaml, and collect every fault with its path and line.
 
-A faulty file never half-loads: its faults are collected so that one run shows them all. The size and number of files and the
-length of patterns are bounded, because a folder of signatures may come from anybody.
+A faulty file is not loaded at all; its faults are collected so that one run shows them all. The size and number of files and the
+length of patterns are limited, because a folder of signatures may come from anybody.
 """
 
 import difflib
@@ -70,9 +70,9 @@ MISSING_KEYS = {"what", "why", "command", "unless"}
 
 
 def read_causes(folder: Path, known: Collection[str] = ()) -> tuple[list[Cause], list[Fault]]:
-    """All causes that could be read of `folder`, and the faults of those that could not.
+    """All causes of `folder` that could be read, and the faults of the others.
 
-    `known`: ids of causes that another folder describes: a file about one of them may leave out everything but `cause`.
+    `known`: ids of causes that another folder defines; a file about one of them needs only the key `cause`.
     """
     causes: list[Cause] = []
     faults = [Fault(str(p), 1, "not read: a cause file is <family>/<cause>.yaml") for p in misplaced_files(folder)]
@@ -89,7 +89,7 @@ def read_causes(folder: Path, known: Collection[str] = ()) -> tuple[list[Cause],
 
 
 def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, list[Fault]]:
-    """The cause of one file and the faults of the file; what is returned beside a fault is incomplete."""
+    """The cause of one file, and the faults of the file; with a fault the cause is incomplete."""
     reader = _Reader(str(path))
     cause: Cause | None = None
     try:
@@ -112,7 +112,7 @@ def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, l
 
 
 class _Reader:
-    """The mappings of one file to entries; faults of entries are gathered, the others go on."""
+    """Reads the mappings of one file as entries. Faulty entries are left out and their faults collected."""
 
     def __init__(self, path: str) -> None:
         self.path, self.id = path, ""
@@ -241,7 +241,7 @@ class _Reader:
 
 
 def _wording(data: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
-    """The messages of an entry, the pattern that stands beside or instead of them, and the pattern that finds both."""
+    """(messages, own pattern, pattern that finds both) of an entry; it may have messages, an own pattern, or both."""
     messages, pattern = texts(data, "message", MAX_PATTERN), ""
     if not messages and "pattern" not in data:
         raise BadFormError(data[LINE_KEY], "an entry has a message, a pattern, or both")

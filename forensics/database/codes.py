@@ -1,4 +1,4 @@
-"""What a coded error means, by number or name, from signatures/tables/*.csv.
+"""The meaning of coded errors, by number or name, from signatures/tables/*.csv.
 
 "xid 79", "SXid 12028", "exit code 137", "SIGKILL", "cudaErrorAssert", "CUDA error 700", "ncclSystemError",
 "-1073741819"  ->  Code
@@ -22,8 +22,8 @@ NVLINK5 = range(144, 151)
 class Code(Struct, frozen=True):
     """One coded error. `kind`: `Xid`, `SXid`, `CUDA error`, `NCCL result`, `exit status`, `signal` or `NTSTATUS`.
 
-    `causes`: ids of the causes it may speak for, likeliest first; empty where it speaks for none. `notes`: what else the table
-    says, one sentence each.
+    `causes`: ids of the causes that it may indicate, most likely first; empty if none. `notes`: further facts of the table, one
+    sentence each.
     """
 
     kind: str
@@ -75,7 +75,7 @@ def _number(text: str) -> int:
 
 
 def exit_status(number: str) -> list[Code]:
-    """The exit status of that number: as a shell or container tells it, as Python does (-9), as Windows does (-1073741819)."""
+    """The exit status of that number, in the form of a shell or container (137), Python (-9) or Windows (-1073741819)."""
     code = _number(number)
     if code >= 1 << 31 or code < -255:
         return ntstatus(number)
@@ -97,7 +97,7 @@ def ntstatus(number: str) -> list[Code]:
 
 
 def cuda_release(text: str) -> list[Code]:
-    """The release of CUDA in `CUDA 12.2`, and whether the driver that is named with it runs it."""
+    """The release of CUDA in `CUDA 12.2`, and whether a driver that is named with it can run it."""
     numbers = re.findall(r"\d+(?:\.\d+)*", text)
     found = find_release(numbers[0])
     if found is None:
@@ -116,7 +116,7 @@ def cuda_release(text: str) -> list[Code]:
 
 CODE_PATTERN = r"-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})"
 EXIT = r"(?:exit(?:ed)?(?: with)?[ _]?(?:code|status)?|exitcode|return ?code|rc)"
-# How people ask, and how lines tell. `exit 137` alone is only asked: in a line it says too little.
+# The forms of codes in questions and in lines. `exit 137` alone is only a question: in a line it is too unspecific.
 Look = Callable[[str], list[Code]]
 ASKED_CODES: tuple[tuple[str, Look], ...] = (
     (r"sxid[\s:#=]*(\d{4,6}|[A-Z]\w+)", sxid),
@@ -148,7 +148,7 @@ LOGGED_CODES: tuple[tuple[str, Look], ...] = (
 
 
 def codes_asked_for(text: str) -> list[Code] | None:
-    """The codes that `text` asks for: [] for one that no table knows, None where it asks for no code.
+    """The codes that `text` asks for: [] for one that no table has, None if it does not ask for a code.
 
     A bare number asks for all: first an exit status that is known to mean something, last one that a program chose for itself.
     """

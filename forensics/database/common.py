@@ -1,4 +1,4 @@
-"""How common a text is in logs: common.json, made by `scripts/common_text.py`, to occurrences in a megabyte.
+"""How often a text occurs in logs, in occurrences per megabyte, from common.json (made by `scripts/common_text.py`).
 
 'error: '  ->  172      'flurble quota'  ->  0
 
@@ -19,7 +19,7 @@ SHORT_COST = 20.0  # of each byte that a text is shorter than GRAM, on top of wh
 
 @functools.cache
 def text_frequency(text: str) -> float:
-    """How often a megabyte of logs holds `text` (lower case), at most; 0 for what is not common."""
+    """The occurrences of `text` (lower case) per megabyte of logs, at most; 0 for a text that is not common."""
     common = _common()
     if len(text) < GRAM:
         return SHORT_COST * (GRAM - len(text)) + _short().get(text, 0.0)
@@ -37,7 +37,7 @@ def _common() -> dict[str, float]:
 
 @functools.cache
 def _short() -> dict[str, float]:
-    """How often a megabyte holds each text shorter than GRAM, of those that common texts begin with."""
+    """The occurrences per megabyte of texts shorter than GRAM, of those that common texts begin with."""
     rates: Counter[str] = Counter()
     for gram, rate in _common().items():
         for size in range(1, GRAM):

@@ -1,4 +1,4 @@
-"""Causes to a Database: who is called for by which anchor, and one Hyperscan database of all anchors.
+"""The Database: all causes, the signatures and triggers of each anchor, and a Hyperscan database of all anchors.
 
 anchor "CONSTRAINT_MEMCG"  ->  signature host_memory.oom_cgroup/kernel_constraint_memcg
 """
@@ -26,15 +26,15 @@ Calls = dict[str, tuple[list[int], list[int]]]  # anchor -> the signatures and t
 class Database(Struct, frozen=True):
     """All causes, and all anchors compiled.
 
-    `anchors[i]` calls for the signatures `signature_ids[i]` (indices of `confirmers`) and for the triggers `trigger_ids[i]`
-    (indices of `triggers`), each of which has an anchor that holds it. `matcher` reports its first `cuts[i]` bytes, see
-    `literals.whole`. `hash` names the content. `phrases`: words and patterns for each class of lines, see `phrases.combined`.
-    `rates`: log odds (failed, cause) of signatures that fired in the field, see `rates`. `records`: what each outcome of a record
-    proves, see `records`. `causes` of a database from the cache
-    are made when asked for and without examples. `once` gives a matcher of the same anchors that reports each once a scan, made
-    when it is first called: for floods. `thin_matchers` report the anchors of thin triggers, in their order: at each place, and
-    once a scan; empty where there are none. `phrase_matcher` reports the classes that a line may belong to, see
-    `phrase_filter.compile_phrases`; None where there are none.
+    A line with `anchors[i]` may match the signatures `signature_ids[i]` (indices of `confirmers`) and the triggers
+    `trigger_ids[i]` (indices of `triggers`). `matcher` reports the first `cuts[i]` bytes of it, see `literals.whole_anchors`.
+    `hash`: of the content. `phrases`: words and patterns of each class of lines, see `phrases.combine_phrases`. `rates`: log
+    odds (failed, cause) of signatures that fired in labelled logs, see `rates`. `records`: what each outcome of a record
+    proves, see `records`. `causes`: in a database from the cache they are created when needed, without examples. `once`:
+    returns a matcher of the same anchors that reports each once per scan, for floods; it is created at the first call.
+    `thin_matchers`: report the anchors of thin triggers, in their order, at each place and once per scan; empty if there are
+    none. `phrase_matcher`: reports the classes to which a line may belong, see `phrase_filter.compile_phrases`; None if there
+    are none.
     """
 
     causes: Mapping[str, Cause]
@@ -55,17 +55,17 @@ class Database(Struct, frozen=True):
     thin_matchers: tuple[Any, ...] = ()
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
-        """Has `cause` this trait (see entries.TRAIT_NAMES)? Not one that is unknown."""
+        """Has `cause` this trait (see entries.TRAIT_NAMES)? False for an unknown cause."""
         found = self.causes.get(cause) if cause else None
         return found is not None and trait in found.traits
 
     def explains(self, root: str, other: str) -> bool:
-        """Does `root` name `other` (or its family) among what follows from it?"""
+        """Does `root` explain `other`, by its id or its family?"""
         cause = self.causes.get(root)
         return cause is not None and cause.leads_to(other)
 
     def matches(self, line: str) -> Iterator[tuple[Signature, dict[str, str]]]:
-        """The signatures that a line alone speaks for, as the scanner would find them, with their raw groups."""
+        """The signatures that match a single line, as in a scan, with the texts of their groups."""
         data = line.encode()
         reported: list[tuple[int, int]] = []
         if self.matcher.scratch is None:  # one from the cache
@@ -74,7 +74,7 @@ class Database(Struct, frozen=True):
         for i in sorted({i for _, a in whole_anchors(data, reported, self.anchors, self.cuts) for i in self.signature_ids[a]}):
             try:
                 found = self.confirmers[i].search(line)
-            except TimeoutError:  # it says nothing in an analysis either
+            except TimeoutError:  # an analysis ignores such a match, too
                 continue
             if found:
                 yield self.confirmers[i].signature, {k: v for k, v in found.groupdict().items() if v is not None}
@@ -123,7 +123,7 @@ def assemble(
 
 
 def _essential(calls: Calls) -> Calls:
-    """`calls` without the anchors that hold another one: the shorter calls for both. Fewer literals scan faster."""
+    """`calls` without anchors that contain another anchor; the shorter one gets their signatures. Fewer literals scan faster."""
     kept: Calls = {}
     for anchor in sorted(calls, key=len):
         parts = (anchor[i:j] for i in range(len(anchor)) for j in range(i + 1, len(anchor) + 1))

@@ -1,13 +1,13 @@
 """Conditions of remedies over the facts of a case and of its environment, and the tools that commands name.
 
     when: [limit_bytes, scheduler=slurm]         the limit is known, and the job ran under Slurm
-    unless: [framework=keras|tensorflow]         not where Keras or TensorFlow speaks
+    unless: [framework=keras|tensorflow]         not if the job used Keras or TensorFlow
     when: ['said~divisible|multiple of']         a fact, here the evidence lines, has such words in it
-    sbatch --mem=SIZE job.sh                     a command of Slurm: tables/tools.csv says so, no remedy has to
-    Use fewer loader workers                     speaks of a data loader: needs a condition, as tables/needs.csv says
+    sbatch --mem=SIZE job.sh                     a command of Slurm, by tables/tools.csv; the remedy needs no condition for it
+    Use fewer loader workers                     names a data loader: needs a condition, by tables/needs.csv
 
-A condition over the environment has three answers: it holds, it is excluded (the fact is known and is something else), or nothing
-in the logs tells. The last is told as a condition: "If its data loader has workers: ...".
+A condition over the environment has three results: it holds, it is excluded (the fact is known with another value), or it is
+unknown. An unknown one is shown as a condition: "If its data loader has workers: ...".
 """
 
 import functools
@@ -19,7 +19,7 @@ from msgspec import Struct
 from forensics.database.tables import read_rows
 from forensics.model import Fields
 
-# What the logs may tell of where a job ran, and the values that each fact can have.
+# The facts of the environment in which a job ran, and the possible values of each.
 ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "framework": frozenset(("torch", "lightning", "transformers", "tensorflow", "keras", "jax", "sklearn", "boosting")),
     "launcher": frozenset(("torchrun", "accelerate", "deepspeed", "mpi", "spawn", "ray", "horovod", "dask")),
@@ -39,8 +39,8 @@ Environment = Mapping[str, Collection[str]]  # fact -> what the logs tell of it
 
 
 class Tool(Struct, frozen=True):
-    """A tool that commands and sentences name: where it exists, where it does not, and whether it is named where the
-    environment is unknown."""
+    """A tool that commands and sentences name: where it exists, where it does not, and whether it is shown if the environment is
+    unknown."""
 
     name: str
     pattern: re.Pattern[str]
@@ -59,9 +59,9 @@ def tools() -> tuple[Tool, ...]:
 
 
 class Need(Struct, frozen=True):
-    """What the words of a remedy need of a case: the condition that shows it, and how it is told where nothing does.
+    """A need of a remedy, by its words: the condition that shows it, and its wording if the condition is unknown.
 
-    `shown_by`: causes that show it by themselves, as those of GPUs show a GPU.
+    `shown_by`: causes that show it by themselves, as GPU causes show a GPU.
     """
 
     name: str
@@ -81,18 +81,18 @@ def needs() -> tuple[Need, ...]:
 
 
 def needs_of(text: str, cause: str) -> list[str]:
-    """What the words of a remedy of `cause` need that the cause itself does not show, tools included: `data loader`, `slurm`."""
+    """The needs of a remedy of `cause` that the cause itself does not show, with tools: `data loader`, `slurm`."""
     words = [n.name for n in needs() if n.pattern.search(text) and not (n.shown_by and n.shown_by.match(cause))]
     return words + [t.name for t in tools() if t.when and t.pattern.search(text)]
 
 
 def told_if(condition: str) -> str | None:
-    """A condition that nothing tells, in words: `If it ran in a container`; None where it has none."""
+    """An unknown condition in words: `If it ran in a container`; None if it has no wording."""
     return next((n.told for n in needs() if n.when == condition), None)
 
 
 def condition_fault(condition: str) -> str | None:
-    """What is wrong with a condition over the environment; None for a sound one and for the name of a field."""
+    """The fault of a condition over the environment; None for a correct one and for the name of a field."""
     if "~" in condition:
         try:
             condition_terms(condition.partition("~")[2])
@@ -111,18 +111,18 @@ def condition_fault(condition: str) -> str | None:
 
 @functools.cache
 def condition_terms(pattern: str) -> re.Pattern[str]:
-    """What a condition looks for in a fact, in any case."""
+    """The pattern that a condition searches in a fact, ignoring case."""
     return re.compile(pattern, re.IGNORECASE)
 
 
 def condition_field(condition: str) -> str | None:
-    """The field of the case that a condition asks for; None for a fact of the environment."""
+    """The field of the case that a condition needs; None for a fact of the environment."""
     field, about, _ = condition.partition("~")
     return field if about or "=" not in condition else None
 
 
 def condition_holds(condition: str, known: Fields, environment: Environment) -> bool | None:
-    """Does it hold? `known`: the fields of the case. None: a fact of the environment that nothing tells."""
+    """Does the condition hold? `known`: the fields of the case. None: the fact of the environment is unknown."""
     field, about, pattern = condition.partition("~")
     if about:
         return bool(condition_terms(pattern).search(str(known.get(field, ""))))

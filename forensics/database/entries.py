@@ -1,4 +1,4 @@
-"""The values a cause file becomes: Cause, Signature, Remedy, Missing, Example, each with the Place it is written at.
+"""The values of a cause file: Cause, Signature, Remedy, Missing, Example, each with its Place in the file.
 
 host_memory.oom_cgroup/kernel_memcg   full id of the signature `kernel_memcg` of the cause `host_memory.oom_cgroup`
 """
@@ -17,7 +17,7 @@ Ends = Literal["process", "job", "machine", "nothing"]
 Scope = Literal["job", "notebook", "kernel", "scheduler", "runtime", "service", "any"]
 ENDS: tuple[Ends, ...] = get_args(Ends)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-# What the decision must know of a cause besides its words; each is explained in signatures/README.md.
+# Properties of a cause that the decision uses; signatures/README.md explains each.
 TRAIT_NAMES = frozenset(
     (
         "exception",
@@ -46,7 +46,7 @@ TEMPLATE_FIELD_PATTERN = lazy.regex(
 
 
 class Place(Struct, frozen=True, order=True):
-    """Where an entry is written: the path of its cause file and the number of its line; empty for one from the cache."""
+    """The path of the cause file and the line of an entry; empty for an entry from the cache."""
 
     path: str = ""
     line: int = 0
@@ -60,7 +60,7 @@ NO_PLACE = Place()
 
 
 class Example(Struct, frozen=True, omit_defaults=True):
-    """A line, and either the raw groups it must yield (`match`) or why the signature must stay silent on it (`no_match`)."""
+    """A line, and either the texts of the groups that it must give (`match`) or why it must not match (`no_match`)."""
 
     text: str
     fields: dict[str, str] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Signature(Struct, frozen=True, omit_defaults=True):
 
 
 class Remedy(Struct, frozen=True, omit_defaults=True):
-    """What to do. `do`, `why` and `commands` may hold {fields} of the case; `when` names fields that must be known for it."""
+    """A remedy. `do`, `why` and `commands` may have {fields} of the case; `when` lists conditions, such as known fields."""
 
     do: str
     who: Who
@@ -118,7 +118,7 @@ class Remedy(Struct, frozen=True, omit_defaults=True):
 
 
 class Missing(Struct, frozen=True, omit_defaults=True):
-    """What the logs did not say: asked for unless one of the fields `unless` is known; `command` would settle it."""
+    """Missing information: reported unless one of the fields `unless` is known. The output of `command` would show it."""
 
     what: str
     why: str
@@ -151,5 +151,5 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     place: Place = NO_PLACE
 
     def leads_to(self, other: str) -> bool:
-        """Is `other` (or its family) among what follows from this cause?"""
+        """Does this cause explain `other`, by its id or its family?"""
         return self.id != other and bool({other, other.split(".")[0] + ".*"} & set(self.explains))

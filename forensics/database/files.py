@@ -1,4 +1,4 @@
-"""A folder of signatures as files: which are cause files, which are tables, and a hash of all that is in them."""
+"""The files in a folder of signatures: cause files, tables, and a hash of their contents."""
 
 import hashlib
 import itertools
@@ -9,14 +9,14 @@ from pathlib import Path
 from forensics.core import limits
 from forensics.core.errors import DatabaseError, UsageError
 
-RECORDS = "records.yaml"  # what the records of detectors and series prove
-PRECEDENCE = "precedence.yaml"  # what is ranked before what, whatever was learned
-PHRASES = "phrases"  # the folder of what is no cause: words by what they do
+RECORDS = "records.yaml"  # the cause of each outcome of detectors and series
+PRECEDENCE = "precedence.yaml"  # fixed rules on which cause ranks before which
+PHRASES = "phrases"  # the folder of phrases that mark classes of lines, not causes
 PACKAGED = Path(__file__).resolve().parents[1] / "_data" / "signatures"  # in a wheel; proven by the tests that it passed
 
 
 def builtin_folder() -> Path:
-    """The signatures that come with the package: inside the wheel, or beside it in a checkout."""
+    """The folder of the signatures of this package: in the wheel, or next to the package in a clone."""
     return PACKAGED if PACKAGED.is_dir() else PACKAGED.parents[2] / "signatures"
 
 
@@ -26,7 +26,7 @@ def cause_files(folder: Path) -> list[Path]:
 
 
 def misplaced_files(folder: Path) -> list[Path]:
-    """Files of `folder` that look like cause files but lie elsewhere or have another ending."""
+    """Files of `folder` that look like cause files but are in another place or have another suffix."""
     return [
         p
         for p in _files(folder)
@@ -36,7 +36,7 @@ def misplaced_files(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path, depth: int = 3) -> Iterator[Path]:
-    """The YAML files and tables of `folder` and the folders in it, in a stable order; other things are passed over."""
+    """The YAML files and tables of `folder` and its sub-folders, in a stable order; other files are ignored."""
     try:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda e: e.name)

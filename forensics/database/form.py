@@ -1,8 +1,8 @@
-"""YAML of a cause file to plain values whose form is checked, each mapping with the number of its line.
+"""Parse the YAML of a cause file and check its form. Each mapping gets the number of its line.
 
     - {do: Mend it, who: user}   ->   {"do": "Mend it", "who": "user", "__line__": 12}
 
-Files are data, also those of strangers: no alias is followed (a file could multiply itself), a key written twice is refused.
+Files may come from strangers: aliases are rejected (a small file could become huge), and so is a key that is written twice.
 """
 
 import reprlib
@@ -17,7 +17,7 @@ _Base = cast(Any, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 class Fault(Struct, frozen=True, order=True):
-    """What is wrong in a cause file, and where."""
+    """A fault in a cause file, with path and line."""
 
     path: str
     line: int
@@ -29,7 +29,7 @@ class Fault(Struct, frozen=True, order=True):
 
 
 class BadFormError(Exception):
-    """A value has not the form it must have."""
+    """A value does not have the required form."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)
@@ -55,7 +55,7 @@ _LineLoader.add_constructor("tag:yaml.org,2002:map", _LineLoader.construct_mappi
 
 
 def parse(text: str) -> Any:
-    """The document of `text`; raises BadFormError with the line of what is no YAML, or YAML of a kind that is not read."""
+    """The document of `text`; raises BadFormError, with its line, for invalid YAML or YAML features that are not allowed."""
     try:
         _guard(text)
         return yaml.load(text, _LineLoader)
@@ -69,7 +69,7 @@ def parse(text: str) -> Any:
 
 
 def _guard(text: str) -> None:
-    """Refuse what would make the loader's work grow beyond the text: aliases and deep nesting."""
+    """Reject aliases and deep nesting, with which a small text can cost much time and memory."""
     depth = 0
     for event in yaml.parse(text, _Base):
         line = getattr(event.start_mark, "line", 0) + 1
@@ -86,7 +86,7 @@ def brief(value: Any) -> str:
 
 
 def keys(data: Any, known: set[str], needed: set[str], line: int = 1) -> None:
-    """Is `data` a mapping with all `needed` keys and none but `known` ones? `line`: for the fault where it is no mapping."""
+    """Check that `data` is a mapping with all `needed` and only `known` keys. `line`: for the fault if it is not a mapping."""
     if not isinstance(data, dict):
         raise BadFormError(line, f"expected a mapping with {', '.join(sorted(needed))}, found {brief(data)}")
     given = {str(k) for k in data} - {LINE_KEY}

@@ -1,9 +1,9 @@
-"""Anchors to what Hyperscan looks for, and what it reports back to places of whole anchors.
+"""The literals that Hyperscan searches for the anchors, and the check of what it reports.
 
-"CUDA error: an illegal memory access" -> looked for up to the end of a piece of 8 bytes; the rest is compared where it is found.
+"CUDA error: an illegal memory access" -> searched up to the end of a piece of 8 bytes; the rest is compared where it is found.
 
-Hyperscan's filter knows a literal by its last 8 bytes, and is the slower the more often a log only seems to hold them. Which
-8 bytes of an anchor are best is worked out once, over logs of all kinds, by `scripts/pieces.py`.
+Hyperscan's filter recognises a literal by its last 8 bytes; false candidates make it slow. `scripts/pieces.py` determines, once
+and over logs of all kinds, which 8 bytes of an anchor are best.
 """
 
 import json
@@ -22,7 +22,7 @@ EACH_BYTE = b"\x01\x02"
 
 
 def literal_lengths(anchors: Sequence[str]) -> tuple[int, ...]:
-    """How many bytes of each anchor to look for: up to the end of the last piece in it, all where there is none."""
+    """How many bytes of each anchor to search: up to the end of its last piece, or all if it has none."""
     pieces = frozenset(p.encode() for p in json.loads(PIECES.read_bytes()))
     return tuple(_cut(a.encode(), pieces) for a in anchors)
 
@@ -51,7 +51,7 @@ def compile_anchors(anchors: Sequence[str], cuts: Sequence[int], flags: int = 0)
 
 
 def whole_anchors(data: bytes, reported: Iterable[End], anchors: Sequence[str], cuts: Sequence[int]) -> list[End]:
-    """Of what a database of `compile_anchors` reported in `data` that where the whole anchor stands, with the anchor's end."""
+    """The reports of a database of `compile_anchors` on `data` at which the whole anchor matches, with the anchor's end."""
     places: list[End] = []
     for to, i in reported:
         if i == len(anchors):

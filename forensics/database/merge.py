@@ -1,11 +1,11 @@
-"""One database of several folders: the built-in one, then those of a site or a person, each over those before it.
+"""Merge several folders: the built-in one, then those of a site or a person; later folders override earlier ones.
 
     signatures/host_memory/oom_cgroup.yaml   +   mine/host_memory/oom_cgroup.yaml   ->   one cause, host_memory.oom_cgroup
 
-A cause that is new is added. Of a cause that is known, a later file
-  - adds its signatures; one whose id is known replaces the one it names, in its place;
-  - puts its remedies and open questions in front; one with the same `do` (or `what`) replaces the older;
-  - replaces title, means and summary where it gives them, adds to `explains`, and may set `fallback`.
+A new cause is added. For a known cause, a later file
+  - adds its signatures; one with a known id replaces the older one;
+  - puts its remedies and open questions first; one with the same `do` (or `what`) replaces the older one;
+  - replaces title, means and summary if it has them, adds to `explains`, and may set `fallback`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from forensics.database.form import Fault
 
 
 def merge_causes(base: Iterable[Cause], more: Iterable[Cause]) -> list[Cause]:
-    """The causes of `base` with those of `more` over them."""
+    """The causes of `base`, overridden and extended by those of `more`."""
     by_id = {c.id: c for c in base}
     for cause in more:
         known = by_id.get(cause.id)
@@ -43,9 +43,9 @@ def _over(known: Cause, given: Cause) -> Cause:
 
 
 def resolve_yields(causes: Sequence[Cause]) -> tuple[list[Cause], list[Fault]]:
-    """`causes` with the patterns that their signatures yield to among what vetoes them, and a fault for each id that is none.
+    """`causes` with the patterns of `yields_to` as vetoes of their signatures, and a fault for each unknown id.
 
-    Of two messages that may stand in one line, `yields_to` says which one the line is about.
+    If one line may match two signatures, `yields_to` says which one is used.
     """
     known = {s.id: s.pattern for c in causes for s in c.signatures}
     faults = [

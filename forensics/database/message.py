@@ -1,11 +1,11 @@
-"""Messages as people write them, with holes for what varies, to the pattern that finds them.
+"""The pattern of a message that is written as plain text with holes for its variable parts.
 
 'Error: No such option: {argument}'                      ->  'Error: No such option: (?P<argument>\\S{1,300})'
 'Killed process {pid} ({task:text}) total-vm:{vm_kb}kB'  ->  'Killed process (?P<pid>-?\\d{1,20}) \\((?P<task>.{0,300}?)\\) ...'
 
 A hole is {type}, {field} or {field:type}, and a choice is {one|other} or {field=one|other}, of which one may be empty; `{{` and
-`}}` are braces. A field becomes a fact of the report. The message is found anywhere in a line but whole: it neither begins nor
-ends inside a word or a number, unless a hole stands there.
+`}}` are braces. A field becomes a fact of the report. The message may be anywhere in a line, but it does not begin or end
+inside a word or a number, unless it begins or ends with a hole.
 """
 
 import itertools
@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from forensics.core import lazy
 
-# What a hole takes. A hole of the first kind takes as little as fits before the text that follows it, and at the end of a
-# message as much as there is. Each is bounded, so that no line can make the search slow.
+# The pattern of each type of hole. The first type matches as little as possible before the text that follows it, and the rest
+# of the line at the end of a message. All are bounded, so that no line can make the search slow.
 UP_TO: Mapping[str, str] = {
     "word": r"\S{1,300}",
     "path": r"[^\s'\"]{1,400}",
@@ -43,7 +43,7 @@ FIRST_CHAR_SHAPES: Mapping[str, str] = {
 QUOTED_TYPE = "quoted"
 TYPES = frozenset((*UP_TO, *SHAPES, QUOTED_TYPE))
 OWN_FIELD = frozenset(("path", "pci", "addr", "rank"))  # types that are a field's name, too
-# Fields that are of a type without saying so; all others are a word.
+# Fields with a default type; all others are a word.
 USUAL: Mapping[str, str] = {
     **dict.fromkeys(("pid", "uid", "exit_code", "signal", "local_rank", "world_size", "seq", "xid", "sxid", "cuda_error"), "int"),
     **dict.fromkeys(("step_no", "epoch", "cpu", "line_no", "source_line", "gpu"), "int"),
@@ -62,13 +62,13 @@ NUMBER_START, NUMBER_END = r"(?<!\d)", r"(?!\d)"
 
 
 class BadMessageError(ValueError):
-    """A message is not written as it must be; the text says what is wrong."""
+    """A message has a syntax error; the text says which."""
 
 
 class Hole(Struct, frozen=True):
-    """A place of a message that varies. `field`: the fact it becomes, empty where nobody needs it.
+    """A variable part of a message. `field`: the fact that it becomes; empty if it is not needed.
 
-    `type`: one of TYPES, or empty where it is one of `choices`.
+    `type`: one of TYPES; empty for one of `choices`.
     """
 
     field: str
@@ -129,7 +129,7 @@ def wordings(messages: Iterable[str]) -> list[str]:
 
 
 def _with_one_start(patterns: Iterable[str]) -> Iterator[str]:
-    """`patterns` in order, those in a row that begin where a word does asked once for that: on long lines ten times as fast."""
+    """`patterns` in order; consecutive ones that begin at a word share the test for it: ten times as fast on long lines."""
     for at_word, some in itertools.groupby(patterns, lambda p: p.startswith(WORD_START)):
         group = list(some)
         if at_word and len(group) > 1:

@@ -1,8 +1,8 @@
-"""Cause files that were read before: a file that did not change since is not parsed again.
+"""A cache of parsed cause files: a file that did not change is not parsed again.
 
     <cache>/causes/<hash of the file, of its path and of the code that reads it>.json   ->   the Cause as it was read
 
-Only files without a fault are remembered. What is damaged or cannot be written costs time, never an answer.
+Only files without faults are cached. If the cache is damaged or cannot be written, files are parsed again.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ MAX_CACHED_CAUSES = 400  # causes: a few versions of each file
 
 @functools.cache
 def _reader() -> bytes:
-    """A hash of what reads cause files: its code, and how common texts are."""
+    """A hash of the code that reads cause files, and of common.json."""
     here = Path(__file__).parent
     code = [Path(str(m.__file__)) for m in (anchors, common, entries, form, message)]
     paths = sorted([*code, here / "causefiles.py", common.COMMON_FILE])
@@ -29,13 +29,13 @@ def _reader() -> bytes:
 
 
 def parsed_key(path: Path, content: bytes, known: Collection[str]) -> str:
-    """The name under which the cause of `path` is kept; `known`: as for `causefiles.read_cause`."""
+    """The name under which the cause of `path` is stored. `known`: see `causefiles.read_cause`."""
     parts = (_reader(), str(path).encode("utf-8", "surrogateescape"), ",".join(sorted(known)).encode(), content)
     return hashlib.sha256(b"\0".join(hashlib.sha256(p).digest() for p in parts)).hexdigest()[:32]
 
 
 def load_parsed(name: str) -> Cause | None:
-    """The cause kept under `name`, if there is one."""
+    """The cause that is stored under `name`; None if there is none."""
     try:
         return json.decode((_folder() / f"{name}.json").read_bytes(), type=Cause)
     except (OSError, RuntimeError, DecodeError, ValidationError):
@@ -43,7 +43,7 @@ def load_parsed(name: str) -> Cause | None:
 
 
 def store_parsed(name: str, cause: Cause) -> None:
-    """Keep `cause` under `name`."""
+    """Store `cause` under `name`."""
     with contextlib.suppress(RuntimeError):  # no folder is known
         cache.write_file(_folder(), f"{name}.json", json.encode(cause), MAX_CACHED_CAUSES)
 

@@ -1,8 +1,8 @@
-"""Phrases that say what a line does, whatever its cause: signatures/phrases/<class>.yaml to the patterns of each class.
+"""Phrases that mark classes of lines, whatever their cause: the patterns in signatures/phrases/<class>.yaml.
 
 goes_on.yaml    "corrupt image 17.jpg, skipping"  ->  the line belongs to the class goes_on
 
-A phrase has an id, a pattern, a source and examples, as a signature has, and the same check. It names no cause.
+A phrase has an id, a pattern, a source and examples, as a signature, and is checked in the same way. It names no cause.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ MAX_PATTERN_CHARS = 4000  # chosen by hand: a longer pattern is several
 
 
 class Phrase(Struct, frozen=True):
-    """One wording of a class. `words`: of the class, one of which (any case) stands in every line of it; empty for any.
+    """One wording of a class. `words`: of the class; every line of it has one of them, in any case; empty for any line.
 
-    `path`, `line`: where it is written.
+    `path`, `line`: of the entry.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Phrase(Struct, frozen=True):
 
 
 def read_phrases(folder: Path) -> tuple[dict[str, list[Phrase]], list[Fault]]:
-    """Class -> its phrases, of all files of `folder`/phrases, and every fault of their form or their examples."""
+    """Class -> its phrases, from all files in `folder`/phrases; and every fault of their form or their examples."""
     found: dict[str, list[Phrase]] = {}
     faults: list[Fault] = []
     for path in sorted((folder / PHRASES).glob("*.yaml")):
@@ -85,9 +85,9 @@ def _unproven(phrase: Phrase) -> list[Fault]:
 
 
 def combine_phrases(found: Mapping[str, list[Phrase]]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Class -> its words and its patterns, which may be joined by `|`.
+    """Class -> its words and its patterns, which can be joined by `|`.
 
-    A flag in front of a phrase (`(?i)`) holds for that phrase alone.
+    A flag at the beginning of a phrase (`(?i)`) applies only to that phrase.
     """
     return {
         name: (tuple(dict.fromkeys(w for p in phrases for w in p.words)), tuple(_scoped(p.pattern) for p in phrases))

@@ -1,4 +1,4 @@
-"""signatures/precedence.yaml to rows: which cause is ranked in front of which, and why. Read when the database is compiled."""
+"""Read signatures/precedence.yaml: which cause ranks before which, and why. It is read when the database is compiled."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ Row = tuple[str, str, str]
 
 
 def read_precedence(folder: Path) -> tuple[tuple[Row, ...], list[Fault]]:
-    """(before, after, why) of each row of `folder`'s file, and the faults of its form; nothing where there is no such file."""
+    """(before, after, why) of each row of `folder`'s file, and the faults of its form; both empty if there is no such file."""
     path = folder / PRECEDENCE
     if not path.is_file():
         return (), []

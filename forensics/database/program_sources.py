@@ -1,11 +1,11 @@
-"""Wordings looked up in the sources of the programs that print them.
+"""Look up wordings in the source code of the programs that print them.
 
 message: 'Killed process {pid} ({task:text}) total-vm:{vm_kb}kB'   ->   'Killed process ', found in linux/mm/oom_kill.c
 
-A folder of sources has one folder a program, which may hold a file VERSION with its version. A source breaks a text at the holes
-and at the ends of its lines, so what is looked for is the longest plain text of a wording. A text too short to be anybody's own
-says nothing, except in the file that the signature's `source` names: `refcount_t: underflow` in lib/refcount.c.
-A text that is put together from several is looked for in pieces, but only in the program that the `source` names.
+A folder of sources has one folder for each program, which may have a file VERSION with its version. Source code splits a text
+at the holes and at line ends, so the longest plain text of a wording is searched. A text that is too short to be specific
+counts only in the file that the signature's `source` names: `refcount_t: underflow` in lib/refcount.c. A text that a program
+composes is searched in pieces, but only in the program that `source` names.
 """
 
 import csv
@@ -44,7 +44,7 @@ BINARY = frozenset((".so", ".o", ".a", ".png", ".gz", ".whl", ".ipynb", ".json",
 
 
 class SourceMatch(Struct, frozen=True, order=True):
-    """`text` of a signature stands in `file` of `program`."""
+    """The text of a signature was found in `file` of `program`."""
 
     signature: str
     text: str
@@ -54,7 +54,7 @@ class SourceMatch(Struct, frozen=True, order=True):
 
 
 def texts_of(signature: Signature) -> list[str]:
-    """The plain text of each wording that a source must hold; of a pattern, all its plain texts. Only long ones, of two words."""
+    """The longest plain text of each message, and all plain texts of a pattern; only long ones with two words or more."""
     wordings = [_longest(m) for m in signature.messages]
     pattern = signature.written_pattern if wordings else signature.pattern
     wordings += [piece.lower() for text in plain_texts(pattern) for piece in SPLIT.split(text)] if pattern else []
@@ -62,14 +62,14 @@ def texts_of(signature: Signature) -> list[str]:
 
 
 def _longest(message: str) -> str:
-    """The longest plain text of a message, of the choices of a hole the first."""
+    """The longest plain text of a message; a choice counts with its first text."""
     plain = [p for part in message_parts(message) for p in ([part] if isinstance(part, str) else part.choices)]
     pieces = [piece for text in plain for piece in SPLIT.split(text)]
     return max(pieces, key=len, default="").lower()
 
 
 def _short_texts(signature: Signature) -> list[str]:
-    """Every plain text of a signature that has some length, longest first: enough for a file that is its own."""
+    """Every plain text of a signature with a minimum length, longest first: enough in the file that its source names."""
     texts = [
         p for m in signature.messages for part in message_parts(m) for p in ([part] if isinstance(part, str) else part.choices)
     ]
@@ -79,7 +79,7 @@ def _short_texts(signature: Signature) -> list[str]:
 
 
 def look_up_named(signatures: Iterable[Signature], folder: Path) -> list[SourceMatch]:
-    """One place for each signature of which a text stands in a file that its source names."""
+    """One place for each signature with a text in a file that its source names."""
     wanted: dict[str, list[tuple[Signature, str, list[str]]]] = {}
     for signature in signatures:
         texts = _short_texts(signature)
@@ -100,9 +100,9 @@ def look_up_named(signatures: Iterable[Signature], folder: Path) -> list[SourceM
 
 
 def look_up_programs(signatures: Iterable[Signature], folder: Path) -> list[SourceMatch]:
-    """One place for each signature in a program that its source names, of a message that the program puts together.
+    """One place for each signature in a program that its source names, for messages that the program composes.
 
-    "Fatal Python error: %s" and "Bus error" are two texts there: a piece between what may vary is enough, if it has some length.
+    "Fatal Python error: %s" and "Bus error" are two texts there: one piece is enough, if it has a minimum length.
     """
     programs = {p: _program_words(p.name) for p in sorted(folder.iterdir()) if p.is_dir()}
     wanted: dict[Path, dict[str, list[Signature]]] = {}
@@ -124,7 +124,7 @@ def look_up_programs(signatures: Iterable[Signature], folder: Path) -> list[Sour
 
 
 def _program_words(name: str) -> set[str]:
-    """The words by which a source may name the program of a folder: "torch_npu-src" is torch_npu, too."""
+    """The words with which a `source` may name the program of a folder: "torch_npu-src" is also torch_npu."""
     return {name.lower(), name.lower().removesuffix("-src"), *(["python"] if name == "cpython" else [])}
 
 
@@ -137,7 +137,7 @@ def _pieces(signature: Signature) -> list[str]:
 
 
 def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[SourceMatch], list[tuple[Signature, str]]]:
-    """What was found below `folder`, one file for each text and program, and the texts that no source holds."""
+    """The matches in `folder`, one file for each text and program, and the texts that are in no source."""
     owners: dict[str, list[Signature]] = {}
     for signature in signatures:
         for text in texts_of(signature):
@@ -165,9 +165,9 @@ def look_up(signatures: Iterable[Signature], folder: Path) -> tuple[list[SourceM
 
 
 def not_named(found: Iterable[SourceMatch], signatures: Iterable[Signature]) -> Iterator[tuple[Signature, SourceMatch]]:
-    """Wordings that only one or two programs hold, and that the `source` of their signature does not name.
+    """Matches in only one or two programs that the `source` of the signature does not name.
 
-    Binaries are not asked, which hold what was linked into them, nor tests and documents, which quote others.
+    Binaries are not searched, because they contain linked libraries, and neither are tests and documents, which quote others.
     """
     owners = {s.id: s for s in signatures}
     places: dict[tuple[str, str], list[SourceMatch]] = {}

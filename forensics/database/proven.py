@@ -1,6 +1,6 @@
-"""What the outcome of a record proves: a cause, and which hits inside the record give way to it.
+"""What the outcome of a record proves: a cause, and which hits inside the record it replaces.
 
-kernel_oom, memory_limit -> Proven("host_memory.oom_cgroup", ("host_memory.oom_global", "host_memory.oom_cgroup"))
+kernel_oom, memory_limit -> ProvenCause("host_memory.oom_cgroup", ("host_memory.oom_global", "host_memory.oom_cgroup"))
 """
 
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from msgspec import Struct
 
 
 class ProvenCause(Struct, frozen=True, array_like=True):
-    """What an outcome proves. `cause`: None where the record names none, or takes it from the table of a code.
+    """What an outcome proves. `cause`: None if the outcome has none, or takes it from the table of a code.
 
-    `decides`: causes or families (`gpu_memory.*`) whose hits inside the record give way to it. `beside`: causes or families, one
-    of which the same log must tell; of an outcome without a cause it is the one that is found.
+    `decides`: causes or families (`gpu_memory.*`) whose hits inside the record it replaces. `beside`: causes or families one of
+    which must also be found in the same log; for an outcome without a cause, that one is its cause.
     """
 
     cause: str | None = None
@@ -28,5 +28,5 @@ Records = Mapping[str, Mapping[str, ProvenCause]]
 
 
 def signal_outcome(number: int) -> str:
-    """The outcome of a record that tells of a death by this signal."""
+    """The name of the outcome "killed by this signal"."""
     return f"signal_{number}"

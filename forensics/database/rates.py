@@ -1,11 +1,12 @@
-"""signatures/rates.csv: how often each signature fired in logs that ended well, failed of its own cause, and of others.
+"""signatures/rates.csv: how often each signature fired in logs that ended well, failed by its own cause, or by another cause.
 
     signature,healthy,own,other,failed_log_odds,cause_log_odds
     process.worker_died/shell,0.2,31.0,4.1,2.9,1.6
 
-Counts are of logs, weighed so that one origin counts as a few at most. `failed_log_odds`: that a log in which it fires ended
-badly; `cause_log_odds`: that it ended by this cause. Both are smoothed towards what its weight promises, so that a signature that
-was never seen in the field works at once. Made by `forensics signatures rates`, reviewed as a diff.
+Logs are counted with weights, so that one origin counts at most as a few logs. `failed_log_odds`: that a log in which it fires
+ended badly; `cause_log_odds`: that it ended by this cause. Both are smoothed towards a prior that depends on the signature's
+weight, which is used alone for a signature that never fired. `forensics signatures rates` writes the file; changes are reviewed
+as a diff.
 """
 
 import csv
@@ -31,7 +32,7 @@ class Rate(Struct, frozen=True):
 
 
 def smoothed_rate(weight: str, healthy: float, own: float, other: float) -> Rate:
-    """The Rate of a signature of this weight that fired in so many logs."""
+    """The Rate of a signature of this weight that fired in so many logs, smoothed towards the prior."""
     total = healthy + own + other + PRIOR_LOGS
     failed = (own + other + PRIOR_LOGS * FAILED_PRIOR[weight]) / total
     cause = (own + PRIOR_LOGS * CAUSE_PRIOR[weight]) / total
@@ -58,7 +59,7 @@ def rates_csv(rows: Iterable[tuple[str, float, float, float, Rate]]) -> str:
 
 
 def read_fired(folder: Path) -> Mapping[str, tuple[float, float, float]]:
-    """Signature -> the logs in which it fired: healthy ones, failed ones of its cause, of other causes; empty without a file."""
+    """Signature -> logs in which it fired: (healthy, failed by its cause, failed by other causes); empty without a file."""
     path = folder / RATES_FILE
     if not path.is_file():
         return {}
@@ -67,7 +68,7 @@ def read_fired(folder: Path) -> Mapping[str, tuple[float, float, float]]:
 
 
 def read_rates(folder: Path) -> Mapping[str, tuple[float, float]]:
-    """Signature -> its two log odds; empty where the folder has no such file."""
+    """Signature -> (failed, cause) log odds; empty if the folder has no such file."""
     path = folder / RATES_FILE
     if not path.is_file():
         return {}

@@ -1,10 +1,10 @@
-"""signatures/records.yaml to tables: which cause each outcome of a record proves. Read when the database is compiled.
+"""Read signatures/records.yaml: which cause each outcome of a record proves. It is read when the database is compiled.
 
 kernel_oom: {outcomes: {memory_limit: host_memory.oom_cgroup}, decides: own}
-    -> {"kernel_oom": {"memory_limit": Proven("host_memory.oom_cgroup", ("host_memory.oom_cgroup",))}}
+    -> {"kernel_oom": {"memory_limit": ProvenCause("host_memory.oom_cgroup", ("host_memory.oom_cgroup",))}}
 
-A record that tells of a signal has an outcome `signal_<number>` for each that it lists, with the cause that the column `alone` of
-tables/exit_code.csv names.
+A record with signals has an outcome `signal_<number>` for each signal that it lists, with the cause in the column `alone` of
+tables/exit_code.csv.
 """
 
 import re
@@ -32,8 +32,8 @@ def read_records(folder: Path) -> tuple[dict[str, dict[str, ProvenCause]], list[
 def record_faults(folder: Path, record_outcomes: Mapping[str, Collection[str]], causes: Collection[str]) -> list[Fault]:
     """Every fault of `folder`'s file, in order of its lines.
 
-    `record_outcomes`: the records that there are, with the outcomes that each can have; one that the file lacks is a fault, as
-    is one that only the file has. `causes`: the ids of all.
+    `record_outcomes`: all records with their possible outcomes; one that only the file or only the code has is a fault. `causes`:
+    the ids of all causes.
     """
     found, lines, faults = _read(folder)
     if faults:
@@ -59,7 +59,7 @@ def _line(lines: Mapping[str, int], record: str, outcome: str = "") -> int:
 
 
 def _read(folder: Path) -> tuple[dict[str, dict[str, ProvenCause]], dict[str, int], list[Fault]]:
-    """What `read_records` gives, and the line of each record and each of its outcomes, see `_line`."""
+    """The result of `read_records`, and the line of each record and outcome, see `_line`."""
     path = folder / RECORDS
     try:
         content = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Which NVIDIA driver each CUDA release came with, and the oldest one that runs it, from tables/cuda_driver.csv.
+"""The NVIDIA driver of each CUDA release and the oldest driver that runs it, from tables/cuda_driver.csv.
 
 12.2   ->   came with 535.54.03; runs on 525.60.13 or newer (minor version compatibility of CUDA 12)
 """
@@ -33,7 +33,7 @@ def releases() -> dict[str, CudaRelease]:
 
 
 def find_release(text: str) -> CudaRelease | None:
-    """The release of `12.4`, `12.4.127`, or as programs number it, `12040`; None for one that the table lacks."""
+    """The release `12.4`, `12.4.127`, or `12040` as in the CUDA API; None if the table lacks it."""
     digits = text.strip()
     if digits.isdigit() and len(digits) in (4, 5):
         digits = f"{int(digits) // 1000}.{int(digits) % 1000 // 10}"

@@ -1,4 +1,4 @@
-"""Patterns that could make one line cost seconds: found by their form, and by the time they take on lines made to be slow.
+"""Find patterns that may take seconds on one line, by their form, and by their time on lines that are made to be slow.
 
 (\\w+\\s?)+:      nests unbounded repeats: exponential on a line of letters without a colon
 a.*b.*c.*d       polynomial: slow on a long line full of `a b c` without a `d`
@@ -70,7 +70,7 @@ def _unbounded(pattern: str, at: int) -> bool:
 
 
 def slow_pattern_faults(signature: Signature) -> Iterator[str]:
-    """What takes too long: each pattern that does, once."""
+    """A message for each pattern of the signature that takes too long."""
     lines = list(probe_lines(signature))
     for pattern in (signature.pattern, *signature.unless):
         costs = (_long_cost(pattern, line) for line in lines)
@@ -81,7 +81,7 @@ def slow_pattern_faults(signature: Signature) -> Iterator[str]:
 
 
 def _long_cost(pattern: str, line: str) -> float:
-    """Seconds on `line`; 0 where its last quarter tells already that it is quick."""
+    """Seconds on `line`; 0 if its last quarter already shows that it is fast."""
     quick = SLOW_S / FIRST_LOOK**2
     if _cost(pattern, line[-(len(line) // FIRST_LOOK) :], quick) < quick:
         return 0.0
@@ -89,7 +89,8 @@ def _long_cost(pattern: str, line: str) -> float:
 
 
 def probe_lines(signature: Signature) -> Iterator[str]:
-    """Long lines that nearly match, an anchor at their end: an example, or its beginning, again and again; one character."""
+    """Long lines that nearly match, with an anchor at the end: an example or its beginning repeated, or one character
+    repeated."""
     parts = ["a", "0", " ", "/", ".", "("]
     for example in signature.match[:3]:
         text = example.text[:2000]

@@ -1,8 +1,8 @@
-"""A Database to the document that the cache keeps, and back without making what nobody asks for.
+"""Convert a Database to the document in the cache, and back, with entries that are parsed at their first use.
 
-The document is JSON, one value a line: the anchors and whom they call for; then each cause without its signatures; then each
-signature without its examples. Reading it splits lines; a cause or signature is parsed when it is first used. Of some
-thousand signatures, a run uses a few dozen.
+The document is JSON, one value per line: the anchors with their signatures; then each cause without its signatures; then each
+signature without its examples. Reading it only splits lines; a cause or signature is parsed at its first use. Of some thousand
+signatures a run uses a few dozen.
 """
 
 import functools
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class LazySequence(Sequence[T]):
-    """A sequence whose items are made from what is `given` for them when they are first asked for."""
+    """A sequence whose items are created from their `given` values at their first use."""
 
     def __init__(self, given: Sequence[G], make: Callable[[G], T]) -> None:
         self._given, self._make = given, cast("Callable[[Any], T]", make)
@@ -49,7 +49,7 @@ class LazySequence(Sequence[T]):
 
 
 class LazyCauses(Mapping[str, Cause]):
-    """Causes by id, made when they are first asked for."""
+    """Causes by id, created at their first use."""
 
     def __init__(self, ids: Sequence[str], causes: Sequence[Cause]) -> None:
         self._at = {name: i for i, name in enumerate(ids)}
@@ -69,7 +69,7 @@ class LazyCauses(Mapping[str, Cause]):
 
 
 class _Head(Struct, frozen=True):
-    """The first line. `firsts`: where the signatures of each cause begin, and of a cause after the last."""
+    """The first line. `firsts`: the index of the first signature of each cause, and the total number."""
 
     causes: tuple[str, ...]
     firsts: tuple[int, ...]
@@ -107,7 +107,7 @@ def database_document(database: Database) -> bytes:
 
 
 def database_parts(database: Database) -> list[bytes]:
-    """The parts that the cache keeps: Database.once, the document, and the other matchers; empty for a matcher that is none."""
+    """The parts for the cache: Database.once, the document, and the other matchers; a missing matcher is empty."""
     others = (database.matcher, database.phrase_matcher, *database.thin_matchers)
     return [_serialised(database.once()), database_document(database), *map(_serialised, others)]
 
@@ -179,7 +179,7 @@ def _knowledge(document: bytes) -> tuple[_Head, Mapping[str, Cause], Sequence[Co
 
 
 def _bare(cause: Cause) -> Cause:
-    """`cause` without its signatures, which have lines of their own, and without where it is written."""
+    """`cause` without its signatures, which have lines of their own, and without its place."""
     remedies = tuple(replace(r, place=NO_PLACE) for r in cause.remedies)
     missing = tuple(replace(m, place=NO_PLACE) for m in cause.missing)
     return replace(cause, signatures=(), remedies=remedies, missing=missing, place=NO_PLACE)

@@ -1,4 +1,4 @@
-"""Coded catalogues, signatures/tables/*.csv: what a number means.
+"""Tables of coded errors and other facts, signatures/tables/*.csv.
 
 xid.csv    79,ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS,gpu_hardware.fallen_off_bus,root,...
 """

@@ -1,8 +1,7 @@
-"""What cause files must satisfy beyond their form; every fault in one run, each with path and line.
+"""Check cause files beyond their form; all faults in one run, each with path and line.
 
-Checked here: ids used twice, `explains` that name no cause, patterns that do not compile or repeat without bound inside a repeat,
-examples that fail. Costlier looks have modules of their
-own: `slow` (time), `crossing` (other signatures' examples), `templates` (fields that nothing gives).
+Checked here: duplicate ids, `explains` without such a cause, patterns that do not compile or nest unbounded repeats, examples
+that fail. More expensive checks are in slow_patterns (time) and in the room signature_lint (other signatures' examples, fields).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,8 +23,9 @@ def check(
 ) -> list[Fault]:
     """All faults of `causes`, in order of place.
 
-    `where`: path of a cause's file, for causes that were not read from one. `proven`: a folder whose signatures need not be
-    looked at one by one, because its tests did; that is nearly all of the time. `own`: where the signatures are that are to be.
+    `where`: path of a cause's file, for causes that were not read from one. `proven`: a folder whose signatures are not checked
+    one by one, because tests did that; it takes nearly all of the time. `own`: only signatures below this path are checked one by
+    one.
     """
     causes = list(causes)
     known = {c.id for c in causes}
@@ -68,7 +68,7 @@ def _twice(cause: Cause) -> Iterator[Signature]:
 
 
 def faults_of(signature: Signature) -> Iterator[tuple[Place, str]]:
-    """What is wrong with one signature, its own examples included, and where."""
+    """(place, message) of each fault of one signature and its examples."""
     for pattern in (signature.pattern, *signature.unless):
         if nests_repeats(pattern):
             yield signature.place, f"pattern {pattern!r} nests unbounded repeats"
