@@ -19,7 +19,7 @@ YOUNG = 500_000  # objects made before cycles are looked for; a run makes hardly
 
 
 def main() -> None:
-    """Run the command line; never ends in a traceback."""
+    """Run the command line; it never ends with a traceback."""
     if sys.argv[1:3] == ["slurm", "epilog"]:  # a batch system waits for it, and any status but 0 takes its node away
         from forensics.adapters.slurm import epilog
 
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _leave(line: str, status: int) -> None:
-    """Exit with one line on stderr; what stdout could not take is not tried again at exit."""
+    """Exit with one line on stderr. Output that stdout refused is not written again at exit."""
     print(line, file=sys.stderr)
     with contextlib.suppress(OSError):  # a stdout without a file, in tests
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -58,7 +58,7 @@ def _leave(line: str, status: int) -> None:
 
 
 class _InterruptedError(BaseException):
-    """Ctrl-C. The library below has its own answer to KeyboardInterrupt, which says nothing."""
+    """Ctrl-C, instead of KeyboardInterrupt, for which the command-line library prints no message."""
 
 
 def _interrupted(_number: int, _frame: object) -> None:

@@ -1,4 +1,4 @@
-"""`forensics analyze PATH...`: one report on everything that was given."""
+"""`forensics analyze PATH...`: one report on all given logs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,7 +47,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def analyze(
-        paths: Annotated[list[Path], typer.Argument(help="Log files and folders, with all below them; - for standard input.")],
+        paths: Annotated[list[Path], typer.Argument(help="Log files and folders (read recursively); - for standard input.")],
         form: Format = "text",
         output: Output = None,
         exit_code: ExitCode = False,
@@ -88,7 +88,7 @@ def register(app: typer.Typer) -> None:
 def _report(
     paths: Sequence[Path], signatures: Sequence[Path], good: Sequence[Path], choice: "Filter", jobs: int | None
 ) -> "Report":
-    """The report on `paths`, with a bar of its progress where a person watches."""
+    """The report on `paths`, with a progress bar on a terminal."""
     from forensics import pipeline
     from forensics.cli.progress import bar
 

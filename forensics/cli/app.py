@@ -15,7 +15,7 @@ def build() -> typer.Typer:
     """The application with all its commands."""
     app = typer.Typer(
         name="forensics",
-        help="Names why a training run or notebook died, from whatever logs there are, and proves it line by line.",
+        help="Finds out why a training run or notebook died, from the available logs, and proves it line by line.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def batch(
-        folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are none.")],
+        folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
         form: Format = "jsonl",
         output: Output = None,
         exit_code: ExitCode = False,
@@ -68,8 +68,8 @@ def register(app: typer.Typer) -> None:
           forensics batch ./incidents -f markdown -o incidents.md  # a table
 
         \b
-        In order of name; the case and its cause go to stderr. A folder in which nothing can be read
-        still gets its line. With --redact each report has stand-ins of its own.
+        Cases are in order of their names; each case and its cause are printed on stderr. A folder in which nothing can be read
+        still gets a report. With --redact each report has its own stand-ins.
         """
         from forensics.correlation import Filter
 
@@ -92,7 +92,7 @@ def _check(folder: Path, form: str, output: Path | None) -> None:
 
 
 def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], choice: "Filter", remember: bool | None) -> bool:
-    """Write the reports as they are wanted; True when one tells of a crash."""
+    """Write the reports in the requested format. True if one of them is a crash."""
     from forensics import pipeline
     from forensics.report import in_one_document
 
@@ -120,14 +120,14 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], choic
 
 
 def _named(reports: "Iterable[Report]") -> "Iterator[Report]":
-    """The reports, each named on stderr with its cause when it is there."""
+    """The reports; each is named on stderr with its cause when it is ready."""
     for report in reports:
         print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
         yield report
 
 
 def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) -> bool:
-    """An index of all cases, and a page for each where the output is a folder; True when one tells of a crash.
+    """An index of all cases, and a page for each if the output is a folder. True if one of them is a crash.
 
     Markdown that goes to stdout or into a file is the table alone; its links lead to the cases' folders.
     """

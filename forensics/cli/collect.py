@@ -1,4 +1,4 @@
-"""`forensics collect`: what can still be had of a job that runs or died without `forensics run`, as one bundle."""
+"""`forensics collect`: a bundle of what can still be collected about a job that ran without `forensics run`."""
 
 import sys
 from pathlib import Path
@@ -12,13 +12,13 @@ from forensics.core.errors import UsageError
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz")
 
 
-Pid = Annotated[int, typer.Option(min=0, help="A process, with all below it.")]
-Job = Annotated[str, typer.Option(help="A Slurm job of this node.")]
+Pid = Annotated[int, typer.Option(min=0, help="A process with its child processes.")]
+Job = Annotated[str, typer.Option(help="A Slurm job on this node.")]
 Unit = Annotated[str, typer.Option(help="A systemd unit.")]
 Since = Annotated[str, typer.Option(help="How far back the kernel's log and journals are read: 30m, 2h.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="A folder, or a file called .tar.gz.")]
-Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users and addresses in it by stand-ins.")]
-Script = Annotated[bool, typer.Option("--script", help="Print a shell script for where nothing can be installed.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="A folder, or a file with the suffix .tar.gz.")]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users and addresses in the bundle by stand-ins.")]
+Script = Annotated[bool, typer.Option("--script", help="Print a shell script for machines on which nothing can be installed.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
         redact: Redact = False,
         script: Script = False,
     ) -> None:
-        """Collect what tells why a job died into a bundle that `analyze` reads.
+        """Collect logs and facts on why a job died, in a bundle that `analyze` reads.
 
         \b
         Examples:
@@ -73,7 +73,7 @@ def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool
 
 
 def _redact(folder: Path) -> None:
-    """Put stand-ins into every file of the bundle, one for each name throughout."""
+    """Replace names in every file of the bundle by stand-ins, the same one for a name in all files."""
     import json
 
     from forensics.report.redaction.names import Names

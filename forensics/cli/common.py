@@ -1,4 +1,4 @@
-"""What commands share: the options of the report and writing it out."""
+"""Common parts of commands: the options of a report, and writing it."""
 
 import contextlib
 import os
@@ -28,43 +28,49 @@ ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when a 
 Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users, addresses and job names by stand-ins.")]
 RedactMap = Annotated[
     Path | None,
-    typer.Option("--redact-map", help="Write which stand-in is whose to this file (for you alone); implies --redact."),
+    typer.Option(
+        "--redact-map", help="Write which stand-in replaces which name to this file, readable only by you; implies --redact."
+    ),
 ]
 MaxChars = Annotated[
     int, typer.Option("--max-chars", min=500, help="Size of a Markdown report; the least important parts are left out to fit.")
 ]
 Signatures = Annotated[
-    list[Path] | None, typer.Option("--signatures", help="A folder of your own cause files, over the built-in ones; repeatable.")
+    list[Path] | None,
+    typer.Option("--signatures", help="A folder of your own cause files, in addition to the built-in ones; repeatable."),
 ]
 Why = Annotated[
-    bool, typer.Option("--why", help="After the text report, what each feature said for the first cause and its best rival.")
+    bool,
+    typer.Option(
+        "--why", help="After the text report, show how much each feature contributed to the first cause and to the second."
+    ),
 ]
-Incident = Annotated[int | None, typer.Option("--incident", min=1, help="Tell this incident in full instead of the first.")]
-EveryIncident = Annotated[bool, typer.Option("--all", help="Tell every incident in full, not only the first.")]
+Incident = Annotated[int | None, typer.Option("--incident", min=1, help="Show this incident in full instead of the first.")]
+EveryIncident = Annotated[bool, typer.Option("--all", help="Show every incident in full, not only the first.")]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the timeline to this file, .png, .svg or .pdf.")]
 Baseline = Annotated[
     list[Path] | None,
-    typer.Option("--baseline", help="Logs of a run that went well: what it says, too, is not unusual; repeatable."),
+    typer.Option("--baseline", help="Logs of a good run: messages that it has, too, are not unusual; repeatable."),
 ]
 Since = Annotated[
     str | None,
     typer.Option(
-        help="Only what happened from then on: 2026-11-21T10:00+01:00; 2026-11-21 10:00 or 10:00 as the log's own clock shows it;"
+        help="Only events from then on: 2026-11-21T10:00+01:00; 2026-11-21 10:00 or 10:00 as the log's own clock shows it;"
         " -2h, before the last time in the logs."
     ),
 ]
-Until = Annotated[str | None, typer.Option(help="Only what happened up to then.")]
-Pid = Annotated[int | None, typer.Option(help="Only what concerns this process.")]
-Job = Annotated[str | None, typer.Option(help="Only what concerns this Slurm job, Kubernetes pod or container.")]
+Until = Annotated[str | None, typer.Option(help="Only events up to then.")]
+Pid = Annotated[int | None, typer.Option(help="Only events of this process.")]
+Job = Annotated[str | None, typer.Option(help="Only events of this Slurm job, Kubernetes pod or container.")]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, max=256, help="Threads, or processes for many small files; one a core by default."),
+    typer.Option("--jobs", "-j", min=1, max=256, help="Threads, or processes for many small files; one per core by default."),
 ]
 Last = Annotated[bool, typer.Option("--last", help="Only the last incident; older ones are not listed.")]
 
 
 class OutputOptions(NamedTuple):
-    """How a report is wanted, and where to."""
+    """The format and the destination of a report."""
 
     form: str
     output: Path | None = None
@@ -98,14 +104,14 @@ def check_baseline(paths: list[Path] | None) -> list[Path]:
 
 
 def parse_filter(since: str | None, until: str | None, pid: int | None, job: str | None, last: bool) -> "Filter":
-    """What of it all is asked about; raises UsageError for what is no time."""
+    """The filter for the subject and the time; raises UsageError for a text that is not a time."""
     from forensics.correlation import Filter
 
     return Filter.of(since, until, pid, job, last)
 
 
 def write(text: str, output: Path | None) -> None:
-    """The report to stdout or, whole or not at all, to `output`; raises UsageError when that cannot be written."""
+    """Write the report to stdout, or completely or not at all to `output`. Raises UsageError if it cannot be written."""
     if output is None:
         _to_stdout(text)
         return
@@ -138,7 +144,7 @@ STDIN = Path("-")
 
 
 def case_name(paths: Sequence[Path]) -> str:
-    """What a report on `paths` is called: as the first of them that has a name."""
+    """The name of a report on `paths`: that of the first path that has one."""
     return next((p.resolve().name for p in paths if p != STDIN), "stdin")
 
 
@@ -152,7 +158,7 @@ def open_sources(paths: Sequence[Path], warn: "Warn") -> "Iterable[Source]":
 
 
 def save(text: str, output: Path, mode: int = 0o644) -> None:
-    """`text` to `output`, whole or not at all; raises UsageError when that cannot be written.
+    """Write `text` to `output`, completely or not at all. Raises UsageError if it cannot be written.
 
     A pipe or a device, such as /dev/stdout, is written to; a link leads to the file that is replaced.
     """
@@ -178,7 +184,7 @@ def save(text: str, output: Path, mode: int = 0o644) -> None:
 
 
 def style(telling: OutputOptions) -> Style:
-    """What the place the report goes to can take: a terminal's width and colours, or plain text for a file or a pipe."""
+    """The style for the destination: width and colours of a terminal, or plain text for a file or a pipe."""
     if telling.output is not None or not sys.stdout.isatty():
         forced = bool(os.environ.get("FORCE_COLOR")) and telling.output is None and not os.environ.get("NO_COLOR")
         return Style(max_chars=telling.max_chars, colour=forced, every_incident=telling.every_incident)
@@ -190,7 +196,7 @@ def style(telling: OutputOptions) -> Style:
 
 
 def rendered(report: "Report", telling: OutputOptions) -> str:
-    """The report as it is wanted. Draws the picture and writes the key of the stand-ins where these were asked for.
+    """The report in the requested format. Also draws the picture and writes the map of stand-ins, if requested.
 
     In a GitHub workflow the annotations' format also adds the Markdown report to the summary of the step.
     """
@@ -209,14 +215,14 @@ def rendered(report: "Report", telling: OutputOptions) -> str:
 
 
 def rendered_together(reports: "Sequence[Report]", telling: OutputOptions) -> str:
-    """Several reports as one document, of a format that is made so."""
+    """Several reports as one document, for formats that support it."""
     from forensics.report import render_many
 
     return render_many([_prepared(r, telling) for r in reports], telling.form, style(telling))
 
 
 def _prepared(report: "Report", telling: OutputOptions) -> "Report":
-    """The report on the incident that was asked for, without names where these are not to leave."""
+    """The report on the requested incident, with names replaced if requested."""
     if telling.incident is not None:
         from forensics.report.incidents import focus_on
 
@@ -248,14 +254,14 @@ def _ledger(report: "Report", style: Style) -> str:
 
 
 def finish(report: "Report", telling: OutputOptions) -> None:
-    """Write the report and leave with the status that was asked for."""
+    """Write the report and exit with the requested status."""
     write(rendered(report, telling), telling.output)
     if telling.exit_code and report.verdict == "crash":
         raise typer.Exit(1)
 
 
 def capture_settings() -> dict[str, object]:
-    """What the configuration says of captured runs; bundles go to its folder from now on."""
+    """The configured options of captured runs. From now on bundles go to the configured folder."""
     from forensics.config import config
 
     settings = dict(config().capture)

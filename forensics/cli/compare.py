@@ -1,4 +1,4 @@
-"""`forensics compare GOOD BAD`: what the bad run says that the good one never did."""
+"""`forensics compare GOOD BAD`: the messages of the bad run that the good one does not have."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,13 +19,13 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def compare(
-        good: Annotated[Path, typer.Argument(help="Log, folder or archive of a run that went well.")],
-        bad: Annotated[Path, typer.Argument(help="The same of the run that did not.")],
+        good: Annotated[Path, typer.Argument(help="Log, folder or archive of a good run.")],
+        bad: Annotated[Path, typer.Argument(help="The same of the run that failed.")],
         form: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
         output: Output = None,
         most: Annotated[int, typer.Option(min=1, help="Passages to show; json has all of them.")] = DEFAULT_PASSAGES,
     ) -> None:
-        """Show what the run in BAD says that the one in GOOD never did, in order.
+        """Show the messages of the run in BAD that the one in GOOD does not have, in order.
 
         \b
         Examples:
@@ -33,8 +33,8 @@ def register(app: typer.Typer) -> None:
           forensics compare ./runs/6 ./runs/7.tar.gz -f markdown -o difference.md
 
         \b
-        Lines that differ only in numbers, addresses, paths, identifiers and times say the same;
-        wrappers such as time stamps and rank prefixes do not count. > marks alarming words.
+        Lines that differ only in numbers, addresses, paths, identifiers and times are the same message;
+        prefixes such as timestamps and ranks are ignored. > marks alarming words.
         """
         from forensics import pipeline, sources
         from forensics.outcome import trouble_test

@@ -22,23 +22,27 @@ def register(app: typer.Typer) -> None:
     def estimate(
         summary: Annotated[Path | None, typer.Argument(help="A text with a summary of Keras or torchinfo; - for stdin.")] = None,
         parameters: Annotated[str | None, typer.Option(help="Parameters of the model: 125M, 7B, 2660000.")] = None,
-        batch: Annotated[int, typer.Option(help="Samples of one step, on one GPU.", min=1)] = 1,
-        memory: Annotated[str | None, typer.Option(help="What there is: 24GiB, 16G.")] = None,
+        batch: Annotated[int, typer.Option(help="Samples per step on one GPU.", min=1)] = 1,
+        memory: Annotated[str | None, typer.Option(help="The available memory: 24GiB, 16G.")] = None,
         optimizer: Annotated[str, typer.Option(help="adam, adamw, sgd, momentum, adafactor, adam8bit, lion ...")] = "adam",
         precision: Annotated[str, typer.Option(help="fp32, mixed, bf16 or fp16.")] = "fp32",
-        sequence: Annotated[int, typer.Option(help="Tokens of one sample, of a transformer.", min=0)] = 0,
-        width: Annotated[int, typer.Option(help="Hidden size, of a transformer.", min=0)] = 0,
-        layers: Annotated[int, typer.Option(help="Layers, of a transformer.", min=0)] = 0,
-        heads: Annotated[int, typer.Option(help="Heads of its attention (default: one for each 64 of the width).", min=0)] = 0,
-        vocabulary: Annotated[int, typer.Option(help="Rows of its embedding, for the logits.", min=0)] = 0,
-        flash: Annotated[bool, typer.Option("--flash", help="Attention by a fused kernel, which keeps no scores.")] = False,
-        checkpointing: Annotated[bool, typer.Option("--checkpointing", help="Activations are computed again.")] = False,
-        gpu: Annotated[bool, typer.Option("--gpu", help="With a summary: it trains on a GPU, not on a CPU.")] = False,
-        gpus: Annotated[int, typer.Option(help="GPUs that share the model.", min=1)] = 1,
+        sequence: Annotated[int, typer.Option(help="For a transformer: tokens per sample.", min=0)] = 0,
+        width: Annotated[int, typer.Option(help="For a transformer: hidden size.", min=0)] = 0,
+        layers: Annotated[int, typer.Option(help="For a transformer: number of layers.", min=0)] = 0,
+        heads: Annotated[
+            int, typer.Option(help="For a transformer: attention heads (default: the hidden size divided by 64).", min=0)
+        ] = 0,
+        vocabulary: Annotated[int, typer.Option(help="For a transformer: vocabulary size, for the logits.", min=0)] = 0,
+        flash: Annotated[bool, typer.Option("--flash", help="A fused attention kernel, which stores no scores.")] = False,
+        checkpointing: Annotated[
+            bool, typer.Option("--checkpointing", help="Activations are recomputed (gradient checkpointing).")
+        ] = False,
+        gpu: Annotated[bool, typer.Option("--gpu", help="With a summary: the training runs on a GPU, not on a CPU.")] = False,
+        gpus: Annotated[int, typer.Option(help="Number of GPUs that share the model.", min=1)] = 1,
         sharding: Annotated[str, typer.Option(help="none, ddp, zero1, zero2 or zero3 (FSDP).")] = "none",
         form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
     ) -> None:
-        """Estimate the memory of a training before it runs: each part with its formula, and the batch that fits.
+        """Estimate the memory of a training before it runs: each part with its formula, and the batch size that fits.
 
         \b
         Examples:
@@ -75,7 +79,7 @@ def _with(need: "Need", **changes: Any) -> "Need":
 
 
 def _read(path: Path, heads: int, gpu: bool, flash: bool) -> "Need":
-    """What a model's summary in a file tells of a training on a CPU, or on a `gpu`."""
+    """The sizes of a training from a model's summary in a file, on a CPU or on a `gpu`."""
     from forensics.advice.memory import Need, sample_of
     from forensics.advice.memory.activations import kind_of
     from forensics.advice.memory.estimate import CONTEXT_BYTES, FREE_MEMORY_MARGIN, HOST_MEMORY_MARGIN, RUNTIME_BYTES
@@ -97,7 +101,7 @@ def _read(path: Path, heads: int, gpu: bool, flash: bool) -> "Need":
 
 
 def _given(parameters: str | None, sequence: int, width: int, layers: int, heads: int, vocabulary: int, flash: bool) -> "Need":
-    """What the options tell; without the shape of a transformer, no activations."""
+    """The sizes of a training from the options; without the shape of a transformer there are no activations."""
     from forensics.advice.memory import Need, Sample
     from forensics.advice.memory.activations import HEAD_WIDTH, transformer
     from forensics.advice.memory.estimate import CONTEXT_BYTES
@@ -130,7 +134,7 @@ def _size(text: str) -> int:
 
 
 def as_text(need: "Need", limit: int | None) -> str:
-    """The parts as a table, the batch that fits, and what would save how much."""
+    """A table of the parts, the batch size that fits, and how much each measure would save."""
     from forensics.advice.memory import estimate, largest_batch, savings
     from forensics.advice.memory.fit import accumulation
     from forensics.core.text import format_size
@@ -163,7 +167,7 @@ def as_text(need: "Need", limit: int | None) -> str:
 
 
 def as_json(need: "Need", limit: int | None) -> str:
-    """The same as one JSON document; sizes in bytes."""
+    """The estimate as a JSON document; sizes in bytes."""
     import json
 
     from forensics.advice.memory import estimate, largest_batch, savings

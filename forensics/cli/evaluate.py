@@ -1,4 +1,5 @@
-"""`forensics evaluate CORPUS...`: how often answers on labelled incidents are right, and if probabilities are true."""
+"""`forensics evaluate CORPUS...`: how often answers on labelled incidents are right, and how well probabilities are
+calibrated."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from forensics.train.cases import Case
     from forensics.train.measure import Prediction
 
-Corpora = Annotated[list[Path], typer.Argument(help="Folders with labels.jsonl and a sub-folder a case, or of sample logs.")]
+Corpora = Annotated[list[Path], typer.Argument(help="Folders with labels.jsonl and a sub-folder per case, or of sample logs.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -23,23 +24,23 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def evaluate(
         corpora: Corpora,
-        misses: Annotated[bool, typer.Option("--misses", help="Show each wrong answer, and what made it.")] = False,
-        folds: Annotated[int, typer.Option(help="Learn anew from all but one of so many parts, and ask about the rest.")] = 0,
+        misses: Annotated[bool, typer.Option("--misses", help="Show each wrong answer and the features that caused it.")] = False,
+        folds: Annotated[int, typer.Option(help="Cross-validate with so many folds: train on all others, test on one.")] = 0,
         pictures: Annotated[Path | None, typer.Option(help="Draw confusion.png and reliability.png into this folder.")] = None,
         signatures: Signatures = None,
     ) -> None:
-        """Compare what is said of the cases in CORPORA with their labels, beside a rival that knows nothing.
+        """Compare the answers on the cases in CORPORA with their labels, and with a simple rival.
 
         The rival takes the last line that looks like an error and reads it by a small table. With --folds 5 each case is
         answered by weights and rates that were learned without any case of its origin.
 
         \b
         healthy, failed   cases of either label
-        alarm, crash      healthy ones that are not called so, and that are called a crash; >=0.8: alarms of 0.8 or more
-        missed            failed ones that are called healthy
-        top1, top3, hard  shares of failed ones whose cause is named first, among three, and first where it is labelled hard
+        alarm, crash      healthy ones with another answer, and with the answer crash; >=0.8: alarms of 0.8 or more
+        missed            failed ones with the answer healthy
+        top1, top3, hard  shares of failed ones whose cause is named first, among the first three, and first of hard ones
         evidence          share of right answers that show a labelled line
-        ece, brier        how far probabilities are from the truth; wrong>=.95: wrong answers that are sure
+        ece, brier        calibration of the probabilities; wrong>=.95: wrong answers with 0.95 or more
         """
         from forensics import pipeline
         from forensics.train.cases import read_corpora
@@ -59,7 +60,7 @@ def register(app: typer.Typer) -> None:
 
 
 def answers_of(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "list[Prediction]":
-    """What is said of each case: by the model that is used, or with `folds` by models that never saw its origin."""
+    """The answer for each case: by the current model, or with `folds` by models that were trained without its origin."""
     from forensics.decision.model import active_model
     from forensics.decision.precedence import precedence_of
     from forensics.train import fit
@@ -84,7 +85,7 @@ def draw_pictures(answers: "Sequence[Prediction]", folder: Path) -> None:
 
 
 def evaluation_tables(answers: "Sequence[Prediction]", misses: bool) -> str:
-    """The tables: the decision's, the rival's, how true the probabilities are, and with `misses` the wrong answers."""
+    """The tables: of the decision, of the rival, the calibration, and with `misses` the wrong answers."""
     from forensics.train import measure
     from forensics.train.rival import by_rival, lines_of
 

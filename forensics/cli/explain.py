@@ -1,4 +1,4 @@
-"""`forensics explain WHAT`: what an id, a code or a line of a log means, what speaks for it, and what to do."""
+"""`forensics explain WHAT`: what an id, a code, a line of a log or a question means, and what to do."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
         form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
         signatures: Signatures = None,
     ) -> None:
-        """Say what WHAT means, which signatures know it, and what to do.
+        """Explain what WHAT means, which signatures match it, and what to do.
 
         \b
         Examples:
@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
         \b
         Knows causes, families and signatures by id; Xid, SXid, CUDA errors, exit codes, signals and
         NTSTATUS by number or name; messages in lines of a log; words such as deadlock or swap.
-        Exit status: 1 when nothing is known of it.
+        Exit status: 1 if nothing is known about it.
         """
         from forensics import pipeline
         from forensics.explain import MAX_TEXT_BYTES

@@ -1,4 +1,4 @@
-"""`forensics fleet SOURCE...`: thousands of incidents on Dask, their reports in Parquet, and a page that sums them up."""
+"""`forensics fleet SOURCE...`: thousands of incidents on Dask, their reports in Parquet, and a summary page."""
 
 import sys
 import time
@@ -32,12 +32,12 @@ def register(app: typer.Typer) -> None:
             str, typer.Option(help="folder, file, or an expression whose group names the case: 'job-(\\d+)'.")
         ] = "folder",
         scheduler: Annotated[str, typer.Option(help="local, tcp://HOST:8786, slurm or k8s.")] = "local",
-        workers: Annotated[int | None, typer.Option(min=1, help="Processes; one a core by default.")] = None,
-        resume: Annotated[bool, typer.Option("--resume", help="Go on where a run was interrupted.")] = False,
-        timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a case may take.")] = 600.0,
-        memory: Annotated[int, typer.Option(min=64, help="MiB that the analysis of a case may hold.")] = 2048,
-        topology: Annotated[Path | None, typer.Option(help="A table `node,rack,switch`: which nodes share what.")] = None,
-        page: Annotated[Path | None, typer.Option(help="The page; beside the output by default.")] = None,
+        workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core by default.")] = None,
+        resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+        timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a case, in seconds.")] = 600.0,
+        memory: Annotated[int, typer.Option(min=64, help="Memory limit of a case, in MiB.")] = 2048,
+        topology: Annotated[Path | None, typer.Option(help="A table `node,rack,switch` of the nodes.")] = None,
+        page: Annotated[Path | None, typer.Option(help="The file of the page; next to the output by default.")] = None,
         signatures: Signatures = None,
     ) -> None:
         """Analyse very many cases on Dask.
@@ -49,7 +49,7 @@ def register(app: typer.Typer) -> None:
           forensics fleet /scratch/logs --group 'slurm-(\\d+)' --topology racks.csv
           duckdb -c "select cause, count(*) from 'reports.parquet/*.parquet' group by 1"
 
-        A case that takes too much gets a report that says so. What was interrupted goes on with --resume.
+        A case that exceeds its limits gets a report that says so. --resume continues an interrupted run.
         """
         limits = (timeout, memory, tuple(str(p.resolve()) for p in signatures or ()))
         _run(sources, output, group, (scheduler, workers), resume, limits, topology, page or output.with_suffix(".html"))
@@ -65,7 +65,7 @@ def _run(
     topology: Path | None,
     page: Path,
 ) -> None:
-    """Everything that can be wrong in the usage is found before a worker starts."""
+    """Run the command; all errors of usage are found before a worker starts."""
     from forensics.fleet.cases import cases_in
     from forensics.fleet.correlated import read_topology
     from forensics.fleet.engine import client_of, reports
@@ -85,7 +85,7 @@ def _run(
 
 
 def _gather(found: Iterator[Any], parts: "Parts", total: int) -> None:
-    """Take in all reports; what is there is written also where the run is interrupted."""
+    """Store all reports; after an interrupt the finished ones are stored, too."""
     start = last_message = time.monotonic()
     failed = 0
     try:
@@ -107,7 +107,7 @@ def _gather(found: Iterator[Any], parts: "Parts", total: int) -> None:
 
 
 def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Database", page: Path, cases: int) -> None:
-    """The page and a few lines, from all parts that are there."""
+    """Write the page and print a few lines, from all parts."""
     from forensics.fleet.correlated import correlated_failures, families_of
     from forensics.history.opening import open_store
     from forensics.history.page import page as written

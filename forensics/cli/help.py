@@ -1,4 +1,4 @@
-"""`forensics help [COMMAND]`: what a command does and takes, as `forensics COMMAND --help` tells it."""
+"""`forensics help [COMMAND]`: the same as `forensics COMMAND --help`."""
 
 import difflib
 from typing import Annotated, Any
@@ -15,11 +15,11 @@ def register(app: typer.Typer) -> None:
     @app.command("help")
     def help_(
         context: typer.Context,
-        command: Annotated[list[str] | None, typer.Argument(help="A command, and one of its own where it has some.")] = None,
+        command: Annotated[list[str] | None, typer.Argument(help="A command, and one of its sub-commands.")] = None,
         man: Annotated[bool, typer.Option("--man", help="Print a manual page of all commands, for man.")] = False,
         markdown: Annotated[bool, typer.Option("--markdown", help="Print the same in Markdown.")] = False,
     ) -> None:
-        """Say what a command does and which options it takes.
+        """Show what a command does and its options.
 
         \\b
         Examples:
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _below(at: Any, name: str) -> Any:
-    """The context of the command `name` of the group at the context `at`; raises UsageError where there is none."""
+    """The context of the command `name` in the group at the context `at`; raises UsageError if there is none."""
     commands: dict[str, Any] = getattr(at.command, "commands", {})
     if name in commands:
         return type(at)(commands[name], info_name=name, parent=at)

@@ -1,4 +1,4 @@
-"""`forensics history ...`: what was remembered: the same failure again, trends, units that fail more often, what helped."""
+"""`forensics history ...`: stored incidents: the same failure again, trends, hardware that fails more often, what helped."""
 
 import sys
 import time
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Place = Annotated[
     str | None,
-    typer.Option("--history", help="SQLite file or postgresql:// URL; by default that of the configuration, else your own."),
+    typer.Option("--history", help="SQLite file or postgresql:// URL; by default the configured one, else your own."),
 ]
 Form = Annotated[str, typer.Option("--format", "-f", help="text, json, csv; trend and nodes also html.")]
 Identity = Annotated[int, typer.Argument(help="Id of an incident, as `history list` shows it.")]
@@ -28,7 +28,9 @@ HISTORY_COLUMNS = ("id", "time", "verdict", "cause", "node", "job", "case", "lin
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(name="history", help="What failed before: the same again, trends, lemon nodes.", no_args_is_help=True)
+    group = typer.Typer(
+        name="history", help="Stored incidents: the same failure again, trends, lemon nodes.", no_args_is_help=True
+    )
     for command in (add, same, show_list, show, trend, nodes, resolve, export, prune, forget):
         group.command("list" if command is show_list else command.__name__)(command)
     app.add_typer(group)
@@ -38,14 +40,14 @@ def add(
     paths: Annotated[
         list[Path], typer.Argument(help="Reports (JSON, JSON lines), tables of incidents (Parquet), or folders of captured runs.")
     ] = [],  # noqa: B006
-    jobs: Annotated[Path | None, typer.Option(help="What `sacct -P` wrote: names, users, requests and ends of jobs.")] = None,
-    node: Annotated[str, typer.Option(help="The node of these reports, where they do not tell it.")] = "",
-    user: Annotated[str, typer.Option(help="Whose runs these were.")] = "",
-    run: Annotated[str, typer.Option(help="The job's name or script, by which its next run is found.")] = "",
-    keep_names: Annotated[bool, typer.Option(help="A new history: keep users, job names and lines as they are.")] = False,
+    jobs: Annotated[Path | None, typer.Option(help="Output of `sacct -P`: names, users, requests and ends of jobs.")] = None,
+    node: Annotated[str, typer.Option(help="The node of these reports, if they do not name it.")] = "",
+    user: Annotated[str, typer.Option(help="The user of these runs.")] = "",
+    run: Annotated[str, typer.Option(help="The name of the job or script, to find its next run.")] = "",
+    keep_names: Annotated[bool, typer.Option(help="For a new history: store users, job names and lines unchanged.")] = False,
     history: Place = None,
 ) -> None:
-    """Remember reports; those that are remembered already are left alone.
+    """Store reports; those that are stored already are skipped.
 
     \b
     Examples:
@@ -80,7 +82,7 @@ def same(
     form: Form = "text",
     history: Place = None,
 ) -> None:
-    """Say whether this failure was seen before. Nothing is remembered of it.
+    """Show whether this failure was seen before, without storing it.
 
     \b
     Examples:
@@ -124,13 +126,13 @@ def show_list(
     output: Output = None,
     history: Place = None,
 ) -> None:
-    """List what is remembered, the latest first."""
+    """List stored incidents, the latest first."""
     asked = {"cause": cause, "node": node, "job": job}
     _table(_store(history).listed(most, **{k: v for k, v in asked.items() if v}), HISTORY_COLUMNS, form, output)
 
 
 def show(identity: Identity, form: Form = "text", history: Place = None) -> None:
-    """Show all that is remembered of one incident."""
+    """Show everything that is stored about one incident."""
     row = _store(history).shown(identity)
     if form == "json":
         _table([row], tuple(row), "json", None)
@@ -149,7 +151,7 @@ def trend(
     output: Output = None,
     history: Place = None,
 ) -> None:
-    """Show how often what failed, by month, and what it cost.
+    """Show the number of incidents by month, and their GPU hours.
 
     \b
     Examples:
@@ -173,8 +175,10 @@ def trend(
 
 
 def nodes(
-    lemons: Annotated[bool, typer.Option("--lemons", help="Only those that fail more often than the others.")] = False,
-    exposure: Annotated[Path | None, typer.Option(help="Hours of work by unit: `node,hours`, or what sacct wrote.")] = None,
+    lemons: Annotated[bool, typer.Option("--lemons", help="Only units that fail more often than the others.")] = False,
+    exposure: Annotated[
+        Path | None, typer.Option(help="Hours of work by unit: a table `node,hours`, or output of sacct.")
+    ] = None,
     unit: Annotated[str, typer.Option(help="node, gpu, dimm, link or switch.")] = "node",
     since: Annotated[str, typer.Option(help="From this day on: 2026-10-01.")] = "",
     most: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
@@ -182,7 +186,7 @@ def nodes(
     output: Output = None,
     history: Place = None,
 ) -> None:
-    """Show which nodes ended jobs by faults of their own, and which of them are lemons.
+    """Show which nodes ended jobs by their own hardware faults, and which of them are lemons.
 
     \b
     Example:
@@ -203,10 +207,10 @@ def nodes(
 
 def resolve(
     identity: Identity,
-    note: Annotated[str, typer.Option(help="What helped: it is told when the same comes again.")],
+    note: Annotated[str, typer.Option(help="What helped; it is shown when the same failure occurs again.")],
     history: Place = None,
 ) -> None:
-    """Write down what helped against an incident and those like it."""
+    """Store a note on what helped against an incident and similar ones."""
     similar = _store(history).resolve(identity, note, int(time.time()))
     print(f"noted for all incidents with the fingerprint {similar}", file=sys.stderr)
 
@@ -222,14 +226,16 @@ def export(
 
 
 def prune(
-    before: Annotated[str, typer.Option(help="Forget what happened before this day: 2026-01-01.")], history: Place = None
+    before: Annotated[str, typer.Option(help="Delete everything before this day: 2026-01-01.")], history: Place = None
 ) -> None:
-    """Forget old incidents."""
+    """Delete old incidents."""
     print(f"{_store(history).prune(_day(before)):,} incidents forgotten", file=sys.stderr)
 
 
-def forget(user: Annotated[str, typer.Option(help="By name, also where pseudonyms are kept.")], history: Place = None) -> None:
-    """Forget all that is kept of a user."""
+def forget(
+    user: Annotated[str, typer.Option(help="The name, also if the history has pseudonyms.")], history: Place = None
+) -> None:
+    """Delete everything that is stored about a user."""
     print(f"{_store(history).forget(user):,} incidents forgotten", file=sys.stderr)
 
 

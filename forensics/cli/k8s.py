@@ -27,8 +27,8 @@ def register(app: typer.Typer) -> None:
           forensics k8s train-0 -n research
           forensics k8s train-0 --context prod -f markdown --redact -o issue.md
 
-        What kubectl may not read is told under "not known". Exit status: 0 analysed, 2 kubectl gives nothing of the pod; with
-        --exit-code 1 for a crash.
+        What kubectl may not read is listed under "not known". Exit status: 0 analysed, 2 kubectl shows nothing about the pod;
+        with --exit-code 1 for a crash.
         """
         from forensics.adapters.kubernetes.answer import answer_about_pod
         from forensics.adapters.kubernetes.kubectl import Kubectl

@@ -1,4 +1,4 @@
-"""`forensics limits`: how much of what it is given the program takes in, and how that is changed."""
+"""`forensics limits`: the limits on the input, and how to change them."""
 
 import typer
 
@@ -10,7 +10,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def limits() -> None:
-        """Print every limit as it is in force: its name, its value, and what it bounds.
+        """Print every limit in force: its name, its value, and what it bounds.
 
         A limit is changed by `limits: {files: 500000, document: 1 GiB}` in config.yaml or by FORENSICS_LIMIT_FILES=500000.
         """

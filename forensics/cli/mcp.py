@@ -1,4 +1,4 @@
-"""`forensics mcp`: the questions of this command line as tools for an agent."""
+"""`forensics mcp`: this command line as tools for an agent."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def mcp(
-        root: Annotated[list[Path] | None, typer.Option(help="Read only what lies below this folder; repeatable.")] = None,
+        root: Annotated[list[Path] | None, typer.Option(help="Read only files below this folder; repeatable.")] = None,
         names: Annotated[bool, typer.Option("--names", help="Show hosts, users and addresses; secrets stay masked.")] = False,
     ) -> None:
         """Serve analyze, explain, timeline, compare and series to an agent (Model Context Protocol, standard input and output).

@@ -1,4 +1,4 @@
-"""Progress of long work on stderr, where a person watches: how much of the input was read, or how many cases are done.
+"""Progress of long work on stderr, if it is a terminal: how much of the input was read, or how many cases are done.
 
 reading  ━━━━━━━━━━━━━━━━━━━━━━╸           62 %  0:00:12
 """
@@ -15,13 +15,13 @@ TICK_S = 0.2  # between two pictures of the bar: it seems to move
 
 
 def is_watched() -> bool:
-    """Does a person see stderr, on a terminal that can redraw a line?"""
+    """Is stderr a terminal that can redraw a line?"""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 @contextlib.contextmanager
 def bar(paths: Sequence[Path]) -> Iterator[None]:
-    """Shows how far the reading of `paths` has come while the block runs; nothing for little input or without a terminal."""
+    """A progress bar for reading `paths` while the block runs; nothing for little input or without a terminal."""
     total = _bytes(paths) if is_watched() else 0
     if total < MIN_PROGRESS_BYTES:
         yield
@@ -49,7 +49,7 @@ def bar(paths: Sequence[Path]) -> Iterator[None]:
 
 
 def _bytes(paths: Sequence[Path]) -> int:
-    """Bytes of the files on disk; 0 where unknown."""
+    """Bytes of the files on disk; 0 if unknown."""
     try:
         files = [f for p in paths for f in (p.rglob("*") if p.is_dir() else [p])]
         return sum(f.stat().st_size for f in files if f.is_file())
@@ -58,7 +58,7 @@ def _bytes(paths: Sequence[Path]) -> int:
 
 
 def _read_so_far() -> int:
-    """Bytes this process has read, as the kernel counts them; 0 where it does not tell."""
+    """Bytes that this process has read, as the kernel counts them; 0 if unknown."""
     try:
         with open("/proc/self/io", "rb") as file:  # noqa: PTH123 - read five times a second
             return int(file.readline().split()[1])

@@ -8,7 +8,7 @@ Remember = Annotated[
     bool | None,
     typer.Option(
         "--remember/--no-remember",
-        help="Keep it in your history, and say whether it was seen before; `history:` in the configuration does so always.",
+        help="Store the report in your history and show earlier occurrences; `history:` in the configuration always does.",
         show_default=False,
     ),
 ]

@@ -1,4 +1,4 @@
-"""`forensics run -- COMMAND`: any command, watched; when it dies, what it died of."""
+"""`forensics run -- COMMAND`: run any command under watch and, if it fails, say why."""
 
 import os
 import signal
@@ -14,23 +14,23 @@ from forensics.config.capture import KEEP_VALUES, seconds
 from forensics.core.errors import UsageError
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command with its arguments.")]
-Folder = Annotated[Path | None, typer.Option("--output", "-o", help="Capture into this folder.")]
-Form = Annotated[str, typer.Option("--format", "-f", help="Of the report: text, markdown, html or json.")]
-Keep = Annotated[str, typer.Option(help="When to keep what was captured: crash, always or never.")]
-Every = Annotated[str, typer.Option(help="Between two samples of memory.")]
-Stall = Annotated[str, typer.Option(help="Take the stacks when the output is silent for so long; 0 for never.")]
-Env = Annotated[bool, typer.Option("--env/--no-env", help="Set PYTHONFAULTHANDLER and its like unless they are set.")]
-MaxLog = Annotated[int, typer.Option(min=1, help="MiB of output that are kept.")]
-WarnEarly = Annotated[bool, typer.Option("--warn", help="One line when memory will run out soon, or the output falls silent.")]
+Folder = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the captured files.")]
+Form = Annotated[str, typer.Option("--format", "-f", help="Format of the report: text, markdown, html or json.")]
+Keep = Annotated[str, typer.Option(help="When to keep the captured files: crash, always or never.")]
+Every = Annotated[str, typer.Option(help="Time between two samples of memory.")]
+Stall = Annotated[str, typer.Option(help="Record the stacks if there is no output for so long; 0 for never.")]
+Env = Annotated[bool, typer.Option("--env/--no-env", help="Set PYTHONFAULTHANDLER and similar variables if they are not set.")]
+MaxLog = Annotated[int, typer.Option(min=1, help="MiB of output to store.")]
+WarnEarly = Annotated[bool, typer.Option("--warn", help="Print a line if memory will run out soon, or if the output stops.")]
 Termination = Annotated[
     Path,
     typer.Option(
-        envvar="FORENSICS_TERMINATION_FILE", show_envvar=False, help="Also write a short report here, where this file exists."
+        envvar="FORENSICS_TERMINATION_FILE", show_envvar=False, help="Also write a short report to this file, if it exists."
     ),
 ]
-OnCrash = Annotated[str, typer.Option(help="A shell command to run after a death; {bundle} is the folder.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing, whatever happens.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line at a good end, too.")]
+OnCrash = Annotated[str, typer.Option(help="A shell command to run after a failure; {bundle} is the folder.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also print a line at a good end.")]
 # A key or a supervisor may end us while the small process starts: what is blocked here waits for it, and is passed on.
 BY_USER = ("COMMANDLINE", "ENVIRONMENT")  # where an option came from, as typer names it
 OPTION_OF = {"every": "every_s", "stall": "stall_s", "env": "environment", "max_log": "max_log_bytes"}  # else of the same name
@@ -59,7 +59,7 @@ def register(app: typer.Typer) -> None:
         quiet: Quiet = False,
         verbose: Verbose = False,
     ) -> None:
-        """Run COMMAND and, when it dies, say why.
+        """Run COMMAND and, if it fails, say why.
 
         The command keeps its terminal, streams, signals and exit status (128 + n for signal n). The report goes to stderr.
 
@@ -80,25 +80,25 @@ def register(app: typer.Typer) -> None:
 
 
 def _remembers(asked: bool | None) -> bool:
-    """Is the run remembered, also when it ends well?"""
+    """Is the run stored in the history, even if it ends well?"""
     from forensics.config import config
 
     return bool(config().history) if asked is None else asked
 
 
 def _typed(context: typer.Context) -> set[str]:
-    """The options, by the names of capture.options, that the user gave."""
+    """The options that the user gave, by the names of capture.options."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return {OPTION_OF.get(n, n) for n, source in sources.items() if source is not None and source.name in BY_USER}
 
 
 def _settings(typed: set[str]) -> dict[str, object]:
-    """What the configuration says of captured runs, less the options that were `typed`."""
+    """The configured options of captured runs, without those that the user gave."""
     return {name: value for name, value in capture_settings().items() if name not in typed}
 
 
 def _become(given: dict[str, object]) -> None:
-    """Go on as a fresh process without what the command line needed: it stays for as long as the job runs."""
+    """Continue as a new process with less memory, because it stays as long as the job runs."""
     from forensics.capture.options import Options
 
     text = Options(**given).to_json()

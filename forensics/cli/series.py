@@ -1,4 +1,4 @@
-"""`forensics series PATH...`: the numbers that the logs print again and again, listed, exported or drawn."""
+"""`forensics series PATH...`: numbers that the logs print repeatedly, as a list, a file or a picture."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,13 +20,13 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def series(
-        paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read with all below them.")],
+        paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read recursively.")],
         export: Annotated[Path | None, typer.Option(help="Write every reading to FILE.csv, .jsonl or .parquet.")] = None,
-        plot: Annotated[Path | None, typer.Option(help="Draw the series to FILE.png, .svg or .pdf, events marked.")] = None,
+        plot: Annotated[Path | None, typer.Option(help="Draw the series to FILE.png, .svg or .pdf, with events marked.")] = None,
     ) -> None:
-        """List the numbers over time in PATHS: losses, rates, step times, memory, temperatures, and what they tell.
+        """List the numbers over time in PATHS: losses, rates, step times, memory, temperatures, and what they show.
 
-        Of very many readings an even sample is kept. Examples: forensics series train.log;
+        Of very many readings an even sample is used. Examples: forensics series train.log;
         forensics series ./logs --export numbers.csv --plot numbers.png
         """
         from forensics.series import export as exporting
@@ -47,7 +47,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Observation]]]":
-    """(source, its series, what they tell) of every source that has a series."""
+    """(source, its series, their observations) of every source that has a series."""
     from forensics import pipeline, series, sources
     from forensics.scan import scan
 

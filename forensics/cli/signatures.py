@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 MAX_LINE = 8000  # of a pattern
 Folder = Annotated[
     Path | None,
-    typer.Argument(metavar="[PATH]", help="Your folder of cause files, or one file; without it, all that an analysis uses."),
+    typer.Argument(
+        metavar="[PATH]", help="Your folder of cause files, or one file; without it, all files that an analysis uses."
+    ),
 ]
-Alone = Annotated[bool, typer.Option("--alone", help="Take DIR as a whole database, without the built-in one below it.")]
+Alone = Annotated[bool, typer.Option("--alone", help="Use DIR as the whole database, without the built-in one.")]
 Only = Annotated[str | None, typer.Argument(metavar="[ID]", help="A family, a cause or a signature; without one, all.")]
 
 
@@ -29,7 +31,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="List, show, check, test and count signatures. signatures/README.md teaches writing one.",
+        help="List, show, check, test and count signatures. signatures/README.md explains how to write one.",
     )
     for add in (_list, _show, _check, _test, _rates):
         add(group)
@@ -40,7 +42,7 @@ def _list(group: typer.Typer) -> None:
     @group.command(name="list")
     def list_(only: Only = None, form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
               signatures: Signatures = None) -> None:  # fmt: skip
-        """List signatures: id, weight, title of the cause. What is no id is searched for in titles, messages and sources.
+        """List signatures: id, weight, title of the cause. A text that is not an id is searched in titles, messages and sources.
 
         \b
         Examples:
@@ -69,7 +71,7 @@ def _show(group: typer.Typer) -> None:
     def show(
         only: Annotated[str, typer.Argument(metavar="ID", help="A signature or a cause.")], signatures: Signatures = None
     ) -> None:
-        """Show signatures whole: where they are written, messages, pattern, source and examples.
+        """Show signatures in full: file, messages, pattern, source and examples.
 
         Example: forensics signatures show host_memory.oom_cgroup/kernel_killed
         """
@@ -89,19 +91,17 @@ def _check(group: typer.Typer) -> None:
     def check(
         folder: Folder = None,
         alone: Alone = False,
-        notes: Annotated[
-            bool, typer.Option("--notes", help="Show notes too: crossings between causes that know each other.")
-        ] = False,
+        notes: Annotated[bool, typer.Option("--notes", help="Also show notes: matches between related causes.")] = False,
         sources: Annotated[
             Path | None,
-            typer.Option("--sources", help="Look the wordings up in sources: a folder with one folder for each program."),
+            typer.Option("--sources", help="Look up the wordings in program sources: a folder with one folder for each program."),
         ] = None,
         record: Annotated[Path | None, typer.Option("--record", help="Write where --sources found them to this table.")] = None,
     ) -> None:
-        """Check cause files; every fault with path and line in one run. Exit status: 1 when there are faults.
+        """Check cause files; all faults with path and line. Exit status: 1 if there are faults.
 
         \b
-        Checks form, ids used twice, dead `explains`, messages that are not well written, examples
+        Checks form, duplicate ids, unknown `explains`, messages with syntax errors, examples
         that fail, slow patterns, patterns that match another cause's examples, fields of sentences and
         remedies that nothing gives.
 
@@ -154,9 +154,9 @@ def _test(group: typer.Typer) -> None:
     def test(
         folder: Folder = None,
         alone: Alone = False,
-        all_: Annotated[bool, typer.Option("--all", help="Name the signatures that pass as well.")] = False,
+        all_: Annotated[bool, typer.Option("--all", help="Also list the signatures that pass.")] = False,
     ) -> None:
-        """Run the examples of signatures: quick, for the one that is being written. Exit status: 1 when one fails.
+        """Run the examples of signatures, quickly, while you write one. Exit status: 1 if one fails.
 
         Example: forensics signatures test ./my-signatures --all
         """
@@ -177,14 +177,14 @@ def _rates(group: typer.Typer) -> None:
     @group.command()
     def rates(
         corpora: Annotated[
-            list[Path], typer.Argument(help="Folders with labels.jsonl and a sub-folder a case, or of sample logs.")
+            list[Path], typer.Argument(help="Folders with labels.jsonl and a sub-folder per case, or of sample logs.")
         ],
         output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table to this file.")] = None,
         signatures: Signatures = None,
     ) -> None:
-        """Count in which labelled incidents each signature fires: healthy ones, those of its cause, those of others.
+        """Count in which labelled incidents each signature fires: healthy ones, ones of its cause, ones of other causes.
 
-        The table is what signatures/rates.csv holds: counts, weighed so that no origin counts as more than a few logs, and
+        The table has the form of signatures/rates.csv: counts, weighted so that no origin counts as more than a few logs, and
         the log odds that follow from them.
 
         Example: forensics signatures rates ./incidents -o signatures/rates.csv

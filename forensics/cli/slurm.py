@@ -28,8 +28,8 @@ def register(app: typer.Typer) -> None:
           forensics slurm 4711_2 -f markdown -o report.md
           forensics slurm epilog --script > /etc/slurm/epilog.d/forensics    # docs/slurm.md
 
-        Reads what sacct and scontrol answer, the job's own output files, what `forensics run` captured in it, and its node's
-        logs as far as they may be read. Exit status: 0 analysed, 2 nothing is known of the job; with --exit-code 1 for a crash.
+        Reads the output of sacct and scontrol, the job's own output files, bundles of `forensics run`, and its node's
+        logs if they may be read. Exit status: 0 analysed, 2 nothing is known about the job; with --exit-code 1 for a crash.
         """
         from forensics.adapters.slurm.answer import answer_about_job
         from forensics.history.remember import remembered

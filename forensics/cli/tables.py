@@ -1,4 +1,4 @@
-"""Rows to a table on a terminal or in a pipe, to JSON, or to CSV."""
+"""Print rows as a table on a terminal or in a pipe, as JSON, or as CSV."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ TABLE_TIME_COLUMNS = ("time", "added")
 
 
 def table_text(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -> str:
-    """The rows as `form` has them, ending with a line end. JSON has every field, the others `columns`."""
+    """The rows in the format `form`, with a final line end. JSON has every field, the others have `columns`."""
     if form == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"
     if form == "csv":
@@ -27,7 +27,7 @@ def table_text(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str
 
 
 def cell_text(name: str, value: Any) -> str:
-    """One value for a reader: times as days and hours, numbers as short as they are telling."""
+    """One value for people: times as day and hour, numbers with few digits."""
     if value is None or value == "":
         return ""
     if name in TABLE_TIME_COLUMNS and isinstance(value, int):

@@ -1,4 +1,4 @@
-"""`forensics timeline PATH...`: every line of every source by time, as text, csv or JSON lines."""
+"""`forensics timeline PATH...`: all lines of all sources in order of time, as text, CSV or JSON lines."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -31,18 +31,17 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def timeline(
-        paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read with all below them.")],
+        paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read recursively.")],
         since: Since = None,
         until: Until = None,
         source: Annotated[
-            list[str] | None, typer.Option(help="Only sources with this in their name, or like this pattern; repeatable.")
+            list[str] | None,
+            typer.Option(help="Only sources with this text in their name, or matching this pattern; repeatable."),
         ] = None,
-        level: Annotated[
-            str | None, typer.Option(help="Only lines of this level or worse, and lines that a cause is known by.")
-        ] = None,
+        level: Annotated[str | None, typer.Option(help="Only lines of this level or worse, and lines that show a cause.")] = None,
         form: Annotated[str, typer.Option("--format", "-f", help="text, csv or jsonl.")] = "text",
     ) -> None:
-        """All lines of all logs in PATHS on one clock, as far as they can be joined.
+        """Print all lines of all logs in PATHS on one clock, as far as possible.
 
         \b
         Examples:
@@ -50,8 +49,8 @@ def register(app: typer.Typer) -> None:
           forensics timeline train.log dmesg.txt --source dmesg -f csv > timeline.csv
 
         \b
-        Lines without a time of their own take that of the line before. Sources whose clock cannot be
-        joined with the others' follow behind them, each in a lane of its own; stderr says why.
+        Lines without a time get that of the previous line. Sources whose clock cannot be
+        joined with the others follow after them, each in a lane of its own; stderr says why.
         """
         import tempfile
 
@@ -65,7 +64,7 @@ def register(app: typer.Typer) -> None:
 
 
 class _Wanted(NamedTuple):
-    """What to print of the timeline."""
+    """The selection of the timeline to print."""
 
     choice: "Filter"
     sources: tuple[str, ...]
@@ -92,7 +91,7 @@ def _level(text: str | None) -> str | None:
 
 
 def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entry"]:
-    """The wanted entries: first what lies on the one clock, then lane by lane what does not."""
+    """The selected entries: first those on the common clock, then the others lane by lane."""
     from msgspec.structs import replace
 
     from forensics import pipeline, sources
@@ -138,7 +137,7 @@ def _clocks(
 
 
 def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[tuple[str, int], str]:
-    """Source and original line of the lines that a cause is known by, to the cause."""
+    """(source, original line) -> cause, for the lines that show a cause."""
     from forensics.sources.renumber import renumbered
 
     known: dict[tuple[str, int], str] = {}
@@ -150,7 +149,7 @@ def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[t
 
 
 def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted) -> None:
-    """What was assumed and what could not be joined, to stderr."""
+    """Print assumptions and sources without a common clock to stderr."""
     for warning in dict.fromkeys(noted):
         if warning.kind in TOLD_WARNING_KINDS:
             print(f"forensics: note: {warning.source}: {warning.message}", file=sys.stderr)

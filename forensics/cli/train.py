@@ -1,4 +1,4 @@
-"""`forensics train CORPUS... -o FILE`: weights of the classifier from labelled incidents of your own."""
+"""`forensics train CORPUS... -o FILE`: train the weights of the classifier on your own labelled incidents."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,16 +15,16 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def train(
         corpora: Annotated[
-            list[Path], typer.Argument(help="Folders with labels.jsonl and a sub-folder a case, or of sample logs.")
+            list[Path], typer.Argument(help="Folders with labels.jsonl and a sub-folder per case, or of sample logs.")
         ],
         output: Annotated[Path, typer.Option("--output", "-o", help="Write the weights to this file.")],
-        folds: Annotated[int, typer.Option(min=2, help="Parts that the sources are split into while learning.")] = 5,
+        folds: Annotated[int, typer.Option(min=2, help="Number of folds for out-of-fold predictions.")] = 5,
         emphasised: Annotated[
             list[str] | None, typer.Option("--emphasis", help="NAME=FACTOR: how much more the cases of a corpus count.")
         ] = None,
         signatures: Signatures = None,
     ) -> None:
-        """Learn how to weigh evidence and words from the labelled incidents in CORPORA and the signatures' examples.
+        """Train the weights of evidence and words on the labelled incidents in CORPORA and the signatures' examples.
 
         \b
         A line of labels.jsonl: {"id": "c1", "primary": "storage.full", "accept": [], "source": "ticket 17"}
@@ -53,7 +53,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _factor(text: str) -> tuple[str, float]:
-    """`read=2.5` as a name and a number; raises UsageError for anything else."""
+    """Name and number of `read=2.5`; raises UsageError for other text."""
     name, _, number = text.partition("=")
     try:
         factor = float(number)

@@ -1,4 +1,4 @@
-"""`forensics why [DIR]`: the report of a captured run again; `run` and `collect` write their reports with it."""
+"""`forensics why [DIR]`: show the report of a captured run; `run` and `collect` use it to write their reports."""
 
 import sys
 from pathlib import Path
@@ -20,10 +20,10 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def why(
         bundle: Annotated[
-            Path | None, typer.Argument(help="A folder that run, guard or collect wrote; the newest one by default.")
+            Path | None, typer.Argument(help="A bundle of run, guard or collect; the newest one by default.")
         ] = None,
         form: Format = "text",
-        again: Annotated[bool, typer.Option("--again", help="Analyse it anew and keep that report in the folder.")] = False,
+        again: Annotated[bool, typer.Option("--again", help="Analyse it again and store the report in the folder.")] = False,
         redact: Redact = False,
         remember: Remember = None,
     ) -> None:
