@@ -29,14 +29,10 @@ def register(app: typer.Typer) -> None:
         sequence: Annotated[int, typer.Option(help="For a transformer: tokens per sample.", min=0)] = 0,
         width: Annotated[int, typer.Option(help="For a transformer: hidden size.", min=0)] = 0,
         layers: Annotated[int, typer.Option(help="For a transformer: number of layers.", min=0)] = 0,
-        heads: Annotated[
-            int, typer.Option(help="For a transformer: attention heads (default: the hidden size divided by 64).", min=0)
-        ] = 0,
+        heads: Annotated[int, typer.Option(help="For a transformer: attention heads (default: width / 64).", min=0)] = 0,
         vocabulary: Annotated[int, typer.Option(help="For a transformer: vocabulary size, for the logits.", min=0)] = 0,
         flash: Annotated[bool, typer.Option("--flash", help="A fused attention kernel, which stores no scores.")] = False,
-        checkpointing: Annotated[
-            bool, typer.Option("--checkpointing", help="Activations are recomputed (gradient checkpointing).")
-        ] = False,
+        checkpointing: Annotated[bool, typer.Option("--checkpointing", help="Activation checkpointing.")] = False,
         gpu: Annotated[bool, typer.Option("--gpu", help="With a summary: the training runs on a GPU, not on a CPU.")] = False,
         gpus: Annotated[int, typer.Option(help="Number of GPUs that share the model.", min=1)] = 1,
         sharding: Annotated[str, typer.Option(help="none, ddp, zero1, zero2 or zero3 (FSDP).")] = "none",
