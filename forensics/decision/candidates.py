@@ -60,6 +60,12 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
     "text first": ("text", 0, "the words put it first"),
     "no evidence": ("text", 0, "only words speak for it"),
     "exception by words": ("text", 0, "only words speak for any cause, and it is the general cause of uncaught exceptions"),
+    "exception beside others": (
+        "text",
+        0,
+        "no line speaks for the general cause of uncaught exceptions, but lines for others do",
+    ),
+    "exception, behind others": ("text", 0, "of it: ln(1 + lines behind the last of their evidence)"),
     "unlisted": ("unlisted", 0, "none of the candidates"),
     "unlisted weak": ("unlisted", 0, "none of the candidates, where none has strong ending evidence"),
     "unlisted bare": ("unlisted", 0, "none of the candidates, where only words speak"),
@@ -71,9 +77,9 @@ MIN_TEXT_PROBABILITY = 1e-4  # a cause that no word speaks for has a logarithm, 
 
 
 def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], database: Database, rates: Rates) -> list[Candidate]:
-    """Every cause with an observation of the subject's or of unknown owner, with its features.
+    """Every cause with an observation of the subject's or of unknown owner, and the general cause of exceptions.
 
-    Where there is none: the likeliest by words, and the general cause of exceptions. `text`: cause -> probability by the words.
+    Where no cause has an observation: the likeliest by words, and the general one. `text`: cause -> probability by the words.
     `rates`: signature -> log likelihood ratios. The last candidate is UNLISTED, which stands for a cause that is none of the
     others.
     """
@@ -87,8 +93,14 @@ def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], dat
     made = [
         Candidate(c, tuple(own), case.features(c, own, rates) | _text(c, text, likely)) for c, own in sorted(by_cause.items())
     ]
-    if not made:
-        general = [c for c, about in database.causes.items() if "exception" in about.traits]
+    general = [c for c, about in database.causes.items() if "exception" in about.traits]
+    if made:
+        bare = dict.fromkeys(FEATURE_NAMES, 0.0) | {
+            "exception beside others": 1.0,
+            "exception, behind others": min(c.features["behind"] for c in made),
+        }
+        made += [Candidate(c, (), bare | _text(c, text, likely)) for c in general if c not in by_cause]
+    else:
         bare = dict.fromkeys(FEATURE_NAMES, 0.0) | {"no evidence": 1.0}
         made = [
             Candidate(c, (), bare | _text(c, text, likely) | {"exception by words": float(c in general)})

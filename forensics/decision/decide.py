@@ -93,8 +93,14 @@ def decide(
 
 
 def _led_by_evidence(listed: Sequence[Candidate]) -> list[Candidate]:
-    """The causes with evidence; causes by words alone only where there is no other."""
-    return [c for c in listed if c.owned] or list(listed)
+    """The causes with evidence; where none of them is more likely than not, the general one with them.
+
+    Causes that only words speak for are listed where none has evidence.
+    """
+    shown = [c for c in listed if c.owned]
+    if shown and shown[0].probability < ENDED_BADLY:
+        shown = [c for c in listed if c.owned or not c.features["no evidence"]]
+    return shown or list(listed)
 
 
 def _ranked(offered: Sequence[Candidate], model: Model) -> list[Candidate]:

@@ -175,6 +175,18 @@ def is_labelled(text: str, evidence: Sequence[str]) -> bool:
     return any(quoted in text or (len(text) >= MIN_QUOTED_CHARS and text in quoted) for quoted in evidence)
 
 
+def cause_of_labelled_lines(case: Case, knowledge: Database) -> tuple[str, ...]:
+    """What a failed case died of, by its labelled lines: the causes that signatures see in them, else the general one.
+
+    Empty for a healthy case and for one without such lines.
+    """
+    if case.healthy or not case.evidence:
+        return ()
+    seen = (o.observation for o in case.question.owned if o.owner != "others" and o.observation.cause not in (None, HEALTHY))
+    found = [str(o.cause) for o in seen if any(is_labelled(p.text, case.evidence) for p in o.proofs)]
+    return tuple(dict.fromkeys(found)) or tuple(c for c, about in knowledge.causes.items() if "exception" in about.traits)
+
+
 def without_signatures(case: Case, unknown: Callable[[Observation], bool]) -> Case:
     """`case` without the observations for which `unknown` is true, as if no signature matched them."""
     asked = case.question

@@ -16,7 +16,7 @@ from forensics.outcome.ending_words import EndingModel
 from forensics.outcome.features import Rates
 from forensics.outcome.trees import Trees
 from forensics.train import outcome_fit, text, weights
-from forensics.train.cases import Case, without_its_cause
+from forensics.train.cases import Case, cause_of_labelled_lines, without_its_cause
 from forensics.train.lines_fit import fit_lines
 from forensics.train.rates import count_firings
 from forensics.train.weights import RankingExample
@@ -25,6 +25,8 @@ FOLD_COUNT = 5  # usual: four fifths are learned from, and five trainings take m
 # Each case is also used once without the signatures of its cause, to train for unknown messages. Those are rarer: such a copy has
 # this weight, the case itself 1.
 UNFAMILIAR = 0.05
+# The weight of a case of which only the lines are labelled that say why, beside 1 for one whose cause is: the cause is derived.
+LINES_ONLY = 0.5
 
 
 def train(
@@ -51,7 +53,14 @@ def train(
     examples = text.signature_examples()
     fold_models = text_models(named, examples, folds_of(named, folds))
     made = text.fit_text_model([*map(text.document_of, named), *examples])
-    values = weights.fit_ranker(ranking_examples(named, fold_models, own_rates, shares, knowledge))
+    by_lines = [
+        (replace(c, right=right), r, LINES_ONLY * w)
+        for c, r, w in zip(cases, rates, weight, strict=True)
+        if not c.cause_known and (right := cause_of_labelled_lines(c, knowledge))
+    ]
+    ranked = ranking_examples(named, fold_models, own_rates, shares, knowledge)
+    ranked += [RankingExample(candidate_features(c, made, r, knowledge), c.right, w) for c, r, w in by_lines]
+    values = weights.fit_ranker(ranked)
     return replace(made, values=values, outcome=outcome, ending=ending, lines=fit_lines(cases))
 
 

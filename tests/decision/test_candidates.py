@@ -29,19 +29,20 @@ def test_each_cause_with_an_observation_is_a_candidate_and_so_is_none_of_them(kn
     assert offered(knowledge, seen("code.shape"), seen("code.shape", 20), seen("storage.full")) == [
         "code.shape",
         "storage.full",
+        "code.exception",
         UNLISTED,
     ]
 
 
 def test_somebody_elses_observation_and_a_healthy_one_make_no_candidate(knowledge: Database) -> None:
     assert offered(knowledge, seen(KILL, owner="others"), seen(HEALTHY)) == ["code.exception", UNLISTED]
-    assert offered(knowledge, seen(KILL, owner="unknown")) == [KILL, UNLISTED]
+    assert offered(knowledge, seen(KILL, owner="unknown")) == [KILL, "code.exception", UNLISTED]
 
 
 def test_words_name_candidates_only_where_no_line_is_evidence(knowledge: Database) -> None:
     words = {"code__shape": 0.6, "storage__full": 0.3}
     assert offered(knowledge, **words) == ["code.shape", "storage.full", "code.exception", UNLISTED]
-    assert offered(knowledge, seen("data.missing"), **words) == ["data.missing", UNLISTED]
+    assert offered(knowledge, seen("data.missing"), **words) == ["data.missing", "code.exception", UNLISTED]
     found = candidates((), {"code.shape": 0.6, "storage.full": 0.3}, knowledge, {})
     assert features_of(found, "code.shape")["no evidence"] == 1
     assert features_of(found, "code.shape")["text"] == pytest.approx(log(0.6))

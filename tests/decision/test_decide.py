@@ -48,7 +48,17 @@ def test_no_evidence_line_no_cause(knowledge: Database) -> None:
     assert found.candidates[0].owned == ()
     assert found.outcome.lines == (("train.log", 90, "error: flurb"),), "the ending is shown"
     evidence = question(seen("storage.full", 95), lanes=(lane(trouble=("error: flurb",)),))
-    assert [c.cause for c in decided(knowledge, evidence, model(6.0, words, text=3.0)).candidates] == ["storage.full", HEALTHY]
+    shown = {c.cause for c in decided(knowledge, evidence, model(6.0, words, text=3.0)).candidates}
+    assert shown == {"storage.full", "code.exception", HEALTHY}, "beside evidence words name nothing but the general cause"
+
+
+def test_the_general_cause_leads_only_where_no_evidence_is_more_likely_than_not(knowledge: Database) -> None:
+    asked = question(seen("data.download", 5))
+    for weight, first in ((9.0, "code.exception"), (-9.0, "data.download")):
+        found = decided(knowledge, asked, model(6.0, proof=3.0, strong=3.0, exception_beside_others=weight))
+        assert found.candidates[0].cause == first
+        assert found.verdict == ("undetermined" if first == "code.exception" else "crash")
+        assert ("code.exception" in [c.cause for c in found.candidates]) == (first == "code.exception")
 
 
 def test_words_alone_raise_no_alarm(knowledge: Database) -> None:
