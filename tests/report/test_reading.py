@@ -53,7 +53,7 @@ def test_fields_of_later_versions_are_ignored() -> None:
     "wrong", [None, 5, [], {}, {"schema": "other/1"}, {**DOCUMENT, "causes": []}, {**DOCUMENT, "timeline": {}}]
 )
 def test_what_is_no_report_is_said_to_be_none(wrong: object) -> None:
-    with pytest.raises(UsageError, match="no report"):
+    with pytest.raises(UsageError, match="not a report"):
         read_report(wrong, "x.json")
 
 
