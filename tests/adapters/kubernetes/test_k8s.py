@@ -59,7 +59,13 @@ def test_what_kubectl_may_not_read_is_told_and_the_rest_is_analysed(kubectl: str
 
 
 @pytest.mark.parametrize(
-    ("pod", "line"), [("absent-0", 'pods "absent-0" not found'), ("--all", ""), ("a;b", "no pod"), ("A_b", "no pod")]
+    ("pod", "line"),
+    [
+        ("absent-0", 'pods "absent-0" not found'),
+        ("--all", ""),
+        ("a;b", "not the name of a pod"),
+        ("A_b", "not the name of a pod"),
+    ],
 )
 def test_no_pod_is_a_line_and_status_two(pod: str, line: str, kubectl: str) -> None:
     done = forensics("k8s", pod, "-n", "research", "--context", "stub", PATH=kubectl)
