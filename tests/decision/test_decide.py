@@ -14,11 +14,16 @@ from forensics.decision.precedence import Precedence
 from forensics.model import Line
 from forensics.model.verdicts import Diagnosis, LaneDigest, LaneKind
 from forensics.outcome.ending_words import ending_rows
+from forensics.outcome.recorded_status import RecordedStatus
 from tests.decision.made import lane, model, question, seen
 
 KILL = "host_memory.oom_cgroup"
 SURE = {"proof": 4.0, "strong": 3.0, "hint": 0.5, "unlisted": -2.0}
 NONE = Precedence(())
+
+
+def with_status(asked: DecisionInput, end: RecordedStatus) -> DecisionInput:
+    return DecisionInput(asked.owned, asked.lanes, asked.machine, asked.host_log, end)
 
 
 def decided(knowledge: Database, asked: DecisionInput, made: Model | None = None) -> Diagnosis:
@@ -189,6 +194,12 @@ def test_an_end_that_nothing_tells_is_named_by_what_stands_in_front_of_it(
     made = lane(kind)
     found = decided(knowledge, question(lanes=(replace(made, digest=digest or made.digest),)), model(-6.0))
     assert found.outcome.state == state
+
+
+def test_a_line_that_tells_the_cause_shows_the_end_and_not_the_status_alone(knowledge: Database) -> None:
+    status = RecordedStatus(7, "job.log", 200, "the command ended with exit status 7")
+    shown = with_status(question(seen("code.shape", 99)), status)
+    assert [line for _, line, _ in decided(knowledge, shown).outcome.lines] == [99]
 
 
 def test_a_good_end_is_shown_by_the_line_that_tells_it_and_another_by_its_last(knowledge: Database) -> None:

@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from math import log1p
 
+import pytest
+from msgspec.structs import replace
+
 from forensics.database import HEALTHY, Database
 from forensics.model import Weight
-from forensics.model.verdicts import Lane, OwnedObservation, Owner
+from forensics.model.verdicts import Aftermath, Lane, LaneKind, OwnedObservation, Owner
 from forensics.outcome.ending_words import UNTRAINED_ENDING_MODEL
-from forensics.outcome.features import ABSENT, OUTCOME_FEATURES, features, worst_lane
+from forensics.outcome.features import ABSENT, OUTCOME_FEATURES, features, is_terminal_by_nature, worst_lane
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier
+from tests.decision.made import DIGEST, lane, seen
 from tests.outcome.made import lanes_of, seen_at
 
 STEPS = "".join(f"step {i} loss 0.{90 - i}\n" for i in range(1, 41))
@@ -58,6 +62,44 @@ def test_a_good_end_that_a_signature_knows_is_a_feature_of_its_own(knowledge: Da
     assert (found["healthy.told"], found["healthy.behind"], found["strong.count"]) == (2.0, 0.0, 0.0)
 
 
+def test_a_cause_is_no_good_end(knowledge: Database) -> None:
+    assert told(*owned(STEPS + "RuntimeError: x\n", 41, knowledge), knowledge)["healthy.told"] == 0
+
+
+def test_a_good_end_is_shown_by_the_lane_or_by_a_signature(knowledge: Database) -> None:
+    good, lane = owned(STEPS + "all is done\n", 41, knowledge, HEALTHY, "proof")
+    assert told(good, lane, knowledge)["lanes.own end good"] == 1
+    assert told(*owned(STEPS + "RuntimeError: x\n", 41, knowledge), knowledge)["lanes.own end good"] == 0
+
+
+def test_worthless_results_count_though_a_hint_tells_of_them(knowledge: Database) -> None:
+    found = told(*owned(STEPS + "loss: nan\n", 41, knowledge, "numerics.nan", "hint"), knowledge)
+    assert (found["trait.worthless_result"], found["trait.program_error"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind", "good", "machine", "terminal"),
+    [
+        ("host_memory.oom_cgroup", "kernel", -1, False, True),
+        ("host_memory.oom_cgroup", "kernel", -1, True, True),
+        ("host_memory.oom_cgroup", "kernel", 0, False, False),  # its own log ended well
+        ("host_memory.oom_cgroup", "job", -1, False, False),  # not the kernel's word
+        ("code.shape", "kernel", -1, False, False),
+    ],
+)
+def test_a_kill_for_memory_by_the_kernel_is_an_end(
+    knowledge: Database, cause: str, kind: LaneKind, good: int, machine: bool, terminal: bool
+) -> None:
+    o = replace(seen(cause, 9, "proof", source="dmesg.txt"), lane=lane(kind))
+    o = replace(o, observation=replace(o.observation, scope=("any",)), aftermath=Aftermath(behind=0, good=int(good >= 0)))
+    assert is_terminal_by_nature([o], [lane(good=good)], machine, knowledge) is terminal
+
+
+def test_of_two_lanes_the_one_whose_very_last_line_is_trouble_is_looked_at() -> None:
+    last, earlier = (replace(lane(), digest=replace(DIGEST, trouble=n, trouble_count=1)) for n in (0, 5))
+    assert worst_lane([earlier, last]) is last
+
+
 def test_rates_may_be_given_in_place_of_the_databases(knowledge: Database) -> None:
     o, lane = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
     place = OUTCOME_FEATURES.index("strong.rate")
@@ -75,8 +117,6 @@ def test_the_lane_that_ends_with_trouble_is_looked_at(knowledge: Database) -> No
 
 
 def test_an_observation_speaks_by_its_weight_its_end_and_its_lane(knowledge: Database) -> None:
-    from msgspec.structs import replace
-
     o, _ = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
     by_weight = {
         w: evidence_tier(replace(o, observation=replace(o.observation, weight=w, ends="process")), knowledge) for w in WEIGHTS

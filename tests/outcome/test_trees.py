@@ -28,6 +28,12 @@ def test_trees_add_up_and_are_calibrated() -> None:
     assert Trees((), 0.0).probability([]) == 0.5
 
 
+def test_what_is_terminal_by_its_nature_has_ended_whatever_the_features_say() -> None:
+    quiet = Trees((), -6.0, terminal=3.0)
+    assert quiet.probability([]) < 0.01
+    assert quiet.probability([], terminal=True) == pytest.approx(0.953, abs=0.001)
+
+
 def test_of_both_kinds_of_trees_the_mean_counts_and_no_share_is_certain() -> None:
     trees = Trees(("a",), 1.0, STUMP, HALF)
     assert trees.raw([1.0]) == 0.0, "log odds 0 by the boosted ones, a half by the others"
