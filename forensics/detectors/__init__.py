@@ -18,6 +18,7 @@ from forensics.core.errors import unexpected
 from forensics.database import Database, Records
 from forensics.detectors.base import Record, with_cause
 from forensics.detectors.events import to_events
+from forensics.detectors.exception_words import read_exceptions
 from forensics.detectors.fold import fold_records
 from forensics.detectors.nccl_timeouts import merge_nccl_timeouts
 from forensics.detectors.xid_context import resolve_xids
@@ -31,6 +32,7 @@ NOT_DETECTORS = {
     "captured_account",
     "xid_context",
     "events",
+    "exception_words",
     "fold",
     "culprit_rank",
     "units",
@@ -77,7 +79,7 @@ def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Obse
     for kind, records in resolve_xids(found, knowledge).items():
         longer = getattr(_parsers()[kind], "FOLDS", False)
         folded += fold_records(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
-    return to_events(scan, folded)
+    return read_exceptions(to_events(scan, folded), knowledge)
 
 
 def _records(parser: ModuleType, regions: Sequence[Region], proves: Records, warn: Warn | None) -> list[Record]:

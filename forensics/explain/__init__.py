@@ -162,9 +162,19 @@ def _of_event(event: Observation) -> Match:
 
 
 def _of_events(events: Iterable[Observation], database: Database) -> tuple[ExplainedCause, ...]:
-    """The causes of the events, each with the facts of its event of the greatest weight."""
+    """The causes of the events, each with the facts of its event of the greatest weight. The name of an ending stands behind the
+    cause that explains it."""
+    events = list(events)
+    found = {e.cause: database.causes[e.cause] for e in events if e.cause is not None and e.cause in database.causes}
+    deeper = [cause for cause in found.values() if not cause.fallback]
+
+    def order(event: Observation) -> tuple[bool, bool, int]:
+        cause = found.get(event.cause or "")
+        explained = cause is not None and cause.fallback and any(d.leads_to(cause.id) for d in deeper)
+        return event.cause == HEALTHY, explained, ("proof", "strong", "hint").index(event.weight)
+
     best: dict[str, Observation] = {}
-    for event in sorted(events, key=lambda e: (e.cause == HEALTHY, ("proof", "strong", "hint").index(e.weight))):
+    for event in sorted(events, key=order):
         if event.cause in database.causes:
             best.setdefault(event.cause or "", event)
     causes = [(database.causes[name], event) for name, event in best.items()]

@@ -218,6 +218,6 @@ def test_a_death_that_nothing_ties_to_the_subject_is_told_beside_it(knowledge: D
     crash = "blender[771]: segfault at 0 ip 00007f00 sp 00007f10 error 4 in libx.so[1000+2000]"
     (tmp_path / "kern.log").write_text(f"May  1 10:00:01 node-7 kernel: [11686.888109] {crash}\n")
     report = pipeline.analyze_paths([tmp_path], "job", knowledge)
-    assert report.causes[0].id == "code.exception"
+    assert report.causes[0].id == "code.shape"
     (notice,) = [n for n in report.notices if "blender" in n.text]
     assert (notice.owner, notice.why) == ("unknown", "nothing ties it to what was asked about")
