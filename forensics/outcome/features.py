@@ -98,8 +98,7 @@ def features(
     `lanes`: the subject's own. `machine`: the subject is a machine. `host_log`: a log of its host was given, too. `ending`: the
     learned model of last words. `rates`: of signatures, by default those of the database.
     """
-    rates = database.rates if rates is None else rates
-    owned = [o for o in owned if not o.observation.reads_another]
+    rates, owned = database.rates if rates is None else rates, [o for o in owned if not o.observation.reads_another]
     own = [o for o in owned if o.owner == "mine" and o.observation.cause != HEALTHY]
     tiers = {id(o): evidence_tier(o, database) for o in owned}
     found: dict[str, float] = {}
