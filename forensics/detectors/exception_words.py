@@ -24,17 +24,17 @@ from forensics.model import Observation
 KIND = "exception_words"
 LEAST_READING_PROBABILITY = 0.4  # below it the likeliest of the nine causes is wrong more often than right
 SURE_READING_PROBABILITY = 0.8  # from here on nine of ten are right: the words then prove as much as the exception itself
-LEAST_WORDS_KNOWN = 2
-MESSAGE_CHARS = 300
-WORDS_SHOWN = 4
+LEAST_WORDS_KNOWN = 2  # chosen by hand: one word alone says too little
+MAX_EXCEPTION_CHARS = 300  # chosen by hand: what follows is a dump of values
+TELLING_WORDS_SHOWN = 4  # chosen by hand, for reading
 INTERCEPT = "(always)"
 # Python's own classes that say what is wrong, whatever the names in their messages mean.
 MISTAKES_OF_CODE = {
     "AttributeError", "IndentationError", "KeyError", "NameError", "RecursionError", "StopIteration", "SyntaxError",
     "UnboundLocalError", "ZeroDivisionError",
 }  # fmt: skip
-WORD_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+[dD]\b|[=<>!]=?|--")
-SUFFIX_PATTERN = lazy.regex(r"(?<=[a-z]{3})(?:ing|ed|es|s)$")
+MESSAGE_WORD_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+[dD]\b|[=<>!]=?|--")
+STEM_SUFFIX_PATTERN = lazy.regex(r"(?<=[a-z]{3})(?:ing|ed|es|s)$")
 
 
 class Reading(Struct, frozen=True):
@@ -70,15 +70,15 @@ def read_message(exception: str, message: str) -> Reading | None:
     telling = sorted(
         (stem for stem, word in known.items() if word and weights[stem][column] > 0), key=lambda s: -weights[s][column]
     )
-    return Reading(cause, probability, tuple(known[stem] for stem in telling[:WORDS_SHOWN]))
+    return Reading(cause, probability, tuple(known[stem] for stem in telling[:TELLING_WORDS_SHOWN]))
 
 
 def stems_of(exception: str, message: str) -> dict[str, str]:
     """The stems of a message's words, each with the word as it stands there; first `class:ValueError`, with no word."""
     found = {f"class:{exception.rpartition('.')[2]}": ""}
-    for word in WORD_PATTERN.findall(message[:MESSAGE_CHARS]):
+    for word in MESSAGE_WORD_PATTERN.findall(message[:MAX_EXCEPTION_CHARS]):
         if len(word) > 1 or not word.isalpha():
-            found.setdefault(SUFFIX_PATTERN.sub("", word.lower()), word)
+            found.setdefault(STEM_SUFFIX_PATTERN.sub("", word.lower()), word)
     return found
 
 
