@@ -39,7 +39,7 @@ from forensics.source_analysis.placement import disordered_sources, find_inciden
 from forensics.sources.renumber import renumbered_lane
 from forensics.summary.incidents import incident_summaries, order_incidents, timeline
 from forensics.summary.sources import source_summaries
-from forensics.summary.subject import earlier_attempts, subject_summary
+from forensics.summary.subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
 from forensics.version import VERSION
 
 CLEAR = 0.8  # a cause that is less probable is shown with the lines that may decide it
@@ -184,9 +184,10 @@ def _decided(
 
 
 def _earlier_runs(every: Incident, asked: Subject, knowledge: Database, model: Model) -> list[tuple[Diagnosis, str]]:
-    """What is decided of each run before the one that is asked about, and the title of its first cause."""
+    """What is decided of each of the last runs before the one that is asked about, and the title of its first cause."""
     rules = precedence_of(knowledge)
-    found = [decide(question_about(every, run, knowledge), knowledge, model, rules) for run in asked.earlier]
+    runs = asked.earlier[-MAX_EARLIER_ATTEMPTS:]
+    found = [decide(question_about(every, run, knowledge), knowledge, model, rules) for run in runs]
     return [(decided, knowledge.causes[decided.candidates[0].cause].title) for decided in found]
 
 

@@ -1,5 +1,6 @@
 """The runs of one program that wrote logs of their own, one after the other.
 
+train_23448290.out, train_23451530.out                                            -> a run each, by the numbers of their jobs
 run1.log 10:00 to 10:20, run2.log 11:00 to 11:30, both begin "starting train.py"  -> {run1.log}, {run2.log}
 rank0.log, rank1.log, both 10:00 to 10:20                                         -> one run: at the same time
 train.log.1 "starting train.py", train.log "step 700 loss 0.3"                    -> one run, whose log was cut in two
@@ -7,34 +8,59 @@ train.log.1 "starting train.py", train.log "step 700 loss 0.3"                  
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import PurePath
 
+from forensics.correlation.file_names import ids_of_file_name
 from forensics.model import SourceSummary
 
 DIGITS = re.compile(r"\d+")
 OLDER = re.compile(r"[.](?:\d{1,3}|old|prev|bak)$")  # a log of an earlier run, or an earlier piece of this run's
 OF_A_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-?[01]\d-?[0-3]\d(?![\d_T]|-\d)")  # a piece of a log that a date and no time names
+MAX_PID = 1 << 22  # of Linux; a greater number in a name is a job's, or the second or minute of its start
 HEAD_ROWS = 3  # what a program prints first, it prints again when it is started again
 MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
 WORD = re.compile(r"[^\W\d]{2,}")
 
 
 def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str]]) -> list[frozenset[str]]:
-    """The names of the sources `own`, by run, in order of time; what belongs to no known run is the last one's.
+    """The names of the sources `own`, by run, in order; what belongs to no known run is the last one's.
 
-    Runs are told apart where names differ in numbers only, every time is known, no run begins before the one ahead of it
-    has ended, and all begin with the same row, which does not come again. `heads`: the first lines of each source.
+    Runs are told apart where names differ in numbers only, and those numbers are jobs', or every time is known, no run begins
+    before the one ahead of it has ended, and all begin with the same row, which does not come again. `heads`: the first lines
+    of each source.
     """
     families: dict[str, list[SourceSummary]] = defaultdict(list)
     for source in own:
         if not OF_A_DAY.search(source.name):
             families[DIGITS.sub("#", OLDER.sub("", source.name))].append(source)
+    jobs = {_job(source.name) for source in own} - {0}
+    if len(jobs) > 1 and any(len({_job(s.name) for s in family} - {0}) > 1 for family in families.values()):
+        return _by_job(families.values(), own)
     for family in sorted(families.values(), key=len, reverse=True):
         runs = _in_turn(family) if len(family) > 1 else []
         if len(runs) > 1 and _begin_alike(runs, heads):
             return _with_others(runs, own)
     return [frozenset(source.name for source in own)]
+
+
+def _job(name: str) -> int:
+    """The number of the job, or of the second of its start, in the name of its log; 0 where there is none."""
+    job = ids_of_file_name(name).job
+    return int(job) if job else max((n for n in map(int, DIGITS.findall(PurePath(name).name)) if n > MAX_PID), default=0)
+
+
+def _by_job(families: Iterable[Sequence[SourceSummary]], own: Sequence[SourceSummary]) -> list[frozenset[str]]:
+    """Of each family the logs of all jobs but the last are earlier runs, in order of the jobs' numbers."""
+    earlier: dict[int, set[str]] = defaultdict(set)
+    for family in families:
+        last = max(_job(s.name) for s in family)
+        for source in family:
+            if 0 < _job(source.name) < last:
+                earlier[_job(source.name)].add(source.name)
+    rest = frozenset(s.name for s in own) - {name for names in earlier.values() for name in names}
+    return [*(frozenset(earlier[job]) for job in sorted(earlier)), rest]
 
 
 def _in_turn(family: Sequence[SourceSummary]) -> list[list[str]]:

@@ -50,7 +50,9 @@ def earlier_attempts(
 
     `runs`: (diagnosis, title of its first cause) of each earlier run.
     """
-    before = [_earlier_run(i, run, *found) for i, (run, found) in enumerate(zip(asked.earlier, runs, strict=True), 1)]
+    first = len(asked.earlier) - len(runs)
+    decisions = enumerate(zip(asked.earlier[first:], runs, strict=True), first + 1)
+    before = [_earlier_run(number, run, *found) for number, (run, found) in decisions]
     found = [*(a for a in before if a), *_attempts_of_last_run(decided, asked, causes)]
     return tuple(found[-MAX_EARLIER_ATTEMPTS:])
 

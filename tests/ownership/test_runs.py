@@ -75,3 +75,24 @@ def test_a_log_without_times_goes_with_the_numbers_of_its_run(knowledge: Databas
 def test_without_times_nobody_knows_which_run_was_last(knowledge: Database) -> None:
     found = analyzed(knowledge, **{"run1.log": "starting the net\n" + SHAPES, "run2.log": "starting the net\n" + MISSING})
     assert earlier(found) == []
+
+
+def test_jobs_are_told_apart_by_their_numbers(knowledge: Database) -> None:
+    """Without any time, and where they ran at the same time, too; a number that may be a pid's is no job's."""
+    texts = {"train_21205505.out": SHAPES, "train_21207306.err": "", "train_21207306.out": MISSING, "train_21205505.err": ""}
+    found = analyzed(knowledge, **texts)
+    assert found.causes[0].id == "data.missing"
+    assert found.subject is not None
+    assert found.subject.attempts == 2
+    assert earlier(found) == [(1, "train_21205505.out", "code.shape")]
+    assert earlier(analyzed(knowledge, **{"slurm-12.out": run(3, SHAPES), "slurm-13.out": run(3)})) == [
+        (1, "slurm-12.out", "code.shape")
+    ]
+    assert earlier(analyzed(knowledge, **{"worker_41207.log": SHAPES, "worker_41208.log": MISSING})) == []
+
+
+def test_of_many_runs_the_last_ones_are_listed(knowledge: Database) -> None:
+    found = analyzed(knowledge, **{f"slurm-{4000 + i}.out": SHAPES for i in range(30)})
+    assert found.subject is not None
+    assert (found.subject.name, found.subject.attempts) == ("4029", 30)
+    assert [a.number for a in found.earlier_attempts] == list(range(10, 30))
