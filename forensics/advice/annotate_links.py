@@ -1,9 +1,9 @@
-"""Evidence of other sources with the link that ties it to the first evidence line: `pid 15372`, `time, 2.4 s apart`.
+"""Names the link between evidence of other sources and the first evidence line: `pid 15372`, `time, 2.4 s apart`.
 
 dmesg.log:83 Killed process 15372      train.log:28 ... (pid: 15372)        -> linked by pid 15372
                                        train.log:50 exit status 137         -> linked by pid 15372 in train.log:28, the same log
 
-What stands in the same source as the first evidence line needs no link, and what nothing ties to it gets none.
+Evidence from the same source as the first evidence line needs no link. Evidence that nothing connects to it gets none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from forensics.model import Finding, Incident, Link, Observation, Proof
 
 Place = tuple[str, int]
-TIME_LINK = "time"  # what nothing but time links
+TIME_LINK = "time"  # the prefix of links that are found by time alone
 
 
 def annotate_links(findings: Sequence[Finding], incident: Incident | None) -> tuple[Finding, ...]:
-    """`findings`, their evidence and that of their symptoms with what links it to the first line of the first one."""
+    """`findings`, in which the evidence of the first one and of symptoms names its link to the first evidence line."""
     if incident is None or not findings or not findings[0].evidence or not incident.links:
         return tuple(findings)
     main = findings[0].evidence[0]

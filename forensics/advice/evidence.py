@@ -1,7 +1,7 @@
-"""The facts and the evidence lines of a cause, from its events: the surest event speaks first.
+"""The facts and the evidence lines of a cause, from its events in the order of certainty.
 
-Of the deaths of several processes, one after the other, the last ones do: who asks a kernel log what happened means those. So do
-those of a run's last attempt, of several in one log.
+If several processes died one after the other, the last deaths come first: a person who looks into a kernel log is interested in
+those. If one log has several attempts of a run, the events of the last attempt come first.
 """
 
 from collections.abc import Sequence, Set
@@ -25,7 +25,7 @@ def _surest_first(events: Sequence[Observation], deaths: bool, earlier: Set[tupl
 
 
 def _earlier_deaths(events: Sequence[Observation]) -> list[Observation]:
-    """Deaths of processes that others died after, with more than MAX_DEATH_GAP_S between them."""
+    """The deaths that are followed by later deaths of other processes after a gap of more than MAX_DEATH_GAP_S seconds."""
     deaths = [e for e in events if "pid" in e.fields and e.moment is not None]
     deaths.sort(key=lambda e: e.moment or 0.0)
     cut = next(
@@ -37,10 +37,10 @@ def _earlier_deaths(events: Sequence[Observation]) -> list[Observation]:
 def facts_of(
     events: Sequence[Observation], deaths: bool = False, earlier: Set[tuple[str, int]] = frozenset()
 ) -> dict[str, Value]:
-    """Facts of the surest event, filled up from others that speak of the same pid, rank, GPU, host.
+    """The facts of the most certain event, completed with facts of other events about the same pid, rank, GPU and host.
 
-    `deaths`: they tell how processes died (trait process_death), of which the last ones count. `earlier`: lines that show it
-    in attempts before the last one that does.
+    `deaths`: the events are deaths of processes (trait process_death), so the last ones count. `earlier`: lines of attempts
+    before the last attempt that shows the cause.
     """
     facts: dict[str, Value] = {}
     for event in _surest_first(events, deaths, earlier):
@@ -53,7 +53,7 @@ def facts_of(
 def proofs_of(
     events: Sequence[Observation], deaths: bool = False, earlier: Set[tuple[str, int]] = frozenset()
 ) -> tuple[Proof, ...]:
-    """At most MAX_EVIDENCE_LINES evidence lines, surest first, each once; every event's first line before any second one."""
+    """At most MAX_EVIDENCE_LINES different lines, the most certain first; the first line of each event before any second line."""
     chosen: dict[tuple[str, int], Proof] = {}
     ordered = [
         sorted(e.proofs, key=lambda p: (p.source, p.line) in earlier) for e in _surest_first(events, deaths, earlier)

@@ -1,10 +1,11 @@
-"""Remedies and open questions of a cause, in the words that fit this case and the place where it ran.
+"""Chooses the remedies and open questions of a cause that fit this case and the environment where it ran.
 
     sbatch --mem=SIZE job.sh        a command of Slurm: left out where a pod ran, first where a Slurm job did
 
-A remedy is left out where a fact that it needs is not known, where the environment excludes it, or where every command and
-sentence of it names a tool that is not there. One that needs what nothing tells of is told under that condition, behind the
-others. What the case itself shows is always told; what condition_holds in general fills up to MAX_GENERAL.
+A remedy is left out if a fact that it needs is not known, if the environment excludes it, or if all its commands and sentences
+name tools that do not exist there. If a condition of a remedy is unknown, the remedy is shown after the others, with the
+condition as its first words. Remedies whose conditions the case confirms are always shown; remedies without conditions are added
+up to MAX_GENERAL.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +24,8 @@ MIN_GENERAL = 2  # of those that need nothing are told beside any number that th
 
 def fitting_remedies(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[Advice, ...]:
     """The remedies that fit `facts` and `environment`, ranked from 1."""
-    shown: list[tuple[Remedy, str, bool]] = []  # with its words, and whether the case shows what it needs
-    conditional: dict[str, tuple[Remedy, str]] = {}  # by the condition: the first of each
+    shown: list[tuple[Remedy, str, bool]] = []  # remedy, its text, and whether it has conditions (the case confirms them)
+    conditional: dict[str, tuple[Remedy, str]] = {}  # condition to the first remedy that has it, and its text
     for remedy in cause.remedies:
         condition = condition_of(remedy, facts, environment)
         action = fill_template(remedy.do, facts) if condition is not None else None
@@ -50,7 +51,7 @@ def fitting_remedies(cause: Cause, facts: Fields, environment: Environment = NO_
 
 
 def _chosen(shown: Sequence[tuple[Remedy, str, bool]], conditional: Sequence[tuple[Remedy, str]]) -> Iterator[tuple[Remedy, str]]:
-    """All that the case shows the need of; of the rest, those in front, up to MAX_GENERAL in all."""
+    """All remedies whose conditions the case confirms, and the first of the others, up to MAX_GENERAL in all."""
     room = max(MIN_GENERAL, MAX_GENERAL - sum(needed for _, _, needed in shown))
     for remedy, action, needed in shown:
         if needed or room > 0:
@@ -60,7 +61,7 @@ def _chosen(shown: Sequence[tuple[Remedy, str, bool]], conditional: Sequence[tup
 
 
 def condition_of(remedy: Remedy, facts: Fields, environment: Environment) -> str | None:
-    """The condition under which it is told: none ("") where the case shows all that it needs; None where it is not told."""
+    """The condition to show with a remedy: "" if the case confirms all its conditions, None if it is not to be shown."""
     if any(condition_holds(c, facts, environment) for c in remedy.unless):
         return None
     open_ones = [c for c in remedy.when if not condition_holds(c, facts, environment)]
@@ -71,7 +72,7 @@ def condition_of(remedy: Remedy, facts: Fields, environment: Environment) -> str
 
 
 def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str, ...]:
-    """Those of `commands` whose tools exist where the job ran; tools that nothing tells of only where nothing else is left."""
+    """The commands whose tools exist where the job ran; if there are none, those of which it is unknown."""
     fits = [(c, tools_available(c, environment)) for c in commands]
     sure = [c for c, fit in fits if fit]
     confirmed = [c for c in sure if is_confirmed(c, environment)]
@@ -80,12 +81,12 @@ def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str
 
 
 def _needs_tool(remedy: Remedy, environment: Environment) -> bool:
-    """Is every command of it one of a tool that is excluded?"""
+    """Does every command of the remedy need a tool that does not exist where the job ran?"""
     return all(tools_available(c, environment) is False for c in remedy.commands)
 
 
 def _why(text: str, facts: Fields, environment: Environment) -> str:
-    """The reason, without the sentences that need a field that is not known or name a tool that is not there."""
+    """The reason, without sentences that need an unknown field or name a tool that does not exist where the job ran."""
     sentences = text.split(". ")
     kept = [
         s for s in sentences if not any(n not in facts for n in fields_of(s)) and tools_available(s, environment) is not False
@@ -95,7 +96,7 @@ def _why(text: str, facts: Fields, environment: Environment) -> str:
 
 
 def missing_facts(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[OpenQuestion, ...]:
-    """What the logs did not say about this cause."""
+    """The questions about this cause that the logs leave open."""
     return tuple(
         OpenQuestion(m.what, m.why, fill_command(m.command, facts))
         for m in cause.missing

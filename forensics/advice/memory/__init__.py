@@ -1,8 +1,8 @@
-"""Memory arithmetic: what a training holds, which batch size fits, and what each way to need less would save.
+"""Memory arithmetic: how much memory a training needs, which batch size fits, and how much each measure would save.
 
     Need(parameters=25_600_000, optimizer="adam", batch=64, ...)  -> Estimate: weights 98 MiB + gradients 98 MiB + ...  [counted]
 
-Every part says its formula and whether it is certain (counted) or estimated. Sizes are in bytes throughout.
+Every part has its formula and states whether it is certain (counted) or estimated. All sizes are in bytes.
 """
 
 from forensics.advice.memory.activations import Sample, sample_of

@@ -1,13 +1,14 @@
-"""What one sample of a batch makes a training hold: the tensors that the backward pass needs, counted layer by layer.
+"""The memory of a training for one sample of a batch: the tensors that the backward pass needs, counted layer by layer.
 
     conv 32 x 32 x 16 -> batch norm -> ReLU      the norm needs the conv's output, the ReLU its own: 2 of the 3 are kept
 
-A tensor is kept where the layer that made it needs its own output (ReLU, softmax, dropout's mask), or the layer that reads it
-needs its input (convolution, dense, norm, pooling): the derivatives of each operation, as in derivatives.yaml of PyTorch. While
-the backward pass goes back, the gradients of one layer's input and output stand beside what is still kept, so the peak is the
-largest such sum. Attention keeps queries, keys, values and, for each head, the scores, a square of the sequence (Korthikanti et
-al. 2022), unless a fused kernel computes it (scaled_dot_product_attention, FlashAttention: Dao et al. 2022), which keeps none.
-PyTorch's own transformer layers call the fused kernel, which on a CPU there is only without dropout.
+A tensor is stored for the backward pass if the layer that computes it needs its own output (ReLU, softmax, mask of dropout), or
+the layer that reads it needs its input (convolution, dense, norm, pooling). The derivatives of the operations decide it, see
+derivatives.yaml of PyTorch. During the backward pass the gradients of one layer's input and output exist in addition to the
+tensors still stored, so the peak is the largest such sum. Attention stores queries, keys, values and the scores of each head,
+whose number is the square of the sequence length (Korthikanti et al. 2022). A fused kernel stores no scores
+(scaled_dot_product_attention, FlashAttention: Dao et al. 2022). PyTorch's transformer layers call the fused kernel, which exists
+on a CPU only without dropout.
 """
 
 import math
@@ -59,10 +60,11 @@ INDEX_SHARE = 2.0  # PyTorch's max pooling keeps the place of each maximum in ei
 
 
 class Sample(Struct, frozen=True):
-    """What one sample costs. `kept`: bytes that the forward pass leaves for the backward pass; `peak`: the most at any moment,
-    gradients of activations included; `input`: the sample itself. `tensors`: of each layer, (bytes of the tensor that it makes
-    for one sample, bytes that it keeps for one sample); scores of attention are tensors of their own. `dropped`: the same of what
-    the forward pass makes and drops at once. `assumed`: of its attention, which kernel computes it."""
+    """The memory for one sample. `kept`: bytes that the forward pass stores for the backward pass. `peak`: the largest number of
+    bytes at any moment, including gradients of activations. `input`: bytes of the sample itself. `tensors`: for each layer,
+    (bytes of its output for one sample, bytes that it stores for one sample); scores of attention are separate tensors.
+    `dropped`: the same for tensors that the forward pass frees at once. `assumed`: which kernel is assumed to compute the
+    attention."""
 
     kept: int
     peak: int
@@ -81,10 +83,10 @@ def sample_of(
     input_bytes: int = 0,
     fused: bool = False,
 ) -> Sample:
-    """The cost of one sample in float32. `framework`: `torch` or `keras`; `heads`: of attention, 0 where nothing tells.
-    `weighted_outputs`: what all layers with parameters make, those inside of rows that hold others included. `gpu`: not a CPU,
-    on which PyTorch's dropout keeps its mask as floating-point numbers. `input_bytes`: one sample as the model reads it.
-    `fused`: the program's own attention calls a fused kernel."""
+    """The memory for one sample in float32. `framework`: `torch` or `keras`. `heads`: attention heads, 0 if unknown.
+    `weighted_outputs`: number of output values of all layers with parameters, including layers that the summary does not show.
+    `gpu`: on a GPU; on a CPU PyTorch's dropout stores its mask as floating-point numbers. `input_bytes`: size of one sample as
+    the model reads it. `fused`: the program's own attention calls a fused kernel."""
     mask = 1.0 if framework == "torch" and not gpu else MASK_SHARE
     kept = [0.0] * len(layers)
     made = [_made(layers, i) for i in range(len(layers))]
@@ -94,7 +96,7 @@ def sample_of(
         inner = _inside(layer, framework, mask) + attending[i].kept + attending[i].scores + hidden.get(i, 0.0)
         after = layers[i + 1].kind if i + 1 < len(layers) else ""
         if framework == "keras" and WEIGHTED.search(layer.kind) and after and not SEPARATE.search(after):
-            inner += made[i]  # its activation is inside it, and what goes into that is held beside what comes out
+            inner += made[i]  # the layer includes its activation function, whose input is stored in addition to its output
         reader = next((x for x in layers[i + 1 :] if not ALIAS.search(x.kind)), None)
         own = READS_OUTPUT.search(layer.kind) or (reader is not None and READS_INPUT.search(reader.kind))
         kept[i] = inner + (made[i] if own and reader is not None else 0.0)
@@ -102,7 +104,7 @@ def sample_of(
     for i in range(len(layers)):
         held += kept[i]
         into = made[i - 1] if i else 0.0
-        transient = 0.0 if kept[i] >= made[i] else made[i]  # what the forward pass has just made and drops again
+        transient = 0.0 if kept[i] >= made[i] else made[i]  # the output that the forward pass frees again
         peak = max(peak, held + max(made[i] + into, transient, attending[i].in_work))
     work = 1.0 if framework == "torch" and not gpu else WORK_SHARE.get(framework, 1.0)
     sizes = [(m, k - a.scores) for m, k, a in zip(made, kept, attending, strict=True)]
@@ -118,22 +120,23 @@ def _in_bytes(sizes: Iterable[tuple[float, float]]) -> tuple[tuple[int, int], ..
 
 
 def transformer(sequence: int, width: int, layers: int, heads: int, flash: bool, vocabulary: int) -> Sample:
-    """The cost of one sequence in float32: 34 s h bytes a layer in half precision, and 5 a s^2 of the attention's squares unless
-    `flash` attention is used (Korthikanti et al. 2022, equation 2); the logits and their gradient beside them."""
+    """The memory for one sequence in float32: for each layer 34 s h bytes in half precision, and 5 a s^2 bytes for the attention
+    scores unless `flash` attention is used (Korthikanti et al. 2022, equation 2), and the logits with their gradient."""
     layer = 34 * sequence * width + (0 if flash else 5 * heads * sequence**2)
     logits = 2 * FLOAT_BYTES * sequence * vocabulary
     return Sample(2 * layers * layer, 2 * layers * layer + logits, assumed=FUSED if flash else SCORES)
 
 
 def _made(layers: Sequence[Layer], i: int) -> float:
-    """Numbers in the tensor that layer `i` makes; none for what only looks at another tensor."""
+    """The number of values in the output of layer `i`; 0 if the layer returns only a view of its input."""
     return 0.0 if ALIAS.search(layers[i].kind) else float(layers[i].outputs)
 
 
 class Attention(Struct, frozen=True):
-    """Numbers of a layer's attention for one sample. `kept`: beside its `scores`, which are tensors of `square` numbers each.
-    `in_work`: beside both on the way back. `dropped`: scores that the forward pass makes and drops, where no later tensor of the
-    layer has their size. `assumed`: which kernel computes it."""
+    """Numbers of values that a layer's attention needs for one sample. `square`: values of one tensor of scores. `scores`: values
+    of all stored tensors of scores. `kept`: other stored values. `in_work`: additional values during the backward pass.
+    `dropped`: scores that the forward pass computes and frees, when no later tensor of the layer has their size. `assumed`:
+    which kernel is assumed to compute it."""
 
     square: float = 0.0
     scores: float = 0.0
@@ -144,12 +147,13 @@ class Attention(Struct, frozen=True):
 
 
 def _attention(layer: Layer, framework: str, heads: int, mask: float, gpu: bool, fused: bool) -> Attention:
-    """What attention in this row needs; nothing where it has none. `mask`: what dropout's takes, in floating-point numbers."""
+    """The values that the attention of this row needs. `mask`: size of one element of dropout's mask, in floating-point
+    numbers."""
     if TRANSFORMER.search(layer.kind) and layer.width and layer.parameters:
         tokens = layer.outputs / layer.width
         if framework == "torch" and gpu:
             return Attention(assumed=FUSED)
-        # its feed-forward part is gone before the gradients of the scores come
+        # the feed-forward part is freed before the gradients of the scores are computed
         square = _heads(layer.width, heads) * tokens**2
         return Attention(square, (SQUARES + mask) * square, assumed=SCORES)
     if not ATTENTION.search(layer.kind) or not (layer.parameters or layer.width):
@@ -165,7 +169,7 @@ def _attention(layer: Layer, framework: str, heads: int, mask: float, gpu: bool,
 
 
 def _inside(layer: Layer, framework: str, mask: float) -> float:
-    """Numbers that a layer keeps beside its input and output, and beside its attention."""
+    """The number of values that a layer stores in addition to its input, output and attention."""
     if TRANSFORMER.search(layer.kind) and layer.width and layer.parameters:
         tokens, inner = layer.outputs / layer.width, max(0.0, layer.parameters - 4 * layer.width**2) / (2 * layer.width)
         return tokens * ((TOKEN_WIDTHS + 2 * mask) * layer.width + (TOKEN_INNER + mask) * inner)
@@ -181,13 +185,16 @@ def _heads(width: float, heads: int) -> int:
 
 
 def opaque(layer: Layer) -> bool:
-    """Does this row hold layers that the summary does not show, of a sort that is not known?"""
+    """Does this row contain layers of an unknown kind that the summary does not show?"""
     known = (READS_INPUT, READS_OUTPUT, EMBEDDING, TRANSFORMER, SCALING)
     return bool(layer.parameters and layer.outputs) and not any(k.search(layer.kind) for k in known)
 
 
 def hidden_inside(layers: Sequence[Layer], weighted_outputs: int) -> dict[int, float]:
-    """What is kept inside of each opaque row, by its place: what no row shows of `weighted_outputs`, by their outputs."""
+    """The index of each opaque row to the number of values stored inside it.
+
+    The part of `weighted_outputs` that no other row accounts for is divided between opaque rows in proportion to their outputs.
+    """
     rows = {i: layer for i, layer in enumerate(layers) if opaque(layer)}
     shown = sum(_weighted(layer) for i, layer in enumerate(layers) if i not in rows)
     whole = sum(layer.outputs for layer in rows.values())
@@ -196,7 +203,10 @@ def hidden_inside(layers: Sequence[Layer], weighted_outputs: int) -> dict[int, f
 
 
 def _weighted(layer: Layer) -> float:
-    """What the layers with parameters of this row make, as torchinfo counts it; PyTorch's attention calls none of its own."""
+    """The number of output values of the layers with parameters in this row, as torchinfo counts them.
+
+    PyTorch's attention does not call its inner layers, so torchinfo does not count those.
+    """
     if not layer.parameters:
         return 0.0
     if TRANSFORMER.search(layer.kind) and layer.width:
@@ -207,5 +217,5 @@ def _weighted(layer: Layer) -> float:
 
 
 def kind_of(text: str) -> str:
-    """The framework whose summary has rows like these kinds: torchinfo names `Conv2d`, Keras `Conv2D`."""
+    """The framework whose summary has rows of these kinds: torchinfo writes `Conv2d`, Keras `Conv2D`."""
     return "torch" if re.search(r"\b(?:Conv\dd|BatchNorm\dd|MaxPool\dd|Linear|LayerNorm)\b", text) else "keras"

@@ -1,14 +1,15 @@
-"""The memory arithmetic of one case: its model summary, batch size and limit, or its allocator's own message, to facts.
+"""The memory arithmetic of one case: computes facts from the model summary, batch size and limit, or an allocator's message.
 
     Total params: 2,660,000, batch_size=12800, limit 4 GiB   -> fitting_batch 256, memory_told "weights 10 MiB + ..."
     Tried to allocate 2.00 GiB, 22 GiB allocated, of 24 GiB, batch 64 -> most_batch 61: more cannot fit, whatever the model
 
-The summary is counted, the libraries and activations are estimated; a message of an allocator gives a bound that is certain.
+Weights, gradients and optimizer states are counted; activations and libraries are estimated. An allocator's message gives a
+certain upper bound of the batch size.
 """
 
 from collections.abc import Mapping
 
-from forensics.advice.memory.activations import kind_of, sample_of
+from forensics.advice.memory.activations import FLOAT_BYTES, kind_of, sample_of
 from forensics.advice.memory.estimate import (
     CONTEXT_BYTES,
     FREE_MEMORY_MARGIN,
@@ -28,26 +29,25 @@ ESTIMATE_FACTS = (
     "state_told", "margin_told", "shuffle_bytes", "shuffle_told", "sample_bytes",
 )  # fmt: skip
 MAX_SAVINGS = 3  # chosen by hand: the largest ones; more advice is read less
-FLOAT_BYTES = 4  # float32, what frameworks compute with unless a program says otherwise
 
 
-def memory_facts(facts: Fields, around: JobContext) -> dict[str, Value]:
-    """The facts that arithmetic adds to those of the case."""
+def memory_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
+    """Facts about the memory of a shuffle buffer and, if batch size and limit are known, of the whole training."""
     shuffle_facts = _shuffle(facts)
     batch = facts.get("batch_size")
     limit = facts.get("total_bytes") or facts.get("limit_bytes")
     if not isinstance(batch, int) or batch < 1 or not isinstance(limit, int):
         return shuffle_facts
-    counted = _of_model(around.architecture, batch, limit, facts, around) if around.architecture else {}
+    counted = _of_model(context.architecture, batch, limit, facts, context) if context.architecture else {}
     return shuffle_facts | (counted or _of_message(batch, limit, facts))
 
 
-def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, around: JobContext) -> dict[str, Value]:
-    """From a summary: what each part holds, which batch fits, what else would help."""
-    need = need_of(model, batch, facts, around)
+def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, context: JobContext) -> dict[str, Value]:
+    """Facts from a model summary: the memory of each part, the batch size that fits, and other measures."""
+    need = need_of(model, batch, facts, context)
     made = estimate(need)
     if made.total <= limit or not made.per_sample:
-        return {}  # the arithmetic does not explain the death: nothing is advised by it
+        return {}  # the estimate does not explain the crash, so it gives no advice
     fitting = largest_batch(need, limit)
     free = f"{need.margin:.0%} of it stays free"
     assumed = f" (where {need.sample.assumed})" if need.sample.assumed else ""
@@ -65,10 +65,10 @@ def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, around
     return facts_of_model | _batches(batch, fitting)
 
 
-def need_of(model: Architecture, batch: int, facts: Fields, around: JobContext) -> Need:
-    """What a training of `model` needs, in this case's settings; Adam where nothing tells the optimizer."""
+def need_of(model: Architecture, batch: int, facts: Fields, context: JobContext) -> Need:
+    """The sizes of a training of `model` with the settings of this case; Adam if the optimizer is unknown."""
     kinds = kind_of(" ".join(layer.kind for layer in model.layers))
-    frameworks = around.environment.get("framework", set())
+    frameworks = context.environment.get("framework", set())
     name = next((n for n in ("tensorflow", "jax", "torch") if n in frameworks), kinds)
     optimizer = str(facts.get("optimizer", "adam"))
     runtime = CONTEXT_BYTES if "total_bytes" in facts else RUNTIME_BYTES["keras" if kinds == "keras" else name]
@@ -94,11 +94,11 @@ def need_of(model: Architecture, batch: int, facts: Fields, around: JobContext) 
 
 
 def _of_message(batch: int, limit: int, facts: Fields) -> dict[str, Value]:
-    """From what the allocator held and was asked for when it failed: a batch above which nothing can fit."""
-    held, asked = facts.get("allocated_bytes"), facts.get("request_bytes")
-    if not isinstance(held, int) or not isinstance(asked, int) or held + asked <= 0:
+    """Facts from the allocated and requested bytes of a failed allocation: the batch size above which nothing can fit."""
+    held, requested = facts.get("allocated_bytes"), facts.get("request_bytes")
+    if not isinstance(held, int) or not isinstance(requested, int) or held + requested <= 0:
         return {}
-    needed = held + asked
+    needed = held + requested
     most = int(batch * min(1.0, max(0, limit - CONTEXT_BYTES) / needed))
     return {"needed_at_least_bytes": needed, "most_batch": most} | _batches(batch, min(most, batch // 2))
 
@@ -111,7 +111,7 @@ def _batches(batch: int, fitting: int) -> dict[str, Value]:
 
 
 def _shuffle(facts: Mapping[str, Value]) -> dict[str, Value]:
-    """What a full shuffle buffer holds: its elements times the bytes of one."""
+    """Facts about the memory of a full shuffle buffer: number of elements times bytes of one element."""
     count, numbers = facts.get("shuffle_buffer"), facts.get("sample_values")
     if not isinstance(count, int) or not isinstance(numbers, int):
         return {}

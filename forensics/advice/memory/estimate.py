@@ -1,4 +1,4 @@
-"""What a training holds, part by part, each with its formula and whether it is counted or estimated.
+"""The memory of a training part by part, each with its formula, and whether it is counted or estimated.
 
     weights      4 B x 25,600,000 parameters                   98 MiB   counted
     gradients    4 B x 25,600,000 trainable parameters         98 MiB   counted
@@ -45,8 +45,8 @@ CHECKPOINTED = 0.25  # of the activations, where one of four layers keeps its in
 
 
 class Need(Struct, frozen=True):
-    """What is known of a training. `sample`: cost of one sample in float32. `runtime`: bytes of the libraries themselves.
-    `margin`: the share of a limit that is to stay free. `heap`: tensors lie in the heap of the C library (PyTorch on a CPU)."""
+    """The known sizes of a training. `sample`: memory for one sample in float32. `runtime`: bytes that the libraries need.
+    `margin`: share of the limit that must stay free. `heap`: tensors are in the heap of the C library (PyTorch on a CPU)."""
 
     parameters: int
     trainable: int
@@ -63,7 +63,7 @@ class Need(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """One part of the memory: how it was computed, and whether it is `certain` or estimated."""
+    """One part of the memory, with its formula. `certain`: counted, not estimated."""
 
     name: str
     bytes: int
@@ -72,8 +72,8 @@ class Part(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True):
-    """The parts of one process's memory. `fixed`: what does not depend on the batch; `per_sample`: what each sample of this
-    batch adds."""
+    """The parts of one process's memory. `fixed`: bytes that do not depend on the batch size. `per_sample`: bytes for each
+    sample of this batch."""
 
     parts: tuple[Part, ...]
     fixed: int
@@ -115,13 +115,13 @@ def _assumed(need: Need) -> str:
 
 
 def _holes(need: Need) -> int:
-    """What tensors that were dropped at once leave unused in the heap, for each sample: smaller ones take a part of their
-    place, so that the next layer's do not fit there."""
+    """The bytes for each sample that remain unused in the heap where tensors were freed at once: smaller tensors take a part of
+    their place, so the tensors of the next layer do not fit there."""
     return sum(dropped for made, dropped in need.sample.dropped if made * need.batch < MAPPED_BYTES) if need.heap else 0
 
 
 def _in_heap(need: Need) -> float:
-    """The share of what is kept that lies in tensors which the heap holds, at this batch."""
+    """The share of the stored bytes that is in the heap at this batch size: tensors smaller than MAPPED_BYTES."""
     if not need.heap or not need.sample.tensors:
         return 0.0
     held = sum(kept for made, kept in need.sample.tensors if made * need.batch < MAPPED_BYTES)

@@ -1,4 +1,4 @@
-"""Which batch size fits into a memory, with which margin, and what each way to need less would save in this very case.
+"""The largest batch size that fits into a memory limit with a margin, and how much memory each measure would save.
 
 largest_batch(need, 8 GiB)   ->  48: 12 % of the 8 GiB stay free
 """
@@ -10,7 +10,7 @@ from forensics.advice.memory.estimate import MAPPED_BYTES, Need, estimate
 
 
 class Saving(Struct, frozen=True):
-    """A way to need less: what it saves at the same batch (bytes), the batch that would fit then, and what it costs."""
+    """A measure that saves memory: `bytes` saved at the same batch size, the `batch` size that would fit then, and its cost."""
 
     name: str
     bytes: int
@@ -19,11 +19,11 @@ class Saving(Struct, frozen=True):
 
 
 def largest_batch(need: Need, limit_bytes: int) -> int:
-    """The largest batch whose estimate leaves the margin of the limit free; 0 where not even one sample fits."""
+    """The largest batch size whose estimate leaves the margin of the limit free; 0 if not even one sample fits."""
     room = limit_bytes * (1 - need.margin) - estimate(need).fixed
     if room <= 0 or not estimate(need).per_sample:
         return 0
-    # what a sample costs changes where a tensor grows out of the heap; between two such batches it stays
+    # the memory for a sample changes at a batch size where a tensor becomes too large for the heap, and is constant in between
     turns = sorted({(MAPPED_BYTES - 1) // made for made, _ in need.sample.tensors}) if need.heap else []
     for below, last in reversed([*zip([0, *turns], [*turns, None], strict=True)]):
         fitting = int(room // estimate(replace(need, batch=below + 1)).per_sample)
@@ -34,7 +34,7 @@ def largest_batch(need: Need, limit_bytes: int) -> int:
 
 
 def savings(need: Need, limit_bytes: int) -> tuple[Saving, ...]:
-    """Each way that saves something here, the largest saving first."""
+    """The measures that save more than 1 percent of the memory here, the largest saving first."""
     before = estimate(need).total
     ways: list[tuple[str, Need, str]] = [
         (
@@ -64,7 +64,9 @@ def savings(need: Need, limit_bytes: int) -> tuple[Saving, ...]:
 
 
 def accumulation(batch: int, fitting: int) -> tuple[int, int]:
-    """(batch of one step, steps that are added up) that make `batch` samples or more, the step's a power of two."""
+    """(batch size of one step, number of steps whose gradients are accumulated) for at least `batch` samples.
+
+    The batch size of one step is a power of two that is at most `fitting`."""
     step = 1 << max(0, fitting.bit_length() - 1)
     step = min(step, batch)
     return step, -(-batch // step)
