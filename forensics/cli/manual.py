@@ -7,16 +7,14 @@ Both are written from what `forensics COMMAND --help` says, so they cannot fall 
 
 import re
 from collections.abc import Iterator
-from typing import Any
-
-from msgspec import Struct
+from typing import Any, NamedTuple
 
 from forensics.version import DISTRIBUTION, VERSION
 
 PARAGRAPH_KEPT = "\b"  # click's mark in front of a paragraph whose lines stay as they are
 
 
-class Command(Struct, frozen=True):
+class Command(NamedTuple):
     """One command. `name`: `forensics history list`. `paragraphs`: its help; `options`: each form with what it does."""
 
     name: str

@@ -10,7 +10,6 @@ import typer
 
 from forensics.cli.common import Redact, capture_settings, check_format
 from forensics.cli.remembering import Remember
-from forensics.config.capture import KEEP_VALUES, seconds
 from forensics.core.errors import UsageError
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command with its arguments.")]
@@ -69,6 +68,8 @@ def register(app: typer.Typer) -> None:
           forensics run --stall 5m -- torchrun --nproc-per-node 8 train.py
           srun forensics run -- python train.py
         """
+        from forensics.config.capture import KEEP_VALUES, seconds
+
         check_format(form)
         if keep not in KEEP_VALUES:
             raise UsageError(f"unknown value {keep!r} of --keep", advice=f"choose one of {', '.join(KEEP_VALUES)}")

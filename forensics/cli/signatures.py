@@ -9,7 +9,6 @@ import typer
 
 from forensics.cli.common import Signatures, save, write
 from forensics.core.errors import UsageError
-from forensics.core.text import with_noun
 
 if TYPE_CHECKING:
     from forensics.database import Cause, Signature
@@ -120,6 +119,8 @@ def _check(group: typer.Typer) -> None:
 
 
 def _tell(found: "LintResult", notes: bool) -> None:
+    from forensics.core.text import with_noun
+
     write("".join(f"{fault}\n" for fault in found.faults), None)
     if notes:
         write("".join(f"{note} (note)\n" for note in found.notes), None)
@@ -132,6 +133,7 @@ def _tell(found: "LintResult", notes: bool) -> None:
 
 
 def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: bool) -> None:
+    from forensics.core.text import with_noun
     from forensics.database.program_sources import matches_csv
     from forensics.signature_lint.lint import look_up_sources
 
@@ -160,6 +162,7 @@ def _test(group: typer.Typer) -> None:
 
         Example: forensics signatures test ./my-signatures --all
         """
+        from forensics.core.text import with_noun
         from forensics.signature_lint.lint import try_examples
 
         tried = failed = 0

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from forensics.core.text import printable
-
 MAX_CELL_CHARS = 60  # chosen by hand: two such columns fit on a wide terminal
 TABLE_TIME_COLUMNS = ("time", "added")
 
@@ -34,6 +32,8 @@ def cell_text(name: str, value: Any) -> str:
         return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M")
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    from forensics.core.text import printable
+
     return printable(str(value), 4000)
 
 

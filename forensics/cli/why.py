@@ -6,12 +6,9 @@ from typing import Annotated
 
 import typer
 
-from forensics.capture.bundle import REPORT, REPORT_HEAD
 from forensics.cli.common import Format, Redact, capture_settings, check_format, write
 from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
-
-REPORT_NAMES = (REPORT, "report.json", "report.short.txt")
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +31,8 @@ def register(app: typer.Typer) -> None:
           forensics why
           forensics why ~/.local/state/forensics/20261122-181534-python-4711
         """
+        from forensics.capture.bundle import REPORT_HEAD
+
         check_format(form)
         folder = bundle or _latest()
         kept = folder / ("report.json" if form == "json" else "report.txt")
@@ -60,13 +59,15 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool 
     `remember`: whether it goes into the history; None as the configuration says.
     """
     from forensics import pipeline
+    from forensics.capture.bundle import REPORT, REPORT_HEAD
     from forensics.history.remember import remembered
     from forensics.report import render, with_stand_ins
     from forensics.report.short import short
 
     if not folder.is_dir():
         raise UsageError("no such folder", str(folder))
-    for name in REPORT_NAMES:  # an older report is no evidence
+    names = (REPORT, "report.json", "report.short.txt")
+    for name in names:  # an older report is no evidence
         (folder / name).unlink(missing_ok=True) if keep else None
     report = pipeline.analyze_paths([folder], folder.resolve().name, pipeline.database())
     report = remembered(report, remember, folder)
@@ -74,7 +75,7 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool 
         report, _ = with_stand_ins(report)
     if keep:
         texts = (render(report, form if form in ("text", "markdown", "html") else "text"), render(report, "json"), short(report))
-        for name, text in zip(REPORT_NAMES, texts, strict=True):
+        for name, text in zip(names, texts, strict=True):
             try:
                 head = "" if name.endswith(".json") else REPORT_HEAD
                 (folder / name).write_text(head + text, encoding="utf-8")

@@ -22,6 +22,19 @@ SYSLOG_HOST_PATTERN = lazy.regex(
 SOUGHT = lazy.regex(r"\b[efz]?grep(?:\s{1,4}-{1,2}[\w=-]{1,30}){0,8}\s{1,4}([\"'])(.{1,300}?)\1")
 
 
+MIN_CONFIRMED_LINES = 64  # of a flood; from there on the texts of vetoes are looked for before their patterns
+Veto = tuple[tuple[str, ...], "regex.Pattern[str]"]  # texts of which one stands in each match, none for any text
+
+
+def _anchors(pattern: str) -> tuple[str, ...]:
+    from forensics.database.anchors import NoAnchorError, anchors_of
+
+    try:
+        return anchors_of(pattern)
+    except NoAnchorError:
+        return ()
+
+
 @functools.cache
 def compiled(pattern: str) -> "regex.Pattern[str]":
     """`pattern`, compiled once per process. Only patterns with a candidate line are compiled."""
@@ -42,13 +55,14 @@ def is_sought(line: str, start: int, end: int) -> bool:
 class Confirmer:
     """A signature that is prepared to confirm lines. It raises TimeoutError after `limits.confirm` seconds per pattern."""
 
-    __slots__ = ("anchors", "pattern", "signature", "vetoes")
+    __slots__ = ("anchors", "confirmed", "pattern", "signature", "vetoes")
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
         self.anchors = signature.anchors
         self.pattern: regex.Pattern[str] | None = None  # compiled when it is first searched for, as the vetoes are
-        self.vetoes: list[regex.Pattern[str]] = []
+        self.vetoes: list[Veto] = []
+        self.confirmed = 0  # lines on which the pattern was found, where there are vetoes
 
     def search(self, line: str) -> "regex.Match[str] | None":
         """The match in `line`; None if the pattern is not found, is only searched for by a command, or a veto matches."""
@@ -59,12 +73,18 @@ class Confirmer:
             found = pattern.search(line, found.end(), timeout=seconds)
         if found is None or not self.signature.unless:
             return found
-        self.vetoes = self.vetoes or [compiled(veto) for veto in self.signature.unless]
-        said = without_host(line)
-        for veto in self.vetoes:
-            if veto.search(said, timeout=seconds):
-                return None
-        return found
+        return None if self._is_vetoed(without_host(line), seconds) else found
+
+    def _is_vetoed(self, said: str, seconds: float) -> bool:
+        self.vetoes = self.vetoes or [((), compiled(veto)) for veto in self.signature.unless]
+        self.confirmed += 1
+        if self.confirmed == MIN_CONFIRMED_LINES:
+            self.vetoes = [(_anchors(veto), compiled(veto)) for veto in self.signature.unless]
+        folded = ascii_lower(said)
+        for anchors, veto in self.vetoes:
+            if (not anchors or any(map(folded.__contains__, anchors))) and veto.search(said, timeout=seconds):
+                return True
+        return False
 
     def fields(self, line: str) -> dict[str, str] | None:
         """The fields of the match in one line, as in a scan; None unless an anchor occurs and the pattern matches."""

@@ -33,3 +33,12 @@ def test_what_is_looked_for_is_not_found(command: str) -> None:
     assert Confirmer(HOT).search(command) is None
     assert Confirmer(HOT).search(f"{command}: the board is too hot") is not None
     assert Confirmer(HOT).search('$ grep -c "x" log; the board is too hot') is not None
+
+
+def test_a_veto_holds_on_the_first_line_and_on_the_hundredth() -> None:
+    """In a flood the texts of vetoes are looked for first; a veto without such a text is searched for as before."""
+    confirmer = Confirmer(
+        Signature("host_hardware.thermal", "hot", "proof", ("too hot",), r"too hot", unless=(r"for nobody", r"\d\s\d"))
+    )
+    for line in ["too hot", "too hot for Nobody", "too hot FOR nobody", "too hot for nobody", "too hot 3 4"] * 40:
+        assert (confirmer.search(line) is None) is ("for nobody" in line or "3 4" in line)
