@@ -68,16 +68,21 @@ def register(app: typer.Typer) -> None:
           forensics run --stall 5m -- torchrun --nproc-per-node 8 train.py
           srun forensics run -- python train.py
         """
-        from forensics.config.capture import KEEP_VALUES, seconds
-
         check_format(form)
-        if keep not in KEEP_VALUES:
-            raise UsageError(f"unknown value {keep!r} of --keep", advice=f"choose one of {', '.join(KEEP_VALUES)}")
         given: dict[str, object] = {"command": command, "folder": str(output.absolute()) if output else "", "form": form}
-        given |= {"keep": keep, "every_s": seconds(every), "stall_s": seconds(stall), "environment": env, "warn": warn}
+        given |= {**_checked(keep, every, stall), "environment": env, "warn": warn}
         given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}
         given |= {"redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
         _become(given | _settings(_typed(context)))
+
+
+def _checked(keep: str, every: str, stall: str) -> dict[str, object]:
+    """When to keep bundles, and the durations in seconds; raises UsageError for a text that is none."""
+    from forensics.config.capture import KEEP_VALUES, seconds
+
+    if keep not in KEEP_VALUES:
+        raise UsageError(f"unknown value {keep!r} of --keep", advice=f"choose one of {', '.join(KEEP_VALUES)}")
+    return {"keep": keep, "every_s": seconds(every), "stall_s": seconds(stall)}
 
 
 def _remembers(asked: bool | None) -> bool:
