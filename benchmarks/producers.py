@@ -28,11 +28,23 @@ from forensics.database import HEALTHY, Database, load
 from forensics.explain import explain
 
 SEED = 20  # of the messages that are asked; those of the manifest are drawn with a seed of their own
-DRAWN_SEED = 20261124
+DRAWN_SEED = 20261125
 DRAWN = 200
 ASKED = 150  # of a program with more messages so many, drawn at random, are asked
 MANIFEST = Path(__file__).with_name("producers.csv")
-COLUMNS = ("kind", "program", "file", "line", "message", "explain", "verdict", "analyze", "explain_right", "analyze_right")
+COLUMNS = (
+    "kind",
+    "program",
+    "file",
+    "line",
+    "message",
+    "expected",
+    "explain",
+    "verdict",
+    "analyze",
+    "explain_right",
+    "analyze_right",
+)
 TABLE = Path(__file__).with_name("producers-known.csv")
 MIN_WORDS = 2
 MAX_CALL_CHARS = 1_500
@@ -140,7 +152,7 @@ PROGRAMS = (
     Program("Docker", "moby", ("daemon",), (Call(r"errors\.(?:New|Wrapf?|Errorf)|errdefs\.\w+\(errors\.(?:New|Errorf)|fmt\.Errorf", "docker: Error response from daemon: {}"),), _LOGS_GO),
     Program("systemd", "systemd", _SYSTEMD_FILES, (Call(r"log_(?:emergency|error)(?:_errno)?", "systemd[1]: {}"), Call(r"log_unit_(?:emergency|error)(?:_errno)?", "systemd[1]: job.service: {}")), (Call(r"log_(?:info|debug)(?:_errno)?", "systemd[1]: {}"), Call(r"log_unit_(?:info|debug)(?:_errno)?", "systemd[1]: job.service: {}"))),
     Program("systemd-oomd", "systemd", ("src/oom",), (Call(r"log_(?:error|warning|notice|info)(?:_errno)?|LOG_MESSAGE", "systemd-oomd[611]: {}", within=r"(?s)\A(?!.*dry-run).*[Kk]ill"),), (Call(r"log_debug(?:_errno)?", "systemd-oomd[611]: {}"),)),
-    Program("earlyoom", "earlyoom", ("",), (Call("fatal", "earlyoom: {}"), Call("warn", "earlyoom: {}", within="sending|[Ff]ailed|could not|Could not")), (Call("info|debug", "earlyoom: {}"),)),
+    Program("earlyoom", "earlyoom", ("",), (Call("fatal", "earlyoom: {}"), Call("warn", "earlyoom: {}", within=r"(?s)\A(?!.*(?:Continuing anyway|instead|dryrun)).*(?:sending|[Ff]ailed|could not|Could not)")), (Call("info|debug", "earlyoom: {}"),)),
     Program("kernel mm", "linux", ("mm/oom_kill.c", "mm/memory-failure.c", "mm/memory.c", "mm/page_alloc.c", "mm/page_io.c", "mm/filemap.c"), (*_PANICS, *_kernel("", "pr_err")), _kernel("", "pr_info", "pr_debug")),
     Program("kernel block", "linux", ("block/blk-core.c", "block/blk-mq.c", "block/bio-integrity.c", "block/t10-pi.c", "block/bdev.c", "block/genhd.c", "block/blk-settings.c", "block/ioctl.c", "block/blk-zoned.c", "block/fops.c", "block/bio.c", "block/partitions/core.c"), (*_PANICS, *_kernel("", "pr_err|pr_err_ratelimited|printk_ratelimited")), _kernel("", "pr_info", "pr_debug")),
     Program("ext4", "linux", ("fs/ext4", "fs/jbd2"), (*_kernel("EXT4-fs error (device sda1): ext4_find_entry:1455: ", r"ext4_error(?:_inode|_err|_inode_err|_inode_block|_file)?|ext4_abort|EXT4_ERROR_INODE(?:_ERR|_BLOCK)?|EXT4_ERROR_FILE"), *_kernel("EXT4-fs (sda1): ", r"ext4_msg\(\s*\w+\s*,\s*KERN_(?:EMERG|ALERT|CRIT|ERR)\s*,"), *_kernel("JBD2: ", "pr_err")), _kernel("EXT4-fs (sda1): ", r"ext4_msg\(\s*\w+\s*,\s*KERN_(?:INFO|DEBUG|NOTICE)\s*,")),
@@ -432,7 +444,7 @@ def ask() -> None:
 
     An informative message is answered rightly where no cause is named: `explain` finds no signature, and `analyze` puts "nothing
     crashed" first or says that no cause is proven, as no message that it knows stands there. What is said of the others is judged
-    by reading, in the last two columns.
+    by reading before they are asked (`expected`: the cause, then others that would do, too); the last two columns compare.
     """
     database = load()
     rows = list(csv.DictReader(MANIFEST.open(encoding="utf-8", newline="")))
@@ -448,6 +460,12 @@ def ask() -> None:
             row |= {"explain": known[0][0] if known else "", "verdict": report["verdict"], "analyze": said}
             if row["kind"] == "informs":
                 row |= {"explain_right": str(int(not known)), "analyze_right": str(int(said in (HEALTHY, "words")))}
+            elif wanted := (row.get("expected") or "").split():
+                first = known[0][0] if known else HEALTHY
+                row |= {
+                    "explain_right": str(int(first in wanted)),
+                    "analyze_right": str(int((said if said != "words" else HEALTHY) in wanted)),
+                }
     with MANIFEST.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()

@@ -23,7 +23,7 @@ from forensics.model import Observation
 
 KIND = "exception_words"
 LEAST_READING_PROBABILITY = 0.4  # below it the likeliest of the nine causes is wrong more often than right
-SURE_READING_PROBABILITY = 0.8  # from here on nine of ten are right: the words then prove as much as the exception itself
+SURE_READING_PROBABILITY = 0.8  # from here on 88 of 100 are right: the words then prove as much as the exception itself
 LEAST_WORDS_KNOWN = 2  # chosen by hand: one word alone says too little
 MAX_EXCEPTION_CHARS = 300  # chosen by hand: what follows is a dump of values
 TELLING_WORDS_SHOWN = 4  # chosen by hand, for reading
