@@ -27,6 +27,7 @@ NUMBER_FACTS = (
 )
 PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings whose place is all that they tell
 
+TENSOR_FRAMEWORKS = {"torch", "lightning", "transformers", "tensorflow", "keras", "jax"}
 SAID_FACT = "said"  # the text of the evidence lines
 REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
 UNEXPLAINED = "unexplained"  # of a first cause that no other one explains: "nothing given says why"
@@ -109,8 +110,9 @@ def _settings(around: JobContext) -> dict[str, Value]:
 
 
 def _habits(around: JobContext) -> dict[str, Value]:
-    """The first habit of each kind, its place and its code."""
-    return _places(h for p in around.programs for h in p.habits)
+    """The first habit of each kind, its place and its code. A loss is a tensor only where a framework makes it one."""
+    tensors = TENSOR_FRAMEWORKS & around.environment.get("framework", set())
+    return _places(h for p in around.programs for h in p.habits if tensors or h.kind != "kept_loss")
 
 
 def _places(habits: Iterable[Habit]) -> dict[str, Value]:

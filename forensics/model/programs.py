@@ -25,6 +25,7 @@ HABITS = {
     "eager": "each step runs eagerly, without a graph",
     "left_the_tape": "a value is made a NumPy array while the tape records, so that no gradient goes through it",
     "crossed_locks": "two functions take the same locks in opposite orders, so that each can wait for the other",
+    "growing_list": "a list is filled in a loop and never emptied",
     "growing_batch": "a generator fills a list that it never empties, so that each batch holds all before it",
     "read_each_sample": "a file is read whole for every sample",
     "unguarded_log": "a loss takes the logarithm or root of what can be 0",

@@ -21,12 +21,14 @@ MIN_STRONG_READINGS = 16  # with fewer readings a trend may be chance: it is a h
 
 
 class Reading(Struct, frozen=True):
-    """One number and the line that printed it. `step`: the step or epoch on the same line; None if it has none."""
+    """One number and the line that printed it. `step`: the step or epoch on the same line; None if it has none. `time_s`: its
+    time in seconds, if the tool prints it in a form that is no timestamp of the line."""
 
     line: int
     text: str
     value: float
     step: float | None = None
+    time_s: float | None = None
 
 
 class Series(Struct, frozen=True):

@@ -30,13 +30,14 @@ AVAILABLE_MEMORY_MEASURE = Measure("memory available", "memory", "bytes", 1, "fr
 
 
 class Cell(Struct, frozen=True):
-    """One number of a tool's output. `step`: the step or epoch on its line."""
+    """One number of a tool's output. `step`: the step or epoch on its line. `time_s`: as of Reading."""
 
     line: Line
     measure: Measure
     scope: str
     value: float
     step: float | None = None
+    time_s: float | None = None
 
 
 def series_from_cells(cells: Iterable[Cell]) -> list[Series]:
@@ -49,5 +50,5 @@ def series_from_cells(cells: Iterable[Cell]) -> list[Series]:
 
 def _series(measure: Measure, scope: str, by_line: dict[int, Cell]) -> Series:
     cells = (by_line[n] for n in sorted(by_line))
-    readings = tuple(Reading(c.line.number, c.line.text, c.value * measure.factor, c.step) for c in cells)
+    readings = tuple(Reading(c.line.number, c.line.text, c.value * measure.factor, c.step, c.time_s) for c in cells)
     return Series(measure.name, measure.quantity, measure.unit, scope, readings, measure.sense, measure.gpu)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.series import memory_tools, processes, tables
+from forensics.series import memory_tools, processes, tables, usage_reports
 from forensics.series.base import Reading, Series
 from forensics.series.epoch_time import EPOCH_TIME_ANCHORS, epoch_seconds
 from forensics.series.labels import factor_of_unknown_unit
@@ -54,7 +54,7 @@ HELD_OUT_LOSS_TRIGGER = Trigger(
 )
 EPOCH_END_TRIGGER = Trigger("epoch end", EPOCH_TIME_ANCHORS, thin=True)
 LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER, EPOCH_END_TRIGGER)
-TRIGGERS = (*LINE_TRIGGERS, *tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS)
+TRIGGERS = (*LINE_TRIGGERS, *tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
 MAX_SAMPLED_LINES = 2000  # of each kind
 MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
@@ -80,7 +80,10 @@ def gather_numbers(scan: Scan) -> Numbers:
     gathered = _Gathered()
     for line in _sampled_lines(scan):
         gathered.read(line)
-    series = [*gathered.series(), *(s for module in (tables, processes, memory_tools) for s in module.series(scan))]
+    series = [
+        *gathered.series(),
+        *(s for module in (tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
+    ]
     return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), tuple(gathered.progress))
 
 

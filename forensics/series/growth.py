@@ -16,7 +16,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from forensics.core import lazy
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation, stamp_of
@@ -27,8 +26,8 @@ MIN_FREE_FALL_SHARE = 0.15  # of the first free memory
 MIN_DRIVER_RISE_SHARE = 0.0002  # 16 MiB of an 80 GiB GPU: the driver counts in steps of 2 MiB, and nothing of PyTorch's moved
 MAX_GROWTH_EVENTS = 4  # strong evidence first; further series of one program tell of the same
 HOUR_S = 3600.0
+MINUTES_FROM_S = 600.0  # a longer time is told in whole minutes
 MIN_SPAN_S = 10.0  # in a shorter time a program loads its data: the rate says nothing about the rest
-MPROF_TIME_PATTERN = lazy.regex(r"(?:MEM|CHLD \d{1,10}) \d+\.\d{6} (\d+\.\d{4})$")
 # Chosen by hand: a percentage is printed as a whole number, so a small rise is one step of rounding.
 MIN_PERCENT_RISE_SHARE = 0.15
 MIN_VISIBLE_CHANGE_SHARE = 0.02  # of the last value; a report writes sizes with three digits
@@ -119,7 +118,7 @@ def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series], pr
     if series.unit == "bytes":
         fields |= {"growth_bytes": round(abs(found.slope)), **_from_to(series), **_by_step(series, scan, others)}
         if "step_bytes" not in fields:
-            fields |= _by_time(series)
+            fields |= _by_time(series) | _limit_ahead(series, scan, found, others)
     else:
         fields |= {"first_percent": readings[0].value, "last_percent": readings[-1].value}
     return series_observation(
@@ -159,7 +158,7 @@ def _by_step(series: Series, scan: Scan, others: Sequence[Series]) -> dict[str, 
 
 def _by_time(series: Series) -> dict[str, Value]:
     """Growth per hour, and the memory after the same time again; empty for free memory and for readings without a time."""
-    times = [(t, r.value) for r in (series.readings[0], series.readings[-1]) if (t := _seconds(r.text)) is not None]
+    times = [(t, r.value) for r in (series.readings[0], series.readings[-1]) if (t := _seconds(r)) is not None]
     if series.sense == "free" or len(times) < 2 or times[1][0] - times[0][0] < MIN_SPAN_S or times[1][1] <= times[0][1]:
         return {}
     (first, low), (last, high) = times
@@ -167,11 +166,24 @@ def _by_time(series: Series) -> dict[str, Value]:
     return {"hour_bytes": round(hourly), "span_s": round(last - first), "forecast_bytes": round(2 * high - low)}
 
 
-def _seconds(text: str) -> float | None:
-    """The time of a reading in seconds: of its timestamp, or the second number of a line of mprof; None if it has none."""
-    if sample := MPROF_TIME_PATTERN.match(text):
-        return float(sample[1])
-    stamp = stamp_of(text)
+def _limit_ahead(series: Series, scan: Scan, found: Rise, others: Sequence[Series]) -> dict[str, Value]:
+    """When a limit in the same log would be reached after the last reading: in seconds, or in readings if these have no time."""
+    limit = None if series.gpu or series.sense == "free" else _limit(scan, series.readings[-1], others)
+    if not limit or found.slope <= 0:
+        return {}
+    more = math.ceil((limit - series.readings[-1].value) / found.slope)
+    times = [t for r in (series.readings[0], series.readings[-1]) if (t := _seconds(r)) is not None]
+    if len(times) == 2 and times[1] - times[0] >= MIN_SPAN_S:
+        left = more * (times[1] - times[0]) / (len(series.readings) - 1)
+        return {"limit_bytes": limit, "limit_in_s": round(left) if left < MINUTES_FROM_S else 60 * round(left / 60)}
+    return {"limit_bytes": limit, "limit_readings": more}
+
+
+def _seconds(reading: Reading) -> float | None:
+    """The time of a reading in seconds: as its tool prints it, or that of the line's timestamp; None if it has none."""
+    if reading.time_s is not None:
+        return reading.time_s
+    stamp = stamp_of(reading.text)
     if stamp is None or stamp.lacks == "date":
         return None if stamp is None else stamp.mono
     return stamp.wall.timestamp() if stamp.wall else stamp.mono

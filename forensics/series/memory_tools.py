@@ -31,7 +31,7 @@ CGROUP_MEMORY = Measure("cgroup memory", "memory", "bytes", 1, "used")
 CGROUP_LIMIT = Measure("cgroup limit", "limit", "bytes", 1)
 EVENT_MEASURES = {n: Measure(f"cgroup {n} events", "events", "") for n in ("high", "max", "oom", "oom_kill")}
 YOLO_GPU_MEMORY = Measure("GPU_mem", "memory", "bytes", 1, "peak", True)
-MPROF_SAMPLE_PATTERN = lazy.regex(r"(?:MEM|CHLD (?P<pid>\d{1,10})) (?P<mib>\d+\.\d{6}) \d+\.\d{4}$")
+MPROF_SAMPLE_PATTERN = lazy.regex(r"(?:MEM|CHLD (?P<pid>\d{1,10})) (?P<mib>\d+\.\d{6}) (?P<time>\d+\.\d{4})$")
 PROFILE_ROW_PATTERN = lazy.regex(r"\A\s*(?P<line>\d+)\s+(?P<mib>\d+(?:\.\d+)?) MiB\s+(?P<more>\d+(?:\.\d+)?) MiB\s")
 CGROUP_FILE_PATTERN = lazy.regex(r"memory\.(?P<file>current|usage_in_bytes|max|limit_in_bytes)\b(?P<rest>.*)$")
 BYTES_PATTERN = lazy.regex(r"[^\w.]{0,12}(?P<bytes>\d{1,19})\b(?!\.\d)")
@@ -52,7 +52,8 @@ def _cells(scan: Scan) -> Iterator[Cell]:
     for line in (*(Line(r.number, r.text) for r in samples), *(scan.tail if samples else ())):
         found = MPROF_SAMPLE_PATTERN.match(line.text)
         if found:
-            yield Cell(line, MPROF_MEMORY, f"pid {found['pid']}" if found["pid"] else "", float(found["mib"]))
+            scope = f"pid {found['pid']}" if found["pid"] else ""
+            yield Cell(line, MPROF_MEMORY, scope, float(found["mib"]), time_s=float(found["time"]))
     for region in scan.regions.get(MEMORY_PROFILER_TRIGGER.kind, ()):
         yield from _profiled(region)
     for region in scan.regions.get(CGROUP_TRIGGER.kind, ()):

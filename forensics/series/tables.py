@@ -4,6 +4,7 @@
 Mem:       62880028     5909424    55600892       95508     1369712    56381080   -> used 5909424 KiB, available 56381080 KiB
 """
 
+import datetime
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -23,10 +24,10 @@ from forensics.series.cells import (
 
 FREE_TRIGGER = Trigger("free table", ("mem: ",), before=1, thin=True)
 SMI_TRIGGER = Trigger("nvidia-smi table", ("mib / ",), before=1, thin=True)
-CSV_TRIGGER = Trigger("nvidia-smi csv", (" mib,", " mhz,"), thin=True)
+CSV_TRIGGER = Trigger("nvidia-smi csv", (" mib,", " mib\n", " mhz,"), thin=True)
 CSV_HEADER_TRIGGER = Trigger(
     "nvidia-smi csv header",
-    ("memory.used", "temperature.gpu", "clocks_throttle_reasons.", "clocks_event_reasons."),
+    ("memory.used", "used_memory [", "used_gpu_memory [", "temperature.gpu", "clocks_throttle_reasons.", "clocks_event_reasons."),
     after=100,
     thin=True,
 )
@@ -52,6 +53,8 @@ COLUMN_MEASURES: Mapping[str, Measure] = {
     "pclk": CLOCK_MEASURE,
     "pwr": POWER_MEASURE,
     "fb": GPU_USED_MEASURE,
+    "used_memory": GPU_USED_MEASURE,
+    "used_gpu_memory": GPU_USED_MEASURE,
     "memory.used": GPU_USED_MEASURE,
     "temperature.gpu": TEMPERATURE_MEASURE,
     "power.draw": POWER_MEASURE,
@@ -146,7 +149,8 @@ def _csv(scan: Scan) -> Iterator[Cell]:
 
 
 def _csv_row(line: Line, row: Mapping[str, str]) -> Iterator[Cell]:
-    scope = f"gpu {row['index']}" if "index" in row else row.get("uuid", row.get("pci.bus_id", ""))
+    scope = f"gpu {row['index']}" if "index" in row else row.get("uuid", row.get("gpu_uuid", row.get("pci.bus_id", "")))
+    scope = ", ".join(part for part in (scope, f"pid {row['pid']}" if "pid" in row else "") if part)
     for column in COLUMN_MEASURES.keys() & row.keys():
         found = re.match(r"\d+(?:\.\d+)?", row[column])
         if found:
@@ -162,15 +166,23 @@ def _csv_row(line: Line, row: Mapping[str, str]) -> Iterator[Cell]:
             )
 
 
+def _smi_moment(text: str) -> float | None:
+    """Seconds of the date and time that dmon and pmon print with `-o DT`: `20240104 13:54:35`."""
+    try:
+        return datetime.datetime.strptime(text, "%Y%m%d %H:%M:%S").replace(tzinfo=datetime.UTC).timestamp()
+    except ValueError:
+        return None
+
+
 def _rows(header: str, lines: Sequence[Line], at_end: bool = False) -> Iterator[Cell]:
-    """vmstat, sar -r, dmon: rows of numbers below a header that is printed once or repeatedly.
+    """vmstat, sar -r, dmon, pmon: rows of numbers below a header that is printed once or repeatedly.
 
     `at_end`: the lines do not directly follow the header, so other lines between the rows are skipped.
     """
     head = header.lstrip("# ").split()
     for line in lines:
         cells = line.text.split()
-        if line.text.startswith("#"):
+        if not cells or line.text.startswith("#"):
             continue
         is_row = len(cells) - len(head) in (0, 1)  # vmstat -t has one header, "UTC", for a date and a time
         if not is_row or not any(c.isdecimal() for c in cells):
@@ -178,9 +190,10 @@ def _rows(header: str, lines: Sequence[Line], at_end: bool = False) -> Iterator[
                 continue
             return
         row = dict(zip(head, cells, strict=False))
-        scope = f"gpu {row['gpu']}" if "gpu" in row else ""
+        scope = ", ".join(f"{name} {row[name]}" for name in ("gpu", "pid") if row.get(name, "").isdecimal())
+        moment = _smi_moment(f"{row['Date']} {row['Time']}") if "Date" in row and "Time" in row else None
         for column in COLUMN_MEASURES.keys() & row.keys():
             if re.fullmatch(r"\d+(?:\.\d+)?", row[column]):
-                yield Cell(line, COLUMN_MEASURES[column], scope, float(row[column]))
+                yield Cell(line, COLUMN_MEASURES[column], scope, float(row[column]), time_s=moment)
         if "swpd" in row and all(row.get(c, "").isdecimal() for c in VMSTAT_AVAILABLE_COLUMNS):
             yield Cell(line, AVAILABLE_MEMORY_MEASURE, "", KIB * sum(float(row[c]) for c in VMSTAT_AVAILABLE_COLUMNS))

@@ -30,7 +30,7 @@ with Path(__file__).with_name("gaps.csv").open(newline="", encoding="utf-8") as 
 @functools.cache
 def said(given: str) -> str:
     """All that the report, or the command, says."""
-    if given.startswith("sample_logs/"):
+    if given.startswith(("sample_logs/", "tests/")):
         return told([p for p in sorted((ROOT / given).iterdir()) if p.name != "expected.yaml"])
     if given.startswith("public/"):
         return told(sorted((PUBLIC / given.removeprefix("public/")).iterdir()))

@@ -78,7 +78,35 @@ def test_csv_of_nvidia_smi(series_of: OfText) -> None:
             "swap used",
             [1024 * 1024, 2048 * 1024],
         ),
+        (
+            "# gpu         pid   type     fb   ccpm    command\n# Idx           #    C/G     MB     MB    name\n"
+            "    0       1604     G    157      0    Xorg\n    0       4712   C+G  10120      0    python\n\n"
+            "    0       1604     G    157      0    Xorg\n    0       4712   C+G  10220      0    python\n    1          -     -      -      -    -\n",
+            "GPU memory used gpu 0, pid 4712",
+            [10120 << 20, 10220 << 20],
+        ),
+        (
+            "timestamp, pid, process_name, used_gpu_memory [MiB]\n2026/03/21 10:00:00.1, 4712, python, 400 MiB\n"
+            "2026/03/21 10:00:00.1, 4713, python, 90 MiB\n2026/03/21 10:00:05.1, 4712, python, 500 MiB\n",
+            "GPU memory used pid 4712",
+            [400 << 20, 500 << 20],
+        ),
     ],
 )
 def test_columns(text: str, name: str, values: list[float], series_of: OfText) -> None:
     assert series_of(text)[name].values == values
+
+
+@pytest.mark.parametrize("gap", ["", "\n"])
+def test_dmon_with_dates_tells_the_speed(gap: str, told: Callable[[str], list[Observation]]) -> None:
+    """The columns as `nvidia-smi dmon -s m -o DT` prints them; an empty line now and then is no end of the table."""
+    rows = "".join(f" 20260321   10:0{t // 6}:{10 * t % 60:02}      0  {4000 + 100 * t}      5      0\n{gap}" for t in range(30))
+    head = "#Date       Time        gpu     fb   bar1   ccpm\n#YYYYMMDD   HH:MM:SS    Idx     MB     MB     MB\n"
+    (event,) = told(head + rows)
+    assert (event.cause, event.fields["span_s"], event.fields["hour_bytes"]) == ("gpu_memory.leak", 290, 36_000 << 20)
+
+
+def test_a_long_csv_is_read_throughout_where_memory_is_its_last_column(series_of: OfText) -> None:
+    rows = "".join(f"2026/03/21 1{i // 600}:{i // 10 % 60:02}:{i % 10 * 6:02}.123, {4000 + i} MiB\n" for i in range(1500))
+    found = series_of("timestamp, memory.used [MiB]\n" + rows)["GPU memory used"]
+    assert len(found.values) == 1500

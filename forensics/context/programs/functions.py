@@ -2,6 +2,7 @@
 
 with a: with b: ... in one function, with b: with a: ... in another    crossed_locks    each waits for the other
 xs.append(x); yield np.array(xs)       and xs is never emptied         growing_batch    each batch holds all before it
+kept = []; for x in data: kept.append(f(x))   and kept is never emptied growing_list     it holds all that the loop made
 def __getitem__(self, i): rows = pd.read_csv(self.path)                read_each_sample the file is read again for every sample
 def my_loss(y, p): return -y * tf.math.log(p)                          unguarded_log    log(0) is minus infinity
 """
@@ -9,7 +10,7 @@ def my_loss(y, p): return -y * tf.math.log(p)                          unguarded
 import ast
 from collections.abc import Iterator, Sequence
 
-from forensics.context.programs.tree import Code, calls, dotted_name
+from forensics.context.programs.tree import Code, calls, dotted_name, loops
 from forensics.core import lazy
 from forensics.model import Guarded, Habit
 
@@ -19,6 +20,8 @@ UNGUARDED = {"log", "sqrt", "log2", "log10"}
 MATH = {"tf", "tf.math", "torch", "np", "numpy", "K", "keras.backend", "jnp", "ops", "keras.ops", "math"}
 GUARD = lazy.regex(r"(?i)eps|clamp|clip|maximum|max\(|1e-|softplus|softmax|exp\(|\b[12](?:\.0*)? \+|\+ [12](?:\.0*)?\b|abs")
 TABLE_READERS = {"read_csv", "read_parquet", "read_json", "read_excel", "read_hdf", "read_pickle", "loadtxt", "genfromtxt"}
+# What makes a number or a short text: a list of these does not grow by much.
+SMALL = {"item", "float", "int", "len", "str", "round", "bool", "time", "perf_counter", "format", "join", "strip"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Marks = Iterator[Habit]
 
@@ -92,13 +95,43 @@ def _growing(code: Code, function: Function) -> Marks:
     """A list that is filled and yielded in a loop and never emptied in it."""
     for loop in (n for n in function.body if isinstance(n, ast.For | ast.While)):
         given = {dotted_name(n) for y in ast.walk(loop) if isinstance(y, ast.Yield) and y.value for n in ast.walk(y.value)}
-        emptied = {dotted_name(t) for n in ast.walk(loop) if isinstance(n, ast.Assign | ast.Delete) for t in _names(n.targets)}
-        emptied |= {name.rpartition(".")[0] for name, _ in calls(loop) if name.endswith((".clear", ".pop", ".popleft"))}
+        emptied = _emptied(loop)
         for name, call in calls(loop):
             filled, _, what = name.rpartition(".")
             if what in ("append", "extend") and filled in given - emptied:
                 yield code.remark("growing_batch", call)
                 return
+
+
+def empty_lists(code: Code) -> set[str]:
+    """The names that are made empty lists."""
+    assigned = [
+        n for n in ast.walk(code.tree) if isinstance(n, ast.Assign) and isinstance(n.value, ast.List) and not n.value.elts
+    ]
+    return {dotted_name(target) for node in assigned for target in node.targets}
+
+
+def growing_list(code: Code, made: set[str]) -> Marks:
+    """The first list of `made` that a loop fills with more than numbers and never empties."""
+    for loop in loops(code.tree):
+        yielded = {dotted_name(n) for y in ast.walk(loop) if isinstance(y, ast.Yield) and y.value for n in ast.walk(y.value)}
+        for name, call in calls(loop):
+            filled, _, what = name.rpartition(".")
+            if what == "append" and filled in made - _emptied(loop) - yielded and call.args and not _is_small(call.args[0]):
+                yield code.remark("growing_list", call)
+                return
+
+
+def _is_small(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return dotted_name(node.func).split(".")[-1] in SMALL
+    return isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Compare)
+
+
+def _emptied(loop: ast.AST) -> set[str]:
+    """The names that a loop gives another value, deletes, or takes elements from."""
+    names = {dotted_name(t) for n in ast.walk(loop) if isinstance(n, ast.Assign | ast.Delete) for t in _names(n.targets)}
+    return names | {name.rpartition(".")[0] for name, _ in calls(loop) if name.endswith((".clear", ".pop", ".popleft"))}
 
 
 def _names(targets: Sequence[ast.expr]) -> Iterator[ast.expr]:

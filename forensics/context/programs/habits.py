@@ -14,7 +14,7 @@ Each says what stands there, not that it did harm: a remedy names it only where 
 import ast
 from collections.abc import Iterator, Sequence
 
-from forensics.context.programs.functions import function_habits
+from forensics.context.programs.functions import empty_lists, function_habits, growing_list
 from forensics.context.programs.tree import Code, calls, constant_number, dotted_name, keyword, loops
 from forensics.core import lazy
 from forensics.model import Habit
@@ -34,11 +34,12 @@ Marks = Iterator[Habit]
 def habits(codes: Sequence[Code]) -> list[Habit]:
     """The habits of the parts of one file, which share what they import and define."""
     named = {name for c in codes for name, _ in calls(c.tree)}
+    lists = {name for c in codes for name in empty_lists(c)}
     found: list[Habit] = []
     for code in codes:
         found += [*_kept(code), *_grown(code), *_figures(code, named), *_rebuilt(code), *_cached(code)]
         found += [*_started(code), *_forked(code), *_copied_lists(code), *_shared(code, named), *_fed(code), *_taped(code)]
-        found += [*function_habits(code), *_stateful(code)]
+        found += [*function_habits(code), *growing_list(code, lists), *_stateful(code)]
     return found
 
 

@@ -60,9 +60,9 @@ def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Habit]:
     first = call.args[0] if call.args else None
     if last == "DataLoader" and len(call.args) > 1:
         yield from _set(code, "batch_size", call.args[1], call)
-    elif last == "batch" and (value := constant_number(first, code.numbers)):
+    elif last == "batch" and "." in name and (value := constant_number(first, code.numbers)):
         yield code.remark("batch_size", call, value)
-    elif last == "shuffle" and (value := constant_number(first or keyword(call, "buffer_size"), code.numbers)):
+    elif last == "shuffle" and "." in name and (value := constant_number(first or keyword(call, "buffer_size"), code.numbers)):
         yield code.remark("shuffle_buffer", call, value)
     elif last == "add_argument" and isinstance(first, ast.Constant) and isinstance(first.value, str):
         for option in call.args:
