@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
+from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
 from forensics.database.releases import find_release, is_older
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
 
@@ -47,7 +48,7 @@ def case_fields() -> set[str]:
         "optimizer",
         *PLACED_FACTS,
     }
-    own |= {"shm_space", "loop_device", "lock_holder", "held_lock", "lock_threads", "lock_circle"}
+    own |= {"shm_space", "loop_device", "own_folder", "lock_holder", "held_lock", "lock_threads", "lock_circle"}
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
@@ -62,13 +63,27 @@ def case_facts(facts: Fields, around: JobContext) -> dict[str, Value]:
     if holder := around.lock_holder:
         known |= {"lock_holder": holder.place, "held_lock": holder.lock, "lock_threads": holder.threads}
         known |= {"lock_circle": f"{holder.lock} and {holder.waits_for}"} if holder.circle else {}
-    return {**memory_facts(known, around), **_driver(known, around), **_shm_space(around), **_loop_device(known), **known}
+    return {
+        **memory_facts(known, around),
+        **_driver(known, around),
+        **_shm_space(around),
+        **_loop_device(known),
+        **_own_folder(known),
+        **known,
+    }
 
 
 def _loop_device(facts: Fields) -> dict[str, Value]:
     """A device that is a file: it has no health record of its own."""
     device = str(facts.get("device", ""))
     return {"loop_device": device} if LOOP.fullmatch(device) else {}
+
+
+def _own_folder(facts: Fields) -> dict[str, Value]:
+    """The folder that holds a package which could not be imported: one of those above the importing file is called like it."""
+    folder, found, _ = str(facts.get("file", "")).rpartition(f"/{str(facts.get('module', '')).split('.')[0]}/")
+    own = found != "//" and folder and not LIBRARY_PATH_PATTERN.search(f"{folder}/")
+    return {"own_folder": folder} if own else {}
 
 
 def _shm_space(around: JobContext) -> dict[str, Value]:

@@ -12,7 +12,7 @@ from forensics.model import Fields
 SLURM_OWNER_PATTERN = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
 LIBRARY_PATH_PATTERN = re.compile(
-    r"\A<frozen|/(?:site|dist)-packages/|/lib/python\d"
+    r"\A<frozen|[/\\](?:site|dist)-packages[/\\]|/lib/python\d|(?i:\\Python\d*\\Lib\\)|\A(?:argparse|threading|runpy)\.py\Z"
 )  # where a library noticed is not where to look
 OWNER_FACTS = ("pod", "container", "unit")  # facts that name whose processes they were
 HOSTS = ("host", "node")

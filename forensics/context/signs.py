@@ -128,7 +128,16 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "notebook",
         "jupyter",
-        ("ServerApp]", "NotebookApp]", "ipykernel", "ipython-input", "LabApp]", "AsyncIOLoopKernelRestarter", "jupyter_client"),
+        (
+            "ServerApp]",
+            "NotebookApp]",
+            "ipykernel",
+            "ipython-input",
+            "LabApp]",
+            "AsyncIOLoopKernelRestarter",
+            "jupyter_client",
+            "Cell In[",
+        ),
     ),
     ContextSign("notebook", "jupyterhub", ("JupyterHub", "SingleUserLabApp", "jupyterhub")),
     ContextSign("notebook", "papermill", ("papermill", "nbclient", "nbconvert")),
@@ -211,6 +220,27 @@ ENVIRONMENT_SIGNS = (
         ),
     ),
     ContextSign("language", "python", ("Traceback (most recent", "python", "Python", "ipykernel", "-packages/")),
+    ContextSign(
+        "language",
+        "javascript",
+        ("node:internal", "node_modules/", "npm ", "yarn ", "at Object.<anonymous>"),
+        lazy.regex(
+            r"node:internal/|/node_modules/|\bnpm (?:ERR!|error|WARN|warn|verb|info)|\bverbose stack\b|^yarn (?:run|install) v"
+        ),
+    ),
+    ContextSign(
+        "language", "julia", (".jl:", "jl_parse_eval", "LoadError:"), lazy.regex(r"\.jl:\d+\b|\bjl_parse_eval|ERROR: LoadError:")
+    ),
+    ContextSign(
+        "language", "ruby", (".rb:", "rake aborted", "bundler"), lazy.regex(r"\.rb:\d+:in |rake aborted!|/gems/bundler-")
+    ),
+    ContextSign("language", "go", ("goroutine ", ".go:"), lazy.regex(r"^goroutine \d+ \[|^\S+\.go:\d+(?::\d+)?: |^--- FAIL: ")),
+    ContextSign(
+        "language",
+        "rust",
+        ("error[E", "rustc", "Cargo.toml", ".rs:"),
+        lazy.regex(r"^error\[E\d{4}\]|\brustc \d|thread '.*' panicked at .*\.rs:"),
+    ),
     ContextSign(
         "system",
         "ubuntu",

@@ -182,3 +182,36 @@ def test_an_old_driver_is_told_the_one_that_the_release_needs(tmp_path: Path) ->
     first = advised(tmp_path, train_log=log)[0]
     assert first.action == "Update the driver from 470.82.01 to 525.60.13 or newer, which CUDA 12.4 needs"
     assert "CUDA 12.4 came with driver 550.54.14" in first.why
+
+
+def imported(folder: Path, file: str) -> tuple[Advice, ...]:
+    trace = f'Traceback (most recent call last):\n  File "{file}", line 3, in <module>\n    from src import data\n'
+    return advised(folder, train_log=trace + "ModuleNotFoundError: No module named 'src'\n")
+
+
+def test_a_package_of_the_program_itself_is_not_installed(tmp_path: Path) -> None:
+    first, *_ = imported(tmp_path, "/home/user/project/src/scripts/train.py")
+    assert first.action.startswith("Start the program from /home/user/project, where its package src lies")
+    assert first.commands[0].startswith("cd /home/user/project && ")
+
+
+def test_a_package_that_is_missing_is_installed(tmp_path: Path) -> None:
+    first, *_ = imported(tmp_path, "/home/user/project/train.py")
+    assert first.action == "Install src with the very interpreter that runs the job"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('Traceback (most recent call last):\n  File "train.py", line 3, in f\n    g()\nValueError: bad\n', "python -m pdb"),
+        ("/app/x.js:3\n    at wrapSafe (node:internal/modules/cjs/loader:1666:18)\nSyntaxError: Unexpected token\n", ""),
+        (
+            "KeyError                Traceback (most recent call last)\nCell In[3], line 2\n      1 a\n----> 2 b\n\nKeyError: 'x'\n",
+            "%debug",
+        ),
+    ],
+)
+def test_the_debugger_is_that_of_the_language_and_the_place(tmp_path: Path, text: str, named: str) -> None:
+    commands = [c for a in advised(tmp_path, train_log=text) for c in a.commands if "pdb" in c or "%debug" in c]
+    assert all(named in c for c in commands) if named else not commands
+    assert bool(commands) == bool(named)
