@@ -232,16 +232,6 @@ ENVIRONMENT_SIGNS = (
         "language", "julia", (".jl:", "jl_parse_eval", "LoadError:"), lazy.regex(r"\.jl:\d+\b|\bjl_parse_eval|ERROR: LoadError:")
     ),
     ContextSign(
-        "language", "ruby", (".rb:", "rake aborted", "bundler"), lazy.regex(r"\.rb:\d+:in |rake aborted!|/gems/bundler-")
-    ),
-    ContextSign("language", "go", ("goroutine ", ".go:"), lazy.regex(r"^goroutine \d+ \[|^\S+\.go:\d+(?::\d+)?: |^--- FAIL: ")),
-    ContextSign(
-        "language",
-        "rust",
-        ("error[E", "rustc", "Cargo.toml", ".rs:"),
-        lazy.regex(r"^error\[E\d{4}\]|\brustc \d|thread '.*' panicked at .*\.rs:"),
-    ),
-    ContextSign(
         "system",
         "ubuntu",
         ("Ubuntu", "ubuntu"),

@@ -32,7 +32,7 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "loader": frozenset(("workers",)),
     "ranks": frozenset(("several",)),
     "work": frozenset(("training",)),
-    "language": frozenset(("python", "javascript", "julia", "ruby", "go", "rust")),
+    "language": frozenset(("python", "javascript", "julia")),
     "system": frozenset(("ubuntu", "debian", "redhat", "suse", "arch", "windows", "wsl", "macos")),
 }
 Environment = Mapping[str, Collection[str]]  # fact -> what the logs tell of it
