@@ -1,5 +1,6 @@
 """The cached document gives the same database, and makes only what is asked for."""
 
+import hyperscan
 import pytest
 from msgspec.structs import replace
 
@@ -82,3 +83,15 @@ def test_a_cause_is_made_without_its_signatures(built: Database) -> None:
     assert [s.id for s in again.causes["host_memory.oom_cgroup"].signatures] == [
         s.id for s in built.causes["host_memory.oom_cgroup"].signatures
     ]
+
+
+@pytest.mark.parametrize("kept", [lambda first: first, lambda _: b"", lambda first: first[: len(first) // 2]])
+def test_the_matcher_of_floods_is_read_or_made_again(kept: "object") -> None:
+    small = assemble(read_folders([builtin_folder()])[0][:3], (), "x")
+    first, document, *matchers = database_parts(small)
+    again = database_of_parts([document, *matchers], (), "x", lambda: kept(first))  # type: ignore[operator]
+    found: list[int] = []
+    text = (small.anchors[0] * 3).encode()
+    again.once().scan(text, match_event_handler=lambda i, *_: found.append(i), scratch=hyperscan.Scratch(again.once()))
+    assert found.count(0) == 1
+    assert again.once() is again.once()
