@@ -52,15 +52,12 @@ def register(app: typer.Typer) -> None:
         Lines without a time get that of the previous line. Sources whose clock cannot be
         joined with the others follow after them, each in a lane of its own; stderr says why.
         """
-        import tempfile
-
         from forensics.correlation import Filter
 
         wanted = _Wanted(Filter.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
         if form not in TIMELINE_FORMATS:
             raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(TIMELINE_FORMATS)}")
-        with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
-            TIMELINE_FORMATS[form](_entries(paths, wanted, Path(folder)))
+        TIMELINE_FORMATS[form](_entries(paths, wanted))
 
 
 class _Wanted(NamedTuple):
@@ -90,7 +87,7 @@ def _level(text: str | None) -> str | None:
     return found
 
 
-def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entry"]:
+def _entries(paths: list[Path], wanted: _Wanted) -> Iterator["Entry"]:
     """The selected entries: first those on the common clock, then the others lane by lane."""
     from msgspec.structs import replace
 
@@ -101,7 +98,7 @@ def _entries(paths: list[Path], wanted: _Wanted, folder: Path) -> Iterator["Entr
     from forensics.source_analysis import analyze_sources
 
     noted: list[Warning] = []
-    given = [spool(s, folder / str(i)) for i, s in enumerate(sources.open_paths(paths, noted.append))]
+    given = [spool(s) for s in sources.open_paths(paths, noted.append)]
     knowledge = pipeline.database()
     analyses = analyze_sources(given, knowledge, noted.append)
     scans = [r.scan for r in analyses]

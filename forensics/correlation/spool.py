@@ -1,10 +1,13 @@
 """Members of archives to temporary files, for a second reading: else the archive would be unpacked again for each member.
 
 bundle.tar.gz!var/log/kern.log -> its text in a temporary file, written while it is first read
+
+The files have no names, so that nothing of them is left where the process is killed.
 """
 
+import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from typing import IO
 
 from msgspec.structs import replace
 
@@ -13,24 +16,24 @@ from forensics.model import Source, Warn
 BLOCK_BYTES = 1 << 20  # read and written at once; fits into the processor's cache
 
 
-def spool(source: Source, file: Path) -> Source:
-    """`source`; its first complete reading writes the text to `file`, and later readings use that. Plain files stay as they
-    are."""
+def spool(source: Source) -> Source:
+    """`source`; its first complete reading keeps the text, and later readings use that. Plain files stay as they are."""
     if "!" not in source.name:
         return source
-    whole = False
+    kept: IO[bytes] | None = None
 
     def blocks(warn: Warn) -> Iterator[bytes]:
-        nonlocal whole
-        if whole:
-            with file.open("rb") as written:
-                while block := written.read(BLOCK_BYTES):
-                    yield block
-            return
-        with file.open("wb") as out:
-            for block in source.blocks(warn):
-                out.write(block)
+        nonlocal kept
+        if kept is not None:
+            place = 0
+            while kept.seek(place) == place and (block := kept.read(BLOCK_BYTES)):
+                place += len(block)
                 yield block
-        whole = True
+            return
+        written = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the source
+        for block in source.blocks(warn):
+            written.write(block)
+            yield block
+        kept = written
 
     return replace(source, blocks=blocks)

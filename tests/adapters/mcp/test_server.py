@@ -128,9 +128,12 @@ def test_with_names_only_secrets_are_hidden() -> None:
     assert "hf_AbCd" not in said
 
 
-def test_a_question_that_prints_without_end_is_cut_and_ended() -> None:
+def test_a_question_that_prints_without_end_is_cut_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
     async def taken() -> tuple[str, bool]:
         return await run_command_line(["timeline", "--", str(SAMPLES / "oom_leak")], 2000)
 
     said, more = anyio.run(taken)
     assert (len(said), more) == (2000, True)
+    assert list(tmp_path.iterdir()) == []  # it was killed
