@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from forensics.advice.case import REASON_PLACE, SAID_FACT, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.remedies import fitting_remedies, missing_facts
-from forensics.advice.whereabouts import location_text
+from forensics.advice.whereabouts import HOSTS, location_text
 from forensics.advice.wording import summary
+from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database
 from forensics.model import Advice, Fields, Finding, JobContext, Observation, OpenQuestion, Proof, Role, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
@@ -23,18 +24,18 @@ MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     OpenQuestion(
         what="a line that proves a cause",
-        why="no known message stands in these logs; the causes are those whose logs use the most alike words",
+        why="These logs hold no message of a known cause; the causes listed are those whose logs use the most similar words.",
         command="journalctl -k --since '1 hour ago' > kernel.log",
     ),
     OpenQuestion(
         what="the whole output of the job, from its start to its last line",
-        why="the first error is often far above the last one",
+        why="The first error is often far above the last one.",
         command="python train.py > job.log 2>&1",
     ),
 )
 UNTIED = OpenQuestion(
     what="whether the process that died was the job's",
-    why="the job's log has neither its pid nor a consequence at that moment",
+    why="The job's log has neither its pid nor a consequence at that moment.",
     command='python train.py > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',
 )
 
@@ -90,7 +91,7 @@ def _finding(
         facts=facts,
         remediations=_advice(cause, said | quoted_evidence(proofs), around) if first and cause.id != HEALTHY else (),
         ledger=candidate.ledger,
-        where=location_text(facts),
+        where=location_text(facts | _host_of_rank(facts, diagnosis)),
         ranks=_ranks(observations),
     )
 
@@ -132,7 +133,18 @@ def _advice(cause: Cause, facts: Fields, around: JobContext) -> tuple[Advice, ..
 
 def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:
     ranks = {str(o.fields["rank"]) for o in observations if "rank" in o.fields}
-    return tuple(sorted(int(rank) for rank in ranks if rank.isdecimal() and len(rank) < MAX_RANK_DIGITS))
+    own = {int(rank) for rank in ranks if rank.isdecimal() and len(rank) < MAX_RANK_DIGITS}
+    return tuple(sorted(own.union(*(numbers_in(str(o.fields.get("reporting_ranks", ""))) for o in observations))))
+
+
+def _host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
+    """The host of the rank that `facts` name, where a line of another cause tells it, as a launcher's table of failures does."""
+    rank = facts.get("culprit_rank", facts.get("rank"))
+    if rank is None or any(name in facts for name in HOSTS):
+        return {}
+    told = (o.observation.fields for c in diagnosis.candidates for o in c.owned if o.owner == "mine")
+    hosts = {str(f["host"]) for f in told if "host" in f and f.get("rank") == rank}
+    return {"host": hosts.pop()} if len(hosts) == 1 else {}
 
 
 def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:

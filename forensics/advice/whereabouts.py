@@ -34,6 +34,7 @@ def location_text(facts: Fields) -> str:
 
 def _ranks(facts: Fields) -> list[str]:
     """The rank to look at. One that only reports that it waited is not that rank, and said to report."""
+    reports = ""
     host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
     if "culprit_rank" in facts:
         rank_text = f"rank {facts['culprit_rank']}"
@@ -42,11 +43,11 @@ def _ranks(facts: Fields) -> list[str]:
     elif "missing_ranks" in facts:
         return [_cut(str(fill_template("rank(s) {missing_ranks} did not arrive", facts)))]
     elif "rank" in facts:
-        rank_text = f"rank {facts['rank']}" + (" reports it" if "timeout_s" in facts else "")
+        rank_text, reports = f"rank {facts['rank']}", " reports it" if "timeout_s" in facts else ""
     else:
         rank_text = f"local rank {facts['local_rank']}" if "local_rank" in facts else ""
     both = f"{rank_text} on {host}" if rank_text and host else rank_text or (f"host {host}" if host else "")
-    return [_cut(both)] if both else []
+    return [_cut(both + reports)] if both else []
 
 
 def _processes(facts: Fields) -> list[str]:

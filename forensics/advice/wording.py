@@ -12,6 +12,11 @@ from forensics.model import Fields, Value
 NUMBER_NOUN_PATTERN = re.compile(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
 NOUN_LIST_PATTERN = re.compile(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
 FIELD_AND_STOP_PATTERN = re.compile(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
+FILE_FACTS = ("file", "python_file")
+LIBRARY_FOLDER_PATTERN = re.compile(
+    r"(.{20,})/(?:site|dist)-packages/"
+)  # of an environment, whose path tells nothing of the fault
+CUDA_MAJOR = 1000  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
 SEVERAL_NUMBERS_PATTERN = re.compile(r"\d\D+\d")
 
 
@@ -29,8 +34,12 @@ def fact_text(name: str, value: Value) -> str:
         return format_size(value)
     if name.endswith("_s") and isinstance(value, (int, float)):
         return duration_text(float(value))
+    if name.endswith("_cuda") and isinstance(value, int) and value >= CUDA_MAJOR:
+        return f"{value // CUDA_MAJOR}.{value % CUDA_MAJOR // 10}"
     if isinstance(value, float):
         return f"{value:g}"
+    if name in FILE_FACTS and (library := LIBRARY_FOLDER_PATTERN.match(str(value))):
+        value = "…" + str(value)[library.end(1) :]
     return printable(str(value), 300)
 
 

@@ -6,6 +6,7 @@ redraws itself with carriage returns: each redraw is a frame, and one frame of t
 
 import os
 import string
+from collections.abc import Iterable, Iterator
 
 from forensics.core import lazy, limits
 
@@ -91,6 +92,24 @@ def format_size(count: float) -> str:
 def with_noun(count: int, thing: str, things: str = "") -> str:
     """`1 line`, `12 lines`, `2 processes`: a number with its noun. `things`: the plural, where it is not `thing` with an `s`."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Numbers as a list of runs: 0, 1, 2, 5 -> `0-2, 5`."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
+
+
+def numbers_in(ranges: str) -> Iterator[int]:
+    """The numbers that number_ranges() wrote."""
+    for run in filter(None, ranges.split(", ")):
+        first, _, last = run.partition("-")
+        yield from range(int(first), int(last or first) + 1)
 
 
 def spreadsheet_safe(cell: object) -> object:

@@ -148,10 +148,12 @@ class _Case:
         """The candidates that `cause` may be a consequence of.
 
         A stop from outside that is first seen behind the end does not explain it. A candidate of unknown owner explains only
-        causes that name an ending, or, if it is a fault of the machine, causes that are no error of the program.
+        causes that name an ending, or, if it is a fault of the machine, causes that are no error of the program. An error of the
+        program ends with its attempt.
         """
         found = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
         found = [r for r in found if not (self.database.has_trait(r, "external_stop") and self._is_behind(r, cause))]
+        found = [r for r in found if not (self.database.has_trait(r, "program_error") and self._is_of_earlier_attempt(r, cause))]
         return [r for r in found if self.is_own(r) or self._misses_somebody(cause) or self._is_felt(r, cause)]
 
     def is_own(self, cause: str) -> bool:
@@ -172,6 +174,12 @@ class _Case:
         first, theirs = self.firsts[cause], self.firsts[other]
         shared = [s for s in first if s in theirs]
         return bool(shared) and all(first[s] > theirs[s] for s in shared)
+
+    def _is_of_earlier_attempt(self, cause: str, other: str) -> bool:
+        """Did a further attempt begin between all of `cause` and all of `other`, in the one source that has both?"""
+        first, second = (self.by_cause[c] for c in (cause, other))
+        one_source = len({o.observation.source for o in (*first, *second)}) == 1
+        return one_source and min(o.aftermath.starts for o in first) > max(o.aftermath.starts for o in second)
 
     def features(self, cause: str, own: Sequence[OwnedObservation], rates: Rates) -> dict[str, float]:
         found = dict.fromkeys(FEATURE_NAMES, 0.0)

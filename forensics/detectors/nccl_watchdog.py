@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable
 
 from forensics.core import lazy
+from forensics.core.text import number_ranges
 from forensics.detectors.base import Record
 from forensics.detectors.culprit_rank import Report, find_culprit
 from forensics.line_formats import parse_prefix
@@ -124,6 +125,9 @@ def _joined(group: list[Record]) -> Record | None:
     if inner is not None and inner != fields.get("rank"):
         fields["group_rank"] = inner
     fields |= found.fields
+    heard = {r.fields.get("rank") for r in group}
+    if len(heard - {None}) > 1:
+        fields["reporting_ranks"] = number_ranges(rank for rank in heard if isinstance(rank, int))
     lines = {line.number: line for r in (first, *(group[i] for i in found.lines), *_one_a_rank(group)) for line in r.quote}
     return Record(
         kind="nccl_watchdog",

@@ -23,7 +23,15 @@ NOTEBOOK_HEAD = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \
 ONE_LINE = lazy.regex(
     r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
 )
-FOREIGN_PATHS = ("site-packages", "dist-packages", "/lib/python", "<frozen", "importlib", "<string>")
+FOREIGN_PATHS = (
+    "site-packages",
+    "dist-packages",
+    "/lib/python",
+    "<frozen",
+    "importlib",
+    "<string>",
+    "<__array_function__ internals>",
+)
 SCRIPT_PATH_PATTERN = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
@@ -79,8 +87,10 @@ THREADING = lazy.regex(r"[\\/]threading\.py\"")
 OF_TRACKER = lazy.regex(r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]')
 # The interrupted call, where it is one that waits for others.
 WAITING_CALL_PATTERN = lazy.regex(
-    r"\s+(?P<call>[\w.]{0,60}?(?:lock|waiter|cond\w*|sem\w*|queue|event|barrier|not_empty|not_full)\.(?:acquire|wait|join|get)\([^)]{0,80}\))\s*"
+    r"\s+(?:(?:if|while|return|\w{1,40} =) )?"
+    r"(?P<call>[\w.]{0,60}?(?:lock|waiter|cond\w*|sem\w*|queue|event|barrier|not_empty|not_full|_handle)\.(?:acquire|wait|join|get)\([^)]{0,80}\)):?\s*"
 )
+MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # below the call, since CPython 3.11
 RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
@@ -104,10 +114,8 @@ def read(region: Region) -> Record | None:
     frame, frame_line = _own_frame(rows[:place])
     fields: dict[str, Value] = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()}
     fields |= frame
-    waited = (
-        WAITING_CALL_PATTERN.fullmatch(rows[place - 1].message) if place and fields["exc_type"] == "KeyboardInterrupt" else None
-    )
-    fields |= {"waited_in": waited["call"]} if waited else {}
+    if fields["exc_type"] == "KeyboardInterrupt":
+        fields |= _wait(rows[:place])
     if str(fields.get("exc_message", "")).startswith(TRACEBACK_HEAD):
         fields["exc_message"] = _inner_message(rows[place + 1 :])
     if head.prefix.rank is not None:
@@ -184,6 +192,13 @@ def _notebook_end(rows: list[ParsedLine], name: str) -> int | None:
         if row.message.strip().startswith((f"{name}:", f"{name} :")) or row.message.strip() == name:
             return i
     return None
+
+
+def _wait(rows: list[ParsedLine]) -> dict[str, Value]:
+    """The call that waits for others, where the last one of these rows of a traceback is such a call."""
+    code = next((r.message for r in reversed(rows) if not MARKS_PATTERN.fullmatch(r.message)), "")
+    found = WAITING_CALL_PATTERN.fullmatch(code)
+    return {"waited_in": found["call"]} if found else {}
 
 
 def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:

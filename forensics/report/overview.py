@@ -6,9 +6,10 @@ rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it | 20
 from datetime import datetime
 
 from forensics.core import lazy
-from forensics.core.text import with_noun
+from forensics.core.text import number_ranges, with_noun
 from forensics.model import Report
 from forensics.report.incidents import Group, incident_groups
+from forensics.report.paths import Paths
 from forensics.report.phrases import duration_text, exactly, is_guess, remedies, symptoms
 
 RUNS = 3  # of numbers, told one after the other
@@ -59,10 +60,13 @@ def clock_time(time: datetime, source: str, report: Report) -> str:
 
 
 def do_first(report: Report) -> str:
-    """The first remedy; where there is none, what would settle it; empty where nothing ended badly."""
+    """The first remedy; where there is none, the line to read, or what would settle it; empty where nothing ended badly."""
     advised = remedies(report)
     if advised:
         return ("ask the administrator: " if advised[0].who == "admin" else "") + advised[0].action
+    reason = next((m for m in report.unusual if not m.context), None)
+    if is_guess(report) and reason:
+        return f"Read {Paths.of(report).place(reason.source, reason.line)} and the lines around it"
     if report.verdict != "no_crash" and report.missing:
         return f"collect {report.missing[0].what}: {report.missing[0].command}"
     return ""
@@ -80,14 +84,8 @@ def quiet_incidents(report: Report) -> int:
 
 def incident_numbers(group: Group) -> str:
     """The numbers of its incidents: `2`, `2-12`, `1-4, 6-12`."""
-    runs: list[list[int]] = []
-    for number in sorted(group.ids):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    ranges = [str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs[:RUNS]]
-    return ", ".join(ranges) + (", …" if len(runs) > RUNS else "")
+    runs = number_ranges(group.ids).split(", ")
+    return ", ".join(runs[:RUNS]) + (", …" if len(runs) > RUNS else "")
 
 
 def group_text(group: Group) -> str:

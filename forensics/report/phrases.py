@@ -24,8 +24,8 @@ SURENESS = {
 }
 UNUSUAL = "those marked > look most like a reason"
 GUESSED = (
-    "No message that is known to mean a cause stands in what was given. Below are the lines that look most like a"
-    " reason, the known causes whose logs use the most alike words, and what to collect."
+    "These logs hold no message of a known cause. Below are the lines that look most like a reason, the known causes"
+    " whose logs use the most similar words, and what to collect."
 )
 MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
@@ -131,7 +131,9 @@ def also_possible(report: Report) -> list[Finding]:
         others = [replace(f, evidence=tuple(p for p in f.evidence if p.signature not in NO_SIGNATURE)) for f in found]
     else:
         others = [f for f in report.causes[1:] if report.verdict != "crash" or not f.id.startswith(NO_CAUSE)]
-    return [f for f in others if f.role != "symptom" and f.probability >= MIN_MENTIONED_PROBABILITY]
+    earlier = {(a.source, a.cause, a.line) for a in report.earlier_attempts}  # these have a list of their own
+    said = (f for f in others if not any((p.source, f.id, p.line) in earlier for p in f.evidence))
+    return [f for f in said if f.role != "symptom" and f.probability >= MIN_MENTIONED_PROBABILITY]
 
 
 def others_head(report: Report) -> str:

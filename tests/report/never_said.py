@@ -1,9 +1,15 @@
 """Logs about which reports once said what was not so, and what must not be said of them any more.
 
-Each was found by somebody who read a report on a log of that kind; the texts here are made after those, in the programs' own words.
+Each was found by somebody who read a report on a log of that kind. Logs in captured/ are what the programs beside them wrote (home
+and installation renamed), those of sample_logs/ were captured, too; texts here stand for programs that cannot run everywhere, in
+these programs' own words.
 """
 
+from pathlib import Path
 from typing import NamedTuple
+
+CAPTURED = Path(__file__).parent / "captured"
+SAMPLES = Path(__file__).parents[2] / "sample_logs"
 
 
 class Once(NamedTuple):
@@ -13,6 +19,14 @@ class Once(NamedTuple):
     logs: dict[str, str]
     never: tuple[str, ...]
     but: tuple[str, ...] = ()
+
+
+def captured(name: str) -> dict[str, str]:
+    """The logs of a program in captured/, or of a case in sample_logs/."""
+    folder = CAPTURED / name if (CAPTURED / name).is_dir() else SAMPLES / name
+    return {
+        p.name: p.read_text(encoding="utf-8") for p in sorted(folder.iterdir()) if p.suffix not in (".py", ".sh", ".yaml", ".1")
+    }
 
 
 def steps(first: int, last: int, shape: str = "step {n} loss {loss:.4f}") -> str:
@@ -76,10 +90,7 @@ CASES = (
     ),
     Once(
         "Pure Python code does not do this; reinstall libpython (a recursion: the fault lies 8 below the stack pointer)",
-        {
-            "dmesg.txt": "2026-03-01T10:00:00,120000+00:00 python3[4711]: segfault at 7ffd1d4f8ff8 ip 00007f2b0a1c3b2d sp 00007ffd1d4f9000 error 6 in libpython3.11.so.1.0[7f2b0a0a0000+1c0000] likely on CPU 3 (core 3, socket 0)\n",
-            "train.log": "start pid 4711\nSegmentation fault (core dumped)\n",
-        },
+        captured("recursion"),
         ("Pure Python code does not do this", "[Rr]einstall libpython"),
     ),
     Once(
@@ -89,30 +100,22 @@ CASES = (
     ),
     Once(
         "data-loader workers (of a multiprocessing.Pool)",
-        {
-            "prep.log": "reading 40 shards\n"
-            + TRACEBACK.format(line=12, code="pool.map(encode, shards)")
-            + "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while the future was running or pending.\n"
-        },
+        captured("broken_pool"),
         ("data-loader worker", "loader worker"),
     ),
     Once(
         "the loss, a gradient ... became NaN; weights saved before it are of use (scikit-learn's check of its input)",
-        {
-            "fit.log": "reading features.csv\n"
-            + TRACEBACK.format(line=22, code="model.fit(x, y)")
-            + "ValueError: Input X contains NaN.\nRandomForestClassifier does not accept missing values encoded as NaN natively.\n"
-        },
+        captured("sklearn_nan"),
         (r"\b[Ll]oss\b", "gradient", "weights saved", "it ran on"),
     ),
     Once(
         "died of a bus error 0.99 (a metric of the class bus)",
-        {"eval.log": steps(1, 30) + "***bus error@trans 0.412\n***car error@trans 0.311\n" + "finished evaluation\n"},
+        captured("metric_of_class_bus"),
         ("bus error\\)", "process.bus_error"),
     ),
     Once(
         "a file is missing (pip install protobuf<4.21.3 in a shell)",
-        {"setup.log": "+ pip install protobuf<4.21.3\nbash: 4.21.3: No such file or directory\n+ python train.py\n" + steps(1, 60) + "training finished\n"},
+        captured("pip_redirection"),
         (r"\A(?:Not proven: |Probably: )?A file or directory is missing",),
     ),
     Once(
@@ -128,19 +131,8 @@ CASES = (
     ),
     Once(
         "6 lines, wrapped at 74 columns; evidence `(2x3 and 2x3)Epoch 1` (ten lines, none of them wrapped)",
-        {
-            "train.log": "Epoch 0: training on 2 devices with a batch of 32, learning rate 0.001 and\n"
-            "Epoch 0: validation of the model on the held-out split of the data, 12 it.\n"
-            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)\n"
-            "Epoch 1: training on 2 devices with a batch of 32, learning rate 0.001 and\n"
-            "Epoch 1: validation of the model on the held-out split of the data, 12 it.\n"
-            "Epoch 2: training on 2 devices with a batch of 32, learning rate 0.001 and\n"
-            "Epoch 2: validation of the model on the held-out split of the data, 12 it.\n"
-            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)\n"
-            "Epoch 3: training on 2 devices with a batch of 32, learning rate 0.001 and\n"
-            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)\n"
-        },
-        ("wrapped at", r"2x3\)Epoch"),
+        captured("ten_lines"),
+        ("wrapped at", r"2,2\) ?Epoch"),
         ("10 lines",),
     ),
     Once(
@@ -168,19 +160,42 @@ CASES = (
         ("fell off the bus|Xid|fallen off|off its bus", "NFS|network file system|file system", "disk", "job 18", "job 20", "job 22"),
     ),
     Once(
-        "(an early run's failure, where several runs are appended to one file)",
+        "job 4199 (of 200 kills of 200 Slurm jobs, seven minutes apart)",
         {
-            "nohup.out": "Epoch 1\n" + TRACEBACK.format(line=3, code="import apex") + "ModuleNotFoundError: No module named 'apex'\n"
-            + "Epoch 1\n" + steps(1, 40)
-            + TRACEBACK.format(line=40, code="loss.backward()")
-            + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.10 GiB is free. Process 4711 has 22.53 GiB memory in use. Of the allocated memory 21.90 GiB is allocated by PyTorch, and 120.00 MiB is reserved by PyTorch but unallocated.\n"
+            "dmesg.txt": "".join(
+                KILLED.replace(" node7 kernel:", "").format(
+                    at=f"2026-03-01T{7 * i // 60:02}:{7 * i % 60:02}:00,000000+00:00", task="python3", kib=409600, group=f"/slurm/uid_1/job_{4000 + i}/step_0", pid=300 + i
+                )
+                for i in range(60)
+            )
         },
-        (r"\AA package is missing",),
-        (r"\AThe GPU's memory was too small",),
+        (),
+        ("60 in these logs", "59 more: A memory limit was hit, jobs 40.* about every 7 min"),
+    ),
+    Once(
+        "(neither rank 37 on node04, nor that 63 others timed out)",
+        {
+            "slurm-4711.out": "".join(f"[rank{r}]: step {n} loss {2 / (1 + n):.4f}\n" for n in range(3) for r in range(64))
+            + "".join(f"[rank37]: {line}\n" for line in TRACEBACK.format(line=31, code="return table[index]").splitlines())
+            + "[rank37]: IndexError: index 512 is out of bounds for dimension 0 with size 512\n"
+            + "".join(
+                f"[rank{r}]:[E301 12:10:0{r % 10}.{100000000 + r} ProcessGroupNCCL.cpp:616] [Rank {r}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=411, OpType=ALLREDUCE, NumelIn=1048576, NumelOut=1048576, Timeout(ms)=600000) ran for 600029 milliseconds before timing out.\n"
+                for r in range(64) if r != 37
+            )
+            + "Root Cause (first observed failure):\n[0]:\n  time      : 2026-03-01_12:00:02\n  host      : node04\n  rank      : 37 (local_rank: 5)\n  exitcode  : 1 (pid: 41337)\n  error_file: <N/A>\n"
+        },
+        (),
+        (r"where +rank 37 on node04, [^;]*; 63 other ranks waited or failed with it",),
+    ),
+    Once(
+        "(an early run's failure, where several runs are appended to one file)",
+        captured("several_runs"),
+        (r"\A(?:Probably: )?A package is missing", "(?i)followed from it"),
+        (r"\AThe program stopped with an exception", "earlier attempts .* 1 +A package is missing"),
     ),
     Once(
         "Nothing here crashed, 69 % (the loss was NaN to the end, and the result is worthless)",
-        {"train.log": steps(1, 12) + "".join(f"step {n} loss nan\n" for n in range(12, 23)) + "training finished\n"},
+        captured("nan_to_the_end"),
         ("Nothing here crashed",),
         ("became NaN",),
     ),
@@ -195,6 +210,12 @@ CASES = (
         ("sbatch --mem",),
     ),
     Once(
+        "helm upgrade HUB, no sbatch --mem (for a Slurm job that the kernel killed)",
+        captured("slurm_oom"),
+        ("helm",),
+        ("sbatch --mem",),
+    ),
+    Once(
         "resize_token_embeddings (for a label 9 of 7 classes in Keras)",
         {
             "train.log": "Epoch 1/3\n"
@@ -205,12 +226,7 @@ CASES = (
     ),
     Once(
         'set_start_method("spawn") as the cure for the very call that failed; the main guard not mentioned',
-        {
-            "train.log": TRACEBACK.format(line=9, code='mp.set_start_method("spawn")')
-            + '  File "/usr/lib/python3.11/multiprocessing/spawn.py", line 140, in _check_not_importing_main\n    raise RuntimeError(\'\'\'\n'
-            + "RuntimeError: \n        An attempt has been made to start a new process before the\n        current process has finished its bootstrapping phase.\n\n"
-            + "        This probably means that you are not using fork to start your\n        child processes and you have forgotten to use the proper idiom\n        in the main module:\n\n            if __name__ == '__main__':\n                freeze_support()\n"
-        },
+        captured("spawn_chosen_unguarded"),
         (r"\$ .*set_start_method\(.spawn",),
         ("__main__|main guard",),
     ),
@@ -244,12 +260,7 @@ CASES = (
     ),
     Once(
         "stopped by the user, nothing to repair (Ctrl-C while all threads waited for locks)",
-        {
-            "train.log": steps(1, 9)
-            + TRACEBACK.format(line=31, code="batch = ready.get()")
-            + '  File "/usr/lib/python3.11/queue.py", line 171, in get\n    self.not_empty.wait()\n'
-            + '  File "/usr/lib/python3.11/threading.py", line 327, in wait\n    waiter.acquire()\nKeyboardInterrupt\n'
-        },
+        captured("interrupted_while_waiting"),
         ("nothing to repair",),
         ("waited in", "stacks of all threads"),
     ),
