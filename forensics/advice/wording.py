@@ -16,7 +16,7 @@ FILE_FACTS = ("file", "python_file")
 LIBRARY_FOLDER_PATTERN = re.compile(
     r"(.{20,})/(?:site|dist)-packages/"
 )  # of an environment, whose path tells nothing of the fault
-CUDA_MAJOR = 1000  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
+CUDA_NUMBER_PATTERN = re.compile(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
 SEVERAL_NUMBERS_PATTERN = re.compile(r"\d\D+\d")
 
 
@@ -34,8 +34,9 @@ def fact_text(name: str, value: Value) -> str:
         return format_size(value)
     if name.endswith("_s") and isinstance(value, (int, float)):
         return duration_text(float(value))
-    if name.endswith("_cuda") and isinstance(value, int) and value >= CUDA_MAJOR:
-        return f"{value // CUDA_MAJOR}.{value % CUDA_MAJOR // 10}"
+    if name.endswith("_cuda") and CUDA_NUMBER_PATTERN.fullmatch(str(value)):
+        major, rest = divmod(int(value), 1000)
+        return f"{major}.{rest // 10}"
     if isinstance(value, float):
         return f"{value:g}"
     if name in FILE_FACTS and (library := LIBRARY_FOLDER_PATTERN.match(str(value))):

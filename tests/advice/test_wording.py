@@ -41,9 +41,22 @@ def test_sizes_for_people(count: int, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "text"),
-    [("timeout_s", 600.0, "10 min"), ("timeout_s", 7200.0, "2 h"), ("idle_s", 0.5, "0.5 s"), ("pid", 12, "12")],
+    [
+        ("driver_cuda", "11040", "11.4"),
+        ("driver_cuda", "12.2", "12.2"),
+        (
+            "file",
+            "/opt/conda/envs/train/lib/python3.11/site-packages/torch/serialization.py",
+            "…/site-packages/torch/serialization.py",
+        ),
+        ("file", "/home/u/run/train.py", "/home/u/run/train.py"),
+        ("timeout_s", 600.0, "10 min"),
+        ("timeout_s", 7200.0, "2 h"),
+        ("idle_s", 0.5, "0.5 s"),
+        ("pid", 12, "12"),
+    ],
 )
-def test_facts_for_people(name: str, value: float, text: str) -> None:
+def test_facts_for_people(name: str, value: float | str, text: str) -> None:
     assert fact_text(name, value) == text
 
 

@@ -146,6 +146,18 @@ def test_a_head_that_returns_while_steps_count_on_begins_none(knowledge: Databas
     assert len(own(log(*STEPS), knowledge).attempts) == 1  # the first lines are steps themselves
 
 
+def test_a_short_first_line_that_returns_behind_a_traceback_begins_one_and_the_traceback_none(knowledge: Database) -> None:
+    trace = [
+        "Traceback (most recent call last):",
+        '  File "/home/u/train.py", line 3, in load',
+        "    load(path)",
+        "KeyError: 'label'",
+    ]
+    runs = log("reading 2000 rows", *trace, "reading 2000 rows", *STEPS[:9], *trace)
+    assert [(a.first_line, a.last_line) for a in own(runs, knowledge).attempts] == [(1, 5), (6, 19)]
+    assert len(own(log("reading 2000 rows", *STEPS[:9], "reading 2000 rows", *STEPS[9:12]), knowledge).attempts) == 1
+
+
 def test_a_lanes_end_is_told_in_lines_from_it(knowledge: Database) -> None:
     digest = own(log(*STEPS, ERROR, "Training completed in 3h", "bye to everybody"), knowledge).digest
     assert (digest.lines, digest.looked_at, digest.trouble, digest.good, digest.progress) == (43, 43, 2, 1, 3)
