@@ -21,13 +21,15 @@ from forensics.database.codes import Code, cuda, exit_status, signal, xid
 
 WORD_PATTERN = re.compile(r"[a-z0-9]+(?:'t)?")
 ERROR_WORD_PATTERN = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
+NAME_PATTERN = re.compile(r"\b(?:[A-Z][a-z]+){3,}")  # `TooManyOpenFiles` is four words; two, as `PyTorch`, are often one name
+CAPITAL_PATTERN = re.compile(r"\B(?=[A-Z])")
 SYNONYMS = {  # stem -> the stems that are used instead; a word may become several
     "vram": "gpu memory", "ram": "memory", "rss": "memory",
     **dict.fromkeys(("grow", "grew", "ris", "accumulat", "climb", "creep", "balloon"), "increas"),
-    **dict.fromkeys(("stuck", "hung", "freez", "frozen", "froz", "stall", "halt"), "hang"),
+    **dict.fromkeys(("stuck", "hung", "freez", "frozen", "froz", "stall", "halt", "stagnat"), "hang"),
     **dict.fromkeys(("dead", "dying", "crash"), "die"),
     **dict.fromkeys(("fre", "clear", "clean"), "releas"),
-    "dataset": "data",
+    "dataset": "data", "dataloader": "data loader",
     **dict.fromkeys(("can't", "couldn't", "unabl", "fail", "impossibl"), "cannot"),
 }  # fmt: skip
 # Stop words. `not`, `no`, `out` and `off` are none: they change the meaning.
@@ -94,7 +96,8 @@ def _contains(words: list[str], phrase: frozenset[str]) -> bool:
 
 def stems(text: str) -> Iterator[str]:
     """The stems of the words of `text`, with synonyms replaced and without stop words: `Training gets killed` -> train, kill."""
-    for word in WORD_PATTERN.findall(ERROR_WORD_PATTERN.sub(r"\1 error", text.lower())):
+    apart = NAME_PATTERN.sub(lambda name: CAPITAL_PATTERN.sub(" ", name[0]), text)
+    for word in WORD_PATTERN.findall(ERROR_WORD_PATTERN.sub(r"\1 error", apart.lower())):
         if word not in PASSED_OVER:
             stem = _stem(word)
             yield from SYNONYMS.get(word, SYNONYMS.get(stem, stem)).split()

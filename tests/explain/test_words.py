@@ -55,6 +55,7 @@ def test_a_phrase_is_words_close_together_in_any_form_and_order() -> None:
     assert [t.name for t in terms_in("Loss becomes NaN")] == [t.name for t in terms_in("nan loss")] == ["nan"]
     assert "GPU hang" not in [t.name for t in terms_in("it hangs as soon as a second GPU is used")]
     assert list(stems("Killing killed kills stopped freezes")) == ["kill", "kill", "kill", "stop", "hang"]
+    assert list(stems("TooManyOpenFiles in a PyTorch DataLoader")) == ["many", "open", "fil", "pytorch", "data", "loader"]
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ CASES = (
         "(an early run's failure, where several runs are appended to one file)",
         captured("several_runs"),
         (r"\A(?:Probably: )?A package is missing", "(?i)followed from it"),
-        (r"\AThe program stopped with an exception", "earlier attempts .* 1 +A package is missing"),
+        (r"where +/home/user/run/train.py:17", "earlier attempts .* 1 +A package is missing"),
     ),
     Once(
         "Nothing here crashed, 69 % (the loss was NaN to the end, and the result is worthless)",
