@@ -27,9 +27,9 @@ def test_what_belongs_to_others_stands_for_itself() -> None:
 
 
 def test_three_of_different_causes_are_shown_in_order_and_the_rest_counted() -> None:
-    report = noted(*(notice(i, "gpu_hardware.a") for i in range(1, 6)), notice(6, "storage.b"), notice(7, None))
+    report = noted(*(notice(i, "gpu_hardware.a") for i in range(1, 6)), notice(6, "storage.b"), notice(8, None))
     (group,) = notice_groups(report)
-    assert [n.line for n, _ in group.shown] == [1, 6, 7]
+    assert [n.line for n, _ in group.shown] == [1, 6, 8]
     assert group.more == 4
 
 
