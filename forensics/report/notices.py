@@ -13,7 +13,7 @@ from forensics.core import lazy
 from forensics.model import Notice, Report
 from forensics.report.phrases import symptoms
 
-FRAME_PATTERN = lazy.regex(r'\s*File "[^"]+", line \d+')  # it tells nothing without its exception
+BARE_FRAME_PATTERN = lazy.regex(r'\s*File "[^"]+", line \d+')  # it tells nothing without its exception
 MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
 OTHERS_TITLE = "Also on this host"
 OWN_TITLE = "Worth knowing"
@@ -35,7 +35,7 @@ def notice_groups(report: Report) -> list[NoticeGroup]:
     others = [n for n in report.notices if n.owner == "others"]
     shown = () if report.verdict == "no_crash" else (report.causes[0], *symptoms(report))  # there the notice says why it is none
     quoted = {(p.source, p.line) for f in shown for p in f.evidence}
-    rest = [n for n in report.notices if n.owner != "others" and not FRAME_PATTERN.match(n.text)]
+    rest = [n for n in report.notices if n.owner != "others" and not BARE_FRAME_PATTERN.match(n.text)]
     rest = [n for n in rest if (n.source, n.line) not in quoted]
     return [_group(head, found) for head, found in ((OTHERS_TITLE, others), (OWN_TITLE, rest)) if found]
 
