@@ -1,4 +1,4 @@
-"""Habits that show only where a whole function, or two of them, is read: locks in two orders, batches that are never emptied.
+"""Habits that only a whole function, or two functions, show: locks in two orders, batches that are never emptied.
 
 with a: with b: ... in one function, with b: with a: ... in another    crossed_locks    each waits for the other
 xs.append(x); yield np.array(xs)       and xs is never emptied         growing_batch    each batch holds all before it
@@ -42,7 +42,7 @@ def function_habits(code: Code) -> Marks:
 
 
 def _crossed(code: Code, functions: Sequence[Function]) -> Marks:
-    """The first two locks that one function takes in one order and another in the other."""
+    """Two locks that one function takes in one order and another function in the other order: a possible deadlock."""
     taken: dict[tuple[str, str], tuple[Function, ast.AST]] = {}
     for function in functions:
         for first, second, node in _pairs(function.body, ()):
@@ -56,7 +56,7 @@ def _crossed(code: Code, functions: Sequence[Function]) -> Marks:
 
 
 def _pairs(body: Sequence[ast.stmt], held: tuple[str, ...]) -> Iterator[tuple[str, str, ast.AST]]:
-    """(lock that is held, lock that is taken then, where), by `with` and by `acquire` statements in a row."""
+    """(lock that is held, lock that is taken next, node), from `with` statements and calls of `acquire`."""
     for statement in body:
         if isinstance(statement, Function | ast.ClassDef):
             continue
@@ -79,7 +79,7 @@ def _pairs(body: Sequence[ast.stmt], held: tuple[str, ...]) -> Iterator[tuple[st
 
 
 def guarded(code: Code) -> Iterator[Guarded]:
-    """The lines of each function that hold a lock, by its `with` statements."""
+    """The lines of each function that hold a lock, from its `with` statements."""
     for function in (n for n in ast.walk(code.tree) if isinstance(n, Function)):
         for node in ast.walk(function):
             if isinstance(node, ast.With | ast.AsyncWith):
@@ -140,7 +140,7 @@ def _names(targets: Sequence[ast.expr]) -> Iterator[ast.expr]:
 
 
 def _read_each(code: Code, function: Function) -> Marks:
-    """A file that is read whole for every sample: what is read does not depend on the sample's number."""
+    """A file that is read completely for every sample: its path does not depend on the index of the sample."""
     asked = {a.arg for a in function.args.args[1:]}
     for node in ast.walk(function):  # statements in order of the file, near enough for names that are made in a row
         if isinstance(node, ast.Assign) and asked & {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}:

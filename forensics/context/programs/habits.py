@@ -1,14 +1,14 @@
-"""Habits of a program that can end a run: what it keeps, what grows, what is started without a guard.
+"""Habits of a program that can end a run: tensors that are kept, arrays that grow, processes without a main guard.
 
-    losses.append(loss)                     kept_loss       the loss drags the graph of its step along
+    losses.append(loss)                     kept_loss       the loss keeps the graph of its step in memory
     total += loss                           kept_loss
-    data = np.concatenate([data, part])     grown_array     copied whole at each step, twice in memory while it is copied
+    data = np.concatenate([data, part])     grown_array     copied at each step, twice in memory during the copy
     plt.figure() in a loop, no close        open_figures
     model = build() in a loop               rebuilt_model   Keras keeps the graphs of all of them
     set_start_method("spawn") at top level  start_method    every child runs it again
     Process(...).start() at top level       no_main_guard
 
-Each says what stands there, not that it did harm: a remedy names it only where the logs show harm of its kind.
+A habit is only what the code does, not proof of harm: a remedy names it only if the logs show a failure of that kind.
 """
 
 import ast
@@ -32,7 +32,7 @@ Marks = Iterator[Habit]
 
 
 def habits(codes: Sequence[Code]) -> list[Habit]:
-    """The habits of the parts of one file, which share what they import and define."""
+    """The habits of the parts of one file, which share their imports and definitions."""
     named = {name for c in codes for name, _ in calls(c.tree)}
     lists = {name for c in codes for name in empty_lists(c)}
     found: list[Habit] = []
@@ -44,7 +44,7 @@ def habits(codes: Sequence[Code]) -> list[Habit]:
 
 
 def _kept(code: Code) -> Marks:
-    """Tensors with their graph that outlive the step: appended to a list, or added up."""
+    """Tensors with their graph that are kept after the step: appended to a list, or added up."""
     for loop in loops(code.tree):
         for node in ast.walk(loop):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append" and node.args:
@@ -55,7 +55,7 @@ def _kept(code: Code) -> Marks:
 
 
 def _is_tensor(node: ast.AST) -> bool:
-    """A name that programs give a loss or an output, not made a number on the way."""
+    """Is it a name as of a loss or an output, without a call that would make it a number?"""
     if isinstance(node, ast.Name | ast.Attribute):
         return bool(TENSOR.search(dotted_name(node).split(".")[-1]))
     if isinstance(node, ast.Call):
@@ -85,7 +85,7 @@ def _figures(code: Code, named: set[str]) -> Marks:
 
 
 def _rebuilt(code: Code) -> Marks:
-    """Models that are built or compiled again and again without clearing what Keras keeps of them; functions traced anew."""
+    """Models that are built or compiled in a loop without clear_session; functions that are traced in a loop."""
     for loop in loops(code.tree):
         inside = list(calls(loop))
         cleared = any(n.endswith("clear_session") for n, _ in inside)
@@ -97,7 +97,7 @@ def _rebuilt(code: Code) -> Marks:
 
 
 def _cached(code: Code) -> Marks:
-    """Results that a cache without a bound keeps."""
+    """Caches without a maximum size."""
     for node in ast.walk(code.tree):
         if not isinstance(node, ast.FunctionDef):
             continue
@@ -109,7 +109,7 @@ def _cached(code: Code) -> Marks:
 
 
 def _unguarded(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Statements that run when the file is imported: at top level, and not behind `if __name__ == "__main__"`."""
+    """Statements that run when the file is imported: at top level, and not below `if __name__ == "__main__"`."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
@@ -119,7 +119,7 @@ def _unguarded(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def _started(code: Code) -> Marks:
-    if code.part.label:  # a notebook's cells are no module that children import
+    if code.part.label:  # child processes do not import the cells of a notebook
         return
     for statement in _unguarded(code.tree):
         for name, call in calls(statement):
@@ -135,7 +135,7 @@ def _started(code: Code) -> Marks:
 
 
 def _forked(code: Code) -> Marks:
-    """Processes that are made in a program that has started threads, and CUDA touched before the children start."""
+    """Processes that are forked in a program that uses threads."""
     found = list(calls(code.tree))
     threads = [c for n, c in found if n.split(".")[-1] in ("Thread", "ThreadPoolExecutor")]
     children = [c for n, c in found if n in ("os.fork",) or n.split(".")[-1] in STARTERS]
@@ -149,7 +149,7 @@ def _forked(code: Code) -> Marks:
 
 
 def _copied_lists(code: Code) -> Marks:
-    """A data set that holds its samples in Python lists or dicts: each worker comes to own a copy of them."""
+    """A data set with its samples in Python lists or dicts: each worker gets its own copy of them over time."""
     for node in ast.walk(code.tree):
         if isinstance(node, ast.ClassDef) and any(
             dotted_name(b).split(".")[-1] in ("Dataset", "IterableDataset") for b in node.bases
@@ -164,7 +164,7 @@ def _holds_list(node: ast.Assign) -> bool:
 
 
 def _shared(code: Code, named: set[str]) -> Marks:
-    """Threads or processes in a program that has no lock, queue or event."""
+    """Global variables in a program that uses threads and has no lock, queue or event."""
     if {n.split(".")[-1] for n in named} & {
         "Lock",
         "RLock",
@@ -182,7 +182,7 @@ def _shared(code: Code, named: set[str]) -> Marks:
 
 
 def _fed(code: Code) -> Marks:
-    """How data are fed: maps that run one at a time, OpenCV or Python inside tf.data, everything read at once, eager steps."""
+    """The input pipeline: serial maps, OpenCV or Python inside tf.data, files that are read completely, eager steps."""
     found = list(calls(code.tree))
     tf_data = any("tf.data" in name or "Dataset.from" in name for name, _ in found)
     for name, call in found:
@@ -210,7 +210,7 @@ def _is_true(node: ast.AST | None = None) -> bool:
 
 
 def _taped(code: Code) -> Marks:
-    """A value that is made a NumPy array while the tape records: no gradient goes through it."""
+    """A value that becomes a NumPy array while a GradientTape records: no gradient flows through it."""
     for node in ast.walk(code.tree):
         if isinstance(node, ast.With) and any("GradientTape" in dotted_name(i.context_expr) for i in node.items):
             for name, call in calls(node):
@@ -219,5 +219,5 @@ def _taped(code: Code) -> Marks:
 
 
 def _stateful(code: Code) -> Marks:
-    """Recurrent layers that carry their state from batch to batch: all batches must have one size, and the state be reset."""
+    """Stateful recurrent layers: all batches must have the same size, and the state must be reset."""
     yield from (code.remark("stateful_layer", call) for _, call in calls(code.tree) if _is_true(keyword(call, "stateful")))

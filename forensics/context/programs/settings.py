@@ -1,6 +1,6 @@
-"""What a program sets: batch size, optimizer, workers, lengths, precision, the shuffle buffer.
+"""The settings of a program: batch size, optimizer, workers, lengths, precision, the shuffle buffer.
 
-DataLoader(data, batch_size=BATCH, num_workers=8)   -> batch_size 64 (BATCH = 64 stands above), workers 8
+DataLoader(data, batch_size=BATCH, num_workers=8)   -> batch_size 64 (with BATCH = 64 above), workers 8
 parser.add_argument("--batch-size", default=32)     -> batch_size 32
 model.compile(optimizer="adam")                     -> optimizer adam
 scaled_dot_product_attention(q, k, v)               -> fused_attention
@@ -19,7 +19,7 @@ FRAMEWORKS = {
     "transformers": "transformers", "tensorflow": "tensorflow", "keras": "keras", "jax": "jax", "flax": "jax",
     "sklearn": "sklearn", "xgboost": "boosting", "lightgbm": "boosting", "catboost": "boosting",
 }  # fmt: skip
-# Names of arguments, variables and keys of configurations, by the setting that they are.
+# Name of an argument, a variable or a key of a configuration -> the setting.
 SETTING_OF_NAME = {
     "batch_size": "batch_size", "batchsize": "batch_size", "bs": "batch_size", "train_batch_size": "batch_size",
     "per_device_train_batch_size": "batch_size", "micro_batch_size": "batch_size",
@@ -82,7 +82,7 @@ def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Habit]:
 
 
 def _shape(code: Code, last: str, call: ast.Call) -> Iterator[Habit]:
-    """The numbers in one sample: those of an input's shape, or three colours of an image's size."""
+    """The number of values in one sample: the product of an input's shape, or of an image's size and three colours."""
     given = keyword(call, "input_shape", "shape", "image_size", "size", "target_size") or next(iter(call.args[-1:]), None)
     if not isinstance(given, ast.Tuple | ast.List):
         return
