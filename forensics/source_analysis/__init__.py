@@ -93,7 +93,7 @@ def analyze_source(
     unmarked: list[correlation.ClockSample] = []
     undrawn: tuple[context.Ranked, ...] = ()
     scanned = call_or_warn(partial(scan, source, knowledge, warn, matcher, threads), None, "all of it", name, warn)
-    if not scanned or not (scanned.lines or source.code):  # a notebook without outputs still is a program
+    if not scanned or not (scanned.lines or source.format == "notebook"):  # one without outputs still is a program
         return None
     numbers = call_or_warn(lambda: series.gather_numbers(scanned), series.NONE, "its series", name, warn)
     events = call_or_warn(lambda: detectors.read(scanned, knowledge, warn), none, "its records", name, warn)

@@ -213,11 +213,11 @@ def test_a_death_that_nothing_ties_to_the_subject_is_told_beside_it(knowledge: D
     """A crash of another program in the host's log is no cause of the job's exception, and is not passed over either."""
     from forensics import pipeline
 
-    trace = 'Traceback (most recent call last):\n  File "/home/u/train.py", line 8, in main\nValueError: bad shape in batch\n'
+    trace = 'Traceback (most recent call last):\n  File "/home/u/train.py", line 8, in main\nValueError: the flurb is empty\n'
     (tmp_path / "slurm-4711.out").write_text("epoch 1 loss 0.9\nepoch 2 loss 0.8\n" + trace)
     crash = "blender[771]: segfault at 0 ip 00007f00 sp 00007f10 error 4 in libx.so[1000+2000]"
     (tmp_path / "kern.log").write_text(f"May  1 10:00:01 node-7 kernel: [11686.888109] {crash}\n")
     report = pipeline.analyze_paths([tmp_path], "job", knowledge)
-    assert report.causes[0].id == "code.shape"
+    assert report.causes[0].id == "code.exception"
     (notice,) = [n for n in report.notices if "blender" in n.text]
     assert (notice.owner, notice.why) == ("unknown", "nothing ties it to what was asked about")
