@@ -124,7 +124,7 @@ NAMED_SECRET_RULES = (
         ),
     ),
     Rule("password", ("machine ", "login "), lazy.regex(r"\blogin\s+\S+\s+password\s+(?P<secret>\S+)", re.IGNORECASE)),
-    Rule("wandb-key", ("wandb",), lazy.regex(r"wandb\b.{0,80}?\b(?P<secret>[0-9a-f]{40})\b", re.IGNORECASE)),
+    Rule("wandb-key", ("wandb",), lazy.regex(r"(?<!REDACTED:)wandb\b(?:(?!\[REDACTED).){0,80}?\b(?P<secret>[0-9a-f]{40})\b", re.IGNORECASE)),
     Rule(
         "private-key",
         ("private key-----",),
