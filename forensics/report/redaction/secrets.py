@@ -24,6 +24,9 @@ EMPTY_VALUE_PATTERN = lazy.regex(
     re.IGNORECASE,
 )
 SECRET_VALUE_PATTERN = r"(?P<quote>\\?[\"'])?(?P<secret>(?(quote)(?:(?!(?P=quote)).){1,4096}|[^\s\"',;&)\]}<>]{3,4096}))"
+WANDB_KEY = lazy.regex(  # behind the name, which is none in the mask of another key
+    r"(?<!REDACTED:)wandb\b(?:(?!\[REDACTED).){0,80}?\b(?P<secret>[0-9a-f]{40})\b", re.IGNORECASE
+)
 NAME_END = r"(?P<close>\\?[\"'])?(?:\s{0,3}[=:]\s{0,3}|\s*=>\s*)"
 
 
@@ -124,7 +127,7 @@ NAMED_SECRET_RULES = (
         ),
     ),
     Rule("password", ("machine ", "login "), lazy.regex(r"\blogin\s+\S+\s+password\s+(?P<secret>\S+)", re.IGNORECASE)),
-    Rule("wandb-key", ("wandb",), lazy.regex(r"(?<!REDACTED:)wandb\b(?:(?!\[REDACTED).){0,80}?\b(?P<secret>[0-9a-f]{40})\b", re.IGNORECASE)),
+    Rule("wandb-key", ("wandb",), WANDB_KEY),
     Rule(
         "private-key",
         ("private key-----",),
