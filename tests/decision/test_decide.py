@@ -220,4 +220,4 @@ def test_a_death_that_nothing_ties_to_the_subject_is_told_beside_it(knowledge: D
     report = pipeline.analyze_paths([tmp_path], "job", knowledge)
     assert report.causes[0].id == "code.exception"
     (notice,) = [n for n in report.notices if "blender" in n.text]
-    assert (notice.owner, notice.why) == ("unknown", "nothing ties it to what was asked about")
+    assert (notice.owner, notice.why) == ("unknown", "it ends nothing by itself")
