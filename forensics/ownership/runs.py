@@ -8,7 +8,7 @@ train.log.1 "starting train.py", train.log "step 700 loss 0.3"                  
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePath
 
@@ -31,13 +31,12 @@ def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str
     before the one ahead of it has ended, and all begin with the same row, which does not come again. `heads`: the first lines
     of each source.
     """
+    if len(by_job := _by_job(own)) > 1:
+        return by_job
     families: dict[str, list[SourceSummary]] = defaultdict(list)
     for source in own:
         if not OF_A_DAY.search(source.name):
             families[DIGITS.sub("#", OLDER.sub("", source.name))].append(source)
-    jobs = {_job(source.name) for source in own} - {0}
-    if len(jobs) > 1 and any(len({_job(s.name) for s in family} - {0}) > 1 for family in families.values()):
-        return _by_job(families.values(), own)
     for family in sorted(families.values(), key=len, reverse=True):
         runs = _in_turn(family) if len(family) > 1 else []
         if len(runs) > 1 and _begin_alike(runs, heads):
@@ -45,22 +44,27 @@ def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str
     return [frozenset(source.name for source in own)]
 
 
-def _job(name: str) -> int:
-    """The number of the job, or of the second of its start, in the name of its log; 0 where there is none."""
+def _job(name: str) -> str:
+    """The number of the job, or of the second of its start, in the name of its log; empty where there is none."""
     job = ids_of_file_name(name).job
-    return int(job) if job else max((n for n in map(int, DIGITS.findall(PurePath(name).name)) if n > MAX_PID), default=0)
+    return job or max((n for n in DIGITS.findall(PurePath(name).name) if int(n) > MAX_PID), key=int, default="")
 
 
-def _by_job(families: Iterable[Sequence[SourceSummary]], own: Sequence[SourceSummary]) -> list[frozenset[str]]:
-    """Of each family the logs of all jobs but the last are earlier runs, in order of the jobs' numbers."""
+def _by_job(own: Sequence[SourceSummary]) -> list[frozenset[str]]:
+    """Of names that differ in the number of a job only, those of all jobs but the last are earlier runs, in order.
+
+    `rank0_1755831600.log` and `rank1_1755831602.log` differ in more: they are of one run, whose ranks started seconds apart.
+    """
+    families: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for source in own:
+        if not OF_A_DAY.search(source.name) and (job := _job(source.name)):
+            families[source.name.replace(job, "#")][int(job)].append(source.name)
     earlier: dict[int, set[str]] = defaultdict(set)
-    for family in families:
-        last = max(_job(s.name) for s in family)
-        for source in family:
-            if 0 < _job(source.name) < last:
-                earlier[_job(source.name)].add(source.name)
-    rest = frozenset(s.name for s in own) - {name for names in earlier.values() for name in names}
-    return [*(frozenset(earlier[job]) for job in sorted(earlier)), rest]
+    for family in families.values():
+        for number in sorted(family)[:-1]:
+            earlier[number] |= set(family[number])
+    rest = frozenset(s.name for s in own).difference(*earlier.values())
+    return [*(frozenset(earlier[number]) for number in sorted(earlier)), rest]
 
 
 def _in_turn(family: Sequence[SourceSummary]) -> list[list[str]]:

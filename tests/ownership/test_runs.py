@@ -89,6 +89,7 @@ def test_jobs_are_told_apart_by_their_numbers(knowledge: Database) -> None:
         (1, "slurm-12.out", "code.shape")
     ]
     assert earlier(analyzed(knowledge, **{"worker_41207.log": SHAPES, "worker_41208.log": MISSING})) == []
+    assert earlier(analyzed(knowledge, **{"rank0_1755831600.log": SHAPES, "rank1_1755831602.log": MISSING})) == []
 
 
 def test_of_many_runs_the_last_ones_are_listed(knowledge: Database) -> None:
