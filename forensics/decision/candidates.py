@@ -1,10 +1,10 @@
-"""Owned observations to candidate causes, each with named features, which are the input of the ranker.
+"""Make a candidate of each cause with owned observations, with named features, which are the input of the ranker.
 
-    process.worker_died:  Killed (strong, ends process), 0 lines behind, explained by host_memory.oom_cgroup
-    -> {"strong": 1, "ending": 1, "explained": 1, "last": 1, "fallback": 1, ...}
+    process.worker_died:  Killed (strong, ends process), no line after it, explained by host_memory.oom_cgroup
+    -> {"strong": 1, "explained": 1, "no trouble behind": 1, "fallback": 1, ...}
 
 Observations of others make no candidate. The features come in groups: evidence, aftermath, ownership, order, graph, text. The
-names are part of the model file and stay.
+names are stored in the model file, so they are kept; what they mean is said beside them, and `forensics analyze --why` shows it.
 """
 
 from collections import defaultdict
@@ -16,72 +16,75 @@ from forensics.model.verdicts import Candidate, OwnedObservation
 from forensics.outcome.features import Rates, signature_rates
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier, what_ended
 
-# name -> (group, sign that its weight must have or 0, what it is)
+# name -> (group, the sign that its weight must have or 0 for any, what it measures; `it` is the candidate)
 FEATURES: Mapping[str, tuple[str, int, str]] = {
-    "proof": ("evidence", 1, "an ending observation of weight proof speaks for it: `Killed process 4711 (python)`"),
-    "strong": ("evidence", 1, "an ending observation of weight strong does: `CUDA out of memory`"),
-    "hint": ("evidence", 0, "an ending observation of weight hint does: `exit code 1`"),
-    "notice only": ("evidence", -1, "only lines that end nothing by their nature speak for it: `retrying in 1 s`"),
-    "notice proof": ("evidence", 0, "such a line of weight proof or strong speaks for it, too"),
-    "kinds": ("evidence", 0, "ln(1 + different messages that speak for it)"),
-    "rate": ("evidence", 1, "greatest log odds that a log in which one of its signatures fires ended by this cause (rates.csv)"),
-    "ends machine": ("evidence", 0, "its surest observation ends a machine: a panic"),
-    "ends job": ("evidence", 0, "its surest observation is a scheduler's or launcher's word on the end of a job"),
+    "proof": ("evidence", 1, "a line of weight proof shows it and an end: `Killed process 4711 (python)`"),
+    "strong": ("evidence", 1, "a line of weight strong shows it and an end: `CUDA out of memory`"),
+    "hint": ("evidence", 0, "a line of weight hint shows it and an end: `exit code 1`"),
+    "notice only": ("evidence", -1, "only lines that by their nature end nothing support it: `retrying in 1 s`"),
+    "notice proof": ("evidence", 0, "such a line of weight proof or strong supports it, too"),
+    "kinds": ("evidence", 0, "ln(1 + different messages that support it)"),
+    "rate": ("evidence", 1, "greatest log odds that a log with one of its signatures ended by this cause (rates.csv)"),
+    "ends machine": ("evidence", 0, "one of its lines shows the end of a machine: a panic"),
+    "ends job": ("evidence", 0, "one of its lines is a scheduler's or launcher's message about the end of a job"),
     "outlived": (
         "aftermath",
         -1,
         "ln(1 + lines by which the program continued longer after it than after any rival with strong evidence)",
     ),
-    "earlier attempt": ("aftermath", -1, "ln(1 + attempts that began behind it and not behind a rival with strong evidence)"),
-    "again": ("aftermath", 0, "ln(1 + least number of lines behind it that repeat earlier lines, or show progress)"),
-    "handled": ("aftermath", -1, "all of its observations say that the program continues"),
-    "mild": ("aftermath", 0, "all of its observations are warnings or less"),
-    "good behind": ("aftermath", 0, "lines of a good end stand behind all of it"),
-    "starts behind": ("aftermath", 0, "a further attempt began behind all of it"),
-    "behind": ("aftermath", 0, "ln(1 + lines behind its last observation)"),
-    "no trouble behind": ("aftermath", 0, "no further line of trouble stands behind its last observation"),
-    "unknown owner": ("ownership", -1, "nothing but time or place ties it to the subject"),
-    "unknown seconds": ("ownership", 0, "of such a candidate: ln(1 + seconds between it and the end of the subject's log)"),
+    "earlier attempt": ("aftermath", -1, "ln(1 + attempts that began after it and not after a rival with strong evidence)"),
+    "again": (
+        "aftermath",
+        0,
+        "ln(1 + fewest lines after one of its lines that repeat earlier lines or show progress)",
+    ),
+    "handled": ("aftermath", -1, "all of its lines say that the program continues"),
+    "mild": ("aftermath", 0, "all of its lines are warnings or lower"),
+    "good behind": ("aftermath", 0, "a good end follows each of its lines"),
+    "starts behind": ("aftermath", 0, "a further attempt began after each of its lines"),
+    "behind": ("aftermath", 0, "ln(1 + lines after its last line)"),
+    "no trouble behind": ("aftermath", 0, "no further error follows its last line"),
+    "unknown owner": ("ownership", -1, "nothing but time or place links it to the subject"),
+    "unknown seconds": ("ownership", 0, "for unknown owner: ln(1 + seconds between it and the end of the subject's log)"),
     "unknown against own": (
         "ownership",
         -1,
-        "of such a candidate: the subject's own log shows an end of its own, and more than a lost peer",
+        "for unknown owner: the subject's own log shows another end, which is more than a lost peer",
     ),
-    "stop behind": ("order", -1, "it is a stop from outside, first seen behind the strong evidence of another candidate"),
-    "explained": ("graph", -1, "a cause with strong ending evidence explains it (`explains:`)"),
+    "stop behind": ("order", -1, "it is a stop from outside, first seen after the strong evidence of another candidate"),
+    "explained": ("graph", -1, "a cause with strong evidence of an end explains it (`explains:`)"),
     "explained by hint": ("graph", -1, "a cause with weaker evidence explains it"),
-    "explained later": ("graph", 0, "the cause that explains it is first seen behind it"),
+    "explained later": ("graph", 0, "the cause that explains it is first seen after it"),
     "explains": ("graph", 0, "ln(1 + candidates that it explains)"),
-    "fallback": ("graph", -1, "it is only the name of an ending, and another candidate has strong evidence"),
-    "fallback alone": ("graph", 0, "it is only the name of an ending, and no other candidate has strong evidence"),
+    "fallback": ("graph", -1, "it only describes the end, and another candidate has strong evidence"),
+    "fallback alone": ("graph", 0, "it only describes the end, and no other candidate has strong evidence"),
     "exception": ("graph", 0, "it is the general cause of uncaught exceptions, and another candidate has strong evidence"),
-    "stop": ("graph", 0, "somebody or something outside stopped it, and another candidate has strong evidence"),
-    "text": ("text", 1, "ln of the share that the words of the trouble lines give it"),
-    "text first": ("text", 0, "the words put it first"),
-    "no evidence": ("text", 0, "only words speak for it"),
-    "exception by words": ("text", 0, "only words speak for any cause, and it is the general cause of uncaught exceptions"),
+    "stop": ("graph", 0, "a person or program outside stopped it, and another candidate has strong evidence"),
+    "text": ("text", 1, "ln of the probability that the words of the error lines give it"),
+    "text first": ("text", 0, "by the words it is the most probable cause"),
+    "no evidence": ("text", 0, "only words support it, no known message"),
+    "exception by words": ("text", 0, "no cause has a known message, and it is the general cause of uncaught exceptions"),
     "exception beside others": (
         "text",
         0,
-        "no line speaks for the general cause of uncaught exceptions, but lines for others do",
+        "it is the general cause of uncaught exceptions without a known message, and other causes have one",
     ),
-    "exception, behind others": ("text", 0, "of it: ln(1 + lines behind the last of their evidence)"),
+    "exception, behind others": ("text", 0, "the same: ln(1 + lines after the last line of those causes)"),
     "unlisted": ("unlisted", 0, "none of the candidates"),
-    "unlisted weak": ("unlisted", 0, "none of the candidates, where none has strong ending evidence"),
-    "unlisted bare": ("unlisted", 0, "none of the candidates, where only words speak"),
+    "unlisted weak": ("unlisted", 0, "none of the candidates, and none has strong evidence of an end"),
+    "unlisted bare": ("unlisted", 0, "none of the candidates, and none has a known message"),
 }
 FEATURE_NAMES = tuple(FEATURES)
 UNLISTED = ""
-NEAREST_BY_WORDS = 3  # known causes that words alone put forward, for want of a message; chosen by hand
-MIN_TEXT_PROBABILITY = 1e-4  # a cause that no word speaks for has a logarithm, too; below it the words tell nothing apart
+NEAREST_BY_WORDS = 3  # chosen by hand: candidates by words alone, if no message is known
+MIN_TEXT_PROBABILITY = 1e-4  # keeps the logarithm finite; smaller probabilities mean the same
 
 
 def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], database: Database, rates: Rates) -> list[Candidate]:
     """Every cause with an observation of the subject's or of unknown owner, and the general cause of exceptions.
 
-    Where no cause has an observation: the likeliest by words, and the general one. `text`: cause -> probability by the words.
-    `rates`: signature -> log likelihood ratios. The last candidate is UNLISTED, which stands for a cause that is none of the
-    others.
+    If no cause has an observation: the most probable ones by words, and the general one. `text`: cause -> probability by the
+    words. `rates`: signature -> log likelihood ratios. The last candidate is UNLISTED: a cause that is none of the others.
     """
     by_cause: dict[str, list[OwnedObservation]] = defaultdict(list)
     for o in owned:
@@ -132,7 +135,7 @@ class _Case:
         return cause in self.strong
 
     def _first_places(self, own: Sequence[OwnedObservation]) -> dict[str, int]:
-        """Source -> line of the first observation of an end in it; of the first notice where there is no such observation."""
+        """Source -> line of the first observation of an end in it; of the first notice if no observation shows an end."""
         ending = [o for o in own if self.tiers[id(o)] < NOTICE] or list(own)
         places: dict[str, int] = {}
         for o in ending:
@@ -147,30 +150,30 @@ class _Case:
     def _explainers(self, cause: str) -> list[str]:
         """The candidates that `cause` may be a consequence of.
 
-        A stop from outside that is first seen behind the end does not explain it. A candidate of unknown owner explains only
-        causes that name an ending, or, if it is a fault of the machine, causes that are no error of the program. An error of the
-        program ends with its attempt.
+        A stop from outside that is first seen after the end does not explain it. A candidate of unknown owner explains only
+        causes that describe an end, or, if it is a fault of the machine, causes that are no error of the program. An error of the
+        program explains nothing in later attempts.
         """
         found = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
-        found = [r for r in found if not (self.database.has_trait(r, "external_stop") and self._is_behind(r, cause))]
+        found = [r for r in found if not (self.database.has_trait(r, "external_stop") and self._is_seen_later(r, cause))]
         found = [r for r in found if not (self.database.has_trait(r, "program_error") and self._is_of_earlier_attempt(r, cause))]
-        return [r for r in found if self.is_own(r) or self._misses_somebody(cause) or self._is_felt(r, cause)]
+        return [r for r in found if self.is_own(r) or self._only_describes_an_end(cause) or self._may_cause(r, cause)]
 
     def is_own(self, cause: str) -> bool:
         """Is one of the subject's own observations evidence for it?"""
         return any(o.owner == "mine" for o in self.by_cause[cause])
 
-    def _is_felt(self, fault: str, cause: str) -> bool:
-        """Is `fault` a fault of the machine, which may hit every program on it, and `cause` no error of the program itself?"""
+    def _may_cause(self, fault: str, cause: str) -> bool:
+        """Is `fault` a fault of the machine, which may affect every program on it, and `cause` no error of the program itself?"""
         return self.database.has_trait(fault, "machine_fault") and not self.database.has_trait(cause, "program_error")
 
-    def _misses_somebody(self, cause: str) -> bool:
-        """Is it only the name of an ending, other than an exception of the program's own?"""
+    def _only_describes_an_end(self, cause: str) -> bool:
+        """Does `cause` only describe an end, as a dead worker does? The program's own uncaught exception is more than that."""
         about = self.database.causes[cause]
         return about.fallback and "exception" not in about.traits
 
-    def _is_behind(self, cause: str, other: str) -> bool:
-        """Is `cause` first seen behind `other`, in a source that has both?"""
+    def _is_seen_later(self, cause: str, other: str) -> bool:
+        """Is `cause` first seen after `other`, in each source that has both?"""
         first, theirs = self.firsts[cause], self.firsts[other]
         shared = [s for s in first if s in theirs]
         return bool(shared) and all(first[s] > theirs[s] for s in shared)
@@ -179,7 +182,7 @@ class _Case:
         """Did a further attempt begin between all of `cause` and all of `other`, in the one source that has both?"""
         first, second = (self.by_cause[c] for c in (cause, other))
         one_source = len({o.observation.source for o in (*first, *second)}) == 1
-        return one_source and min(o.aftermath.starts for o in first) > max(o.aftermath.starts for o in second)
+        return one_source and min(o.aftermath.later_attempts for o in first) > max(o.aftermath.later_attempts for o in second)
 
     def features(self, cause: str, own: Sequence[OwnedObservation], rates: Rates) -> dict[str, float]:
         found = dict.fromkeys(FEATURE_NAMES, 0.0)
@@ -201,14 +204,14 @@ class _Case:
 
     def _aftermath(self, live: Sequence[OwnedObservation]) -> dict[str, float]:
         after = [o.aftermath for o in live]
-        last = min(after, key=lambda a: a.behind)
+        last = min(after, key=lambda a: a.lines_after)
         return {
-            "again": log1p(min(a.again + a.progress for a in after)),
+            "again": log1p(min(a.repeated + a.progress for a in after)),
             "handled": float(all(a.handled for a in after)),
-            "mild": float(all(a.mild for a in after)),
+            "mild": float(all(a.low_severity for a in after)),
             "good behind": float(all(a.good for a in after)),
-            "starts behind": float(all(a.starts for a in after)),
-            "behind": log1p(last.behind),
+            "starts behind": float(all(a.later_attempts for a in after)),
+            "behind": log1p(last.lines_after),
             "no trouble behind": float(any(a.trouble == 0 for a in after)),
         }
 
@@ -217,10 +220,10 @@ class _Case:
         rivals = [
             o for c in self.strong - {cause} for o in self.by_cause[c] if self.tiers[id(o)] <= ENDING_STRONG and o.owner == "mine"
         ]
-        lines = min((a.again + a.progress for a in (o.aftermath for o in live)), default=0)
-        least = min((o.aftermath.again + o.aftermath.progress for o in rivals), default=lines)
-        starts = min((o.aftermath.starts for o in live), default=0)
-        fewest = min((o.aftermath.starts for o in rivals), default=starts)
+        lines = min((a.repeated + a.progress for a in (o.aftermath for o in live)), default=0)
+        least = min((o.aftermath.repeated + o.aftermath.progress for o in rivals), default=lines)
+        starts = min((o.aftermath.later_attempts for o in live), default=0)
+        fewest = min((o.aftermath.later_attempts for o in rivals), default=starts)
         return log1p(max(0, lines - least)), log1p(max(0, starts - fewest))
 
     def _ownership(self, cause: str, live: Sequence[OwnedObservation]) -> dict[str, float]:
@@ -228,7 +231,7 @@ class _Case:
             return {}
         gaps = [abs(o.seconds_before) for o in live if o.seconds_before is not None]
         own = [c for c in self.strong - {cause} if self.is_own(c) and not self._stopped_later(c)]
-        own_end = any(not self._misses_somebody(c) and cause not in self._explainers(c) for c in own)
+        own_end = any(not self._only_describes_an_end(c) and cause not in self._explainers(c) for c in own)
         return {
             "unknown owner": 1.0,
             "unknown seconds": log1p(min(gaps)) if gaps else 0.0,
@@ -239,9 +242,9 @@ class _Case:
         return {"stop behind": float(self._stopped_later(cause))}
 
     def _stopped_later(self, cause: str) -> bool:
-        """Is it a stop from outside, first seen behind strong evidence of another cause? Then it cleaned up after the end."""
+        """Is it a stop from outside, first seen after strong evidence of another cause? Then it cleaned up after the end."""
         stop = self.database.has_trait(cause, "external_stop")
-        return stop and any(self._is_behind(cause, c) for c in self.strong - {cause})
+        return stop and any(self._is_seen_later(cause, c) for c in self.strong - {cause})
 
     def _graph(self, cause: str) -> dict[str, float]:
         explainers = self._explainers(cause)

@@ -1,9 +1,9 @@
-"""One incident of a subject to its Diagnosis: did it end badly, and which cause is the root.
+"""Decide one incident of a subject: did it end badly, and which cause is the root. The result is a Diagnosis.
 
-The probability of a cause is P(it ended badly) x P(this cause | it ended badly); neither factor stands in for the other.
+The probability of a cause is P(it ended badly) x P(this cause | it ended badly); neither factor can replace the other.
 
     crash         it ended badly, and a cause with evidence reaches 0.5
-    undetermined  it ended badly, or may have, and no cause is proven
+    undetermined  it ended badly, and no cause is proven
     no_crash      nothing ended badly in what was given
 """
 
@@ -26,19 +26,19 @@ from forensics.outcome.recorded_status import RecordedStatus
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
-UNKNOWN_OWNER_MAX = 0.89  # what nothing but time or place ties to the subject never reaches 0.9
-MAX_CAUSES = 8  # chosen by hand: probabilities add to one, so little is left for what comes behind
-MAX_NOTICES = 40  # chosen by hand: true things that ended nothing; a reader of json stops long before
-MIN_LISTED_PROBABILITY = 0.03  # a report shows such a cause beside the first one
-NEAR_END_LINES = 50  # behind a good end a program may still print how it takes things down
-MIN_LOG_ODDS = 0.01  # a contribution smaller than that is none
+UNKNOWN_OWNER_MAX_PROBABILITY = 0.89  # a cause that only time or place links to the subject never reaches 0.9
+MAX_CAUSES = 8  # chosen by hand: probabilities add up to one, so little is left for further causes
+MAX_NOTICES = 40  # chosen by hand: true facts that ended nothing; nobody reads more of them
+MIN_LISTED_PROBABILITY = 0.03  # a report shows such a cause after the first one
+NEAR_END_LINES = 50  # after a good end a program may still print how it shuts down
+MIN_LOG_ODDS = 0.01  # a smaller contribution is rounded to none
 
 
 class DecisionInput:
     """The input of a decision about one subject.
 
-    Its observations with their owners, its lanes, whether it is a machine, whether a log of its host was given, and the recorded
-    exit status of its command, where there is one.
+    `owned`: the observations with their owners. `lanes`: the subject's own. `machine`: the subject is a machine. `host_log`: a
+    log of its host was given. `end`: the recorded exit status of its command, if there is one.
     """
 
     def __init__(
@@ -55,7 +55,8 @@ class DecisionInput:
     def features_of_outcome(
         self, database: Database, ending: EndingModel, rates: outcome_features.Rates | None = None
     ) -> list[float]:
-        """The features for the model of the outcome. `ending`: the model of last words. `rates`: instead of the database's."""
+        """The features for the model of the outcome. `ending`: the model of the last words. `rates`: instead of the
+        database's."""
         return outcome_features.features(self.owned, self.lanes, self.machine, self.host_log, database, ending, rates)
 
     def ending_rows(self, database: Database) -> tuple[int, ...]:
@@ -72,30 +73,30 @@ def decide(
 ) -> Diagnosis:
     """The Diagnosis of `given`; its candidates are most probable first, none.healthy among them.
 
-    `rates`: in place of the database's, for those who measure.
+    `rates`: instead of the database's, for cross-validation.
     """
     rates = database.rates if rates is None else rates
     silent = outcome_features.is_silent(given.owned, given.lanes)
     terminal = outcome_features.is_terminal_by_nature(given.owned, given.lanes, given.machine, database)
     shown = model.outcome.probability(given.features_of_outcome(database, model.ending, rates), terminal, silent)
     bad = given.end.bad_end_probability(shown) if given.end else shown
-    of_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
+    bad_as_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
     offered = candidates(given.owned, model.text(given.words()), database, rates)
     ranked = precedence.applied(_own_before_unknown(_ranked(offered, model)), database)
-    listed = [_with_probability(c, of_shown) for c in ranked if c.cause != UNLISTED]
+    listed = [_with_probability(c, bad_as_shown) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
     healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4))
     listed.sort(key=lambda c: (-c.probability, c.cause))
-    found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_led_by_evidence(listed), healthy]
+    found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_causes_to_list(listed), healthy]
     verdict = _verdict(bad, found[0], database)
     outcome = _outcome(given, bad, found[0], database)
     return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database))
 
 
-def _led_by_evidence(listed: Sequence[Candidate]) -> list[Candidate]:
-    """The causes with evidence; where none of them is more likely than not, the general one with them.
+def _causes_to_list(listed: Sequence[Candidate]) -> list[Candidate]:
+    """The causes with evidence; if the first of them is less likely than not, the general one with them.
 
-    Causes that only words speak for are listed where none has evidence.
+    If no cause has evidence, the causes that only words support.
     """
     shown = [c for c in listed if c.owned]
     if shown and shown[0].probability < ENDED_BADLY:
@@ -104,21 +105,24 @@ def _led_by_evidence(listed: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _ranked(offered: Sequence[Candidate], model: Model) -> list[Candidate]:
-    shares = model.weigh({c.cause: [c.features[n] for n in FEATURES] for c in offered})
-    return [replace(c, probability=shares[c.cause], ledger=_ledger(c, model)) for c in offered]
+    probabilities = model.rank({c.cause: [c.features[n] for n in FEATURES] for c in offered})
+    return [replace(c, probability=probabilities[c.cause], ledger=_ledger(c, model)) for c in offered]
 
 
 def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
-    """Candidates that only time or place links to the subject are ranked behind an end that the subject's own log shows."""
-    behind = [c for c in ranked if c.features.get("unknown against own")]
+    """Rank candidates that only time or place links to the subject after an end that the subject's own log shows.
+
+    Each gets at most half the probability of the best own candidate, which gets the rest.
+    """
+    unknown = [c for c in ranked if c.features.get("unknown against own")]
     own = [
-        c for c in ranked if c not in behind and (c.features["proof"] or c.features["strong"]) and not c.features["stop behind"]
+        c for c in ranked if c not in unknown and (c.features["proof"] or c.features["strong"]) and not c.features["stop behind"]
     ]
     own = [c for c in own if any(o.owner == "mine" for o in c.owned)]
-    if not behind or not own:
+    if not unknown or not own:
         return list(ranked)
     best = max(own, key=lambda c: c.probability)
-    moved = {c.cause: c.probability - min(c.probability, best.probability / 2) for c in behind}
+    moved = {c.cause: c.probability - min(c.probability, best.probability / 2) for c in unknown}
     best_again = replace(best, probability=best.probability + sum(moved.values()))
     return [
         best_again if c is best else replace(c, probability=c.probability - moved[c.cause]) if c.cause in moved else c
@@ -127,19 +131,20 @@ def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _ledger(candidate: Candidate, model: Model) -> tuple[Adjustment, ...]:
-    """What each feature contributes to the candidate, greatest first, with the last line of its evidence."""
+    """The contribution of each feature to the candidate, greatest first, with the last line of its evidence."""
     last = max((o.observation for o in candidate.owned), key=lambda o: o.last_line, default=None)
     found = [
         Adjustment(name, round(value, 3), round(value * weight, 3), last.source if last else None, last.line if last else None)
-        for (name, value), weight in zip(candidate.features.items(), model.values, strict=True)
+        for (name, value), weight in zip(candidate.features.items(), model.feature_weights, strict=True)
         if abs(value * weight) >= MIN_LOG_ODDS
     ]
     return tuple(sorted(found, key=lambda a: -abs(a.log_odds)))
 
 
 def _with_probability(candidate: Candidate, bad: float) -> Candidate:
-    most = 1.0 if any(o.owner == "mine" for o in candidate.owned) or not candidate.owned else UNKNOWN_OWNER_MAX
-    return replace(candidate, probability=round(min(bad * candidate.probability, most), 4))
+    is_own = any(o.owner == "mine" for o in candidate.owned) or not candidate.owned
+    limit = 1.0 if is_own else UNKNOWN_OWNER_MAX_PROBABILITY
+    return replace(candidate, probability=round(min(bad * candidate.probability, limit), 4))
 
 
 def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
@@ -181,8 +186,10 @@ def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None
 
 
 def _continued(o: OwnedObservation) -> bool:
-    """Did the program continue after it? The findings of a series always cover the log to its end."""
-    return bool(o.aftermath.progress or o.aftermath.again) or o.observation.count > 1 or o.observation.kind.startswith("series/")
+    """Did the program continue after it? A finding of a time series always covers the log to its end."""
+    return (
+        bool(o.aftermath.progress or o.aftermath.repeated) or o.observation.count > 1 or o.observation.kind.startswith("series/")
+    )
 
 
 WHY: Mapping[OutcomeState, str] = {
@@ -222,8 +229,8 @@ def _why(o: OwnedObservation, database: Database) -> str:
     if o.owner == "unknown" and evidence_tier(o, database) < NOTICE:
         return "nothing ties it to what was asked about"
     after = o.aftermath
-    if after.again or after.progress:
-        return f"the program went on: {with_noun(max(after.again, after.progress), 'line')} as before behind it"
+    if after.repeated or after.progress:
+        return f"the program went on: {with_noun(max(after.repeated, after.progress), 'line')} as before behind it"
     if after.handled:
         return "the program says that it goes on"
     return "it ends nothing by itself" if evidence_tier(o, database) == NOTICE else "nothing shows that it ended anything"

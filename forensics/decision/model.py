@@ -2,18 +2,18 @@
 
     {"shutting down", "killed", ...} -> {"process.worker_died": 0.61, "host_memory.oom_global": 0.2, ...}
 
-Five parts. `outcome`: decision trees over the features of outcome/features.py. `ending`: last words of a log, see
-outcome/ending_words.py. `lines`: which lines decide, see outcome/deciding_lines.py. `text`: multinomial logistic regression over
-the words of the lines of trouble, weighted by inverse document frequency (TF-IDF without counts, length 1), as scikit-learn's
-LogisticRegression computes it. `weigh`: a conditional logit, which gives each candidate one utility with the same weights for all
-causes, and its softmax. The weights are a file of numbers and words, without code:
+It has five parts. `outcome`: decision trees over the features of outcome/features.py. `ending`: the last words of a log, see
+outcome/ending_words.py. `lines`: which lines give the reason, see outcome/deciding_lines.py. `text`: multinomial logistic
+regression over the words of the lines of trouble, weighted by inverse document frequency (TF-IDF without counts, length 1), as
+scikit-learn's LogisticRegression computes it. `rank`: a conditional logit, which gives each candidate one utility with the same
+weights for all causes, and the softmax of these. The weights are a file of numbers and words, without code:
 
-    one line of JSON (form, causes, vocabulary, names and values of the features' weights, calibration and sizes of the trees,
-    sha256 of the rest), then 32-bit little-endian numbers: rareness [words], intercepts [causes], coefficients [words][causes],
-    intercept and weights [ROWS] of the ending, weights of the words [WORD_ROWS] and of the structure of lines; of the boosted
-    and of the random trees roots, features, right children, numbers
+    one line of JSON (format, causes, vocabulary, names and values of the features' weights, calibration and sizes of the trees,
+    sha256 of the rest), then 32-bit little-endian numbers: idf [words], intercepts [causes], coefficients [words][causes],
+    intercept and weights [ENDING_ROWS] of the ending, weights of the words [WORD_ROWS] and of the structure of lines; for the
+    boosted and for the random trees roots, features, right children, numbers
 
-The standard library is enough to read it: importing numpy would take longer than the whole decision.
+The standard library is enough to read it: to import numpy would take longer than the whole decision.
 """
 
 import functools
@@ -37,29 +37,29 @@ from forensics.outcome.deciding_lines import STRUCTURE, UNTRAINED_LINE_WEIGHTS, 
 from forensics.outcome.ending_words import ENDING_ROWS, UNTRAINED_ENDING_MODEL, EndingModel
 from forensics.outcome.trees import Forest, Trees
 
-FORM = "forensics-model/4"
+MODEL_FORMAT = "forensics-model/4"
 BUILT_IN = Path(__file__).parent / "model.weights"
-MAX_MODEL_BYTES = 64 << 20  # many times the built-in one: what is longer is no model, and is not read into memory
+MAX_MODEL_BYTES = 64 << 20  # many times the built-in one: a larger file is no model, and is not read into memory
 
 
 class ForeignModelError(ValueError):
-    """The file holds no weights that this version can use; the text says why."""
+    """The file has no weights that this version can use; the text says why."""
 
 
 class Model(Struct, frozen=True):
     """All weights.
 
-    `vocabulary`: word -> its row. `rareness` [words]: inverse document frequency. `intercepts` [causes], `coefficients` [words *
-    causes], row by row. `values`: the weight of each feature, in the order of candidates.FEATURE_NAMES. `outcome`: see Trees.
-    `ending`: see EndingModel. `lines`: see LineWeights. `hash`: sha256 of the file.
+    `vocabulary`: word -> its row. `idf` [words]: inverse document frequency. `intercepts` [causes], `coefficients` [words *
+    causes], row by row. `feature_weights`: in the order of candidates.FEATURE_NAMES. `outcome`: see Trees. `ending`: see
+    EndingModel. `lines`: see LineWeights. `hash`: sha256 of the file.
     """
 
     causes: tuple[str, ...]
     vocabulary: Mapping[str, int]
-    rareness: Sequence[float]
+    idf: Sequence[float]
     intercepts: Sequence[float]
     coefficients: Sequence[float]
-    values: tuple[float, ...]
+    feature_weights: tuple[float, ...]
     outcome: Trees
     ending: EndingModel = UNTRAINED_ENDING_MODEL
     lines: LineWeights = UNTRAINED_LINE_WEIGHTS
@@ -68,18 +68,18 @@ class Model(Struct, frozen=True):
     def text(self, words: Collection[str]) -> dict[str, float]:
         """Cause -> its probability by `words`; the sum is 1."""
         rows = sorted(self.vocabulary[w] for w in words if w in self.vocabulary)
-        length = sqrt(sum(self.rareness[r] ** 2 for r in rows)) or 1.0
+        length = sqrt(sum(self.idf[r] ** 2 for r in rows)) or 1.0
         sums, width = list(self.intercepts), len(self.causes)
         for row in rows:
-            factor = self.rareness[row] / length
+            factor = self.idf[row] / length
             part = self.coefficients[row * width : (row + 1) * width]
             sums = [s + factor * c for s, c in zip(sums, part, strict=True)]
         return dict(zip(self.causes, softmax(sums), strict=True))
 
-    def weigh(self, candidates: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    def rank(self, candidates: Mapping[str, Sequence[float]]) -> dict[str, float]:
         """Candidate -> probability; the sum is 1. `candidates`: the features of each, in the order of
         candidates.FEATURE_NAMES."""
-        utilities = [sum(v * x for v, x in zip(self.values, row, strict=True)) for row in candidates.values()]
+        utilities = [sum(w * x for w, x in zip(self.feature_weights, row, strict=True)) for row in candidates.values()]
         return dict(zip(candidates, softmax(utilities), strict=True))
 
 
@@ -94,13 +94,13 @@ def softmax(utilities: Sequence[float]) -> list[float]:
 def model_to_bytes(model: Model) -> bytes:
     """The file of `model`."""
     ending, outcome = model.ending, model.outcome
-    floats = [*model.rareness, *model.intercepts, *model.coefficients, ending.intercept, *ending.weights]
+    floats = [*model.idf, *model.intercepts, *model.coefficients, ending.intercept, *ending.weights]
     floats += [*model.lines.words, *model.lines.structure]
     body = _bytes("f", floats) + _of_forest(outcome.boosted) + _of_forest(outcome.random)
     head = {
-        "form": FORM,
+        "form": MODEL_FORMAT,
         "sha256": hashlib.sha256(body).hexdigest(),
-        "features": dict(zip(FEATURE_NAMES, model.values, strict=True)),
+        "features": dict(zip(FEATURE_NAMES, model.feature_weights, strict=True)),
         "causes": model.causes,
         "structure": STRUCTURE,
         "vocabulary": sorted(model.vocabulary, key=lambda w: model.vocabulary[w]),
@@ -114,7 +114,7 @@ def model_to_bytes(model: Model) -> bytes:
 
 
 def read_model(path: Path) -> Model:
-    """The Model in `path`; raises ForeignModelError where it is absent, damaged, or made for other features."""
+    """The Model in `path`; raises ForeignModelError if it is absent, damaged, or made for other features."""
     try:
         if path.stat().st_size > MAX_MODEL_BYTES:
             raise ForeignModelError("larger than any model")
@@ -125,7 +125,7 @@ def read_model(path: Path) -> Model:
 
 
 def model_from_bytes(data: bytes) -> Model:
-    """The Model of what `model_to_bytes` made; raises ForeignModelError for anything else."""
+    """The Model in bytes that `model_to_bytes` made; raises ForeignModelError for any other bytes."""
     end = max(data.find(b"\n"), 0)
     body = memoryview(data)[end + 1 :]  # a copy would take more memory than a short run
     try:
@@ -134,7 +134,7 @@ def model_from_bytes(data: bytes) -> Model:
         raise ForeignModelError("no model file") from error
     causes, words, outcome = head.causes, head.vocabulary, head.outcome
     if (
-        head.form != FORM
+        head.form != MODEL_FORMAT
         or tuple(head.features) != FEATURE_NAMES
         or outcome.names != outcome_features.OUTCOME_FEATURES
         or head.structure != STRUCTURE
@@ -148,7 +148,7 @@ def model_from_bytes(data: bytes) -> Model:
     if not causes or len(set(causes)) < wide or len(set(words)) < tall or not all(map(isfinite, head.features.values())):
         raise ForeignModelError("damaged: a name stands in it twice, or a weight is no number")
     parts = _Parts(body)
-    rareness, intercepts, coefficients = parts.floats(tall), parts.floats(wide), parts.floats(tall * wide)
+    idf, intercepts, coefficients = parts.floats(tall), parts.floats(wide), parts.floats(tall * wide)
     ending_intercept, ending = parts.floats(1)[0], parts.floats(ENDING_ROWS)
     lines = LineWeights(parts.floats(WORD_ROWS), parts.floats(len(STRUCTURE)))
     boosted, random = (parts.forest(trees, nodes) for trees, nodes in outcome.trees)
@@ -156,10 +156,10 @@ def model_from_bytes(data: bytes) -> Model:
     return Model(
         causes=causes,
         vocabulary={w: i for i, w in enumerate(words)},
-        rareness=rareness,
+        idf=idf,
         intercepts=intercepts,
         coefficients=coefficients,
-        values=tuple(head.features.values()),
+        feature_weights=tuple(head.features.values()),
         outcome=Trees(outcome.names, base, boosted, random, slope, shift, terminal),
         ending=EndingModel(ending, ending_intercept),
         lines=lines,
@@ -189,7 +189,7 @@ def _of_forest(forest: Forest) -> bytes:
 
 
 class _Parts:
-    """The numbers of a model file's body, taken from its beginning on."""
+    """Reads the numbers of a model file's body one part after the other."""
 
     def __init__(self, body: memoryview) -> None:
         self.left = body
@@ -219,23 +219,23 @@ def _bytes(kind: str, values: Sequence[float]) -> bytes:
 
 
 def active_model() -> tuple[Model, str]:
-    """The model to use: `$FORENSICS_MODEL`, or the built-in one; and why the former is not used where it cannot be. Read once.
+    """The model to use, read once, and a problem: `$FORENSICS_MODEL`, or the built-in one and why the former cannot be used.
 
-    Raises UsageError where the built-in one is damaged, too.
+    The problem is empty if there is none. Raises UsageError if the built-in model is damaged.
     """
     return _active_model(os.environ.get("FORENSICS_MODEL", ""))
 
 
 @functools.cache
 def _active_model(named: str) -> tuple[Model, str]:
-    amiss = ""
+    problem = ""
     if named:
         path = Path(named).expanduser()
         try:
             return read_model(path), ""
         except ForeignModelError as error:
-            amiss = f"{path.name}: {error}; the built-in model decides"
+            problem = f"{path.name}: {error}; the built-in model decides"
     try:
-        return read_model(BUILT_IN), amiss
+        return read_model(BUILT_IN), problem
     except ForeignModelError as error:
         raise UsageError(f"the built-in model {error}", str(BUILT_IN), "reinstall the package") from error

@@ -1,6 +1,6 @@
-"""The rows of signatures/precedence.yaml, which are the only absolute rules of the ranking: what is never ranked before what.
+"""Apply the rows of signatures/precedence.yaml, which are the only absolute rules of the ranking.
 
-    - before: host_memory.leak              when both have strong evidence, the first is ranked in front of the second
+    - before: host_memory.leak              if the first has strong evidence, it is ranked before the second
       after: host_memory.oom_cgroup
       why: a limit that steady growth reached is reached again, however high it is set
 
@@ -18,7 +18,7 @@ from forensics.outcome.tiers import ENDING_STRONG, evidence_tier
 
 
 class Row(Struct, frozen=True):
-    """`before` is ranked in front of `after` where both have strong evidence of an end."""
+    """`before` is ranked before `after` if it has strong evidence of an end."""
 
     before: str
     after: str
@@ -31,7 +31,7 @@ class Precedence(Struct, frozen=True):
     rows: tuple[Row, ...]
 
     def applied(self, ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-        """`ranked`; where a row forbids the order of two candidates, their probabilities are exchanged."""
+        """`ranked`; if a row forbids the order of two candidates, their probabilities are exchanged."""
         found = list(ranked)
         for row in self.rows:
             for i, before in enumerate(found):

@@ -1,4 +1,4 @@
-"""The words of the lines of trouble: the input of the text model, which orders causes for logs that no signature matches.
+"""Take the words of the lines of trouble: the input of the text model, which orders causes of logs that no signature matches.
 
     RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2) -> runtimeerror, mat, and, shapes, shapes cannot, ...
 
@@ -16,7 +16,7 @@ from forensics.model.verdicts import Lane, OwnedObservation
 WORD_NOISE_PATTERN = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 WORD_TOKEN_PATTERN = lazy.regex(r"[a-z_]{3,30}")
 MAX_WORD_LINES = 200  # the last lines of trouble of all lanes together; bounds the time of the words
-MAX_WORD_LINE_CHARS = 400  # what a message means stands in its first words; behind them stand values
+MAX_WORD_LINE_CHARS = 400  # the meaning of a message is in its first words; values follow
 
 
 def trouble_words(lines: Iterable[str]) -> set[str]:

@@ -1,7 +1,7 @@
-"""The values of the decision: Entity, Lane, Attempt, Outcome, Fact, Candidate, Adjustment, Diagnosis.
+"""The values of the decision: Entity, Attempt, Lane, OwnedObservation, Outcome, Candidate, Diagnosis.
 
     Observation -> Lane of an Entity -> Attempt -> Outcome        did it end badly?
-    Observation -> Ownership                                      whose is it?
+    Observation -> OwnedObservation                               whose is it?
     Candidate -> Adjustment, ... -> Diagnosis                     which cause is the root?
 
 Facts are only added. Observations are never changed or removed; rejected evidence stays, with the reason.
@@ -45,7 +45,7 @@ class LaneDigest(Struct, frozen=True):
 
     `trouble`, `traceback`, `good`, `bad_end`, `run_failed`, `progress`, `start`, `frame`: distance of the last line of that class
     (outcome/line_classes.py). `*_count`: lines of the class. `again_after_*`: lines after the last one whose template also occurs
-    before it. `*_repeats`: lines with the template of the last one. `attempts_behind_*`: attempts that began after it.
+    before it. `*_repeats`: lines with the template of the last one. `attempts_after_*`: attempts that began after it.
     `traceback_in_record`, `trouble_in_record`: 1 if the last one is part of a logger's record, with a time or level, else 0.
     `records_at_end`: share of such records among the last ten lines. `ends_with`: for the last 1, 3, 10 and 50 lines, the shares
     of trouble, good ends, progress and bad ends. `looked_at`: the number of lines in the sample that was counted.
@@ -73,8 +73,8 @@ class LaneDigest(Struct, frozen=True):
     frame: int
     trouble_repeats: int
     bad_end_repeats: int
-    attempts_behind_trouble: int
-    attempts_behind_bad_end: int
+    attempts_after_trouble: int
+    attempts_after_bad_end: int
     traceback_in_record: int
     trouble_in_record: int
     records_at_end: float
@@ -84,21 +84,21 @@ class LaneDigest(Struct, frozen=True):
 class Aftermath(Struct, frozen=True):
     """What follows one observation in its own lane, in numbers of lines, and what is next to it.
 
-    `behind`: lines after it. `again`: those whose template also occurs before it, without a word of failure. `progress`, `good`,
-    `trouble`: those of that class. `starts`: attempts that began after it. `handled`: its line, or a line next to it, says that
-    the program continues. `mild`: the level of its own record is a warning or lower. `again_line`, `good_line`, `handled_line`:
-    the line that shows it, 0 for none.
+    `lines_after`: lines after it. `repeated`: those whose template also occurs before it, without a word of failure.
+    `progress`, `good`, `trouble`: those of that class. `later_attempts`: attempts that began after it. `handled`: its line, or
+    a line next to it, says that the program continues. `low_severity`: the level of its own record is a warning or lower.
+    `repeated_line`, `good_line`, `handled_line`: the line that shows it, 0 for none.
     """
 
-    behind: int
-    again: int = 0
+    lines_after: int
+    repeated: int = 0
     progress: int = 0
     good: int = 0
     trouble: int = 0
-    starts: int = 0
+    later_attempts: int = 0
     handled: bool = False
-    mild: bool = False
-    again_line: int = 0
+    low_severity: bool = False
+    repeated_line: int = 0
     good_line: int = 0
     handled_line: int = 0
 

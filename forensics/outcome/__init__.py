@@ -5,6 +5,6 @@ Only this room decides whether a program continued after an error.
 
 from forensics.outcome.deciding_lines import lines_to_read, rank_lines, reason_lines
 from forensics.outcome.line_classes import line_classes, trouble_test
-from forensics.outcome.survey import survey_lanes
+from forensics.outcome.split_lanes import split_lanes
 
-__all__ = ["line_classes", "lines_to_read", "rank_lines", "reason_lines", "survey_lanes", "trouble_test"]
+__all__ = ["line_classes", "lines_to_read", "rank_lines", "reason_lines", "split_lanes", "trouble_test"]

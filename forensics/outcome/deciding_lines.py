@@ -1,12 +1,12 @@
-"""The lines that most likely say why a log ended badly, for logs whose reason no signature knows.
+"""Rank the lines that most likely say why a log ended badly, for logs whose reason no signature knows.
 
     Error: Ref "/docs/4.3" not found      ->  1.3     an error word, 3 lines before `npm ERR! Test failed`
     Executed Test_timer_catch_error()     -> -4.7     an error word, too, but 500 lines before it
     step 12 loss 0.4                      -> -1.7     one of 600 such lines
 
 A linear model scores each line by its words (hashed as in ending_words.py) and by its place (STRUCTURE). It was learned from
-lines that people marked in failed logs. The scores above are those of the shipped weights: log odds without their constant term,
-so only their order and differences have a meaning. The logs are read a second time; of a long log, an even sample and its end.
+lines that were marked in failed logs. The scores above are those of the shipped weights: log odds without their constant term, so
+only their order and their differences have a meaning. The logs are read a second time; of a long log an even sample and its end.
 """
 
 from bisect import bisect_left, bisect_right
@@ -26,22 +26,22 @@ from forensics.templates import Templates, known_templates
 from forensics.templates.sample import ignore_warning, sample_blocks
 from forensics.templates.tally import TemplateGroup, split_rows
 
-MAX_SHOWN_LINES = 10  # chosen by hand: with their context a screen, for the reader who decides where no message is known
-MAX_BEHIND_BEST = 4.0  # log odds; what is less likely by more than this is not shown
+MAX_SHOWN_LINES = 10  # chosen by hand: with their context a screen, for a reader who decides if no message is known
+MAX_GAP_TO_BEST = 4.0  # log odds; a line that is less likely by more than this is not shown
 REASON_LINES = 3  # of 126 logs with marked lines 114 have one among these or the evidence; with two 112
-MAX_REASON_BEHIND_BEST = 3.0  # log odds; of the same logs 112 with 2, 115 with 4, which quotes half a line more a log
-MAX_DECIDING_SOURCES = 200  # chosen by hand: bounds the time; a job with more logs than that repeats itself in them
-MAX_DECIDING_FORMS = 3000  # of all sources together; of each source its last ones
-MIN_FORMS = 20  # of a source, where there are many sources
-MAX_COUNTED_FORMS = 50_000  # bounds memory; forms behind it count as new, as they mostly are
+MAX_REASON_GAP_TO_BEST = 3.0  # log odds; of the same logs 112 with 2, 115 with 4, which quotes half a line more per log
+MAX_DECIDING_SOURCES = 200  # chosen by hand: bounds the time; a job with more logs repeats its messages in them
+MAX_DECIDING_TEMPLATES = 3000  # bounds time: of all sources together; of each source its last ones
+MIN_TEMPLATES_PER_SOURCE = 20  # if there are many sources
+MAX_COUNTED_TEMPLATES = 50_000  # bounds memory; further templates count as new, which most of them are
 WORD_ROWS = 1 << 14  # a power of two, so that the hash's bits choose a row; the weights of so many rows are 64 KiB
-NEAR_LINES = 5  # before and behind a line, in which lines of trouble are counted
-MAX_NEAR_LINES = 8  # of both sides together, so counts are comparable at the ends of a log
-MAX_INDENT_CHARS = 20  # deeper text is as deep for the model: columns of a table
+NEAR_LINES = 5  # before and after a line, in which lines of trouble are counted
+MAX_NEAR_LINES = 8  # of both sides together, so that counts are comparable at the ends of a log
+MAX_INDENT_CHARS = 20  # the model does not distinguish deeper text: columns of a table
 CLOSE_LINES = 3  # lines that are this close mostly belong to one message: only the first is shown, with its neighbours
-LINES_BEFORE = 1  # shown around each with a word of trouble, blank ones not counted
-LINES_AFTER = 2  # a message goes on behind its first line more often than it begins before it
-MAX_CONTEXT_CHARS = 300  # of a line that is only shown because it stands next to another
+CONTEXT_LINES_BEFORE = 1  # shown around each line of trouble, blank lines not counted
+CONTEXT_LINES_AFTER = 2  # a message continues after its first line more often than it begins before it
+MAX_CONTEXT_CHARS = 300  # of a line of context
 PLACE_IN_CODE = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 STRUCTURE = (
     *("from the end", "first", "last", "count", "no bad end behind", "to a bad end", "no trouble behind", "to trouble"),
@@ -58,7 +58,7 @@ class LineWeights(Struct, frozen=True):
     structure: Sequence[float]
 
     def score(self, line: "CandidateLine") -> float:
-        """Log odds without their constant term: a greater score is more likely to decide."""
+        """Log odds without their constant term: a line with a greater score more likely gives the reason."""
         by_place = sum(w * x for w, x in zip(self.structure, line.structure, strict=True))
         return by_place + sum(self.words[r] for r in line.words) / (len(line.words) ** 0.5 or 1.0)
 
@@ -67,8 +67,11 @@ UNTRAINED_LINE_WEIGHTS = LineWeights((0.0,) * WORD_ROWS, (0.0,) * len(STRUCTURE)
 
 
 class CandidateLine(Struct):
-    """The lines of one form in one source. `line`, `last_line`: in the source as it was read. `words`: hashed, see WORD_ROWS.
-    `score`: see LineWeights."""
+    """The lines of one template in one source.
+
+    `line`, `last_line`: its first and last line in the source as it was read. `structure`: see STRUCTURE. `words`: hashed, see
+    WORD_ROWS. `score`: see LineWeights.
+    """
 
     source: Source
     text: str
@@ -89,7 +92,8 @@ class CandidateLine(Struct):
 def rank_lines(
     scans: Sequence[Scan], classes: LineClasses, weights: LineWeights, baseline: Sequence[Source] = ()
 ) -> list[CandidateLine]:
-    """The lines of all sources with their `score`, most likely first. `baseline`: a good run, whose messages are left out."""
+    """The lines of all sources with their `score`, most likely first. `baseline`: the logs of a good run; its messages are left
+    out."""
     ranked = candidate_lines(scans, classes, baseline)
     for line in ranked:
         line.score = weights.score(line)
@@ -102,12 +106,12 @@ def lines_to_read(
     classes: LineClasses,
     quoted: Collection[tuple[str, int]] = (),
 ) -> tuple[MessageGroup, ...]:
-    """The MAX_SHOWN_LINES first of `ranked`, by source and line; next to those with an error word a few lines of context.
+    """The MAX_SHOWN_LINES best of `ranked`, by source and line; those with an error word have a few lines of context.
 
     `quoted`: (source, line) of lines that are shown elsewhere.
     """
     found = [line for line in ranked if line.place not in quoted]
-    shown = [] if not found else _spread_out(found, MAX_SHOWN_LINES, found[0].score - MAX_BEHIND_BEST)
+    shown = [] if not found else _spread_out(found, MAX_SHOWN_LINES, found[0].score - MAX_GAP_TO_BEST)
     made: list[MessageGroup] = []
     for scan in scans:
         own = {line.line: line for line in shown if line.source is scan.source}
@@ -124,13 +128,13 @@ def reason_lines(
     since: Mapping[str, int],
     quoted: Collection[tuple[str, int]] = (),
 ) -> tuple[Proof, ...]:
-    """Of `ranked` those that most likely say why the subject ended; in front those in which it does not only count failures.
+    """Of `ranked` those that most likely say why the subject ended; lines that only count failures come last.
 
-    `since`: the subject's own sources, each with the line from which on it is asked about. `quoted`: (source, line) of lines
-    that are evidence anyway; at most REASON_LINES others stand with them.
+    `since`: the subject's own sources, each with the first line of its last attempt. `quoted`: (source, line) of lines that are
+    evidence anyway; at most REASON_LINES others are added to them.
     """
     found = [line for line in ranked if line.source.name in since and line.place[1] >= since[line.source.name]]
-    likely = [] if not found else _spread_out(found, MAX_SHOWN_LINES, found[0].score - MAX_REASON_BEHIND_BEST)
+    likely = [] if not found else _spread_out(found, MAX_SHOWN_LINES, found[0].score - MAX_REASON_GAP_TO_BEST)
     fresh = [i for i, line in enumerate(likely) if line.place not in quoted][REASON_LINES:]
     shown = sorted(likely[: min(fresh, default=len(likely))], key=lambda line: bool(line.classes & RUN_FAILED))
     around = {s.source.name: _lines_around(s, [c.line for c in shown if c.source is s.source]) for s in scans if shown}
@@ -146,41 +150,41 @@ def _lines_around(scan: Scan, numbers: Collection[int]) -> dict[int, str]:
         lines = split_rows(block) if inside else []
         for number in inside:
             at = number - start
-            for way, most in ((-1, LINES_BEFORE), (1, LINES_AFTER)):
-                ahead = range(at + way, at + way * (CLOSE_LINES + 1), way)
-                near = [i for i in ahead if 0 <= i < len(lines) and lines[i].strip()][:most]
+            for way, most in ((-1, CONTEXT_LINES_BEFORE), (1, CONTEXT_LINES_AFTER)):
+                candidates = range(at + way, at + way * (CLOSE_LINES + 1), way)
+                near = [i for i in candidates if 0 <= i < len(lines) and lines[i].strip()][:most]
                 found |= {start + i: last_frame(lines[i])[:MAX_CONTEXT_CHARS] for i in near}
     return found
 
 
 def candidate_lines(scans: Sequence[Scan], classes: LineClasses, baseline: Sequence[Source] = ()) -> list[CandidateLine]:
-    """One for each form of line, in order. A form that occurs in several sources is counted with the first of them."""
+    """One for each template, in order. A template that occurs in several sources is counted with the first of them."""
     templates = Templates()
     baseline_templates, _ = known_templates(baseline, templates, ignore_warning)
     by_template: dict[str, CandidateLine] = {}
-    max_forms = max(MIN_FORMS, MAX_DECIDING_FORMS // max(1, len(scans)))
+    max_templates = max(MIN_TEMPLATES_PER_SOURCE, MAX_DECIDING_TEMPLATES // max(1, len(scans)))
     for scan in scans[:MAX_DECIDING_SOURCES]:
-        by_form: dict[str, CandidateLine] = {}
+        of_source: dict[str, CandidateLine] = {}
         for start, block in sample_blocks(scan):
             for group in templates.groups(split_rows(block)):
                 if hash(group.template) not in baseline_templates:
-                    _count(by_form, group, scan.source, start)
-        late = sorted(by_form, key=lambda template: by_form[template].last_line)[-max_forms:]
-        _describe([by_form[template] for template in late], scan.lines, classes, [t not in by_template for t in late])
+                    _count(of_source, group, scan.source, start)
+        late = sorted(of_source, key=lambda template: of_source[template].last_line)[-max_templates:]
+        _describe([of_source[template] for template in late], scan.lines, classes, [t not in by_template for t in late])
         for template in late:
             if template in by_template:
-                by_template[template].count += by_form[template].count
+                by_template[template].count += of_source[template].count
             else:
-                by_template[template] = by_form[template]
+                by_template[template] = of_source[template]
     return list(by_template.values())
 
 
-def _count(by_form: dict[str, CandidateLine], group: TemplateGroup, source: Source, start: int) -> None:
-    found = by_form.get(group.template)
+def _count(of_source: dict[str, CandidateLine], group: TemplateGroup, source: Source, start: int) -> None:
+    found = of_source.get(group.template)
     if found is None:
-        if len(by_form) >= MAX_COUNTED_FORMS:
+        if len(of_source) >= MAX_COUNTED_TEMPLATES:
             return
-        found = by_form[group.template] = CandidateLine(source, last_frame(group.text), start + group.first, start, 0)
+        found = of_source[group.template] = CandidateLine(source, last_frame(group.text), start + group.first, start, 0)
     found.count += group.count
     found.last_line = max(found.last_line, start + group.last)
 
@@ -194,11 +198,11 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses, new:
     trouble = sorted({n for c in not_taken_back if c.classes & TROUBLE for n in (c.line, c.last_line)})
     for line in compress(lines, new):
         at = line.last_line
-        end, behind, before = bisect_right(ends, at), bisect_right(trouble, at), bisect_left(trouble, line.line) - 1
+        end, after, before = bisect_right(ends, at), bisect_right(trouble, at), bisect_left(trouble, line.line) - 1
         trouble_near = bisect_left(trouble, at + NEAR_LINES + 1) - bisect_left(trouble, at - NEAR_LINES)
         from_end, last = log1p(max(total - at, 0)), at / max(total, 1)
         to_end = log1p(ends[end] - at) if end < len(ends) else 0.0
-        to_trouble = log1p(trouble[behind] - at) if behind < len(trouble) else 0.0
+        to_trouble = log1p(trouble[after] - at) if after < len(trouble) else 0.0
         from_trouble = log1p(line.line - trouble[before]) if before >= 0 else 0.0
         line.structure = (
             from_end,
@@ -207,7 +211,7 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses, new:
             log1p(line.count),
             float(end == len(ends)),
             to_end,
-            float(behind == len(trouble)),
+            float(after == len(trouble)),
             to_trouble,
             float(before < 0),
             from_trouble,
@@ -224,7 +228,7 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses, new:
 
 
 def _spread_out(ranked: Sequence[CandidateLine], most: int, least_score: float) -> list[CandidateLine]:
-    """The `most` first of `ranked` that have `least_score`; of lines that are close together only the first."""
+    """The `most` best of `ranked` with a score of at least `least_score`; of lines that are close together only the best."""
     shown: list[CandidateLine] = []
     for line in ranked:
         if len(shown) == most or line.score < least_score:

@@ -1,4 +1,4 @@
-"""The last words of a log to the probability that it ended badly: learned, for endings that no phrase of the database matches.
+"""Estimate from the last words of a log whether it ended badly: a learned model, for endings that no phrase matches.
 
     error: aborting due to 2 previous errors  ->  last:error, last:aborting, last:N, last:previous errors ...  ->  1.75
     All done in 12.4 s                        ->  last:all, last:done, last:all done ...                       -> -8.16
@@ -21,8 +21,8 @@ from forensics.core import lazy
 from forensics.model.verdicts import Lane
 
 ENDING_ROWS = 1 << 16  # a power of two, so that the hash's bits choose a row; the weights of so many rows are 256 KiB
-LAST_TROUBLE_LINES = 3  # chosen by hand: the first of the last messages and what closes them
-MAX_ENDING_CHARS = 300  # what a message means stands in its first words; behind them stand values
+LAST_TROUBLE_LINES = 3  # chosen by hand: the last error and the lines that close its message
+MAX_ENDING_CHARS = 300  # the meaning of a message is in its first words; values follow
 ENDING_NOISE_PATTERN = lazy.regex(
     r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b|https?://\S+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
 )
@@ -44,7 +44,7 @@ UNTRAINED_ENDING_MODEL = EndingModel((0.0,) * ENDING_ROWS, 0.0)
 
 
 def ending_rows(lane: Lane | None) -> tuple[int, ...]:
-    """The rows of the words with which `lane` ends, sorted; none where it has no lines."""
+    """The rows of the words with which `lane` ends, sorted; empty if there is no lane."""
     return tuple(sorted({hashed_row(word, ENDING_ROWS) for word in ending_words(lane)})) if lane else ()
 
 

@@ -1,12 +1,12 @@
-"""What is known about a subject's end, as numbers with names: the input of the model that says whether it ended badly.
+"""The facts about a subject's end as named numbers: the input of the model that says whether it ended badly.
 
-    train.log: 4,000 lines, a traceback 3 lines before the end, nothing repeats behind it
+    train.log: 4,000 lines, a traceback 3 lines before the end, after it no earlier template is repeated
     -> strong.count 0.69, strong.behind 1.1, strong.again 0, lane.traceback 1.4, lane.good -1, ...
 
-Counts and distances are in lines, as ln(1 + n); -1 stands for what does not occur. Groups of features: `proof`, `strong`, `hint`,
-`notice` (the subject's observations, by what they prove about an end, see tiers.py), `trait` (of the causes that they name),
-`lane` (how the lines of the lane that ends worst go to their end), `setting` (what kind of logs these are), `ending` (see
-ending_words.py). The names are part of the model file and stay.
+Counts and distances are in lines, as ln(1 + n); -1 means that there is no such line. Groups of features: `proof`, `strong`,
+`hint`, `notice` (the subject's observations, by how strongly they show an end, see tiers.py), `trait` (of the causes that they
+name), `lane` (the digest of the lane that ends worst), `setting` (what kind of logs these are), `ending` (see ending_words.py).
+The names are stored in the model file, so they are kept even where a field of the values has a better name today.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,22 +20,22 @@ from forensics.model.verdicts import Lane, LaneDigest, OwnedObservation
 from forensics.outcome.ending_words import EndingModel, ending_rows
 from forensics.outcome.tiers import NOTICE, TIER_NAMES, evidence_tier, what_ended
 
-ABSENT = -1.0  # below every value that is there, so that one cut of a tree tells them apart
-MAX_LINES_BEHIND_GOOD_END = 10  # a program that has finished prints only a few lines more
-Rates = Mapping[str, tuple[float, float]]
+ABSENT = -1.0  # below every real value, so that one split of a tree separates them
+MAX_LINES_AFTER_GOOD_END = 10  # a program that has finished prints only a few more lines
+Rates = Mapping[str, tuple[float, float]]  # signature -> the two log odds of signature_rates
 OF_TIER = {
     "count": "how many different observations",
-    "behind": "lines behind the last of them, in its lane",
-    "again": "of the last of them: lines behind it of a form that occurred before it, too",
-    "least again": "the least such number of any of them: 0 where nothing shows that the program continued",
-    "progress": "of the last of them: lines of progress behind it",
-    "good": "of the last of them: lines of a good end behind it",
-    "trouble": "of the last of them: further lines of trouble behind it",
+    "behind": "lines after the last of them, in its lane",
+    "again": "lines after the last of them whose template also occurred before it",
+    "least again": "the smallest such number of any of them: 0 if nothing shows that the program continued",
+    "progress": "lines of progress after the last of them",
+    "good": "lines of a good end after the last of them",
+    "trouble": "further lines of trouble after the last of them",
     "handled": "share of them whose own line, or a line next to it, says that the program continues",
-    "mild": "share of them whose own record is a warning or less",
-    "starts": "of the last of them: attempts that began behind it",
+    "mild": "share of them whose own record is a warning or lower",
+    "starts": "attempts that began after the last of them",
     "repeats": "how often the most frequent one occurs",
-    "rate": "greatest log odds that a log in which one of them fires ended badly (signatures/rates.csv)",
+    "rate": "greatest log odds that a log with one of them ended badly (signatures/rates.csv)",
 }
 TRAITS: tuple[str, ...] = ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer")
 TRAITS += ("worthless_result", "kernel_fault", "memory_kill", "stalls")
@@ -57,7 +57,12 @@ OF_LANE += (
     "trouble_in_record",
     "records_at_end",
 )
-FOLLOWED_BY_GOOD_END = ("run_failed", "bad_end", "trouble")
+# Names of features that differ from the field of LaneDigest that they are read from.
+DIGEST_FIELDS = {
+    "attempts_behind_trouble": "attempts_after_trouble",
+    "attempts_behind_bad_end": "attempts_after_bad_end",
+}
+BEFORE_GOOD_END = ("run_failed", "bad_end", "trouble")
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress", "bad end") for n in (1, 3, 10, 50))
 KINDS = ("job", "notebook", "kernel", "scheduler", "runtime", "service")
 HEALTHY_FEATURES = ("healthy.told", "healthy.behind", "healthy.trouble behind")
@@ -76,7 +81,7 @@ OUTCOME_FEATURES: tuple[str, ...] = (
     *UNKNOWN_FEATURES,
     *(f"lane.{n}" for n in OF_LANE),
     *(f"lane.{n}" for n in ENDS_WITH),
-    *(f"lane.good end behind {n}" for n in FOLLOWED_BY_GOOD_END),
+    *(f"lane.good end behind {n}" for n in BEFORE_GOOD_END),
     *(f"lane.is {k}" for k in KINDS),
     *SETTING,
     *OTHER_LANES_FEATURES,
@@ -96,7 +101,7 @@ def features(
     """The values of OUTCOME_FEATURES, in their order.
 
     `lanes`: the subject's own. `machine`: the subject is a machine. `host_log`: a log of its host was given, too. `ending`: the
-    learned model of last words. `rates`: of signatures, by default those of the database.
+    learned model of the last words. `rates`: of the signatures; those of the database by default.
     """
     rates, owned = database.rates if rates is None else rates, [o for o in owned if not o.observation.reads_another]
     own = [o for o in owned if o.owner == "mine" and o.observation.cause != HEALTHY]
@@ -140,7 +145,7 @@ def _of_decisive_sources(lanes: Sequence[Lane], ending: Sequence[OwnedObservatio
 
 
 def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
-    """The lane whose end looks worst: of several ranks or processes the one to look at."""
+    """The lane with the worst end: of several ranks or processes the one to look at."""
 
     def badness(lane: Lane) -> tuple[bool, bool, float, int]:
         d = lane.digest
@@ -158,19 +163,19 @@ def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
 def _of_tier(found: Sequence[OwnedObservation], rates: Rates) -> Mapping[str, float]:
     if not found:
         return dict.fromkeys(OF_TIER, ABSENT) | {"count": 0.0, "handled": 0.0, "mild": 0.0, "repeats": 0.0}
-    last = min(found, key=lambda o: o.aftermath.behind)
+    last = min(found, key=lambda o: o.aftermath.lines_after)
     after = last.aftermath
     return {
         "count": log1p(len({(o.observation.kind, o.observation.source) for o in found})),
-        "behind": log1p(after.behind),
-        "again": log1p(after.again),
-        "least again": log1p(min(o.aftermath.again + o.aftermath.progress for o in found)),
+        "behind": log1p(after.lines_after),
+        "again": log1p(after.repeated),
+        "least again": log1p(min(o.aftermath.repeated + o.aftermath.progress for o in found)),
         "progress": log1p(after.progress),
         "good": log1p(after.good),
         "trouble": log1p(after.trouble),
         "handled": sum(o.aftermath.handled for o in found) / len(found),
-        "mild": sum(o.aftermath.mild for o in found) / len(found),
-        "starts": log1p(after.starts),
+        "mild": sum(o.aftermath.low_severity for o in found) / len(found),
+        "starts": log1p(after.later_attempts),
         "repeats": log1p(max(o.observation.count for o in found)),
         "rate": max(signature_rates(o, rates)[0] for o in found),
     }
@@ -179,7 +184,7 @@ def _of_tier(found: Sequence[OwnedObservation], rates: Rates) -> Mapping[str, fl
 def is_terminal_by_nature(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], machine: bool, database: Database) -> bool:
     """Did the kernel itself fail, or did it kill the subject for memory? Either ended it, whatever other lanes show.
 
-    For a job, only a kill counts that a number or a name links to it, and only where its own log does not show a good end.
+    For a job, only a kill counts that a number or a name links to it, and only if its own log does not show a good end.
     """
     traits = ("kernel_fault", "memory_kill") if machine else ("memory_kill",)
     ending = [o for o in owned if o.owner == "mine" and evidence_tier(o, database) < TIER_NAMES.index("hint")]
@@ -195,7 +200,7 @@ def is_silent(owned: Iterable[OwnedObservation], lanes: Iterable[Lane]) -> bool:
 
 
 def signature_rates(o: OwnedObservation, rates: Rates) -> tuple[float, float]:
-    """Two log odds of a log in which this signature fires: that it ended badly, and that it ended by the signature's cause."""
+    """Two log odds for a log in which this signature occurs: that it ended badly, and that it ended by the signature's cause."""
     measured = rates.get(o.observation.kind)
     return measured or astuple(prior_rate(o.observation.weight))
 
@@ -204,17 +209,17 @@ def _healthy(observed: Sequence[OwnedObservation]) -> Mapping[str, float]:
     sure = [o for o in observed if o.observation.weight != "hint"]
     if not sure:
         return dict(zip(HEALTHY_FEATURES, (0.0, ABSENT, ABSENT), strict=True))
-    last = min(sure, key=lambda o: o.aftermath.behind)
+    last = min(sure, key=lambda o: o.aftermath.lines_after)
     weight = 2.0 if any(o.observation.weight == "proof" for o in sure) else 1.0
-    return dict(zip(HEALTHY_FEATURES, (weight, log1p(last.aftermath.behind), log1p(last.aftermath.trouble)), strict=True))
+    return dict(zip(HEALTHY_FEATURES, (weight, log1p(last.aftermath.lines_after), log1p(last.aftermath.trouble)), strict=True))
 
 
 def ended_well(lanes: Iterable[Lane], ending: Sequence[OwnedObservation], owned: Sequence[OwnedObservation]) -> bool:
     """Do the subject's own lanes show a good end? Then an event that only time links to the subject did not end it."""
     good_ends = [o for o in owned if o.observation.cause == HEALTHY and o.owner == "mine" and o.observation.weight != "hint"]
-    good = [lane for lane in lanes if 0 <= lane.digest.good <= MAX_LINES_BEHIND_GOOD_END]
-    later = [o for o in ending if o.aftermath.good == 0 and o.aftermath.starts == 0]
-    return not later and bool(good or any(o.aftermath.behind <= MAX_LINES_BEHIND_GOOD_END for o in good_ends))
+    good = [lane for lane in lanes if 0 <= lane.digest.good <= MAX_LINES_AFTER_GOOD_END]
+    later = [o for o in ending if o.aftermath.good == 0 and o.aftermath.later_attempts == 0]
+    return not later and bool(good or any(o.aftermath.lines_after <= MAX_LINES_AFTER_GOOD_END for o in good_ends))
 
 
 def _others(lanes: Sequence[Lane], well: bool) -> Mapping[str, float]:
@@ -240,8 +245,8 @@ def _unknown(found: Sequence[OwnedObservation], tiers: Mapping[int, int]) -> Map
 
 def _of_lane(digest: LaneDigest | None) -> Mapping[str, float]:
     if digest is None:
-        return {f"lane.{n}": ABSENT for n in (*OF_LANE, *ENDS_WITH, *(f"good end behind {x}" for x in FOLLOWED_BY_GOOD_END))}
-    numbers = {n: getattr(digest, n) for n in OF_LANE}
+        return {f"lane.{n}": ABSENT for n in (*OF_LANE, *ENDS_WITH, *(f"good end behind {x}" for x in BEFORE_GOOD_END))}
+    numbers = {n: getattr(digest, DIGEST_FIELDS.get(n, n)) for n in OF_LANE}
     found = {f"lane.{n}": ABSENT if v < 0 else log1p(v) for n, v in numbers.items()}
-    found |= {f"lane.good end behind {n}": float(0 <= digest.good < getattr(digest, n)) for n in FOLLOWED_BY_GOOD_END}
+    found |= {f"lane.good end behind {n}": float(0 <= digest.good < getattr(digest, n)) for n in BEFORE_GOOD_END}
     return found | {f"lane.{n}": v for n, v in zip(ENDS_WITH, digest.ends_with, strict=True)}

@@ -1,11 +1,11 @@
-"""The sampled lines of one source to its lanes: the prefix of a line says which program, rank or job wrote it.
+"""Assign the sampled lines of one source to lanes: the prefix of a line says which program, rank or job wrote it.
 
     Aug 22 03:00:07 node-7 sshd[771]: error: ...        -> unit sshd        (kind service)
     [11686.888109] Out of memory: Killed process 4242   -> kernel           (kind kernel)
     [rank3]: RuntimeError: ...                          -> rank 3           (kind job)
     Epoch 3/10 loss 0.41                                -> the source's own program
 
-In the log of a host, standing in the same file links nothing: a line of another program proves nothing about this one.
+In the log of a host, two lines of one file are not related by that: a line of one program proves nothing about another.
 """
 
 import functools
@@ -46,12 +46,12 @@ MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only wher
 
 
 class Row(Struct):
-    """One line of a lane: its number, the first words of it (its form), and its bytes."""
+    """One line of a lane: its number, its template (its first eight words, without numbers and signs), and its bytes."""
 
     number: int
-    form: bytes
+    template: bytes
     raw: bytes
-    decoded: str | None = None  # what text() made
+    decoded: str | None = None  # the result of text(), kept
 
     def text(self) -> str:
         """The text of the line: its last frame, without terminal escapes."""
@@ -62,7 +62,7 @@ class Row(Struct):
 
 
 def is_host_log(scan: Scan, layout: str) -> bool:
-    """Is it the log of a machine with many programs, rather than of one program?"""
+    """Is it the log of a machine with many programs, and not that of one program?"""
     return (scan.source.format or layout).startswith(HOST_FORMATS) or layout.startswith(HOST_FORMATS)
 
 
@@ -72,7 +72,7 @@ def is_kernel_log(scan: Scan, layout: str) -> bool:
 
 
 def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
-    """The lane of a line, by its prefix; None where it has none. `ranks`: `3: text` names a rank."""
+    """The lane of a line, by its prefix; None if it has no prefix. `ranks`: `3: text` names a rank."""
     first = raw[:1]
     if first in b"[<k" or first.isdigit():  # `kern  :warn  : [` is how dmesg -x begins
         if KERNEL_PREFIX.match(raw):
@@ -92,7 +92,7 @@ def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
 
 
 def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
-    """The kind of the lane, which a signature's `scope` must name for the signature to count in it."""
+    """The kind of the lane. A signature counts in the lane only if its `scope` names this kind."""
     kind, name = key
     if kind in SUPERVISORS:  # in the supervisor's own log all lanes are of the log's kind; in a host's log they are of its own
         return SUPERVISORS[kind].lane if is_host_log(scan, layout) else lane_kind(MAIN_PROGRAM, scan, layout)
@@ -128,10 +128,10 @@ def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
     several = host or ranks or any(lane_key(raw) for raw in ends) or _has_several_programs(scan)
     for first, block in scan.sample:
         last: LaneKey = MAIN_PROGRAM
-        forms = block.translate(WORDS_ONLY).split(b"\n")
+        templates = block.translate(WORDS_ONLY).split(b"\n")
         lines = block.split(b"\n")
         for at, raw in enumerate(lines):
-            words = [w for w in forms[at].split() if len(w) > 2] if b"\r" not in raw else _frame_words(raw)
+            words = [w for w in templates[at].split() if len(w) > 2] if b"\r" not in raw else _frame_words(raw)
             if not words and not raw.strip():
                 continue
             key = lane_key(raw, ranks) if several else MAIN_PROGRAM
@@ -142,7 +142,7 @@ def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
 
 
 def _has_several_programs(scan: Scan) -> bool:
-    """Do the sampled blocks behind the first hold lines of several programs?"""
+    """Do the sampled blocks after the first have lines of several programs?"""
     return any(lane_key(raw) for _, block in scan.sample[1:] for raw in block[:2000].split(b"\n"))
 
 

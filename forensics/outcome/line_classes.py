@@ -1,4 +1,4 @@
-"""A line to its classes: trouble, progress, a good end, and so on. The wordings are the phrases of the database.
+"""Classify a line: trouble, progress, a good end, and so on. The wordings are the phrases of the database.
 
 "corrupt image 17.jpg, skipping"  ->  TROUBLE | GOES_ON          "504 steps, 0 failed"  ->  0
 "Epoch 3/10 loss 0.41"            ->  PROGRESS                   "Traceback (most recent call last):"  ->  TROUBLE | TRACEBACK
@@ -13,8 +13,8 @@ from forensics.database.phrase_filter import phrase_filter
 TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, SAVED, BAD_END, RUN_FAILED = (
     1 << i for i in range(12)
 )
-TAKES_BACK = GOES_ON | SERVICE  # a line of these classes is no sign of an end, even with an error word
-MAX_CLASSIFIED_CHARS = 240  # of a line; what it reports is at its beginning
+NOT_AN_END = GOES_ON | SERVICE  # a line of these classes is no sign of an end, even if it has an error word
+MAX_CLASSIFIED_CHARS = 240  # of a line; its message is at its beginning
 CLASSES = {
     "goes_on": GOES_ON,
     "good_end": GOOD,
@@ -39,8 +39,8 @@ NEVER = "(?!)"
 
 
 class LineClasses:
-    """The compiled classes of one database. `possible`: to which classes of `phrases` a text may belong and to which it does, see
-    phrase_filter."""
+    """The compiled classes of one database. `possible`: which classes of `phrases` a text may belong to and surely belongs to,
+    see phrase_filter."""
 
     def __init__(
         self, phrases: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]], possible: Callable[[str], tuple[int, int]]
@@ -71,7 +71,7 @@ class LineClasses:
         return found | TROUBLE if self._is_trouble(text, possible, sure) else found
 
     def is_trouble(self, text: str) -> bool:
-        """Does the line hold a word of failure that is no count of none, name or setting?"""
+        """Has the line a word of failure that is more than a count of zero, a name or a setting?"""
         return self._is_trouble(text, *self.possible(text))
 
     def _is_trouble(self, text: str, possible: int, sure: int) -> bool:
@@ -93,5 +93,5 @@ def line_classes(database: Database) -> LineClasses:
 
 
 def trouble_test(database: Database) -> Callable[[str], bool]:
-    """The test whether a line holds an error word, for callers that need no other class."""
+    """The test whether a line has an error word, for callers that need no other class."""
     return line_classes(database).is_trouble

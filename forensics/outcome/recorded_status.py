@@ -1,10 +1,11 @@
 """The exit status of the subject's command, as the process that started it recorded it, independent of the command's output.
 
-    ... forensics run: the command, pid 4711 (python3), ended with exit status 7 after 14.2 s      -> ToldEnd(status=7, ...)
-    ... forensics run: the command, pid 4712 (grep), ended with exit status 1 after 0.1 s          -> None: grep's answer is no
-    run.json of a capture that was killed with its job                                             -> ToldEnd(status=None, ...)
+    ... forensics run: the command, pid 4711 (python3), ended with exit status 7 after 14.2 s      -> RecordedStatus(7, ...)
+    ... forensics run: the command, pid 4712 (grep), ended with exit status 1 after 0.1 s          -> None: grep found nothing
+    run.json of a capture that was killed with its job                                             -> RecordedStatus(None, ...)
 
-Even where the output shows nothing bad, such a command failed; what the output does show is then less likely to be the reason.
+A command with such a status failed even if its output shows nothing bad. What the output does show is then less likely to be the
+reason.
 """
 
 from collections.abc import Iterable
@@ -20,16 +21,16 @@ COMMAND_STATUS_FIELD = (
 )
 UNKNOWN_STATUS = "unknown"
 FAILED_STATUS_PROBABILITY = (
-    0.98  # the status is the kernel's; the rest is for programs that use a status other than 0 as an answer
+    0.98  # the kernel reports the status; the rest is for programs that use a status other than 0 as an answer
 )
 # The share of bad ends among runs whose output shows none. Of jobs with an outcome from the scheduler, 3 in 100 fail silently;
 # programs that choose a status on purpose add to them. It is a prior, not a measured count.
 SILENT_FAILURE_SHARE = 0.1
-UNKNOWN_STATUS_PROBABILITY = 0.5  # no end was recorded: it still runs, or the process that watched it was ended with it
+UNKNOWN_STATUS_PROBABILITY = 0.5  # no end was recorded: it still runs, or the process that watched it was killed with it
 
 
 class RecordedStatus(Struct, frozen=True):
-    """How the subject's command ended: its status, 1 to 255 or None where it is not known, and the line that records it."""
+    """How the subject's command ended: its status, 1 to 255 or None if unknown, and the line that records it."""
 
     status: int | None
     source: str
@@ -37,12 +38,12 @@ class RecordedStatus(Struct, frozen=True):
     text: str
 
     def bad_end_probability(self, by_output: float) -> float:
-        """The probability of a bad end. `by_output`: that by the output alone."""
+        """The probability of a bad end. `by_output`: the probability according to the output alone."""
         return max(by_output, UNKNOWN_STATUS_PROBABILITY if self.status is None else FAILED_STATUS_PROBABILITY)
 
     @property
     def why(self) -> str:
-        """The sentence of the report where nothing else is known about the end."""
+        """The sentence of the report if nothing else is known about the end."""
         if self.status is None:
             return "nothing tells how it ended: it runs still, or what ended it ended the capture as well"
         signal = f" (signal {self.status - 128})" if self.status > 128 else ""
@@ -54,7 +55,7 @@ def recorded_status(
 ) -> RecordedStatus | None:
     """The last bad end that is recorded in one of the sources `own`.
 
-    None where none is, or where a line of the source says that the status is an answer and no failure.
+    None if there is none, or if a line of the source says that the status is an answer and no failure.
     """
     sources = set(own)
     found = [o for o in observations if COMMAND_STATUS_FIELD in o.fields and o.source in sources and o.proofs]
@@ -71,8 +72,8 @@ def recorded_status(
 
 
 def share_shown_by_output(by_output: float) -> float:
-    """How likely a recorded bad end is the one that the output shows. `by_output`: P(bad end) by the output alone.
+    """The probability that a recorded bad end is the one that the output shows. `by_output`: P(bad end) by the output alone.
 
-    Either the output shows the end, or it shows none and the end was silent: Bayes with SILENT_SHARE.
+    Either the output shows the end, or it shows none and the end was silent: Bayes' rule with SILENT_FAILURE_SHARE.
     """
     return by_output / (by_output + (1 - by_output) * SILENT_FAILURE_SHARE)

@@ -1,4 +1,4 @@
-"""A record of a supervising program (Slurm, supervisord, Jupyter, containerd) to the job or process that it is about.
+"""Find the job or process that a record of a supervising program (Slurm, supervisord, Jupyter, containerd) is about.
 
     [2026-05-01T10:00:07.123] _job_complete: JobId=4711 WEXITSTATUS 1                -> job 4711        (slurmctld)
     [2026-05-01T10:00:07.123] [4711.batch] done with job                             -> job 4711        (slurmd, slurmstepd)
@@ -64,7 +64,7 @@ SUPERVISORS: Mapping[str, Supervisor] = {
         "runtime",
     ),
 }
-FIRST_BYTES = b"[t0123456789"  # with one of them each of these records begins
+FIRST_BYTES = b"[t0123456789"  # each of these records begins with one of them
 
 
 def supervised_entity(raw: bytes) -> tuple[str, str] | None:

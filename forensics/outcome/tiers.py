@@ -1,4 +1,4 @@
-"""How much an observation proves about an end: by the `ends` and weight of its signature, and by whether it is in scope.
+"""How strongly an observation shows an end: by the `ends` and the weight of its signature, and by whether it is in scope.
 
 "Killed process 4711" (ends: process, proof) in a kernel's lane     -> ENDING_PROOF
 "hint: set CUDA_LAUNCH_BLOCKING=1" (ends: nothing)                  -> NOTICE
@@ -15,7 +15,10 @@ TIER_OF_WEIGHT = {"proof": ENDING_PROOF, "strong": ENDING_STRONG, "hint": ENDING
 
 
 def what_ended(o: Observation, database: Database) -> str:
-    """What `o` shows to have ended: the `ends` of its signature, or of its cause for a record; nothing where it is a hint."""
+    """What ended according to `o`: process, job, machine or nothing.
+
+    It is the `ends` of its signature; for a record of a detector that of its cause, and nothing if its weight is hint.
+    """
     if o.ends:
         return o.ends
     cause = database.causes.get(str(o.cause))

@@ -1,4 +1,5 @@
-"""Decision trees as plain numbers: features -> log odds that the subject ended badly. No numpy: 10,000 comparisons take 1 ms.
+"""Decision trees as plain numbers: features -> log odds that the subject ended badly. Without numpy: 10,000 comparisons take 1
+ms.
 
 The answer is the mean of two forests: boosted trees, whose values add up to log odds, and random trees, whose leaves hold the
 share of bad ends. Boosted trees are sharp where cases are many, random trees are careful where cases are few. The learners are

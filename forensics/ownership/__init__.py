@@ -1,7 +1,7 @@
 """Ownership of evidence: the subject's own (`mine`), another entity's (`others`) or `unknown`, and the link that shows it.
 
-Evidence of others never becomes the subject's cause, whatever its severity. Evidence that is linked only by time counts less the
-further away it is.
+Evidence of others never becomes the subject's cause, however severe it is. Evidence that only time links to the subject counts
+less the further away it is.
 """
 
 from forensics.ownership.owners import assign_owners

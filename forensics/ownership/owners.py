@@ -1,4 +1,4 @@
-"""The observations of an incident to OwnedObservations: each with its owner, the link that shows it, and what follows it.
+"""Find the owner of each observation of an incident, the link that shows it, and what follows the observation.
 
 dmesg:   Killed process 15372 (python)      train.log: ... (pid: 15372) Killed       -> mine, "pid 15372"
 dmesg:   Killed process 900 (chrome)        train.log: pids of its own, none near    -> others, "pid 900 is none of the job's"
@@ -21,13 +21,13 @@ from forensics.ownership.subject import OWN_KINDS, Subject
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
 MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number
 MAX_THREAD_ID_DISTANCE = 500  # the kernel reports a crash by the thread's id, which is a little greater than the pid
-STAMP_SLACK_S = 2.0  # between an event and the time stamp of its line
+MAX_STAMP_DELAY_S = 2.0  # between an event and the time stamp of its line
 GROUP_FIELDS = ("cgroup", "limit_path", "container", "step", "container_id")
 Place = tuple[str, int]
 
 
 def assign_owners(incident: Incident, subject: Subject, database: Database) -> tuple[OwnedObservation, ...]:
-    """Every observation of `incident` that names a cause, in order, with its owner; not those in the logs of other runs."""
+    """Every observation of `incident` that names a cause, in order, with its owner; without those in the logs of other runs."""
     observations = [o for o in incident.events if o.cause in database.causes and o.source not in subject.other_runs]
     subject = replace(subject, hosts=_hosts(observations, subject))
     linked = _named_links(incident.links, observations, subject)
@@ -45,10 +45,10 @@ def _owned(
 ) -> OwnedObservation:
     """`ends_in_own_logs`: do the subject's own logs show how they ended?"""
     lane = _lane_of(o, subject)
-    aftermath = lane.aftermath[(o.line, o.kind)] if lane else Aftermath(behind=0)
+    aftermath = lane.aftermath[(o.line, o.kind)] if lane else Aftermath(lines_after=0)
     before = _seconds_before(o, subject)
-    whose, link = _owner(o, lane, linked, subject, database, before if ends_in_own_logs else None)
-    return OwnedObservation(o, whose, link, lane, aftermath, before, _facts(o, whose, aftermath, before))
+    owner, link = _owner(o, lane, linked, subject, database, before if ends_in_own_logs else None)
+    return OwnedObservation(o, owner, link, lane, aftermath, before, _facts(o, owner, aftermath, before))
 
 
 def _lane_of(o: Observation, subject: Subject) -> Lane | None:
@@ -89,8 +89,10 @@ def _owner(
 def _with_own_aftermath(
     o: OwnedObservation, every: Sequence[OwnedObservation], subject: Subject, database: Database
 ) -> OwnedObservation:
-    """A host's observation with the aftermath of its effect in the subject's own log: the host's log does not show whether the
-    subject continued."""
+    """A host's observation with the aftermath of its effect in the subject's own log.
+
+    The host's log does not show whether the subject continued.
+    """
     if subject.machine or o.observation.source in subject.own or o.owner == "others":
         return o
     own_effects = [
@@ -103,7 +105,7 @@ def _with_own_aftermath(
     ]
     if not own_effects:
         return o
-    return replace(o, aftermath=min(own_effects, key=lambda a: a.behind))
+    return replace(o, aftermath=min(own_effects, key=lambda a: a.lines_after))
 
 
 def _hosts(observations: Iterable[Observation], subject: Subject) -> frozenset[str]:
@@ -112,13 +114,13 @@ def _hosts(observations: Iterable[Observation], subject: Subject) -> frozenset[s
 
 
 def _on_another_host(o: Observation, subject: Subject) -> bool:
-    """Do both name a host, and different ones? A pid is valid on one host only."""
+    """Do `o` and the subject name different hosts? A pid is valid on one host only."""
     named = normalise_host(str(o.fields.get("host", "")))
     return bool(named) and bool(subject.hosts) and not any(same_host(named, h) for h in subject.hosts)
 
 
 def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Owner, str]:
-    tolerance_s = STAMP_SLACK_S + (o.uncertainty_s or 0.0)
+    tolerance_s = MAX_STAMP_DELAY_S + (o.uncertainty_s or 0.0)
     start = subject.start()
     if before is not None and before < -tolerance_s:
         return "others", f"{-before:.1f} s after the job had ended"
@@ -132,30 +134,33 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
 
 
 def _seconds_before(o: Observation, subject: Subject) -> float | None:
-    """Seconds from `o` to the end of the subject's logs; None where a time is unknown."""
+    """Seconds from `o` to the end of the subject's logs; None if a time is unknown."""
     end = subject.end()
     return (end - o.time).total_seconds() if o.time and end else None
 
 
 def _named_links(links: Iterable[Link], observations: Sequence[Observation], subject: Subject) -> dict[Place, str]:
-    """Each place in a host's log that a number or a name links to a line of the subject's own, with that link."""
-    above: dict[Place, Place] = {}
+    """Each place in a host's log that a number or a name links to a line of the subject's own, with that link.
 
-    def top(place: Place) -> Place:
-        while above.setdefault(place, place) != place:
-            above[place] = place = above[above[place]]
+    Links are followed from place to place: a union-find.
+    """
+    parent: dict[Place, Place] = {}
+
+    def root(place: Place) -> Place:
+        while parent.setdefault(place, place) != place:
+            parent[place] = place = parent[parent[place]]
         return place
 
     named = [k for k in links if k.kind in NAMED_LINKS]
     for link in named:
-        above[top(link.second)] = top(link.first)
-    own = {top(o.place) for o in observations if o.source in subject.own and o.cause != HEALTHY}
+        parent[root(link.second)] = root(link.first)
+    own = {root(o.place) for o in observations if o.source in subject.own and o.cause != HEALTHY}
     by = {place: link.by for link in named for place in (link.first, link.second)}
-    return {place: by[place] for place in list(above) if place[0] not in subject.own and top(place) in own and place in by}
+    return {place: by[place] for place in list(parent) if place[0] not in subject.own and root(place) in own and place in by}
 
 
 def _excluded_by_pid(o: OwnedObservation, mine: set[int], database: Database) -> OwnedObservation:
-    """A death without a link to the subject is another's where a pid links a different death to the subject."""
+    """A death without a link to the subject is another's if a pid links a different death to the subject."""
     pid = _pid(o.observation)
     if o.owner != "unknown" or not mine or not pid or pid in mine or not database.has_trait(o.observation.cause, "process_death"):
         return o
@@ -177,18 +182,18 @@ def _pid(o: Observation) -> int:
 
 
 def _is_none_of(victim: int, pids: Iterable[int], threads: int) -> bool:
-    """Is `victim` none of `pids` and none of the `threads` numbers above each? Known only where some are of a similar size."""
+    """Is `victim` none of `pids` and none of the `threads` numbers above each? Known only if some pids are of a similar size."""
     near = [p for p in pids if victim / 2 < p < victim * 2]
     return victim >= MIN_COMPARABLE_PID and bool(near) and not any(p <= victim <= p + threads for p in near)
 
 
-def _facts(o: Observation, whose: Owner, after: Aftermath, before: float | None) -> tuple[Fact, ...]:
-    mine = {"mine": True, "others": False, "unknown": None}[whose]
+def _facts(o: Observation, owner: Owner, after: Aftermath, before: float | None) -> tuple[Fact, ...]:
+    mine = {"mine": True, "others": False, "unknown": None}[owner]
     found = [Fact("mine", mine, o.source, o.line)]
-    if after.again or after.progress:
-        found.append(Fact("continued", True, o.source, after.again_line))
+    if after.repeated or after.progress:
+        found.append(Fact("continued", True, o.source, after.repeated_line))
     if after.handled:
         found.append(Fact("handled", True, o.source, after.handled_line))
-    if before is not None and before < -STAMP_SLACK_S:
+    if before is not None and before < -MAX_STAMP_DELAY_S:
         found.append(Fact("after_end", True, o.source, o.line))
     return tuple(found)

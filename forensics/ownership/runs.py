@@ -1,9 +1,9 @@
-"""The runs of one program that wrote logs of their own, one after the other.
+"""Separate the runs of one program that wrote logs of their own, one after the other.
 
 train_23448290.out, train_23451530.out                                            -> a run each, by the numbers of their jobs
 run1.log 10:00 to 10:20, run2.log 11:00 to 11:30, both begin "starting train.py"  -> {run1.log}, {run2.log}
 rank0.log, rank1.log, both 10:00 to 10:20                                         -> one run: at the same time
-train.log.1 "starting train.py", train.log "step 700 loss 0.3"                    -> one run, whose log was cut in two
+train.log.1 "starting train.py", train.log "step 700 loss 0.3"                    -> one run, whose log was rotated
 """
 
 import re
@@ -16,48 +16,50 @@ from forensics.correlation.file_names import ids_of_file_name
 from forensics.model import SourceSummary
 
 DIGITS = re.compile(r"\d+")
-OLDER = re.compile(r"[.](?:\d{1,3}|old|prev|bak)$")  # a log of an earlier run, or an earlier piece of this run's
-OF_A_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-?[01]\d-?[0-3]\d(?![\d_T]|-\d)")  # a piece of a log that a date and no time names
+ROTATED_SUFFIX = re.compile(r"[.](?:\d{1,3}|old|prev|bak)$")  # the log of an earlier run, or an earlier part of this run's log
+DAY_IN_NAME = re.compile(
+    r"(?<!\d)(?:19|20)\d\d-?[01]\d-?[0-3]\d(?![\d_T]|-\d)"
+)  # a date without a time names one part of a longer log
 MAX_PID = 1 << 22  # of Linux; a greater number in a name is a job's, or the second or minute of its start
-HEAD_ROWS = 3  # what a program prints first, it prints again when it is started again
+HEAD_ROWS = 3  # a program prints its first lines again when it is started again
 MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
 WORD = re.compile(r"[^\W\d]{2,}")
 
 
 def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str]]) -> list[frozenset[str]]:
-    """The names of the sources `own`, by run, in order; what belongs to no known run is the last one's.
+    """The names of the sources `own`, by run, in order; a source of no known run counts to the last run.
 
-    Runs are told apart where names differ in numbers only, and those numbers are jobs', or every time is known, no run begins
-    before the one ahead of it has ended, and all begin with the same row, which does not come again. `heads`: the first lines
-    of each source.
+    Runs are separated if their names differ in numbers only, and either these are the numbers of jobs, or all times are known, no
+    run begins before the one before it has ended, and all begin with the same row, which occurs only once in each. `heads`: the
+    first lines of each source.
     """
     if len(by_job := _by_job(own)) > 1:
         return by_job
     families: dict[str, list[SourceSummary]] = defaultdict(list)
     for source in own:
-        if not OF_A_DAY.search(source.name):
-            families[DIGITS.sub("#", OLDER.sub("", source.name))].append(source)
+        if not DAY_IN_NAME.search(source.name):
+            families[DIGITS.sub("#", ROTATED_SUFFIX.sub("", source.name))].append(source)
     for family in sorted(families.values(), key=len, reverse=True):
-        runs = _in_turn(family) if len(family) > 1 else []
+        runs = _one_after_the_other(family) if len(family) > 1 else []
         if len(runs) > 1 and _begin_alike(runs, heads):
             return _with_others(runs, own)
     return [frozenset(source.name for source in own)]
 
 
 def _job(name: str) -> str:
-    """The number of the job, or of the second of its start, in the name of its log; empty where there is none."""
+    """The number of the job, or the second of its start, in the name of its log; empty if there is none."""
     job = ids_of_file_name(name).job
     return job or max((n for n in DIGITS.findall(PurePath(name).name) if int(n) > MAX_PID), key=int, default="")
 
 
 def _by_job(own: Sequence[SourceSummary]) -> list[frozenset[str]]:
-    """Of names that differ in the number of a job only, those of all jobs but the last are earlier runs, in order.
+    """The names by run, if they differ in the number of a job only: those of all jobs but the last are earlier runs, in order.
 
     `rank0_1755831600.log` and `rank1_1755831602.log` differ in more: they are of one run, whose ranks started seconds apart.
     """
     families: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for source in own:
-        if not OF_A_DAY.search(source.name) and (job := _job(source.name)):
+        if not DAY_IN_NAME.search(source.name) and (job := _job(source.name)):
             families[source.name.replace(job, "#")][int(job)].append(source.name)
     earlier: dict[int, set[str]] = defaultdict(set)
     for family in families.values():
@@ -67,8 +69,8 @@ def _by_job(own: Sequence[SourceSummary]) -> list[frozenset[str]]:
     return [*(frozenset(earlier[number]) for number in sorted(earlier)), rest]
 
 
-def _in_turn(family: Sequence[SourceSummary]) -> list[list[str]]:
-    """Names of sources whose times overlap are together; empty where a time is unknown."""
+def _one_after_the_other(family: Sequence[SourceSummary]) -> list[list[str]]:
+    """The names of the sources in order of time, those with overlapping times together; empty if a time is unknown."""
     known = [(s.first_time, s.last_time, s.name) for s in family if s.first_time and s.last_time]
     if len(known) < len(family):
         return []
@@ -89,13 +91,13 @@ def _begin_alike(runs: Sequence[Sequence[str]], heads: Mapping[str, Sequence[str
 
 
 def _head_forms(lines: Sequence[str]) -> set[str]:
-    """The first rows without their numbers; not those that are repeated, as the steps of a run are."""
+    """The first rows without their numbers; without rows that are repeated, as the steps of a run are."""
     rows = [DIGITS.sub("#", line) for line in lines if line.strip()]
     return {row for row in rows[:HEAD_ROWS] if rows.count(row) == 1 and len(WORD.findall(row)) >= MIN_HEAD_WORDS}
 
 
 def _with_others(runs: Sequence[Sequence[str]], own: Sequence[SourceSummary]) -> list[frozenset[str]]:
-    """`runs`, each with the sources of other families that have the numbers of one of its names; the rest with the last one."""
+    """`runs`, each with the sources of other families that have the same numbers in their names; all others in the last run."""
     by_name = {name: i for i, run in enumerate(runs) for name in run}
     by_numbers = {tuple(DIGITS.findall(name)): i for name, i in by_name.items()}
     of_run: list[set[str]] = [set() for _ in runs]

@@ -1,4 +1,4 @@
-"""The subject, which is what the user asks about: the job, the notebook, or the machine where only logs of hosts were given.
+"""The subject is what the user asks about: the job, the notebook, or the machine if only logs of hosts were given.
 
 train.log, dmesg.txt    -> the job that wrote train.log; dmesg.txt is the log of its host
 run1.log, run2.log      -> the run that wrote run2.log; the earlier run is an attempt before it
@@ -25,10 +25,10 @@ OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
 class Subject(Struct, frozen=True):
     """The job, notebook or machine that the verdict is about.
 
-    `own`: names of the sources that it wrote; all sources where they are all of one kind. `starts`, `ends`: first and last known
-    time of each of these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given.
-    `lanes`: of all sources, by name. `hosts`: those that its own lines name. `earlier`: the runs before it of the same program,
-    in order. `other_runs`: names of the sources that other runs wrote.
+    `own`: names of the sources that it wrote; for a machine all sources. `starts`, `ends`: first and last known time of each of
+    these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given. `lanes`: of all sources,
+    by name. `hosts`: those that its own lines name. `earlier`: the runs of the same program before it, in order. `other_runs`:
+    names of the sources that other runs wrote.
     """
 
     own: frozenset[str]
@@ -52,7 +52,8 @@ class Subject(Struct, frozen=True):
         return len(self.lanes) > len(self.own) + len(self.other_runs)
 
     def own_lanes(self) -> list[Lane]:
-        """The lanes that the subject wrote: those of programs in its own sources. For a machine its kernel's, else the largest.
+        """The lanes that the subject wrote: those of jobs and notebooks in its own sources. For a machine the kernel's lanes, or
+        the largest lane.
 
         A host has a hundred services, and one of them always ends with an error.
         """
@@ -64,7 +65,7 @@ class Subject(Struct, frozen=True):
         return jobs or found
 
     def last_attempt_lines(self) -> dict[str, int]:
-        """Of each of its own sources, the first line of the last attempt; of several programs in it, of the earliest such."""
+        """Of each of its own sources, the first line of the last attempt; if several programs write it, the smallest one."""
         starts: dict[str, int] = dict.fromkeys(self.own, 1)
         of_source: dict[str, list[int]] = defaultdict(list)
         for lane in self.own_lanes():
@@ -81,11 +82,11 @@ class Subject(Struct, frozen=True):
         return max((t for t in self.ends.values() if t), default=None)
 
     def start(self) -> datetime | None:
-        """The earliest known time of its own logs; None where one of them has none."""
+        """The earliest known time of its own logs; None if one of them has no time."""
         return None if not self.starts or None in self.starts.values() else min(t for t in self.starts.values() if t)
 
     def entity(self) -> Entity:
-        """Its name for people."""
+        """Its kind and its name for the reader."""
         if self.machine:
             return Entity("machine", "")
         lane = self.main_lane()
@@ -103,7 +104,7 @@ def find_subject(
     pids: Mapping[str, frozenset[int]],
     heads: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Subject:
-    """The subject of these sources. `lanes`, `pids`, `heads`: by source; `heads`: its first lines."""
+    """The subject of these sources. `lanes`, `pids`, `heads` (the first lines): by source."""
     every = list(summaries)
     own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not SLURM_DAEMON_LOG.search(s.name)]
     if not own:
@@ -120,7 +121,7 @@ def _subject(
     pids: Mapping[str, frozenset[int]],
     machine: bool,
 ) -> Subject:
-    """The subject that wrote the sources `names`; those of `summaries` besides are other runs'."""
+    """The subject that wrote the sources `names`; other runs wrote the others of `summaries`."""
     own = [s for s in summaries if s.name in names]
     return Subject(
         own=names,
@@ -134,6 +135,6 @@ def _subject(
 
 
 def subject_of(incident: Incident, asked: Subject) -> Subject:
-    """`asked`, or the run before it whose own logs alone tell of `incident`."""
+    """`asked`, or, if none of its own logs has a line of `incident`, the latest earlier run that has one."""
     sources = {o.source for o in incident.events}
     return next((run for run in (asked, *reversed(asked.earlier)) if run.own & sources), asked)

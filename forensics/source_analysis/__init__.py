@@ -106,7 +106,7 @@ def analyze_source(
     count = line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
     unsplit: tuple[Lane, ...] = ()
     classes = outcome.line_classes(knowledge)
-    lanes = call_or_warn(lambda: outcome.survey_lanes(scanned, line_format, events, classes), unsplit, "how it ended", name, warn)
+    lanes = call_or_warn(lambda: outcome.split_lanes(scanned, line_format, events, classes), unsplit, "how it ended", name, warn)
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
     alone: tuple[context.AttemptFacts, ...] = ()
     said = call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", name, warn)

@@ -16,13 +16,13 @@ def renumbered_lane(lane: Lane, source: Source) -> Lane:
         return lane
 
     def place(given: Aftermath) -> Aftermath:
-        again, good, handled = (origin(x) if x else 0 for x in (given.again_line, given.good_line, given.handled_line))
-        return replace(given, again_line=again, good_line=good, handled_line=handled)
+        repeated, good, handled = (origin(x) if x else 0 for x in (given.repeated_line, given.good_line, given.handled_line))
+        return replace(given, repeated_line=repeated, good_line=good, handled_line=handled)
 
     kept: dict[tuple[int, str], Aftermath] = {}
     for (line, kind), after in lane.aftermath.items():
         known = kept.get((origin(line), kind))
-        if known is None or after.behind < known.behind:
+        if known is None or after.lines_after < known.lines_after:
             kept[origin(line), kind] = place(after)
     return replace(
         lane,

@@ -61,7 +61,7 @@ def train(
     ranked = ranking_examples(named, fold_models, own_rates, shares, knowledge)
     ranked += [RankingExample(candidate_features(c, made, r, knowledge), c.right, w) for c, r, w in by_lines]
     values = weights.fit_ranker(ranked)
-    return replace(made, values=values, outcome=outcome, ending=ending, lines=fit_lines(cases))
+    return replace(made, feature_weights=values, outcome=outcome, ending=ending, lines=fit_lines(cases))
 
 
 def rates_without(cases: Sequence[Case]) -> list[Rates]:

@@ -1,6 +1,6 @@
 """Train the text model, the first half of the classifier: which cause the words of a case indicate.
 
-    {"mat", "shapes", "shapes cannot"} labelled code.shape, ... -> vocabulary, rareness, intercepts, coefficients
+    {"mat", "shapes", "shapes cannot"} labelled code.shape, ... -> vocabulary, idf, intercepts, coefficients
 
 The vocabulary has the words that occur in MIN_WORD_LOGS documents of two or more sources, and in the signatures' examples or in
 MIN_PRIVATE_CASES cases. That excludes names of hosts and people.
@@ -74,23 +74,23 @@ def fit_text_model(documents: Sequence[Document]) -> Model:
     from sklearn.linear_model import LogisticRegression
 
     kept = kept_words(documents)
-    vectors, rareness = vectorised([d.words for d in documents], kept)
+    vectors, idf = vectorised([d.words for d in documents], kept)
     learner = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=500)
     learner.fit(vectors, [d.cause for d in documents])
     rows, intercepts = both_sides(learner.coef_, learner.intercept_)
     return Model(
         causes=tuple(map(str, learner.classes_)),
         vocabulary={w: i for i, w in enumerate(kept)},
-        rareness=_single(rareness),
+        idf=_single(idf),
         intercepts=_single(intercepts),
         coefficients=_single(np.ascontiguousarray(rows.T).ravel()),
-        values=(0.0,) * len(FEATURE_NAMES),
+        feature_weights=(0.0,) * len(FEATURE_NAMES),
         outcome=Trees((), 0.0),
     )
 
 
 def vectorised(texts: Sequence[Collection[str]], kept: Sequence[str]) -> tuple[Any, Any]:
-    """The binary TF-IDF matrix [texts, words] of scikit-learn, and the rareness (inverse document frequency) of each word."""
+    """The binary TF-IDF matrix [texts, words] of scikit-learn, and the inverse document frequency of each word."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     maker = TfidfVectorizer(analyzer=sorted, vocabulary=list(kept), binary=True)

@@ -30,7 +30,7 @@ def seen(
     text = f"what line {line} says of {cause.rpartition('.')[2]}"
     proof = Proof(source, line, text, f"{cause}/made{line}", weight)
     o = Observation(f"{cause}/made{line}", cause, weight, source, line, line, (proof,), ends=ends, scope=("any",))
-    return OwnedObservation(o, owner, "made", None, Aftermath(**{"behind": 100 - line, **after}), before)
+    return OwnedObservation(o, owner, "made", None, Aftermath(**{"lines_after": 100 - line, **after}), before)
 
 
 def lane(kind: LaneKind = "job", trouble: tuple[str, ...] = (), last: str = "the last line", good: int = -1) -> Lane:
@@ -59,10 +59,10 @@ def model(bad: float = 6.0, words: Any = None, **values: float) -> Model:
     return Model(
         causes=causes,
         vocabulary=vocabulary,
-        rareness=(1.0,) * len(vocabulary),
+        idf=(1.0,) * len(vocabulary),
         intercepts=(0.0,) * len(causes),
         coefficients=tuple(by.get(c, 0.0) for by in told.values() for c in causes),
-        values=tuple(values.get(n.replace(" ", "_"), 0.0) for n in FEATURE_NAMES),
+        feature_weights=tuple(values.get(n.replace(" ", "_"), 0.0) for n in FEATURE_NAMES),
         outcome=Trees(outcome_features.OUTCOME_FEATURES, bad),
     )
 

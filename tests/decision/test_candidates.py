@@ -89,7 +89,7 @@ def test_a_hint_explains_as_a_hint(knowledge: Database) -> None:
 
 
 def test_an_aftermath_counts_by_what_was_survived_least(knowledge: Database) -> None:
-    both = [seen("code.shape", 10, again=40, progress=2), seen("code.shape", 90, again=3)]
+    both = [seen("code.shape", 10, repeated=40, progress=2), seen("code.shape", 90, repeated=3)]
     found = features_of(candidates(both, {}, knowledge, {}), "code.shape")
     assert found["again"] == pytest.approx(log1p(3))
     assert found["behind"] == pytest.approx(log1p(10))
@@ -98,7 +98,7 @@ def test_an_aftermath_counts_by_what_was_survived_least(knowledge: Database) -> 
 
 @pytest.mark.parametrize(("owner", "longer"), [("mine", log1p(38)), ("unknown", 0.0)])
 def test_a_cause_was_survived_longer_only_than_what_is_surely_the_jobs(knowledge: Database, owner: Owner, longer: float) -> None:
-    both = [seen("code.shape", 10, again=40), seen("storage.full", 90, owner=owner, again=2)]
+    both = [seen("code.shape", 10, repeated=40), seen("storage.full", 90, owner=owner, repeated=2)]
     assert features_of(candidates(both, {}, knowledge, {}), "code.shape")["outlived"] == pytest.approx(longer)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.decide import MAX_CAUSES, UNKNOWN_OWNER_MAX, DecisionInput, decide
+from forensics.decision.decide import MAX_CAUSES, UNKNOWN_OWNER_MAX_PROBABILITY, DecisionInput, decide
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.model import Line
@@ -102,8 +102,8 @@ def test_two_that_are_as_likely_are_undetermined(knowledge: Database) -> None:
 @pytest.mark.parametrize(
     ("after", "why"),
     [
-        ({"again": 3, "progress": 7}, "the program went on: 7 lines as before behind it"),
-        ({"again": 9}, "the program went on: 9 lines as before behind it"),
+        ({"repeated": 3, "progress": 7}, "the program went on: 7 lines as before behind it"),
+        ({"repeated": 9}, "the program went on: 9 lines as before behind it"),
         ({"handled": True}, "the program says that it goes on"),
         ({}, "nothing shows that it ended anything"),
     ],
@@ -123,8 +123,8 @@ def test_somebody_elses_death_is_a_notice_and_never_a_cause(knowledge: Database)
 
 def test_what_only_time_ties_never_reaches_confidence(knowledge: Database) -> None:
     found = decided(knowledge, question(seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0)))
-    assert (found.candidates[0].cause, found.candidates[0].probability) == (KILL, UNKNOWN_OWNER_MAX)
-    assert UNKNOWN_OWNER_MAX < 0.9
+    assert (found.candidates[0].cause, found.candidates[0].probability) == (KILL, UNKNOWN_OWNER_MAX_PROBABILITY)
+    assert UNKNOWN_OWNER_MAX_PROBABILITY < 0.9
 
 
 def test_what_only_time_ties_never_outranks_the_subjects_own_exception(knowledge: Database) -> None:

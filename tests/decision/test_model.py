@@ -61,7 +61,7 @@ def tiny() -> Model:
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(model_to_bytes(tiny()))
     found = read_model(tmp_path / "m")
-    assert (found.causes, found.vocabulary, found.values) == (("a", "b"), {"x": 0, "y": 1}, tiny().values)
+    assert (found.causes, found.vocabulary, found.feature_weights) == (("a", "b"), {"x": 0, "y": 1}, tiny().feature_weights)
     assert found.text({"x", "y"}) == tiny().text({"x", "y"})
     assert (found.outcome.base, list(found.outcome.boosted.roots)) == (tiny().outcome.base, [])
     assert len(found.hash) == 64
@@ -95,7 +95,7 @@ def test_anything_else_is_told_to_be_no_model(data: bytes) -> None:
 
 def test_a_model_of_other_features_or_shape_is_foreign() -> None:
     good = model_to_bytes(tiny())
-    form = models.FORM.encode()
+    form = models.MODEL_FORMAT.encode()
     changes = ((b'"proof"', b'"prooof"'), (form, form + b"9"), (b'["a", "b"]', b'["a"]'), (b'"strong.count"', b'"strong.cont"'))
     for old, new in changes:
         assert old in good
@@ -112,7 +112,7 @@ def test_shares_are_a_distribution_in_the_order_of_the_utilities(utilities: list
 
 def test_candidates_are_weighed_by_the_same_weights() -> None:
     rows = {"a": [float(n == "proof") for n in FEATURE_NAMES], "b": [float(n == "hint") for n in FEATURE_NAMES]}
-    found = tiny().weigh(rows)
+    found = tiny().rank(rows)
     assert found["a"] / found["b"] == pytest.approx(2.718281828**2.5)
 
 

@@ -13,10 +13,10 @@ from forensics.database import Database
 from forensics.model import MessageGroup, Report, Scan, Source
 from forensics.outcome import line_classes, lines_to_read, rank_lines, reason_lines
 from forensics.outcome.deciding_lines import (
-    MAX_BEHIND_BEST,
-    MAX_DECIDING_FORMS,
+    MAX_DECIDING_TEMPLATES,
+    MAX_GAP_TO_BEST,
     MAX_SHOWN_LINES,
-    MIN_FORMS,
+    MIN_TEMPLATES_PER_SOURCE,
     STRUCTURE,
     UNTRAINED_LINE_WEIGHTS,
     WORD_ROWS,
@@ -146,7 +146,7 @@ def test_one_line_of_a_crowd_is_shown_and_none_that_is_much_less_likely(knowledg
     assert len(found) <= MAX_SHOWN_LINES
     scans = scanned(knowledge, text_source("a.log", steps(500) + crowd))
     scores = [WEIGHTS.score(c) for c in candidate_lines(scans, line_classes(knowledge)) if "open" in c.text]
-    assert max(scores) - min(scores) < MAX_BEHIND_BEST  # so the others are left out for standing together alone
+    assert max(scores) - min(scores) < MAX_GAP_TO_BEST  # so the others are left out for standing together alone
 
 
 @pytest.mark.parametrize(("between", "shown"), [(2, 1), (3, 2)])
@@ -170,13 +170,13 @@ def test_a_line_is_described_by_its_words_and_its_place(knowledge: Database) -> 
 
 @pytest.mark.seconds
 def test_of_many_sources_only_the_last_forms_of_each_are_looked_at(knowledge: Database) -> None:
-    word = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(MAX_DECIDING_FORMS + 500)]
+    word = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(MAX_DECIDING_TEMPLATES + 500)]
     many = "".join(f"{w} happened\n" for w in word)
     one: list[CandidateLine] = candidate_lines(scanned(knowledge, text_source("a", many)), line_classes(knowledge))
-    assert (len(one), one[-1].text) == (MAX_DECIDING_FORMS, f"{word[-1]} happened")
+    assert (len(one), one[-1].text) == (MAX_DECIDING_TEMPLATES, f"{word[-1]} happened")
     short = "".join(f"{w} happened\n" for w in word[:100])
     given = [text_source(f"r{i}", short.replace("happened", f"came{chr(97 + i // 26)}{chr(97 + i % 26)}")) for i in range(200)]
-    assert len(candidate_lines(scanned(knowledge, *given), line_classes(knowledge))) == 200 * MIN_FORMS
+    assert len(candidate_lines(scanned(knowledge, *given), line_classes(knowledge))) == 200 * MIN_TEMPLATES_PER_SOURCE
 
 
 IGNORED = """Exception ignored in: <function Flurb.__del__ at 0x7f2a11223344>

@@ -91,7 +91,7 @@ def test_a_kill_for_memory_by_the_kernel_is_an_end(
     knowledge: Database, cause: str, kind: LaneKind, good: int, machine: bool, terminal: bool
 ) -> None:
     o = replace(seen(cause, 9, "proof", source="dmesg.txt"), lane=lane(kind))
-    o = replace(o, observation=replace(o.observation, scope=("any",)), aftermath=Aftermath(behind=0, good=int(good >= 0)))
+    o = replace(o, observation=replace(o.observation, scope=("any",)), aftermath=Aftermath(lines_after=0, good=int(good >= 0)))
     assert is_terminal_by_nature([o], [lane(good=good)], machine, knowledge) is terminal
 
 

@@ -42,7 +42,7 @@ def test_what_stands_in_front_of_a_line_names_its_writer(line: str, key: tuple[s
 def test_a_redrawn_progress_bar_has_one_form_whatever_its_numbers() -> None:
     """By its form a line is known to repeat, so that a program is known to work on."""
     bars = "Epoch one  3%\rEpoch one 40% 3/9 done\nEpoch one  4%\rEpoch one 71% 7/9 done\n"
-    assert [row.form for _, row in lane_rows(scan_of(bars), "")] == [b"Epoch one done"] * 2
+    assert [row.template for _, row in lane_rows(scan_of(bars), "")] == [b"Epoch one done"] * 2
 
 
 def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:
@@ -118,6 +118,6 @@ def test_a_line_without_a_head_goes_on_with_the_one_before_it(knowledge: Databas
 def test_a_notebook_and_a_schedulers_daemon_are_what_they_are(knowledge: Database) -> None:
     assert lanes_of("In [1]:\nfit()\n", knowledge, source_format="notebook")["job train.log"].kind == "notebook"
     scan = scan_of("error: cannot reach the controller\n", name="var/log/slurm/slurmd.log")
-    from forensics.outcome import line_classes, survey_lanes
+    from forensics.outcome import line_classes, split_lanes
 
-    assert survey_lanes(scan, "", (), line_classes(knowledge))[0].kind == "scheduler"
+    assert split_lanes(scan, "", (), line_classes(knowledge))[0].kind == "scheduler"

@@ -10,11 +10,11 @@ from forensics.outcome.line_classes import (
     FRAME,
     GOES_ON,
     GOOD,
+    NOT_AN_END,
     PROGRESS,
     SERVICE,
     SHUT_DOWN,
     START,
-    TAKES_BACK,
     TRACEBACK,
     TROUBLE,
 )
@@ -76,7 +76,7 @@ def test_a_heading_a_figure_or_a_count_of_none_is_no_trouble(knowledge: Database
 )
 def test_what_only_looks_like_one_is_trouble(knowledge: Database, text: str) -> None:
     assert trouble_test(knowledge)(text)
-    assert not line_classes(knowledge).classify(text) & TAKES_BACK
+    assert not line_classes(knowledge).classify(text) & NOT_AN_END
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_only_looks_like_one_is_trouble(knowledge: Database, text: str) -> 
 )
 def test_what_services_and_routine_lines_fail_at_is_taken_back(knowledge: Database, line: str) -> None:
     found = line_classes(knowledge).classify(line)
-    assert not found & TROUBLE or found & TAKES_BACK
+    assert not found & TROUBLE or found & NOT_AN_END
 
 
 @given(st.text(max_size=400))

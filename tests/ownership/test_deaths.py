@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.decision.decide import UNKNOWN_OWNER_MAX
+from forensics.decision.decide import UNKNOWN_OWNER_MAX_PROBABILITY
 from forensics.model import Report
 
 HEAD = "[Fri Aug 22 {time} 2025] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"
@@ -44,7 +44,7 @@ def told(report: Report) -> float:
 def test_a_log_of_another_day_leaves_a_death_first_and_unsure(analyze: Callable[..., Report]) -> None:
     report = analyze(dmesg_txt=killed("03:40:03"), train_log=steps(0, 59).replace("2025-08-22", "2025-07-03"))
     assert report.causes[0].id == "host_memory.oom_cgroup"
-    assert told(report) <= UNKNOWN_OWNER_MAX
+    assert told(report) <= UNKNOWN_OWNER_MAX_PROBABILITY
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_log_of_another_day_leaves_a_death_first_and_unsure(analyze: Callable[
     ],
 )
 def test_a_death_that_nothing_shows_to_be_the_jobs_is_not_told_with_confidence(analyze: Callable[..., Report], log: str) -> None:
-    assert told(analyze(dmesg_txt=killed("03:40:03"), train_log=log)) <= UNKNOWN_OWNER_MAX
+    assert told(analyze(dmesg_txt=killed("03:40:03"), train_log=log)) <= UNKNOWN_OWNER_MAX_PROBABILITY
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_death_that_nothing_shows_to_be_the_jobs_is_not_told_with_confidence(a
 def test_a_death_that_only_time_ties_to_the_job_is_named_and_not_sure(analyze: Callable[..., Report], log: str) -> None:
     report = analyze(dmesg_txt=killed("03:40:41"), train_log=log)
     assert report.causes[0].id == "host_memory.oom_cgroup"
-    assert 0.5 < told(report) <= UNKNOWN_OWNER_MAX
+    assert 0.5 < told(report) <= UNKNOWN_OWNER_MAX_PROBABILITY
 
 
 def test_a_death_whose_pid_the_job_tells_is_the_jobs(analyze: Callable[..., Report]) -> None:
@@ -97,7 +97,7 @@ def test_a_hosts_log_alone_needs_no_job(analyze: Callable[..., Report]) -> None:
 def test_of_two_deaths_the_one_at_the_moment_is_the_jobs(analyze: Callable[..., Report]) -> None:
     server = SAVING.format(time="03:39:00") + RESTARTED.format(time="03:40:30")
     both = killed("03:40:06") + SEGFAULT.format(time="03:40:30")
-    assert told(analyze(dmesg_txt=both, jupyter_log=server)) <= UNKNOWN_OWNER_MAX
+    assert told(analyze(dmesg_txt=both, jupyter_log=server)) <= UNKNOWN_OWNER_MAX_PROBABILITY
     assert told(analyze(dmesg_txt=killed("03:40:29"), jupyter_log=server)) > 0.5
 
 
@@ -107,7 +107,7 @@ def test_the_pieces_of_a_report_are_one(analyze: Callable[..., Report]) -> None:
     assert told(analyze(dmesg_txt=killed("03:40:41", "/slurm/uid_1/job_1"), slurm_2_out=log)) > 0.5  # not called slurm-2.out
     pieces = HEAD + USAGE + KILL.format(time="{time}", group="/slurm/uid_1/job_1", pid=7).splitlines(keepends=True)[0]
     given = {"dmesg.txt": pieces.format(time="03:40:41"), "slurm-2.out": log}
-    assert told(analyze(**given)) <= UNKNOWN_OWNER_MAX
+    assert told(analyze(**given)) <= UNKNOWN_OWNER_MAX_PROBABILITY
     assert told(analyze(**{"dmesg.txt": given["dmesg.txt"], "slurm-1.out": log})) > 0.9
 
 
@@ -167,12 +167,12 @@ def test_where_a_log_breaks_off_its_own_pid_tells_whether_the_killed_process_was
 
     named, kernel = "2025-08-22 03:40:00,000 INFO train: pid {pid} trains\n" + steps(1, 20), killed("03:40:21", pid=10598)
     assert probability(named.format(pid=10598), kernel) > 0.8
-    assert probability(named.format(pid=10578), kernel) <= UNKNOWN_OWNER_MAX
+    assert probability(named.format(pid=10578), kernel) <= UNKNOWN_OWNER_MAX_PROBABILITY
     assert probability(named.format(pid=23), kernel) > 0.8  # in a container
     cut = (
         kernel[: kernel.index("oom-kill:")] + HEAD.split("python")[0].format(time="03:40:21") + "CPU: 1 PID: 10598 Comm: python\n"
     )
-    assert probability(named.format(pid=10578), cut) <= UNKNOWN_OWNER_MAX
+    assert probability(named.format(pid=10578), cut) <= UNKNOWN_OWNER_MAX_PROBABILITY
 
 
 FULL = (
@@ -215,7 +215,7 @@ def test_a_crash_beside_ranks_that_tell_of_peers_is_never_told_with_confidence(
     log = steps(0, 40) + "".join(f"[rank0]: {line}\n" for line in raised.splitlines()) + lost
     report = analyze(dmesg_txt=SEGFAULT.format(time="03:40:40"), train_log=log)
     crash = next((c for c in report.causes if c.id == "process.segfault"), None)
-    assert crash is None or crash.probability <= UNKNOWN_OWNER_MAX
+    assert crash is None or crash.probability <= UNKNOWN_OWNER_MAX_PROBABILITY
 
 
 def test_a_worker_that_its_supervisor_names_is_not_another_that_was_killed(analyze: Callable[..., Report]) -> None:

@@ -274,16 +274,16 @@ def test_what_a_host_did_to_the_job_was_survived_as_the_jobs_log_tells(
     knowledge: Database, effects: list[tuple[str, int]], behind: int
 ) -> None:
     felt = [observed(cause, "train.log", line) for line, (cause, _) in enumerate(effects, 1)]
-    own = replace(lane(), aftermath={(line, "made"): Aftermath(behind=n) for line, (_, n) in enumerate(effects, 1)})
+    own = replace(lane(), aftermath={(line, "made"): Aftermath(lines_after=n) for line, (_, n) in enumerate(effects, 1)})
     kill, *_ = owned(knowledge, observed(KILL, "dmesg.txt", 5), *felt, lanes=(own,))
-    assert kill.aftermath.behind == behind
+    assert kill.aftermath.lines_after == behind
 
 
 def test_what_a_host_did_to_somebody_else_was_not_survived_by_the_job(knowledge: Database) -> None:
     felt = observed(DIED, "train.log", 1)
-    own = replace(lane(), aftermath={(1, "made"): Aftermath(behind=7)})
+    own = replace(lane(), aftermath={(1, "made"): Aftermath(lines_after=7)})
     kill, _ = owned(knowledge, observed(KILL, "dmesg.txt", 5, pid=4700), felt, pids=(4711,), lanes=(own,))
-    assert (kill.owner, kill.aftermath.behind) == ("others", 0)
+    assert (kill.owner, kill.aftermath.lines_after) == ("others", 0)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_a_hint_does_not_show_that_the_job_had_ended(knowledge: Database, weight
 
 
 def test_each_fact_names_the_line_that_shows_it(knowledge: Database) -> None:
-    after = Aftermath(behind=9, again=4, again_line=12, handled=True, handled_line=13)
+    after = Aftermath(lines_after=9, repeated=4, repeated_line=12, handled=True, handled_line=13)
     own = replace(lane(), aftermath={(8, "made"): after})
     (found,) = owned(knowledge, observed(DIED, "train.log", 8), lanes=(own,))
     assert found.facts == (
@@ -334,7 +334,7 @@ def test_what_stands_behind_the_end_says_so(knowledge: Database) -> None:
 
 def test_a_file_of_a_service_alone_is_the_jobs_own_log(knowledge: Database) -> None:
     """Only beside lines of a program are those of another one somebody's who is not known."""
-    service, job = (replace(lane(kind), aftermath={(8, "made"): Aftermath(behind=9)}) for kind in ("service", "job"))  # type: ignore[arg-type]
+    service, job = (replace(lane(kind), aftermath={(8, "made"): Aftermath(lines_after=9)}) for kind in ("service", "job"))  # type: ignore[arg-type]
     (found,) = owned(knowledge, observed(DIED, "train.log", 8), lanes=(service,))
     assert (found.owner, found.link, found.lane) == ("mine", "its own log", service)
     (found,) = owned(knowledge, observed(DIED, "train.log", 8), lanes=(service, replace(job, aftermath={})))

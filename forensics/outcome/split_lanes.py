@@ -1,9 +1,9 @@
-"""One source to its lanes: the attempts of each, how it ends, and what follows each observation in it.
+"""Split one source into lanes: for each its attempts, how it ends, and what follows each observation in it.
 
     step 0 loss 0.9 / WARNING shard 7: Connection reset, retrying / step 1 loss 0.8 / step 2 loss 0.7
-    -> one lane, one attempt; behind the observation: 2 lines, both of a form that occurred before it, both progress; handled
+    -> one lane, one attempt; after the observation: 2 lines, both repeat an earlier template, both are progress; handled
 
-The scanner's sample is read: all lines of a short log, an even sample of a long one.
+The input is the scanner's sample: all lines of a short log, an even sample of a long one.
 """
 
 import functools
@@ -18,38 +18,38 @@ from forensics.core import lazy
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
-from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_FORMS, starts_of
-from forensics.outcome.digest import MIN_FORM_CHARS, NOT_WORK_CLASSES, lane_digest
+from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
+from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
 from forensics.outcome.lanes import MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
 from forensics.outcome.line_classes import (
     GOES_ON,
     GOOD,
+    NOT_AN_END,
     PROGRESS,
-    TAKES_BACK,
     TRACEBACK,
     TROUBLE,
     LineClasses,
 )
 
-MAX_LAST_ROWS = 60  # of a lane, each of which is classified; of earlier rows, one of each form is
+MAX_LAST_ROWS = 60  # rows at the end of a lane that are classified one by one; earlier rows are classified once per template
 MAX_LANES_READ_LONG = 8  # as many as a node has ranks; with MAX_LAST_ROWS of each it bounds the time
-MAX_LAST_ROWS_OF_MANY_LANES = 5  # where a source has more lanes: a host has hundreds of services
-NEVER_SEEN = 1 << 62  # no line has such a number
-MAX_TROUBLE_LINES = 20  # chosen by hand: the last ones, of which words and evidence are taken
-MAX_LAST_LINES_SHOWN = 5  # chosen by hand: how a lane ended, at a glance
-NEAR_ROWS = 3  # behind an observation, where a program says that it continues
-IN_FRONT_ROWS = 2  # a program may say that it will continue before it prints what it caught
+MAX_LAST_ROWS_OF_MANY_LANES = 5  # the same where a source has more lanes: a host has hundreds of services
+NEVER_SEEN = 1 << 62  # greater than every line number
+MAX_TROUBLE_LINES = 20  # chosen by hand: the last lines of trouble, from which words and evidence are taken
+MAX_LAST_LINES_SHOWN = 5  # chosen by hand: enough to see how a lane ended
+NEAR_ROWS = 3  # after an observation: in these rows a program says that it continues
+NEAR_ROWS_BEFORE = 2  # a program may say that it will continue before it prints the exception that it caught
 CELL_HEADING = re.compile(
     rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$"
-)  # the heading of a notebook's cell: each is an attempt
+)  # the heading of a notebook's cell; each cell is an attempt
 TRACEBACK_RECORD = "traceback"
-MILD_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
+LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 RECORD_LEVEL = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
-MAX_LEVEL_CHARS = 160  # of a line, in which its level stands; a time, a host and a logger may come before it
+MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
 
 
-def survey_lanes(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
-    """The lanes of one source, the one with most lines first."""
+def split_lanes(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
+    """The lanes of one source, the one with most lines first. `layout`: the name of its line format."""
     of_lane: dict[LaneKey, list[Row]] = defaultdict(list)
     for key, row in lane_rows(scan, layout):
         of_lane[key].append(row)
@@ -74,7 +74,7 @@ def survey_lanes(scan: Scan, layout: str, observations: Sequence[Observation], c
                 kind=lane_kind(key, scan, layout),
                 entity=entity_of(key, scan.source.name),
                 attempts=own.attempts(),
-                digest=lane_digest(own.forms, own.bits, total, own.start_rows(), own.is_record),
+                digest=lane_digest(own.templates, own.bits, total, own.start_rows(), own.is_record),
                 trouble_lines=own.trouble_lines(),
                 last_lines=own.last_lines(),
                 good_lines=own.good_lines(),
@@ -97,112 +97,113 @@ def _lane_of(observation: Observation, lanes: Mapping[LaneKey, object]) -> LaneK
 
 
 class _LaneRows:
-    """The rows of one lane with their classes, and the questions to them.
+    """The rows of one lane with their classes, and what can be found out from them.
 
-    `total`: number of lines of the source where it has one lane and only a sample of it is here, else 0. `last`: how many rows
-    at the end are classified each. `cells`: the source is a notebook, whose cells are the attempts.
+    `bits_by_template`: the classes of templates that other lanes of the source have. `total`: the number of lines of the source
+    if it has one lane and `rows` are only a sample of it, else 0. `last`: how many rows at the end are classified one by one.
+    `cells`: the source is a notebook, whose cells are the attempts.
     """
 
     def __init__(
-        self, rows: list[Row], classes: LineClasses, bits_by_form: dict[bytes, int], total: int, last: int, cells: bool
+        self, rows: list[Row], classes: LineClasses, bits_by_template: dict[bytes, int], total: int, last: int, cells: bool
     ) -> None:
         self.rows, self.total = rows, total
         self.numbers = [r.number for r in rows]
         self.bits: list[int] = []
         alone = len(rows) - last
         for i, row in enumerate(rows):
-            bits = bits_by_form.get(row.form) if i < alone else None
+            bits = bits_by_template.get(row.template) if i < alone else None
             if bits is None:
-                bits = classes.classify(row.text()) if i >= alone or len(bits_by_form) < MAX_FORMS else 0
-                bits_by_form.setdefault(row.form, bits)
+                bits = classes.classify(row.text()) if i >= alone or len(bits_by_template) < MAX_CLASSIFIED_TEMPLATES else 0
+                bits_by_template.setdefault(row.template, bits)
             self.bits.append(bits)
-        self.classes = functools.reduce(operator.or_, self.bits, 0)  # that occur in it
+        self.classes = functools.reduce(operator.or_, self.bits, 0)  # all classes that occur in it
         self._starts: list[int] | None = None
         self._explicit_starts: list[int] = []
-        self.forms = [r.form for r in rows]
+        self.templates = [r.template for r in rows]
         self.cells = cells
 
     @functools.cached_property
-    def form_since(self) -> list[int]:
-        """For each row the number of the first line of its form; NEVER_SEEN where it says trouble or its form is too short."""
+    def template_since(self) -> list[int]:
+        """For each row the number of the first line of its template; NEVER_SEEN for trouble and for too short templates."""
         first: dict[bytes, int] = {}
-        for form, number in zip(self.forms, self.numbers, strict=True):
-            first.setdefault(form, number)
+        for template, number in zip(self.templates, self.numbers, strict=True):
+            first.setdefault(template, number)
         return [
-            first[form] if not b & NOT_WORK_CLASSES and len(form) > MIN_FORM_CHARS else NEVER_SEEN
-            for form, b in zip(self.forms, self.bits, strict=True)
+            first[template] if not b & NOT_WORK_CLASSES and len(template) > MIN_TEMPLATE_CHARS else NEVER_SEEN
+            for template, b in zip(self.templates, self.bits, strict=True)
         ]
 
     @functools.cached_property
     def progress(self) -> list[int]:
-        """For each row, how many from it on are progress."""
-        return _counts_behind([bool(b & PROGRESS) and not b & TROUBLE for b in self.bits])
+        """For each row, the number of rows of progress from it to the end."""
+        return _counts_from([bool(b & PROGRESS) and not b & TROUBLE for b in self.bits])
 
     @functools.cached_property
     def good(self) -> list[int]:
-        """For each row, how many from it on tell of a good end."""
-        return _counts_behind([bool(b & GOOD) and not b & TROUBLE for b in self.bits])
+        """For each row, the number of rows that report a good end, from it to the end."""
+        return _counts_from([bool(b & GOOD) and not b & TROUBLE for b in self.bits])
 
     @functools.cached_property
     def trouble(self) -> list[int]:
-        """For each row, how many from it on say trouble that nothing takes back."""
-        return _counts_behind([bool(b & TROUBLE) and not b & TAKES_BACK for b in self.bits])
+        """For each row, the number of rows of trouble from it to the end, without those of the classes NOT_AN_END."""
+        return _counts_from([bool(b & TROUBLE) and not b & NOT_AN_END for b in self.bits])
 
     def aftermath(self, observation: Observation) -> Aftermath:
-        """What follows `observation`, and what stands next to it."""
+        """What follows `observation`, and what is next to it."""
         first, last = observation.line, _end_of(observation)
         at = bisect_right(self.numbers, last)
-        behind = len(self.rows) - at
+        rows_after = len(self.rows) - at
         start = bisect_left(self.numbers, first)
-        again = self._again_behind(at, start, first)
+        repeated = self._repeated_after(at, start, first)
         near = [
-            *range(max(0, start - IN_FRONT_ROWS), min(start + NEAR_ROWS, at)),
+            *range(max(0, start - NEAR_ROWS_BEFORE), min(start + NEAR_ROWS, at)),
             *range(max(start, at - NEAR_ROWS), min(at + NEAR_ROWS, len(self.rows))),
         ]
         rows = [self.numbers[i] for i in near if self.bits[i] & GOES_ON]
         return Aftermath(
-            behind=max(behind, self.total - last if self.total else 0),
-            again=again,
+            lines_after=max(rows_after, self.total - last if self.total else 0),
+            repeated=repeated,
             progress=self.progress[at],
             good=self.good[at],
             trouble=self.trouble[at],
-            starts=sum(1 for s in self.starts() if s > last),
+            later_attempts=sum(1 for s in self.starts() if s > last),
             handled=bool(rows),
-            mild=_is_mild(observation),
-            again_line=self._last(lambda i: self.form_since[i] < first, at) if again else 0,
+            low_severity=_is_low_severity(observation),
+            repeated_line=self._last(lambda i: self.template_since[i] < first, at) if repeated else 0,
             good_line=self._last(lambda i: self.good[i] > self.good[i + 1], at) if self.good[at] else 0,
             handled_line=rows[0] if rows else 0,
         )
 
     @functools.cached_property
     def _sorted_since(self) -> list[int]:
-        return sorted(self.form_since)
+        return sorted(self.template_since)
 
     @functools.cached_property
     def _known_before(self) -> list[int]:
-        """For each row, how many before it have a form that is asked for."""
-        return [*accumulate((since != NEVER_SEEN for since in self.form_since), initial=0)]
+        """For each row, the number of rows before it that have a value in `template_since`."""
+        return [*accumulate((since != NEVER_SEEN for since in self.template_since), initial=0)]
 
-    def _again_behind(self, at: int, start: int, before: int) -> int:
-        """How many rows from index `at` on have a form that occurred before line `before`, and no error word.
+    def _repeated_after(self, at: int, start: int, before: int) -> int:
+        """The number of rows from index `at` on whose template occurred before line `before`, and which have no error word.
 
-        `start`: the index of the row of that line; all rows in front of it have such a form, so that only the rows between are
-        looked at: there may be hundreds of observations in thousands of rows.
+        `start`: the index of the row of that line. The templates of all rows before it occurred before it, so only the rows
+        between `start` and `at` are tested: there may be hundreds of observations in thousands of rows.
         """
         every = bisect_left(self._sorted_since, before)
-        return every - self._known_before[start] - sum(map(before.__gt__, self.form_since[start:at]))
+        return every - self._known_before[start] - sum(map(before.__gt__, self.template_since[start:at]))
 
     def _last(self, holds: Callable[[int], bool], at: int) -> int:
         return next((self.numbers[i] for i in range(len(self.rows) - 1, at - 1, -1) if holds(i)), 0)
 
     def started_by(self, launcher: "_LaneRows") -> None:
-        """Take over the starts that `launcher` reports: the launcher restarts a rank, and the rank's own lines do not say so."""
+        """Add the starts that `launcher` reports: the launcher restarts a rank, and the rank's own lines do not say so."""
         starts = launcher.explicit_starts()
         if starts:
             self._starts = sorted({*self.starts(), *(s for s in starts if self.numbers and s > self.numbers[0])})
 
     def explicit_starts(self) -> list[int]:
-        """Those of starts() that a phrase or a step counter back at its beginning shows, without repeated banners."""
+        """Those of starts() that a phrase or a restarted step counter shows, without repeated banners."""
         self.starts()
         return self._explicit_starts
 
@@ -238,11 +239,11 @@ class _LaneRows:
         return tuple(Attempt(i, a, b) for i, (a, b) in enumerate(zip(first, last, strict=True), 1))
 
     def trouble_lines(self) -> tuple[Line, ...]:
-        """The last lines of trouble, without those of the classes TAKES_BACK."""
+        """The last lines of trouble, without those of the classes NOT_AN_END."""
         if not self.classes & TROUBLE:
             return ()
         both = zip(reversed(self.rows), reversed(self.bits), strict=True)
-        found = [Line(r.number, r.text()) for r, b in both if b & TROUBLE and not b & (TAKES_BACK | TRACEBACK)][
+        found = [Line(r.number, r.text()) for r, b in both if b & TROUBLE and not b & (NOT_AN_END | TRACEBACK)][
             :MAX_TROUBLE_LINES
         ]
         return tuple(reversed(found))
@@ -260,27 +261,27 @@ class _LaneRows:
         return tuple(Line(r.number, r.text()) for r in self.rows[-MAX_LAST_LINES_SHOWN:])
 
 
-def _counts_behind(holds: Sequence[bool]) -> list[int]:
-    """For each row, how many are true from it on; 0 behind the last."""
+def _counts_from(holds: Sequence[bool]) -> list[int]:
+    """For each row, how many are true from it on; one more 0 at the end."""
     return [*accumulate(reversed(holds), initial=0)][::-1]
 
 
 def _end_of(observation: Observation) -> int:
-    """The last line of an observation. Of one folded from many places, the last line of the last place.
+    """The last line of an observation; of one that was folded from many places, the last line of the last place.
 
-    Of a single traceback, the line of its exception: the lines behind that may or may not belong to its message.
+    For a single traceback it is the line of its exception: the lines after it may or may not belong to its message.
     """
     if observation.kind == TRACEBACK_RECORD and observation.count == 1 and observation.proofs:
         return max(observation.proofs[0].line, observation.line)
     return max(observation.last_line, observation.line)
 
 
-def _is_mild(observation: Observation) -> bool:
-    """Does the record itself say that it is a warning or less?"""
+def _is_low_severity(observation: Observation) -> bool:
+    """Is the level of the record itself a warning or lower?"""
     for text in _texts(observation.proofs[:1]):
         level = parse_prefix(text).level
         if level:
-            return level.lower() in MILD_LEVELS
+            return level.lower() in LOW_SEVERITY_LEVELS
         if RECORD_LEVEL.search(text[:MAX_LEVEL_CHARS]):
             return True
     return False

@@ -22,7 +22,7 @@ def own(text: str, knowledge: Database) -> Lane:
     return lanes_of(text, knowledge)["job train.log"]
 
 
-def behind(text: str, number: int, knowledge: Database) -> Aftermath:
+def aftermath_of(text: str, number: int, knowledge: Database) -> Aftermath:
     """What stands behind line `number` of `text`."""
     seen = seen_at(text, number)
     return lanes_of(text, knowledge, [seen])["job train.log"].aftermath[number, seen.kind]
@@ -30,15 +30,15 @@ def behind(text: str, number: int, knowledge: Database) -> Aftermath:
 
 def test_a_program_that_works_on_behind_its_trouble_is_seen_to(knowledge: Database) -> None:
     text = log(*STEPS[:20], ERROR, *STEPS[20:])
-    after = behind(text, 21, knowledge)
-    assert (after.behind, after.again, after.progress, after.trouble) == (20, 20, 20, 0)
-    assert after.again_line == 41
+    after = aftermath_of(text, 21, knowledge)
+    assert (after.lines_after, after.repeated, after.progress, after.trouble) == (20, 20, 20, 0)
+    assert after.repeated_line == 41
 
 
 def test_lines_that_were_not_there_before_are_no_going_on(knowledge: Database) -> None:
     text = log(*STEPS, ERROR, "collecting what is left", "the queue holds nothing", "bye to everybody")
-    after = behind(text, 41, knowledge)
-    assert (after.behind, after.again, after.progress) == (3, 0, 0)
+    after = aftermath_of(text, 41, knowledge)
+    assert (after.lines_after, after.repeated, after.progress) == (3, 0, 0)
 
 
 def test_lines_without_words_show_no_program_that_goes_on(knowledge: Database) -> None:
@@ -63,7 +63,7 @@ def test_of_a_long_log_the_lines_between_the_samples_count(knowledge: Database) 
     head, tail = log(*STEPS).encode(), log("step 1000 loss 0.1").encode()
     short = scan_of(log(*STEPS))
     for sample, lines in ((((1, head),), 40), (((1, head), (1000, tail)), 1000)):
-        (found,) = outcome.survey_lanes(replace(short, sample=sample, lines=lines), "", (), outcome.line_classes(knowledge))
+        (found,) = outcome.split_lanes(replace(short, sample=sample, lines=lines), "", (), outcome.line_classes(knowledge))
         assert found.digest.lines == lines
 
 
@@ -71,8 +71,8 @@ def test_another_programs_lines_are_not_behind_it(knowledge: Database) -> None:
     """A log of a job that died, with the host's services logging on behind it."""
     host = [f"Aug 22 03:00:{i:02d} node-7 cron[9]: (root) CMD (true)" for i in range(60)]
     text = log(*STEPS, "torch.OutOfMemoryError: CUDA out of memory", *host)
-    after = behind(text, 41, knowledge)
-    assert (after.behind, after.again, after.progress) == (0, 0, 0)
+    after = aftermath_of(text, 41, knowledge)
+    assert (after.lines_after, after.repeated, after.progress) == (0, 0, 0)
 
 
 def test_a_launcher_that_starts_its_ranks_anew_starts_each_of_them(knowledge: Database) -> None:
@@ -80,23 +80,23 @@ def test_a_launcher_that_starts_its_ranks_anew_starts_each_of_them(knowledge: Da
     text = log(*STEPS[:9], raised, "W1121 api.py:900] restarting worker group, torchelastic restart 1 of 3", *STEPS[9:])
     seen = seen_at(text, 10)
     lane = lanes_of(text, knowledge, [seen])["rank 1"]
-    assert (lane.aftermath[10, seen.kind].behind, lane.aftermath[10, seen.kind].starts) == (0, 1)
+    assert (lane.aftermath[10, seen.kind].lines_after, lane.aftermath[10, seen.kind].later_attempts) == (0, 1)
     assert lane.superseded
     without = log(*STEPS[:9], raised, *STEPS[9:])
-    assert lanes_of(without, knowledge, [seen_at(without, 10)])["rank 1"].aftermath[10, seen.kind].starts == 0
+    assert lanes_of(without, knowledge, [seen_at(without, 10)])["rank 1"].aftermath[10, seen.kind].later_attempts == 0
 
 
 def test_what_says_that_it_goes_on_or_stands_next_to_such_a_line_is_handled(knowledge: Database) -> None:
     said = log(*STEPS[:9], "WARNING could not read shard 7, retrying in 1 s", *STEPS[9:])
-    assert behind(said, 10, knowledge).handled_line == 10
+    assert aftermath_of(said, 10, knowledge).handled_line == 10
     near = log(*STEPS[:9], ERROR, "will try again with the next mirror", *STEPS[9:])
-    assert behind(near, 10, knowledge).handled
+    assert aftermath_of(near, 10, knowledge).handled
     far = log(*STEPS[:9], ERROR, *STEPS[9:20], "will try again with the next mirror", *STEPS[20:])
-    assert not behind(far, 10, knowledge).handled
+    assert not aftermath_of(far, 10, knowledge).handled
 
 
 @pytest.mark.parametrize(
-    ("line", "mild"),
+    ("line", "low"),
     [
         ("2025-08-22 03:00:00,000 WARNING train: could not read", True),
         ("2025-08-22 03:00:00,000 INFO train: could not read", True),
@@ -105,13 +105,13 @@ def test_what_says_that_it_goes_on_or_stands_next_to_such_a_line_is_handled(know
         ("OSError: could not read", False),
     ],
 )
-def test_the_records_own_level_tells_whether_it_is_mild(knowledge: Database, line: str, mild: bool) -> None:
-    assert behind(log("begin of it", line), 2, knowledge).mild is mild
+def test_the_records_own_level_tells_whether_its_severity_is_low(knowledge: Database, line: str, low: bool) -> None:
+    assert aftermath_of(log("begin of it", line), 2, knowledge).low_severity is low
 
 
 def test_a_good_end_behind_trouble_is_told_with_its_line(knowledge: Database) -> None:
     text = log(*STEPS, ERROR, "Training completed in 3h", "bye to everybody")
-    after = behind(text, 41, knowledge)
+    after = aftermath_of(text, 41, knowledge)
     assert (after.good, after.good_line) == (1, 42)
 
 
@@ -127,7 +127,7 @@ def test_a_line_that_starts_a_run_begins_an_attempt(knowledge: Database, again: 
     text = log("reading the configuration file", *STEPS[:20], ERROR, again, *STEPS[20:])
     lane = own(text, knowledge)
     assert [(a.number, a.first_line, a.last_line) for a in lane.attempts] == [(1, 1, 22), (2, 23, 43)]
-    assert behind(text, 22, knowledge).starts == 1
+    assert aftermath_of(text, 22, knowledge).later_attempts == 1
 
 
 def test_a_banner_that_returns_and_a_counter_that_falls_begin_one(knowledge: Database) -> None:
@@ -186,7 +186,7 @@ def test_a_bar_that_was_redrawn_is_read_by_its_last_frame(knowledge: Database) -
 def test_an_empty_source_has_no_lane_and_an_observation_still_finds_one(knowledge: Database) -> None:
     assert lanes_of("", knowledge) == {}
     seen = seen_at(ERROR, 1)
-    assert lanes_of("", knowledge, [seen])["job train.log"].aftermath[1, seen.kind].behind == 0
+    assert lanes_of("", knowledge, [seen])["job train.log"].aftermath[1, seen.kind].lines_after == 0
 
 
 @pytest.mark.seconds
@@ -205,12 +205,12 @@ def test_every_line_is_in_one_lane_and_attempts_follow_each_other(knowledge: Dat
         assert all(-1 <= d < lane.digest.lines for d in (lane.digest.trouble, lane.digest.good, lane.digest.progress))
 
 
-def test_attempts_behind_the_last_trouble_are_counted(knowledge: Database) -> None:
+def test_attempts_after_the_last_trouble_are_counted(knowledge: Database) -> None:
     restart = "Restarting the training from checkpoint-4"
-    assert own(log(*STEPS, ERROR, *STEPS[:5]), knowledge).digest.attempts_behind_trouble == 1  # the steps count from 1 again
-    assert own(log(*STEPS, ERROR, "bye to everybody"), knowledge).digest.attempts_behind_trouble == 0
-    assert own(log(*STEPS, restart, ERROR), knowledge).digest.attempts_behind_trouble == 0
-    assert own(log(*STEPS), knowledge).digest.attempts_behind_trouble == -1
+    assert own(log(*STEPS, ERROR, *STEPS[:5]), knowledge).digest.attempts_after_trouble == 1  # the steps count from 1 again
+    assert own(log(*STEPS, ERROR, "bye to everybody"), knowledge).digest.attempts_after_trouble == 0
+    assert own(log(*STEPS, restart, ERROR), knowledge).digest.attempts_after_trouble == 0
+    assert own(log(*STEPS), knowledge).digest.attempts_after_trouble == -1
 
 
 @pytest.mark.parametrize(
