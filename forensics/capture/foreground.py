@@ -47,7 +47,6 @@ FORWARDED: tuple[str, ...] = (
 )
 FORWARDED += ("SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU")
 FROM_KERNEL = 128  # si_code SI_KERNEL: a key of the terminal, a terminal that went away
-STOP_WAIT_S = 0.03  # within this time the supervisor has forwarded a signal and the job has stopped
 STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
@@ -137,8 +136,8 @@ class Foreground:
         if number == signal.SIGWINCH and self.streams.pty:
             self.streams.resize()
             return
-        if number in STOPS:
-            self._stop_key(found)
+        if number in STOPS:  # the supervisor stops the job and tells so; then this process stops, too
+            self._send(self._signal_message(found))
             return
         sender = proc.stat(found.si_pid) if found.si_pid else None
         names = {"comm": sender.comm if sender else "", "command": proc.command_line(found.si_pid) if found.si_pid else ""}
@@ -151,20 +150,14 @@ class Foreground:
         typed = found.si_code == FROM_KERNEL
         return {"signal": found.si_signo, "pid": found.si_pid, "uid": found.si_uid, "code": found.si_code, "typed": typed}
 
-    def _stop_key(self, found: signal.struct_siginfo) -> None:
-        """A stop signal for this process: stop the job, and this process until the job continues."""
-        self._send(self._signal_message(found))
-        if not self.streams.pty:
-            time.sleep(STOP_WAIT_S)
-            state = proc.stat(self.job)
-            if state is not None and state.state in "Tt":
-                os.kill(os.getpid(), signal.SIGSTOP)
-
     def _suspend(self) -> None:
-        """A key of the pty stopped the job: stop the whole pipeline, as without this program."""
+        """The job has stopped: stop, too, until the shell continues this process.
+
+        A key of the pty reached the job alone: then the whole pipeline stops, as without this program.
+        """
         self.stopped = 0
         self.keys(False)
-        os.killpg(os.getpgrp(), signal.SIGSTOP)
+        os.kill(0 if self.streams.pty else os.getpid(), signal.SIGSTOP)
         self.keys(True)
         self._send({"resume": 1})
 

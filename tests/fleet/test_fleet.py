@@ -79,7 +79,7 @@ def test_a_helper_that_holds_much_of_what_is_done_is_replaced(folder: Path, monk
     case = cases_in([str(folder)])[0]
     first = analyse_case(case, Limits())
     assert worker.HELPER.process is not None
-    monkeypatch.setattr(worker, "RENEW_MIB", 1)
+    monkeypatch.setattr(worker, "MAX_IDLE_MIB", 1)
     assert json.loads(analyse_case(case, Limits()).report) == json.loads(first.report)
     assert worker.HELPER.process is None
 
