@@ -67,20 +67,22 @@ def analyze_paths(
     case: str,
     knowledge: Database,
     baseline: Sequence[Path] = (),
-    choice: correlation.Filter = correlation.EVERYTHING,
+    event_filter: correlation.Filter = correlation.EVERYTHING,
     workers: int | None = None,
 ) -> Report:
     """The Report on files and folders; raises UsageError or SourceError when a path is missing or nothing can be read."""
     noted: list[Warning] = []
     given = sources.open_paths(paths, noted.append)
-    return analyze(given, case, knowledge, noted, workers, baseline=baseline, choice=choice)
+    return analyze(given, case, knowledge, noted, workers, baseline=baseline, event_filter=event_filter)
 
 
-def analyze_folders(folder: Path, knowledge: Database, choice: correlation.Filter = correlation.EVERYTHING) -> Iterator[Report]:
+def analyze_folders(
+    folder: Path, knowledge: Database, event_filter: correlation.Filter = correlation.EVERYTHING
+) -> Iterator[Report]:
     """A Report for each sub-folder of `folder`, in order of name; one in which nothing can be read gets a report that says so."""
     for case in sorted(p for p in folder.iterdir() if p.is_dir()):
         try:
-            yield analyze_paths([case], case.name, knowledge, choice=choice)
+            yield analyze_paths([case], case.name, knowledge, event_filter=event_filter)
         except SourceError as error:
             yield analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
 
@@ -103,15 +105,15 @@ def place_case(
     knowledge: Database,
     warnings: Iterable[Warning] = (),
     workers: int | None = None,
-    choice: correlation.Filter = correlation.EVERYTHING,
+    event_filter: correlation.Filter = correlation.EVERYTHING,
 ) -> PlacedCase:
-    """The first half of `analyze`: sources read, their observations placed and cut into incidents, the subject named."""
+    """The first half of `analyze`: sources read, their observations placed and grouped into incidents, the subject named."""
     noted = list(warnings)
     analyses = analyze_sources(given, knowledge, noted.append, workers)
     clocks, placed = placed_observations(analyses, knowledge, noted)
-    kept = correlation.apply_filter(placed, choice, clocks, noted.append)
+    kept = correlation.apply_filter(placed, event_filter, clocks, noted.append)
     every = find_incidents(kept, analyses, knowledge, noted)
-    found = correlation.last_incident(every) if choice.last else every
+    found = correlation.last_incident(every) if event_filter.last else every
     source_table = source_summaries(analyses, clocks, noted)
     heads = {r.name: [line.text for line in r.scan.head] for r in analyses}
     asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses}, heads)
@@ -126,19 +128,20 @@ def analyze(
     warnings: Iterable[Warning] = (),
     workers: int | None = None,
     baseline: Sequence[Path] = (),
-    choice: correlation.Filter = correlation.EVERYTHING,
+    event_filter: correlation.Filter = correlation.EVERYTHING,
 ) -> Report:
     """The Report on `given`, read once each, and once more where no cause is clear. `warnings`: those of opening them.
 
     `workers`: threads at work at a time (default: one a core); the answer does not depend on it. `baseline`: a run that went
-    well. `choice`: what of it all is asked about.
+    well. `event_filter`: keeps only the events that the user asks about.
     """
-    model, amiss = active_model()
-    seen = place_case(given, knowledge, [*warnings, *([Warning("model", amiss)] if amiss else [])], workers, choice)
+    model, problem = active_model()
+    seen = place_case(given, knowledge, [*warnings, *([Warning("model", problem)] if problem else [])], workers, event_filter)
     every, asked = correlation.join_incidents(seen.incidents), seen.asked
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around = _surroundings(decided, seen)
-    disordered, unmatched = disordered_sources(seen.analyses, seen.noted), correlation.unmatched(seen.kept, choice, seen.clocks)
+    disordered = disordered_sources(seen.analyses, seen.noted)
+    unmatched = correlation.unmatched(seen.kept, event_filter, seen.clocks)
     ranked = _ranked_lines(decided, seen, baseline, knowledge, bool(unmatched), bool(disordered))
     found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided))
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])

@@ -47,10 +47,10 @@ def analyze(
     sample_logs/slurm_oom/slurm-1.out:4: slurmstepd-node-1: error: Detected 1 oom-kill event(s) in StepId=1.0. ...
     """
     given, folders = _paths(paths), _paths(signatures)
-    choice = Filter.of(_time(since), _time(until), pid, job, last)
+    event_filter = Filter.of(_time(since), _time(until), pid, job, last)
     known = database_of(_known(folders, knowledge))
     case = _named(given).resolve().name
-    return Report.of(pipeline.analyze_paths(given, case, known, _paths(baseline), choice, workers))
+    return Report.of(pipeline.analyze_paths(given, case, known, _paths(baseline), event_filter, workers))
 
 
 def _known(folders: list[Path], knowledge: Knowledge | None) -> Knowledge:

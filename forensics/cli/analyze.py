@@ -80,13 +80,13 @@ def register(app: typer.Typer) -> None:
         Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
         """
         check_format(form, why)
-        good, choice = check_baseline(baseline), parse_filter(since, until, pid, job, last)
-        found = remembered(_report(paths, signatures or (), good, choice, jobs), remember, paths[0] if len(paths) == 1 else None)
+        good, filter_ = check_baseline(baseline), parse_filter(since, until, pid, job, last)
+        found = remembered(_report(paths, signatures or (), good, filter_, jobs), remember, paths[0] if len(paths) == 1 else None)
         finish(found, OutputOptions(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident))
 
 
 def _report(
-    paths: Sequence[Path], signatures: Sequence[Path], good: Sequence[Path], choice: "Filter", jobs: int | None
+    paths: Sequence[Path], signatures: Sequence[Path], good: Sequence[Path], event_filter: "Filter", jobs: int | None
 ) -> "Report":
     """The report on `paths`, with a progress bar on a terminal."""
     from forensics import pipeline
@@ -95,4 +95,4 @@ def _report(
     noted: list[Warning] = []
     with bar(paths):
         knowledge = pipeline.database(signatures)
-        return pipeline.analyze(open_sources(paths, noted.append), case_name(paths), knowledge, noted, jobs, good, choice)
+        return pipeline.analyze(open_sources(paths, noted.append), case_name(paths), knowledge, noted, jobs, good, event_filter)

@@ -74,9 +74,9 @@ def register(app: typer.Typer) -> None:
         from forensics.correlation import Filter
 
         _check(folder, form, output)
-        choice = Filter.of(since, until, pid, job, last)
+        event_filter = Filter.of(since, until, pid, job, last)
         telling = OutputOptions(form, output, exit_code, redact, max_chars=max_chars)
-        crashed = _run(folder, telling, signatures or (), choice, remember)
+        crashed = _run(folder, telling, signatures or (), event_filter, remember)
         if exit_code and crashed:
             raise typer.Exit(1)
 
@@ -91,12 +91,12 @@ def _check(folder: Path, form: str, output: Path | None) -> None:
         raise SourceError("no sub-folders, so no cases", str(folder), "use `forensics analyze` for one case")
 
 
-def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], choice: "Filter", remember: bool | None) -> bool:
+def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event_filter: "Filter", remember: bool | None) -> bool:
     """Write the reports in the requested format. True if one of them is a crash."""
     from forensics import pipeline
     from forensics.report import in_one_document
 
-    found = pipeline.analyze_folders(folder, pipeline.database(signatures), choice)
+    found = pipeline.analyze_folders(folder, pipeline.database(signatures), event_filter)
     reports = (remembered(report, remember, folder / report.case) for report in found)
     if telling.form in INDEXED:
         return _index(reports, folder, telling)

@@ -72,9 +72,9 @@ def register(app: typer.Typer) -> None:
         from forensics import pipeline
 
         check_format(form, why)
-        good, choice = check_baseline(baseline), parse_filter(since, until, pid, job, last)
+        good, event_filter = check_baseline(baseline), parse_filter(since, until, pid, job, last)
         noted: list[Warning] = []
         knowledge, sources = pipeline.database(signatures or ()), open_sources([STDIN], noted.append)
-        report = pipeline.analyze(sources, case_name([STDIN]), knowledge, noted, baseline=good, choice=choice)
+        report = pipeline.analyze(sources, case_name([STDIN]), knowledge, noted, baseline=good, event_filter=event_filter)
         telling = OutputOptions(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
         finish(report, telling)

@@ -63,7 +63,7 @@ def register(app: typer.Typer) -> None:
 class _Wanted(NamedTuple):
     """The selection of the timeline to print."""
 
-    choice: "Filter"
+    event_filter: "Filter"
     sources: tuple[str, ...]
     level: str | None
 
@@ -73,7 +73,7 @@ class _Wanted(NamedTuple):
     def entry(self, entry: "Entry", asked: "Window") -> bool:
         from forensics.correlation.levels import at_least
 
-        if self.choice.timed and (entry.time is None or not asked.holds(entry.time)):
+        if self.event_filter.timed and (entry.time is None or not asked.contains(entry.time)):
             return False
         return self.level is None or entry.event is not None or at_least(entry.level, self.level)
 
@@ -104,7 +104,7 @@ def _entries(paths: list[Path], wanted: _Wanted) -> Iterator["Entry"]:
     scans = [r.scan for r in analyses]
     found = {r.name: list(r.events) for r in analyses}
     clocks = _clocks(scans, found, knowledge, noted)
-    known, asked = _known(scans, found), window(wanted.choice, clocks.values())
+    known, asked = _known(scans, found), window(wanted.event_filter, clocks.values())
     chosen = [s.source for s in scans if wanted.source(s.source.name)]
     joined = [s for s in chosen if clocks[s.name].first]
     apart = [s for s in chosen if not clocks[s.name].first]
@@ -151,7 +151,7 @@ def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted) -> Non
         if warning.kind in TOLD_WARNING_KINDS:
             print(f"forensics: note: {warning.source}: {warning.message}", file=sys.stderr)
     for source in apart:
-        left_out = "left out, for --since and --until need times" if wanted.choice.timed else "in a lane of its own"
+        left_out = "left out, for --since and --until need times" if wanted.event_filter.timed else "in a lane of its own"
         print(f"forensics: note: {source.name}: its lines have no times; it is {left_out}", file=sys.stderr)
 
 

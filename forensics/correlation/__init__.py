@@ -1,8 +1,8 @@
 """Correlation: to which clock, process, rank, job and incident an observation belongs.
 
-An observation gets a time if its clock can be justified, else a lane of its own. Several names of one process, rank or GPU are
+An observation gets a time if its clock can be justified, else a lane of its own. Several ids of one process, rank or GPU are
 joined. Observations that belong together form an incident. Each assumption (a year, a date, a zone) is a Warning; a time is never
-invented.
+invented. In this room an observation is also called an event: it has a place in time.
 """
 
 from forensics.correlation.assign_times import assign_times
@@ -66,5 +66,5 @@ __all__ = [
 
 
 def triggers() -> tuple[Trigger, ...]:
-    """What the scanner has to look for: lines with boots, years and minutes, and lines that join two names of one thing."""
+    """What the scanner has to look for: lines with boots, years and minutes, and lines that name two ids of one thing."""
     return (TRIGGER, *TRIGGERS)

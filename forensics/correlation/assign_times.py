@@ -1,4 +1,4 @@
-"""Events to their times and lanes, in order. The lines of one source keep their order, whatever its clock does.
+"""Give each event its time and lane, and sort the events. The lines of one source keep their order, whatever its clock does.
 
 Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:07+00:00, lane `wall`
 [11686.888109] (seconds since boot, no anchor)              -> no time, lane `boot of dmesg.txt`
@@ -17,13 +17,13 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof
 
 EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
-FAR = timedelta(days=300)  # between two lines of one event: one of the years was guessed
+MAX_EVENT_SPAN = timedelta(days=300)  # if two lines of one event are further apart, one of their years was guessed wrong
 
 
 def assign_times(events: list[Observation], clocks: dict[str, Clock]) -> list[Observation]:
     """`events` with time, uncertainty in seconds and lane; those with a time in order of time, others by source and line.
 
-    Lines of one source keep their order, even where its clock was set back.
+    Lines of one source keep their order, even if its clock was set back.
     """
     by_source: dict[str, list[Observation]] = defaultdict(list)
     for event in events:
@@ -65,4 +65,4 @@ def _own_time(proof: Proof, event: Observation, time: datetime) -> datetime:
         apart = timedelta(seconds=own.mono - of_event.mono)
     else:
         return time
-    return time + apart if abs(apart) < FAR else time
+    return time + apart if abs(apart) < MAX_EVENT_SPAN else time

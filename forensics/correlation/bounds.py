@@ -1,4 +1,4 @@
-"""The value of --since or --until to a moment on the clock of each source.
+"""Read the value of --since or --until as a moment on the clock of each source.
 
 2026-11-21T10:00:00+01:00   that moment
 2026-11-21 10:00            when the clock of a source shows that time, whatever its zone
@@ -27,9 +27,11 @@ class TimeBound(Struct, frozen=True):
     clock: time | None = None
     ago: timedelta | None = None
 
-    def on(self, end: datetime | None) -> datetime | None:
-        """The moment, with a zone or on each source's own clock. None where it depends on `end`, the last time in the logs, and
-        that is unknown."""
+    def resolved(self, end: datetime | None) -> datetime | None:
+        """The moment, with a zone or on each source's own clock.
+
+        `end`: the last time in the logs. None if the moment depends on it and it is unknown.
+        """
         if self.moment or end is None:
             return self.moment
         return end - self.ago if self.ago is not None else datetime.combine(end.date(), self.clock or time())

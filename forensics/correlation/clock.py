@@ -1,4 +1,4 @@
-"""How the stamps of one source become times: its kind, zone, first year or date, and when its boots began."""
+"""The clock of one source: how its stamps become times. It has a kind, a zone, a first year or date, and the times of boots."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
 
@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from forensics.correlation.clock_samples import BootCounter, ClockSample
 
-DRIFT_S = 1.0  # a program stamps a line a little after the kernel counted its time
+UPTIME_ERROR_S = 1.0  # a program stamps a line a little after the kernel counted its time
+MAX_UTC_OFFSET = timedelta(hours=14)  # Kiribati: no zone is further from UTC
 
 
 class Anchor(Struct, frozen=True):
-    """A line that shows both clocks: its number, the seconds since boot, the time of second 0, and the error of that in
-    seconds."""
+    """A line that shows both clocks: its number, the seconds since boot, the time of the boot, and its error in seconds."""
 
     line: int
     uptime: float
@@ -24,9 +24,9 @@ class Clock(Struct, frozen=True):
     """The clock of one source.
 
     `kind`: as in the report's table of sources. `start`: its wall clock, without zone, near its first stamp; years and dates that
-    stamps lack are counted from there; None where unknown. `zone`: of stamps without one; `floating`: that zone is an assumption.
-    `boots`: for each boot, in order, the anchors that give it times. `marks`: the lines that this clock was inferred from.
-    `first`, `last`: its earliest and latest known time.
+    stamps lack are counted from there; None if unknown. `zone`: of stamps without one. `floating`: that zone is an assumption.
+    `boots`: for each boot, in order, the anchors that give it times. `samples`: the lines that this clock was inferred from.
+    `first`, `last`: its earliest and latest known time. `backwards`: the newest line is the first one.
     """
 
     kind: str
@@ -34,7 +34,7 @@ class Clock(Struct, frozen=True):
     zone: tzinfo = UTC
     floating: bool = False
     boots: tuple[tuple[Anchor, ...], ...] = ()
-    marks: tuple[ClockSample, ...] = ()
+    samples: tuple[ClockSample, ...] = ()
     first: datetime | None = None
     last: datetime | None = None
     backwards: bool = False
@@ -50,7 +50,7 @@ class Clock(Struct, frozen=True):
     def unanchored(self) -> bool:
         """Does it count seconds since a boot whose time is unknown?"""
         counter = BootCounter()
-        counted = [(counter.feed(m), m.stamp) for m in self.marks]
+        counted = [(counter.feed(m), m.stamp) for m in self.samples]
         alone = {n for n, s in counted if s and s.mono is not None and s.wall is None}
         return any(n >= len(self.boots) or not self.boots[n] for n in alone)
 

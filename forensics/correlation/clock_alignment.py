@@ -1,4 +1,4 @@
-"""The clocks of several sources to one clock: shared events show zones and boot times. A Warning names clocks that stay apart.
+"""Align the clocks of several sources: shared events show zones and boot times. A Warning names clocks that cannot be aligned.
 
 dmesg.log   [Fri May  2 10:15:03 2025] ... Killed process 4242      (no zone)
 train.log   2025-05-02T17:15:04Z rank 3 (pid 4242) died             -> dmesg.log is seven hours behind UTC, one Warning
@@ -11,7 +11,7 @@ from itertools import product
 from msgspec.structs import replace
 
 from forensics.correlation import normalise
-from forensics.correlation.clock import DRIFT_S, Anchor, Clock
+from forensics.correlation.clock import MAX_UTC_OFFSET, UPTIME_ERROR_S, Anchor, Clock
 from forensics.correlation.clock_samples import BootCounter, ClockSample
 from forensics.correlation.links import seconds_apart
 from forensics.correlation.timestamp_resolver import ResolvedTime, TimestampResolver, span
@@ -19,32 +19,31 @@ from forensics.database import Database
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Warn, Warning
 
-SAME_EVENT_FACTS = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # what two sources tell of one moment
-ZONE_STEP_S = 1800  # nearly all zones differ by whole half hours; not Nepal, Eucla and Chatham, by a quarter
-MAX_ZONE_S = 14 * 3600  # UTC+14, Kiribati: no zone is further from UTC
-SAME_NUMBER_S = 30.0  # a program tells of a child's death when it gets to it
-DEATH_S = 5.0  # a supervisor sees at once that its process is gone
+SAME_EVENT_FACTS = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # two sources that share one may report one event
+ZONE_STEP_S = 1800  # nearly all zones differ by whole half hours; only Nepal, Eucla and Chatham by a quarter
+MAX_SHARED_ID_GAP_S = 30.0  # chosen by hand: a program may report the death of a child late
+MAX_NOTICE_OF_DEATH_S = 5.0  # chosen by hand: a supervisor notices at once that its process is gone
 KILL_TRAIT, DEATH_TRAIT = "memory_kill", "child_death"  # traits of causes
 JOIN_ADVICE = "to join them, add the kernel's log with times: `dmesg -T` or `journalctl -k -o short-iso`"
-MAX_COMPARED_EVENTS = 200  # of a source: each is compared with each of another's, so the time grows with the square
-PAUSE_S = 60.0  # between two stamped lines; lines between them get the time of the first, with the pause as uncertainty
+MAX_COMPARED_EVENTS = 200  # per source: each is compared with each of another source, so the time grows with the square
+MAX_PAUSE_S = 60.0  # between two stamped lines; lines between them get the time of the first, with the pause as uncertainty
 MAX_COMPARED_SOURCES = 64  # each with each, as above; the logs of eight nodes with eight ranks
 
 
 def events_in_order(events: Iterable[Observation], clock: Clock, source: str) -> Iterator[tuple[Observation, ResolvedTime]]:
-    """The events of one source with their places, in order of line.
+    """The events of one source with their times, in order of line.
 
-    An event without a stamp lies between the stamped lines around it; where these are close together, their time is its time.
+    An event without a stamp is between two stamped lines; if these are close together, it gets the time of the first.
     """
-    track = TimestampResolver(clock, source)
-    rows: list[tuple[int, int, ClockSample, Observation | None]] = [(m.line, 0, m, None) for m in clock.marks]
+    resolver = TimestampResolver(clock, source)
+    rows: list[tuple[int, int, ClockSample, Observation | None]] = [(m.line, 0, m, None) for m in clock.samples]
     rows += [(e.line, 1, ClockSample(e.line, e.stamp), e) for e in events]
     order = -1 if clock.backwards else 1
     before: ResolvedTime | None = None
     waiting: list[Observation] = []
-    for _, _, mark, event in sorted(rows, key=lambda r: (order * r[0], r[1])):
-        placed = track.place(mark)
-        if event is not None and mark.stamp is None:
+    for _, _, sample, event in sorted(rows, key=lambda r: (order * r[0], r[1])):
+        placed = resolver.place(sample)
+        if event is not None and sample.stamp is None:
             waiting.append(event)
             continue
         if placed.time:
@@ -62,13 +61,13 @@ def _between(before: ResolvedTime | None, after: ResolvedTime, source: str) -> R
     if before is None or before.time is None or after.time is None or after.lane != before.lane:
         return ResolvedTime(None, None, source)
     pause = (after.time - before.time).total_seconds()
-    if not 0 <= pause <= PAUSE_S:
+    if not 0 <= pause <= MAX_PAUSE_S:
         return ResolvedTime(None, None, source)
     return ResolvedTime(before.time, round(pause + (before.uncertainty_s or 0), 6), before.lane)
 
 
 def align_clocks(events: Sequence[Observation], clocks: dict[str, Clock], knowledge: Database, warn: Warn) -> dict[str, Clock]:
-    """`clocks` with the zones and anchors that shared events show. Each is a Warning, and so is each clock that stays apart.
+    """`clocks` with the zones and anchors that shared events show. A Warning names each, and each clock that cannot be aligned.
 
     `knowledge`: its traits name the causes that are kills, and those that are the death of a child as its parent reports it.
     """
@@ -78,7 +77,7 @@ def align_clocks(events: Sequence[Observation], clocks: dict[str, Clock], knowle
         if event.cause and held is not None and len(held) < MAX_COMPARED_EVENTS:
             held.append(event)
     made = dict(clocks)
-    # Only events can be shared; pairs are quadratic, so of very many sources the first that hold some are compared.
+    # Only sources with events can share one. The number of pairs grows with the square, so only the first sources are compared.
     telling = [name for name in sorted(clocks) if by_source[name]][:MAX_COMPARED_SOURCES]
     timed = {name: _timed(by_source[name], made[name], name) for name in telling}
     for a, b in product(telling, repeat=2):
@@ -108,7 +107,7 @@ def _timed(events: list[Observation], clock: Clock, source: str) -> list[Observa
 
 
 def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], knowledge: Database) -> tuple[timedelta, str] | None:
-    """What to add to the times of `other`, and the event that shows it; None where they agree or share no event.
+    """What to add to the times of `other`, and the event that shows it; None if they agree or share no event.
 
     `timed`: the events of a source and its clock. Of two clocks without a zone, the kernel's is kept.
     """
@@ -127,7 +126,11 @@ def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], kno
         gap = (a.time - b.time).total_seconds()
         steps = round(gap / ZONE_STEP_S)
         rest = abs(gap - steps * ZONE_STEP_S)
-        if steps and abs(gap) <= MAX_ZONE_S and rest <= (SAME_NUMBER_S if shared else DEATH_S):
+        if (
+            steps
+            and abs(gap) <= MAX_UTC_OFFSET.total_seconds()
+            and rest <= (MAX_SHARED_ID_GAP_S if shared else MAX_NOTICE_OF_DEATH_S)
+        ):
             what = f"share {shared}" if shared else "tell of one death"
             where = f"its line {b.line} and {a.source}:{a.line} {what}"
             return timedelta(seconds=steps * ZONE_STEP_S), where
@@ -146,11 +149,11 @@ def _moved(clock: Clock, shift: timedelta) -> Clock:
     return replace(clock, zone=timezone(-shift), floating=False, boots=boots)
 
 
-def _anchored(timed: list[Observation], clock: Clock, bare: list[Observation], wanting: Clock, warn: Warn) -> Clock:
-    """`wanting` with an anchor for a boot whose kernel message also occurs in another source, with a time."""
+def _anchored(timed: list[Observation], clock: Clock, bare: list[Observation], unanchored: Clock, warn: Warn) -> Clock:
+    """`unanchored` with an anchor for a boot whose kernel message also occurs in another source, with a time."""
     known = {_unique_message(e): e for e in _timed(timed, clock, timed[0].source)} if timed else {}
-    counter, made = BootCounter(), wanting
-    boots = {m.line: counter.feed(m) for m in wanting.marks}
+    counter, made = BootCounter(), unanchored
+    boots = {m.line: counter.feed(m) for m in unanchored.samples}
     for event in bare:
         same = known.get(_unique_message(event))
         boot = boots.get(event.line, 0)
@@ -159,7 +162,7 @@ def _anchored(timed: list[Observation], clock: Clock, bare: list[Observation], w
         if boot < len(made.boots) and made.boots[boot]:
             continue
         zero = same.time - timedelta(seconds=event.stamp.mono)
-        off = (same.uncertainty_s or 0) + DRIFT_S
+        off = (same.uncertainty_s or 0) + UPTIME_ERROR_S
         made = replace(made.anchored(boot, Anchor(event.line, event.stamp.mono, zero, off)), kind="wall+mono")
         where = f"{same.source}:{same.line}"
         warn(Warning("clock", f"its seconds since boot got times from the same message in {where}", event.source, event.line))
@@ -167,20 +170,20 @@ def _anchored(timed: list[Observation], clock: Clock, bare: list[Observation], w
 
 
 def _unique_message(event: Observation) -> str:
-    """The message of an event where it names a process and so was printed once; else empty."""
+    """The message of an event that names a process, and so was printed once; else empty."""
     return parse_prefix(event.proofs[0].text).message.strip() if event.proofs and "pid" in event.fields else ""
 
 
 def _warn_unaligned(clocks: dict[str, Clock], warn: Warn) -> None:
-    """A Warning for each source whose times are unknown while those of another are known."""
+    """Warn of each source whose times are unknown while those of another source are known."""
     dated = [name for name, c in sorted(clocks.items()) if c.first]
     for name, clock in sorted(clocks.items()):
-        beside = [d for d in dated if d != name] if clock.unanchored() else []
-        if beside:
+        others = [d for d in dated if d != name] if clock.unanchored() else []
+        if others:
             why = "counts seconds since boot and nothing says when that was"
             if any(clock.boots):
                 why = "counts seconds since boot and of some of its boots nothing says when they were"
-            warn(Warning("clock", f"{why}; its times could not be joined with those of {_listed(beside)}; {JOIN_ADVICE}", name))
+            warn(Warning("clock", f"{why}; its times could not be joined with those of {_listed(others)}; {JOIN_ADVICE}", name))
 
 
 def _listed(names: list[str]) -> str:

@@ -1,5 +1,6 @@
-"""The clock of a source from its own lines. What they lack (year, date, zone) is assumed from other sources or the file's time;
-each assumption is a Warning.
+"""Infer the clock of a source from its own lines.
+
+A year, date or zone that they lack is assumed from other sources or from the time of the file; each assumption is a Warning.
 
 Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:07+00:00, two warnings
 Sat Nov 21 00:35:34 PST 2026, then 2026-11-21 00:35:43      -> zone -08:00, one warning
@@ -11,17 +12,16 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from forensics.correlation.clock import DRIFT_S, Anchor, Clock
-from forensics.correlation.clock_samples import FALL, BootCounter, ClockSample
+from forensics.correlation.clock import MAX_UTC_OFFSET, UPTIME_ERROR_S, Anchor, Clock
+from forensics.correlation.clock_samples import MIN_DAY_CHANGE, BootCounter, ClockSample
 from forensics.correlation.timestamp_resolver import TimestampResolver, naive, nearest_year, span
 from forensics.model import Source, Stamp, Warn, Warning
 
-MAX_ZONE_AHEAD = timedelta(hours=14)  # of UTC: Kiribati's clocks
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
 HALF_YEAR = timedelta(days=182)
-QUARTER_S = 900  # all zones are whole quarters of an hour
-NEXT_S = 60.0  # between two lines that follow each other
-SAME_CLOCK_S = 3600.0  # between a line that `date` printed and the first line of the program
+SMALLEST_ZONE_STEP_S = 900  # all zones are whole quarters of an hour
+MAX_NEXT_LINE_GAP_S = 60.0  # chosen by hand: between two lines that follow each other
+MAX_PRINTED_DATE_GAP_S = 3600.0  # chosen by hand: between a line that `date` printed and the first line of the program
 MIN_CLOCK_FALLS = 3  # without a single rise: one is a clock that was set, two may be two programs
 
 
@@ -42,12 +42,12 @@ def infer_clock(source: Source, known: Sequence[ClockSample], others: list[datet
     stamps = [m.stamp for m in known if m.stamp and not m.header]
     walls = [s for s in stamps if s.wall]
     if not stamps:
-        return Clock("none", marks=tuple(known))
+        return Clock("none", samples=tuple(known))
     if not walls:
-        return Clock("mono" if any(s.mono is not None for s in stamps) else "none", marks=tuple(known))
+        return Clock("mono" if any(s.mono is not None for s in stamps) else "none", samples=tuple(known))
     backwards = _backwards(known)
     ordered = list(reversed(known)) if backwards else list(known)
-    clock = Clock("wall", start=_start(ordered, name, modified, others, warn), marks=tuple(ordered), backwards=backwards)
+    clock = Clock("wall", start=_start(ordered, name, modified, others, warn), samples=tuple(ordered), backwards=backwards)
     if all(s.wall and s.wall.tzinfo for s in walls):
         clock = replace(clock, kind="wall+zone")
     else:
@@ -88,7 +88,7 @@ def _start(
     warn(Warning("date", f"its timestamps have no date; {why}", name))
     if date is None:
         return None
-    midnights = sum(b < a - FALL for a, b in pairwise(times))
+    midnights = sum(b < a - MIN_DAY_CHANGE for a, b in pairwise(times))
     return datetime(date.year, date.month, date.day, times[0].hour, times[0].minute) - timedelta(days=midnights)
 
 
@@ -102,7 +102,7 @@ def _valid(wall: datetime, year: int) -> datetime | None:
 
 
 def _year(last: datetime, others: list[datetime], modified: datetime | None) -> int | None:
-    """The latest year in which the last stamp is not after the last time of the other sources, else not after the file's time."""
+    """The latest year in which the last stamp is not after the last time of the other sources, or after the file's time."""
     anchor = max(others, default=modified)
     if anchor is None:
         return None
@@ -116,11 +116,14 @@ def _year(last: datetime, others: list[datetime], modified: datetime | None) -> 
 
 
 def _date(last: datetime, others: list[datetime], modified: datetime | None) -> datetime | None:
-    """The day of the other source whose clock is nearest to the last stamp, else the day the file was written, or the one before
-    where the last stamp is later than any zone's clock could be at that moment: it was written just behind midnight."""
+    """The day of the other source whose clock is nearest to the last stamp, else the day on which the file was written.
+
+    If the last stamp is later than the clock of any zone at the moment when the file was written, it is of the day before: the
+    file was written just after midnight.
+    """
     if not others:
-        ahead = modified and modified.replace(hour=last.hour, minute=last.minute, second=last.second) - modified
-        return modified - timedelta(days=1) if modified and ahead and ahead > MAX_ZONE_AHEAD else modified
+        difference = modified and modified.replace(hour=last.hour, minute=last.minute, second=last.second) - modified
+        return modified - timedelta(days=1) if modified and difference and difference > MAX_UTC_OFFSET else modified
     best = min(others, key=lambda o: abs((o - _at(o, last)).total_seconds()))
     return _at(best, last)
 
@@ -132,7 +135,7 @@ def _at(day: datetime, clock: datetime) -> datetime:
 
 
 def _zone(known: Sequence[ClockSample], name: str, warn: Warn) -> tzinfo | None:
-    """The zone of the stamps without one, where a line next to them has a zone; else None and a Warning."""
+    """The zone of the stamps without one, if a line next to them has a zone; else None and a Warning."""
     named = sorted({m.stamp.zone for m in known if m.stamp and m.stamp.zone})
     for zoned, bare in pairwise(known):
         offset = _offset(zoned, bare)
@@ -149,7 +152,7 @@ def _zone(known: Sequence[ClockSample], name: str, warn: Warn) -> tzinfo | None:
 
 
 def _offset(zoned: ClockSample, bare: ClockSample) -> timedelta | None:
-    """The zone of `bare`, where `zoned`, the stamp before it, is of the same clock or of the same minute."""
+    """The zone of `bare`, if `zoned`, the stamp before it, is of the same clock or of the same minute; else None."""
     a, b = zoned.stamp, bare.stamp
     if not a or not b or not a.wall or not a.wall.tzinfo or a.lacks or not b.wall or b.wall.tzinfo or b.lacks == "date":
         return None
@@ -159,11 +162,11 @@ def _offset(zoned: ClockSample, bare: ClockSample) -> timedelta | None:
         return None
     own = a.wall.utcoffset() or timedelta()
     gap = (wall - local).total_seconds()
-    if zoned.header or -NEXT_S <= gap <= SAME_CLOCK_S:
+    if zoned.header or -MAX_NEXT_LINE_GAP_S <= gap <= MAX_PRINTED_DATE_GAP_S:
         return own
-    rest = (gap + NEXT_S / 2) % QUARTER_S - NEXT_S / 2
-    if bare.line - zoned.line <= 3 and abs(rest) < NEXT_S / 2 and abs(gap) <= 14 * 3600:
-        return own + timedelta(seconds=round((gap - rest) / QUARTER_S) * QUARTER_S)
+    rest = (gap + MAX_NEXT_LINE_GAP_S / 2) % SMALLEST_ZONE_STEP_S - MAX_NEXT_LINE_GAP_S / 2
+    if bare.line - zoned.line <= 3 and abs(rest) < MAX_NEXT_LINE_GAP_S / 2 and abs(gap) <= MAX_UTC_OFFSET.total_seconds():
+        return own + timedelta(seconds=round((gap - rest) / SMALLEST_ZONE_STEP_S) * SMALLEST_ZONE_STEP_S)
     return None
 
 
@@ -173,13 +176,13 @@ def _shown(offset: timedelta) -> str:
 
 def _anchored(clock: Clock) -> Clock:
     """`clock` with an anchor for each line that shows both clocks."""
-    if not any(m.stamp and m.stamp.wall and m.stamp.mono is not None for m in clock.marks):
+    if not any(m.stamp and m.stamp.wall and m.stamp.mono is not None for m in clock.samples):
         return clock
-    counter, track, made = BootCounter(), TimestampResolver(clock, ""), clock
-    for one in clock.marks:
-        boot, placed = counter.feed(one), track.place(one)
+    counter, resolver, made = BootCounter(), TimestampResolver(clock, ""), clock
+    for one in clock.samples:
+        boot, placed = counter.feed(one), resolver.place(one)
         stamp: Stamp | None = one.stamp
         if placed.time and stamp and stamp.wall and stamp.mono is not None:
             zero = placed.time - timedelta(seconds=stamp.mono)
-            made = made.anchored(boot, Anchor(one.line, stamp.mono, zero, stamp.resolution_s + DRIFT_S))
+            made = made.anchored(boot, Anchor(one.line, stamp.mono, zero, stamp.resolution_s + UPTIME_ERROR_S))
     return replace(made, kind="wall+mono") if made.boots else made

@@ -1,11 +1,11 @@
-"""Lines to ClockSamples: what single lines show about the clock of their source.
+"""Take ClockSamples from lines: what single lines show about the clock of their source.
 
     -- Logs begin at Fri 2025-08-22 03:00:07 UTC, end at ... --   -> ClockSample(line, wall 2025-08-22 03:00:07 UTC, header)
     [    0.000000] Linux version 6.8.0-45-generic ...             -> ClockSample(line, mono 0.0, boot)
     [Feb13 23:31] example                                         -> ClockSample(line, wall 02-13 23:31, lacks the year)
 
-For a report, the lines that the scanner kept are enough (first and last ones, hits, those that TRIGGER finds). The timeline reads
-every line.
+A report needs only the lines that the scanner kept (the first and the last ones, hits, and those that TRIGGER finds). The
+timeline reads every line.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,8 +19,8 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Trigger
 
 MONTH_PREFIXES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-# `[Feb13 23:31]` of dmesg -H stands only where the minute changes; the lines behind it tell no more than steps. Anchors of under
-# eight bytes would slow down the scan of everything, so the line end in front and each day are spelled out.
+# dmesg -H prints `[Feb13 23:31]` only when the minute changes; the lines after it have only steps in seconds. Literals of under
+# eight bytes would slow down the whole scan, so the line end before it and each day are written out.
 TRIGGER = Trigger(
     "clock",
     (
@@ -34,12 +34,13 @@ TRIGGER = Trigger(
 )
 BEGINS = lazy.regex(r"-- (?:Logs|Journal) begins? at (.{10,60}?), ends? at ")
 NEW_BOOT = lazy.regex(r"-- (?:Boot [0-9a-f]{32}|Reboot) --")
-DISORDER_S = 30.0  # lines of two processors may be out of order by less than this; a new boot begins at zero
-FALL = timedelta(hours=6)
+MAX_DISORDER_S = 30.0  # chosen by hand: lines of two processors may be out of order by less; a new boot begins at zero
+# A stamp without a date that is earlier than the one before it: by less than this it is out of order, by more of the next day.
+MIN_DAY_CHANGE = timedelta(hours=6)
 
 
 class ClockSample(Struct, frozen=True):
-    """A line and its stamp. `boot`: a boot begins here. `header`: a heading, whose stamp holds for the lines behind it."""
+    """A line and its stamp. `boot`: a boot begins here. `header`: a heading, whose stamp is valid for the lines after it."""
 
     line: int
     stamp: Stamp | None = None
@@ -48,11 +49,11 @@ class ClockSample(Struct, frozen=True):
 
 
 def clock_sample(line: Line, stamp: Stamp | None = None) -> ClockSample | None:
-    """The ClockSample of a line; None where it shows nothing. `stamp`: of its prefix, where that was parsed before."""
+    """The ClockSample of a line; None if it shows nothing. `stamp`: of its prefix, if that was parsed before."""
     text = line.text
     if text.startswith("-- "):
         begins = BEGINS.match(text)
-        if begins:  # written as in short-full, and so is read as such a line
+        if begins:  # the time has the format of `journalctl -o short-full`, so it is parsed as such a line
             return ClockSample(line.number, parse_prefix(f"{begins[1]} host journal: ").stamp, header=True)
         return ClockSample(line.number, boot=True, header=True) if NEW_BOOT.match(text) else None
     stamp = stamp or parse_prefix(text).stamp
@@ -75,22 +76,22 @@ def clock_samples(scan: Scan, events: Iterable[Observation] = ()) -> list[ClockS
 
 
 class BootCounter:
-    """Counts the boots of a source, sample by sample: the uptime falls back, or a line says that the machine booted."""
+    """Counts the boots of a source, sample by sample: at a boot the uptime falls, or a line says that the machine booted."""
 
     def __init__(self) -> None:
         self.count = 0
         self.uptime = -1.0  # highest of this boot
         self.announced = False
 
-    def feed(self, mark: ClockSample) -> int:
-        """The number of the boot of the sample `mark`, from 0."""
-        uptime = mark.stamp.mono if mark.stamp and not mark.header else None
-        if mark.boot and mark.header:
+    def feed(self, sample: ClockSample) -> int:
+        """The number of the boot of the sample `sample`, from 0."""
+        uptime = sample.stamp.mono if sample.stamp and not sample.header else None
+        if sample.boot and sample.header:
             self.announced = True
         if uptime is None:
             return self.count
         fell = self.uptime - uptime
-        if self.uptime >= 0 and (self.announced or fell > DISORDER_S or (mark.boot and fell > 0)):
+        if self.uptime >= 0 and (self.announced or fell > MAX_DISORDER_S or (sample.boot and fell > 0)):
             self.count += 1
             self.uptime = -1.0
         self.announced = False
@@ -98,15 +99,15 @@ class BootCounter:
         return self.count
 
 
-def needed_samples(marks: Iterable[ClockSample]) -> Iterator[ClockSample]:
-    """Of the samples of all lines, those that a clock needs: first and last, boots, steps back, dates, changes of anchor."""
+def needed_samples(samples: Iterable[ClockSample]) -> Iterator[ClockSample]:
+    """Of the samples of all lines, those that a clock needs: first and last, boots, steps back, dates, changes of the anchor."""
     boots, boot, zero = BootCounter(), -1, 0.0
     last: ClockSample | None = None
     before: Stamp | None = None
-    for number, one in enumerate(marks):
+    for number, one in enumerate(samples):
         stamp = one.stamp
         here = boots.feed(one)
-        keep = number < 60 or one.boot or one.header or here != boot or _turns(before, stamp)
+        keep = number < 60 or one.boot or one.header or here != boot or _changes_date(before, stamp)
         if stamp and stamp.wall and stamp.mono is not None:
             since = stamp.wall.replace(tzinfo=None).timestamp() - stamp.mono
             keep = keep or abs(since - zero) > 1
@@ -120,11 +121,11 @@ def needed_samples(marks: Iterable[ClockSample]) -> Iterator[ClockSample]:
         yield last
 
 
-def _turns(before: Stamp | None, stamp: Stamp | None) -> bool:
+def _changes_date(before: Stamp | None, stamp: Stamp | None) -> bool:
     """Does a date, a year or the kind of stamp change between two stamped lines?"""
     if before is None or stamp is None or before.wall is None or stamp.wall is None:
         return False
     if before.lacks != stamp.lacks or (before.wall.tzinfo is None) != (stamp.wall.tzinfo is None):
         return True
     a, b = before.wall.replace(tzinfo=None), stamp.wall.replace(tzinfo=None)
-    return bool(stamp.lacks) and a - b > FALL
+    return bool(stamp.lacks) and a - b > MIN_DAY_CHANGE

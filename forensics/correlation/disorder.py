@@ -1,9 +1,9 @@
-"""Is a source out of order: do its stamps go back and forth, so that the order of its lines means nothing?
+"""Find out whether a source is out of order: its stamps go back and forth, so the order of its lines means nothing.
 
 03:00:09 step 90 / 03:00:02 step 20 / 03:00:07 step 70 / 03:00:01 step 10 ...     -> yes: sorted by something else, or mixed
 
-A clock that is set, a file to which another run is appended, ranks that write a moment late, and a log with the newest line first
-go back rarely, by little, or in one direction only.
+These are in order: a clock that was set, a file to which another run is appended, ranks that write a moment late, and a log with
+the newest line first. Their stamps go back rarely, by little, or in one direction only.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ from forensics.correlation.clock_samples import ClockSample
 from forensics.correlation.timestamp_resolver import naive
 
 MIN_STAMPED_LINES = 12  # with fewer, any order may be chance
-MIN_BACKWARD_SHARE = 1 / 3  # of the steps from one stamp to the next that go back; of lines in any order a half do
+MIN_BACKWARD_SHARE = 1 / 3  # of the steps from one stamp to the next, those that go back; half of them in random order
 LEAP_YEAR_START = datetime(1904, 1, 1)
-TRAVEL = 2.5  # the way back in all, measured by the whole span; of n lines in any order n / 6
+MIN_BACKWARD_SPANS = 2.5  # the sum of all steps back, in spans of the log; n / 6 for n lines in random order
 
 
-def is_disordered(marks: Iterable[ClockSample]) -> bool:
-    """Is the source of these samples out of order? `marks`: in order of line."""
-    times = [t for t in map(_seconds, marks) if t is not None]
+def is_disordered(samples: Iterable[ClockSample]) -> bool:
+    """Is the source of these samples out of order? `samples`: in order of line."""
+    times = [t for t in map(_seconds, samples) if t is not None]
     span = max(times, default=0.0) - min(times, default=0.0)
     back = [a - b for a, b in pairwise(times) if b < a]
     forth = len(times) - 1 - len(back)
@@ -29,14 +29,14 @@ def is_disordered(marks: Iterable[ClockSample]) -> bool:
         len(times) >= MIN_STAMPED_LINES
         and len(back) / (len(times) - 1) >= MIN_BACKWARD_SHARE
         and forth > 0
-        and sum(back) > TRAVEL * span > 0
+        and sum(back) > MIN_BACKWARD_SPANS * span > 0
     )
 
 
-def _seconds(mark: ClockSample) -> float | None:
-    """The stamp on a scale of its own: dated stamps and seconds since boot are not compared with each other."""
-    stamp = mark.stamp
-    if stamp is None or mark.header or stamp.delta is not None:
+def _seconds(sample: ClockSample) -> float | None:
+    """The stamp in seconds, for comparison with stamps of the same kind: since LEAP_YEAR_START, or since boot."""
+    stamp = sample.stamp
+    if stamp is None or sample.header or stamp.delta is not None:
         return None
     if stamp.wall is not None:
         return (naive(stamp.wall) - LEAP_YEAR_START).total_seconds()

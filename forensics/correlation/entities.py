@@ -1,4 +1,4 @@
-"""Events to EventEntities: each with its ids, completed by hosts of sources, by boots, and by tables that join ids.
+"""Resolve entities: give each event its ids, completed by the hosts of sources, by boots, and by lines that join ids.
 
 node-2/dmesg.log, and a line elsewhere names node-2     -> its events are of host node-2
 rank 3 of a watchdog, torchrun's row "rank 3 ... pid 4711" -> the watchdog's event is also known by pid 4711, by that row
@@ -25,7 +25,7 @@ BOOT_TOLERANCE = timedelta(seconds=60)
 
 
 class DerivedKey(Struct, frozen=True):
-    """`key`, which is that of `via` as the line at `line` of `stated_by` tells."""
+    """`key` is an id of the thing that has the id `via`: the line at number `line` of `stated_by` says so."""
 
     key: Key
     via: Key
@@ -38,7 +38,7 @@ class DerivedKey(Struct, frozen=True):
 
 
 class EventEntity(Struct, frozen=True):
-    """An event with its ids, its `own` keys, and the keys that tables join with them."""
+    """An event with its ids, its `own` keys, and the keys that other lines join with them."""
 
     event: Observation
     ids: EntityIds
@@ -47,7 +47,7 @@ class EventEntity(Struct, frozen=True):
 
 
 class IdMappings:
-    """Mappings by each of their keys. `rows`: (all ids of the line, another key of it, line). `hosts`: all that they name."""
+    """Mappings by each of their keys. `rows`: (all ids of the line, another key of it, line). `hosts`: all hosts they name."""
 
     def __init__(self, mappings: Iterable[IdMapping] = ()) -> None:
         self.rows: dict[Key, list[tuple[EntityIds, Key, int]]] = defaultdict(list)
@@ -60,19 +60,19 @@ class IdMappings:
 
 
 class EntityIndex:
-    """All of some events. `entities`: in the order of the events."""
+    """The entities of some events. `entities`: in the order of the events. `boots`: the times at which the machine booted."""
 
     def __init__(self, events: Sequence[Observation], tables: IdMappings) -> None:
-        subjects = _with_hosts([entity_ids(e) for e in events], tables.hosts)
-        own = [tuple(entity_keys(s)) for s in subjects]
+        all_ids = _with_hosts([entity_ids(e) for e in events], tables.hosts)
+        own = [tuple(entity_keys(s)) for s in all_ids]
         self.boots = sorted({_boot(e) for e in events} - {None}, key=lambda t: t.timestamp() if t else 0.0)
-        rows = IdMappings(IdMapping(e.line, s) for e, s in zip(events, subjects, strict=True))
+        rows = IdMappings(IdMapping(e.line, s) for e, s in zip(events, all_ids, strict=True))
         self.tables = rows, tables
-        rows_of_events = zip(events, subjects, own, strict=True)
+        rows_of_events = zip(events, all_ids, own, strict=True)
         self.entities = [EventEntity(e, s, k, tuple(self._derived(s, k))) for e, s, k in rows_of_events]
 
     def _derived(self, who: EntityIds, own: Sequence[Key]) -> Iterator[DerivedKey]:
-        """The keys that a table joins with its own keys, where they are unique: a rank that had two pids gets none."""
+        """The keys that other lines join with its own keys, if they are unique: a rank that had two pids gets none."""
         known = {kind for kind, _ in own}
         for via in own:
             by_kind: dict[str, dict[str, DerivedKey]] = defaultdict(dict)
@@ -94,21 +94,21 @@ class EntityIndex:
 
 
 def _boot(event: Observation) -> datetime | None:
-    """When the machine booted, to the minute, where the line shows both clocks."""
+    """When the machine booted, to the minute, if the line shows both clocks; else None."""
     if event.time is None or event.stamp is None or event.stamp.mono is None:
         return None
     return (event.time - timedelta(seconds=event.stamp.mono)).replace(second=0, microsecond=0)
 
 
-def _with_hosts(subjects: Sequence[EntityIds], more: Iterable[str]) -> list[EntityIds]:
-    """`subjects` with the host of their source: the one that all its lines name, or one that a folder is named after.
+def _with_hosts(all_ids: Sequence[EntityIds], more: Iterable[str]) -> list[EntityIds]:
+    """`all_ids` with the host of their source: the one that all its lines name, or one that a folder is named after.
 
     `more`: names of hosts in other lines.
     """
     wrote: dict[str, set[str]] = defaultdict(set)
-    for s in subjects:
-        wrote[s.source] |= {s.wrote_on} - {""}
-    known = {s.host for s in subjects} | set(more) | {h for found in wrote.values() for h in found}
+    for s in all_ids:
+        wrote[s.source] |= {s.prefix_host} - {""}
+    known = {s.host for s in all_ids} | set(more) | {h for found in wrote.values() for h in found}
     of_source: dict[str, str] = {}
     for source, found in wrote.items():
         parts = [p.lower() for p in PATH_SEPARATOR_PATTERN.split(source)]
@@ -117,7 +117,7 @@ def _with_hosts(subjects: Sequence[EntityIds], more: Iterable[str]) -> list[Enti
             (p for p in reversed(parts) if HOST_NAME_PATTERN.fullmatch(p) or any(h and same_host(p, h) for h in known)), ""
         )
         of_source[source] = next(iter(found)) if len(found) == 1 else by_name if not found else ""
-    made = [s if s.host else replace(s, host=s.wrote_on or of_source[s.source]) for s in subjects]
+    made = [s if s.host else replace(s, host=s.prefix_host or of_source[s.source]) for s in all_ids]
     of_process: dict[tuple[str, int], set[str]] = defaultdict(set)  # a pid means one process within one log
     for s in made:
         of_process[s.source, s.pid] |= {s.host} - {""}

@@ -1,7 +1,7 @@
-"""An event to its EntityIds: the process, job, container, GPU or rank that its fields, its lines or its file name give.
+"""Find the EntityIds of an event: the process, job, container, GPU or rank that its fields, its lines or its file name give.
 
-dmesg.log:82     ...oom_memcg=/slurm/uid_1000/job_4711,...task=python3,pid=812   -> Subject(pid=812, job="4711", ...)
-slurm-4711.out:5 srun: error: node-1: task 0: Out Of Memory                      -> Subject(host="node-1", rank=0, job="4711")
+dmesg.log:82     ...oom_memcg=/slurm/uid_1000/job_4711,...task=python3,pid=812   -> EntityIds(pid=812, job="4711", ...)
+slurm-4711.out:5 srun: error: node-1: task 0: Out Of Memory                      -> EntityIds(host="node-1", rank=0, job="4711")
 
 A field has precedence over a line, and a line over the name of the file.
 """
@@ -18,7 +18,7 @@ from forensics.line_formats.cgroup_paths import cgroup_owner, systemd_unit
 from forensics.model import Observation, Prefix
 
 MAX_PROOFS_READ = 3  # an event's first lines name its process; the later ones repeat it
-MAX_PROOF_CHARS = 2000  # as the report shows of a line; behind it no log writes who it was
+MAX_PROOF_CHARS = 2000  # as the report shows of a line; the ids are before that
 OWN_PID = {"nccl", "ray", "ray without name", "open mpi"}  # formats whose number is that of the process the line is about
 OF_A_HOST = ("syslog", "journal")
 RAY = ("ray", "ray without name")
@@ -28,18 +28,19 @@ ARRAY = lazy.regex(r"\d{1,12}_\d{1,12}")
 
 
 class EntityIds(Struct, frozen=True):
-    """The ids of the entity that an event is about. Unknown are: empty texts, pid 0, and -1 for numbers that count from 0.
+    """The ids of the entity that an event is about. If unknown: an empty text, pid 0, and -1 for numbers that count from 0.
 
-    `wrote_on`: the host in the prefix of a host log's line. `writer`: the pid that wrote the line. `task`: name of the process,
-    at most 15 bytes. `container`: hexadecimal digits. `pod`: its name. `cgroup`: the path whose limit was hit. `gpu`: as the
-    program or nvidia-smi counts. `boot`: the boot that the line counts seconds from, where the time of that boot is unknown.
+    `prefix_host`: the host in the prefix of a host log's line. `writer_pid`: the process that wrote the line. `task`: the name of
+    the process, at most 15 bytes. `container`: hexadecimal digits. `pod`: its name. `cgroup`: the path whose limit was hit.
+    `gpu`: as the program or nvidia-smi counts. `boot`: the boot that the line counts seconds from, if the time of that boot is
+    unknown.
     """
 
     source: str
     host: str = ""
-    wrote_on: str = ""
+    prefix_host: str = ""
     pid: int = 0
-    writer: int = 0
+    writer_pid: int = 0
     task: str = ""
     job: str = ""
     step: str = ""
@@ -76,11 +77,11 @@ def entity_ids(event: Observation) -> EntityIds:
     return EntityIds(
         source=event.source,
         host=normalise.normalise_host(values.get("node", "")) or normalise.normalise_host(values.get("host", "")),
-        wrote_on=normalise.normalise_host(prefix.host or "")
+        prefix_host=normalise.normalise_host(prefix.host or "")
         if prefix.formats and prefix.formats[0].startswith(OF_A_HOST)
         else "",
         pid=_number(values, "pid", 2) if fields.get("pid") else 0,
-        writer=prefix.pid or 0 if own else 0,
+        writer_pid=prefix.pid or 0 if own else 0,
         task=normalise.kernel_comm(values.get("task", f"ray::{ray}" if ray else "")),
         job=job or first("job"),
         step=step or first("step"),
@@ -110,7 +111,7 @@ def _job(values: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _number(values: Mapping[str, str], name: str, least: int = 0) -> int:
-    """The number in a field; -1 where there is none, 0 for less than `least`."""
+    """The number in a field; -1 if there is none, 0 for less than `least`."""
     text = values.get(name, "")
     if not DECIMAL_PATTERN.fullmatch(text):
         return 0 if least else -1

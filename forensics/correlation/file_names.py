@@ -1,4 +1,4 @@
-"""The name of a source to the job, container or pod in it.
+"""Find the job, container or pod in the name of a source.
 
 slurm-4711.out                                                      -> job 4711
 /var/lib/docker/containers/3f2a91c07d55.../3f2a91c07d55...-json.log -> container 3f2a91c07d55...
@@ -25,7 +25,7 @@ CONTAINER_FILE_PATTERN = lazy.regex(
 
 
 class FileNameIds(Struct, frozen=True):
-    """The ids in a source's name; empty where there are none. `array`: it is the output of a task of a job array."""
+    """The ids in a source's name; empty if there are none. `array`: it is the output of a task of a job array."""
 
     job: str = ""
     container: str = ""

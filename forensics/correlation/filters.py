@@ -1,4 +1,4 @@
-"""The filters --since, --until, --pid, --job and --last: all events to those that the user asks about.
+"""The filters --since, --until, --pid, --job and --last: keep only the events that the user asks about.
 
 --pid 4711   the kill of 4711, and events of the same hours that name no process; not the kill of 4712
 """
@@ -14,7 +14,7 @@ from forensics.core.text import with_noun
 from forensics.correlation.bounds import TimeBound, parse_time_bound, seconds_past
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_samples import clock_sample
-from forensics.correlation.incidents import SILENCE
+from forensics.correlation.incidents import MIN_SILENCE
 from forensics.correlation.timestamp_resolver import TimestampResolver
 from forensics.model import Incident, Observation, OpenQuestion, Scan, Warn, Warning
 
@@ -27,8 +27,10 @@ ACCOUNTING_ROW_TEMPLATE = (
 
 
 class Filter(Struct, frozen=True):
-    """What is asked about; with nothing set, everything. `job`: a Slurm job, a pod or a container. `last_incident`: the last
-    incident."""
+    """What the user asks about; if nothing is set, everything.
+
+    `job`: a Slurm job, a pod or a container. `last`: only the last incident.
+    """
 
     since: TimeBound | None = None
     until: TimeBound | None = None
@@ -62,51 +64,53 @@ class Window(Struct, frozen=True):
     since: datetime | None = None
     until: datetime | None = None
 
-    def holds(self, moment: datetime | None) -> bool:
+    def contains(self, moment: datetime | None) -> bool:
         """Is `moment` inside? True for an unknown one."""
         if moment is None:
             return True
         early = self.since is not None and seconds_past(moment, self.since) < 0
         return not early and not (self.until is not None and seconds_past(moment, self.until) > 0)
 
-    def touches(self, clock: Clock) -> bool:
+    def overlaps(self, clock: Clock) -> bool:
         """May the source of `clock` have lines inside the window?"""
         late = clock.first is not None and self.until is not None and seconds_past(clock.first, self.until) > 0
         return not late and not (clock.last is not None and self.since is not None and seconds_past(clock.last, self.since) < 0)
 
 
-def window(choice: Filter, clocks: Iterable[Clock]) -> Window:
+def window(event_filter: Filter, clocks: Iterable[Clock]) -> Window:
     """The window that the filter asks for. Relative times count back from the last time in all sources."""
     end = max((c.last for c in clocks if c.last), default=None)
-    return Window(*(b.on(end) if b else None for b in (choice.since, choice.until)))
+    return Window(*(b.resolved(end) if b else None for b in (event_filter.since, event_filter.until)))
 
 
-def apply_filter(events: Sequence[Observation], choice: Filter, clocks: Mapping[str, Clock], warn: Warn) -> list[Observation]:
+def apply_filter(
+    events: Sequence[Observation], event_filter: Filter, clocks: Mapping[str, Clock], warn: Warn
+) -> list[Observation]:
     """Those of `events` that pass the filter. Warns of events left out, and of events without a time that were kept."""
     kept = list(events)
-    if choice.timed:
-        asked = window(choice, clocks.values())
-        kept = [e for e in kept if asked.holds(e.time)]
+    if event_filter.timed:
+        asked = window(event_filter, clocks.values())
+        kept = [e for e in kept if asked.contains(e.time)]
         if timeless := sum(e.time is None for e in kept):
-            warn(Warning("choice", f"{timeless} of the events have no time; they were kept in spite of {choice}"))
-    if choice.pid is not None:
-        kept = _about(kept, lambda e: _names_pid(e, choice.pid), lambda e: "pid" in e.fields)
-    if choice.job:
-        kept = _about(kept, names_job(choice.job), lambda e: any(name in e.fields for name in NAMES_OF_JOBS))
+            warn(Warning("choice", f"{timeless} of the events have no time; they were kept in spite of {event_filter}"))
+    if event_filter.pid is not None:
+        kept = _matching_or_near(kept, lambda e: _names_pid(e, event_filter.pid), lambda e: "pid" in e.fields)
+    if event_filter.job:
+        kept = _matching_or_near(kept, names_job(event_filter.job), lambda e: any(name in e.fields for name in NAMES_OF_JOBS))
     if len(kept) < len(events):
-        warn(Warning("choice", f"left out by {choice}: {len(events) - len(kept)} of {with_noun(len(events), 'event')}"))
+        warn(Warning("choice", f"left out by {event_filter}: {len(events) - len(kept)} of {with_noun(len(events), 'event')}"))
     return kept
 
 
-def _about(
+def _matching_or_near(
     events: list[Observation], names: Callable[[Observation], bool], names_one: Callable[[Observation], bool]
 ) -> list[Observation]:
-    """Events that name what is asked for, and events close in time that name nothing of that kind."""
+    """The events that name the process or job, and those close to them in time that name none."""
     ours = [e for e in events if names(e)]
     times = [e.time for e in ours if e.time]
 
     def near(event: Observation) -> bool:
-        return event.time is None or not times or any(abs(event.time - t) <= SILENCE for t in times)
+        return event.time is None or not times or any(abs(event.time - t) <= MIN_SILENCE for t in times)
 
     return [e for e in events if names(e) or (not names_one(e) and near(e))] if ours else []
 
@@ -121,7 +125,7 @@ def _names_pid(event: Observation, pid: int | None) -> bool:
 def names_job(job: str) -> Callable[[Observation], bool]:
     """A test whether an event names the job, pod or container: in its facts, its source's name, or its lines.
 
-    A number is looked for behind a word such as `job`, and as the first cell of sacct's rows; a container's id may be its start.
+    A number counts after a word such as `job`, and as the first cell of sacct's rows; of a container's id the start is enough.
     """
     word = re.escape(job)
     whole = re.compile(rf"(?<![0-9A-Za-z]){word}" + ("" if re.fullmatch(r"[0-9a-f]{12,64}", job) else "(?![0-9A-Za-z])"))
@@ -135,21 +139,23 @@ def names_job(job: str) -> Callable[[Observation], bool]:
     return names
 
 
-def unmatched(events: Sequence[Observation], choice: Filter, clocks: Mapping[str, Clock]) -> OpenQuestion | None:
-    """The open question of the report where the logs hold nothing of what was asked for. None where `events` are left, or where
-    the logs cover the time that was asked for."""
-    if events or choice == EVERYTHING or not str(choice):
+def unmatched(events: Sequence[Observation], event_filter: Filter, clocks: Mapping[str, Clock]) -> OpenQuestion | None:
+    """The open question of the report if the logs have nothing of what the filter asks for.
+
+    None if `events` are left, or if the logs cover the time that the filter asks for.
+    """
+    if events or event_filter == EVERYTHING or not str(event_filter):
         return None
-    asked = window(choice, clocks.values())
-    if choice.pid is None and choice.job is None and any(asked.touches(c) for c in clocks.values()):
+    asked = window(event_filter, clocks.values())
+    if event_filter.pid is None and event_filter.job is None and any(asked.overlaps(c) for c in clocks.values()):
         return None
     spans = [t for c in clocks.values() for t in (c.first, c.last) if t]
     extent = f"they tell of {min(spans).isoformat(' ')} to {max(spans).isoformat(' ')}" if spans else "their lines have no times"
-    return OpenQuestion(f"what happened with {choice}", f"none of these logs names it; {extent}", "forensics timeline LOGS")
+    return OpenQuestion(f"what happened with {event_filter}", f"none of these logs names it; {extent}", "forensics timeline LOGS")
 
 
 def last_incident(found: Sequence[Incident]) -> list[Incident]:
-    """The latest incident with more than hints; the latest of all where there is none."""
+    """The latest incident with more than hints; if there is none, the latest of all."""
     serious = [i for i in found if any(e.weight != "hint" and e.cause for e in i.events)] or found
     timed = [i for i in serious if i.end]
     return [max(timed, key=lambda i: i.end.timestamp() if i.end else 0.0)] if timed else list(serious[:1])
@@ -157,12 +163,12 @@ def last_incident(found: Sequence[Incident]) -> list[Incident]:
 
 def trimmed_scan(scan: Scan, clock: Clock, asked: Window) -> Scan:
     """`scan` without those of its first and last lines that are known to lie outside of the window."""
-    track, time = TimestampResolver(clock, scan.source.name), None
+    resolver, time = TimestampResolver(clock, scan.source.name), None
     kept: set[int] = set()
     for number, line in sorted({x.number: x for x in (*scan.head, *scan.tail)}.items()):
         made = clock_sample(line)
-        time = (track.place(made).time or time) if made else time
-        if asked.holds(time):
+        time = (resolver.place(made).time or time) if made else time
+        if asked.contains(time):
             kept.add(number)
     head, tail = (tuple(x for x in lines if x.number in kept) for lines in (scan.head, scan.tail))
     return replace(scan, head=head, tail=tail)

@@ -1,4 +1,4 @@
-"""Lines that name one thing by several ids, to IdMappings: tables of GPUs and of ranks. They are no evidence; they link evidence.
+"""Read lines that name one thing by several ids: tables of GPUs and of ranks. They are no evidence; they link evidence.
 
     gpu-7:4711:4790 [3] NCCL INFO comm 0x5d0 rank 3 nranks 8 cudaDev 3 busId cb000 - Init COMPLETE
         -> host gpu-7, pid 4711, rank 3, GPU 3, PCI 0000:cb:00
@@ -22,8 +22,8 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Region, Scan, Trigger
 
 TRIGGERS = (
-    Trigger("roster", ("cudadev ", "(uuid: gpu-", "(local_rank: "), before=1, after=2, thin=True),
-    Trigger("roster", ("| nvidia-smi ",), after=60, thin=True),
+    Trigger("id_table", ("cudadev ", "(uuid: gpu-", "(local_rank: "), before=1, after=2, thin=True),
+    Trigger("id_table", ("| nvidia-smi ",), after=60, thin=True),
 )
 NCCL = lazy.regex(
     r"\brank (?P<rank>\d{1,6}) nranks \d+ cudaDev (?P<gpu>\d{1,3})(?: nvmlDev \d+)? busId (?P<bus>[0-9a-f]{2,16})\b"
@@ -72,7 +72,7 @@ def _read(region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
 
 
 def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
-    """One row of torchelastic's table: the host is before the rank, the pid behind it."""
+    """One row of torchelastic's table: the host is before the rank, the pid after it."""
     pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PID.match(parse_prefix(x.text).message))), None)
     host = next((m["host"] for x in region.lines_before() if (m := ELASTIC_HOST_PATTERN.match(parse_prefix(x.text).message))), "")
     if pid:

@@ -1,11 +1,10 @@
-"""Events with times to incidents. A long silence separates two incidents: on the wall clock, or since boot where no other time is
-known.
+"""Group events into incidents. A long silence separates two incidents, on the wall clock or, if only that is known, since boot.
 
-Deaths that only a kernel's log reports are separate after much shorter pauses (deaths.py). Events without a time stay with events
-of their own source. The last events of a log, by whatever clock, go to the last incident.
+Deaths that only a kernel's log reports are separated after much shorter pauses (deaths.py). Events without a time stay with the
+events of their own source. The last events of a log, by whatever clock, belong to the last incident.
 
-A hardware fault that returns is one incident, however long the pause: earlier reports of the same device and cause go to the last
-incident with such a report.
+A hardware fault that returns is one incident, however long the pause: earlier reports of the same device and cause belong to the
+last incident with such a report.
 
 The report's `causes` are those of the first incident in the result: the last one in time with more than hints.
 """
@@ -21,26 +20,26 @@ from forensics.correlation.links import find_links
 from forensics.database import Database
 from forensics.model import Incident, Observation, Value
 
-SILENCE = timedelta(hours=2)
+MIN_SILENCE = timedelta(hours=2)  # chosen by hand: longer than a checkpoint or an evaluation takes
 SHARED_DEVICE_KEYS = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
 
 
-def group_incidents(events: list[Observation], knowledge: Database, ties: Iterable[IdMapping] = ()) -> list[Incident]:
+def group_incidents(events: list[Observation], knowledge: Database, mappings: Iterable[IdMapping] = ()) -> list[Incident]:
     """Incidents, the one that the job died of first; none for no events. `events`: in order, as assign_times gives them.
 
-    `knowledge`: its traits name the hardware faults. `ties`: lines that name one thing by several ids, for the links.
+    `knowledge`: its traits name the hardware faults. `mappings`: lines that name one thing by several ids, for the links.
     """
-    table = IdMappings(ties)
+    table = IdMappings(mappings)
     timed = [e for e in events if e.time]
     groups: list[list[Observation]] = []
     spans: list[tuple[datetime, datetime]] = []
     at = -1
     for event in timed:
-        at = _group(spans, at, event.time or datetime.min)
+        at = _group_index(spans, at, event.time or datetime.min)
         if at == len(groups):
             groups.append([])
         groups[at].append(event)
-    older = _untimed([e for e in events if e.time is None], groups)
+    older = _add_untimed([e for e in events if e.time is None], groups)
     parted = [part for group in (*older, *groups) for part in split_deaths(group)]
     made = [_incident(g, table) for g in _with_recurring(parted, knowledge)]
     made.reverse()
@@ -55,24 +54,24 @@ def join_incidents(found: Sequence[Incident]) -> Incident:
     return Incident(tuple(ordered), tuple(k for i in found for k in i.links), min(times, default=None), max(times, default=None))
 
 
-def _group(spans: list[tuple[datetime, datetime]], at: int, time: datetime) -> int:
-    """The index of the group for an event at `time`: the group `at` before it, another that is less than SILENCE away, or a new
-    one.
+def _group_index(spans: list[tuple[datetime, datetime]], at: int, time: datetime) -> int:
+    """The index of the group for an event at `time`.
 
-    A source whose lines alternate between two clocks makes two groups, and not a new one at each change.
+    It is `at`, the group of the event before it, or another group less than MIN_SILENCE away, or a new one. A source whose lines
+    alternate between two clocks makes two groups, and not a new one at each change.
     """
     tried: list[int] = [at, *range(len(spans) - 1, -1, -1)] if spans else []
     for i in tried:
         first, last = spans[i]
-        if first - SILENCE <= time <= last + SILENCE:
+        if first - MIN_SILENCE <= time <= last + MIN_SILENCE:
             spans[i] = min(first, time), max(last, time)
             return i
     spans.append((time, time))
     return len(spans) - 1
 
 
-def _untimed(events: Iterable[Observation], groups: list[list[Observation]]) -> list[list[Observation]]:
-    """Add the events without a time to `groups`. Returns groups of those that a silence separates from their source's last
+def _add_untimed(events: Iterable[Observation], groups: list[list[Observation]]) -> list[list[Observation]]:
+    """Add the events without a time to `groups`; return groups of those that a silence separates from their source's last
     ones."""
     of_source: dict[str, list[Observation]] = defaultdict(list)
     for event in events:
@@ -83,7 +82,7 @@ def _untimed(events: Iterable[Observation], groups: list[list[Observation]]) -> 
     for source, own in of_source.items():
         if source in timed:
             for event in own:
-                _join(groups, event)
+                _add_to_nearest(groups, event)
             continue
         *before, last = _since_boot(sorted(own, key=lambda e: e.line))
         older += before
@@ -93,23 +92,23 @@ def _untimed(events: Iterable[Observation], groups: list[list[Observation]]) -> 
     return older
 
 
-def _join(groups: list[list[Observation]], event: Observation) -> None:
+def _add_to_nearest(groups: list[list[Observation]], event: Observation) -> None:
     """Add an event without a time to the group that has the nearest line of its source."""
     nearest = min((abs(o.line - event.line), i) for i, group in enumerate(groups) for o in group if o.source == event.source)
     groups[nearest[1]].append(event)
 
 
 def _since_boot(events: list[Observation]) -> list[list[Observation]]:
-    """The events of one source, in order of line, cut where the seconds since boot show a silence; never empty.
+    """The events of one source, in order of line, split where the seconds since boot show a silence; never empty.
 
-    A boot separates groups where it has no event in its first hours. How long the silence before the boot was is unknown.
+    A boot separates groups if it has no event in its first hours. How long the silence before the boot was is unknown.
     """
     groups: list[list[Observation]] = [[]]
     lane, last = "", 0.0
     for event in events:
         uptime = event.stamp.mono if event.stamp else None
         if uptime is not None:
-            if groups[-1] and uptime - (last if event.lane == lane else 0.0) > SILENCE.total_seconds():
+            if groups[-1] and uptime - (last if event.lane == lane else 0.0) > MIN_SILENCE.total_seconds():
                 groups.append([])
             lane, last = event.lane, uptime
         groups[-1].append(event)

@@ -1,6 +1,6 @@
-"""EntityIds to keys, surest first: the ids by which two events can be linked, and their wording in a report.
+"""Keys of EntityIds, the most reliable first: the ids by which two events can be linked, and their wording in a report.
 
-Subject(pid=812, job="4711", step="0") -> ("pid", "812"), ("step", "4711.0"), ("job", "4711")
+EntityIds(pid=812, job="4711", step="0") -> ("pid", "812"), ("step", "4711.0"), ("job", "4711")
 """
 
 from forensics.correlation.entity_ids import EntityIds
@@ -24,20 +24,20 @@ KEY_PHRASES = {
     "gpu": "GPU {}",
 }
 LOCAL = {"pid", "pci", "unit", "cgroup", "local_rank", "gpu", "rank"}  # valid on one host only
-REUSED_DEVICE_KEYS = {"pci", "uuid", "gpu"}  # jobs use them in turn
-SHORT_ID = 12  # digits that Docker prints of a container's id
+REUSED_DEVICE_KEYS = {"pci", "uuid", "gpu"}  # jobs use them one after the other
+SHORT_ID_CHARS = 12  # digits that Docker prints of a container's id
 
 
 def entity_keys(subject: EntityIds) -> list[Key]:
     """Kind and value, in the order of KEY_PHRASES."""
     s = subject
     values = {
-        "pid": str(s.pid or s.writer or ""),
+        "pid": str(s.pid or s.writer_pid or ""),
         "kernel": s.kernel_id,
         "uuid": s.uuid,
         "pci": s.pci,
         "step": f"{s.job}.{s.step}" if s.job and s.step else "",
-        "container": s.container[:SHORT_ID],
+        "container": s.container[:SHORT_ID_CHARS],
         "pod_uid": s.pod_uid,
         "pod": s.pod,
         "unit": s.unit,
@@ -62,6 +62,6 @@ def hosts_differ(a: EntityIds, b: EntityIds) -> bool:
 
 def different_owners(a: EntityIds, b: EntityIds) -> bool:
     """Do the two belong to different jobs, containers or pods?"""
-    short = a.container[:SHORT_ID], b.container[:SHORT_ID]
+    short = a.container[:SHORT_ID_CHARS], b.container[:SHORT_ID_CHARS]
     pairs = ((a.job, b.job), short, (a.pod_uid, b.pod_uid), (a.kernel_id, b.kernel_id))
     return any(x and y and x != y for x, y in pairs)

@@ -1,4 +1,4 @@
-"""The level names of all logs to five: `E`, `err`, `ERROR` -> error; `crit`, `F`, `emerg` -> critical."""
+"""Map the level names of all log formats to five: `E`, `err`, `ERROR` -> error; `crit`, `F`, `emerg` -> critical."""
 
 LEVEL_NAMES = ("debug", "info", "warning", "error", "critical")
 _WORDS = {

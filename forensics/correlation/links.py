@@ -1,4 +1,4 @@
-"""Links between events about the same thing: by an id that both name, by a table that joins two ids, or by time.
+"""Link events about the same thing: by an id that both name, by a line that joins two ids, or by time.
 
 dmesg.log:82 ... task=python3.11,pid=15372   train.log:28 ... local_rank: 1 (pid: 15372)     -> pid 15372
 dmesg.log:82 ... task=python3.11,pid=15372   train.log:90 [rank1]: ...                       -> pid 15372 of rank 1 (train.log:58)
@@ -19,8 +19,8 @@ from forensics.correlation.normalise import is_distinctive
 from forensics.database import HEALTHY
 from forensics.model import Link, Observation
 
-MAX_EVENTS = 400  # of an incident with more, the surest are linked
-PAIRS = 12  # of a larger group of equal keys, each is linked with the surest only
+MAX_LINKED_EVENTS = 400  # bounds time: of an incident with more, those with the strongest weights are linked
+MAX_LINKS_PER_KEY = 12  # bounds time: of a larger group of equal keys, each event is linked with the first ones only
 WHOLE_LOG_KEYS = {
     "step",
     "container",
@@ -29,11 +29,11 @@ WHOLE_LOG_KEYS = {
     "unit",
     "job",
 }  # a whole log belongs to one of these, so between its own lines they show nothing
-NEAR_S = 5.0  # the delay with which a supervisor or another program notes a death; chosen by hand
-BY_TIME = 1500  # links by nothing but time, the surest events' first
-MAX_NEIGHBOURS = 3  # in time, on either side
+MAX_LINK_GAP_S = 5.0  # chosen by hand: the delay with which a supervisor or another program notices a death
+MAX_TIME_LINKS = 1500  # bounds memory: links by nothing but time, those of events with the strongest weights first
+MAX_NEIGHBOURS = 3  # chosen by hand: compared in time, on either side
 DAY_S = 86400.0  # after a day a pid may belong to another process
-SMALL_PID = 300  # every container and every kernel has processes with such pids
+MIN_DISTINCTIVE_PID = 300  # every container and every kernel has processes with smaller pids
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 Pair = tuple[EventEntity, EventEntity]
 Found = tuple[Pair, str, str]  # two entities, and what links them: in words, and as Link.kind
@@ -41,18 +41,18 @@ Places = tuple[tuple[str, int], tuple[str, int]]
 
 
 def find_links(events: Sequence[Observation], table: IdMappings | None = None) -> list[Link]:
-    """Links between events, surest kinds first; of each pair the surest only. `table`: lines that join ids."""
-    chosen = sorted((e for e in events if e.cause), key=_precedence)[:MAX_EVENTS]
+    """Links between events, the most reliable kinds first; one for each pair. `table`: lines that join ids."""
+    chosen = sorted((e for e in events if e.cause), key=_precedence)[:MAX_LINKED_EVENTS]
     kept = {id(e) for e in chosen}
     if len(kept) < 2:
         return []
     index = EntityIndex([e for e in events if id(e) in kept], table or IdMappings())
     found: dict[Places, Link] = {}
     for pair, by, kind in (*_by_key(index), *_by_table(index), *_by_local_rank(index.entities), *_by_name(index.entities)):
-        _note(found, pair, by, kind)
+        _add_link(found, pair, by, kind)
     shared = {frozenset((k.first[0], k.second[0])) for k in found.values() if k.kind == "pid"}
-    for pair, by, kind in islice(_by_time(index.entities, shared), BY_TIME):
-        _note(found, pair, by, kind)
+    for pair, by, kind in islice(_by_time(index.entities, shared), MAX_TIME_LINKS):
+        _add_link(found, pair, by, kind)
     return list(found.values())
 
 
@@ -60,7 +60,7 @@ def _precedence(event: Observation) -> tuple[bool, int]:
     return event.cause == HEALTHY, WEIGHT_ORDER[event.weight]
 
 
-def _note(found: dict[Places, Link], pair: Pair, by: str, kind: str) -> None:
+def _add_link(found: dict[Places, Link], pair: Pair, by: str, kind: str) -> None:
     first, second = pair[0].event.place, pair[1].event.place
     if first != second and (second, first) not in found:
         found.setdefault((first, second), Link(first, second, by, kind))
@@ -79,7 +79,7 @@ def _by_key(index: EntityIndex) -> Iterator[Found]:
 
 
 def _by_table(index: EntityIndex) -> Iterator[Found]:
-    """Pairs of which one has the id itself, and the other has it through a line that joins it with an id of its own."""
+    """Pairs in which one event has the id itself, and the other has it by a line that joins it with an id of its own."""
     groups: dict[Key, tuple[list[EventEntity], list[tuple[EventEntity, DerivedKey]]]] = defaultdict(lambda: ([], []))
     for entity in index.entities:
         for key in entity.own:
@@ -90,14 +90,16 @@ def _by_table(index: EntityIndex) -> Iterator[Found]:
         having, joined = groups[key]
         for entity, derived in joined:
             fits = [
-                h for h in having[:PAIRS] if not hosts_differ(h.ids, derived.stated_by) and _agree(key[0], (entity, h), index)
+                h
+                for h in having[:MAX_LINKS_PER_KEY]
+                if not hosts_differ(h.ids, derived.stated_by) and _agree(key[0], (entity, h), index)
             ]
             yield from (((entity, h), str(derived), key[0]) for h in fits)
 
 
 def _pairs(group: Sequence[EventEntity]) -> Iterator[Pair]:
     """All pairs of a small group; of a large one, pairs of the surest members."""
-    if len(group) <= PAIRS:
+    if len(group) <= MAX_LINKS_PER_KEY:
         yield from combinations(group, 2)
         return
     surest = min(group, key=lambda p: _precedence(p.event))
@@ -118,8 +120,8 @@ def _agree(kind: str, pair: Pair, index: EntityIndex) -> bool:
     if (a.boot and b.boot and a.source == b.source and a.boot != b.boot) or index.boot_between(first, second):
         return False
     if first.time is None or second.time is None:
-        return a.source == b.source or min(a.pid, b.pid) >= SMALL_PID or not (a.pid and b.pid)
-    small = a.source != b.source and 0 < min(a.pid, b.pid) < SMALL_PID
+        return a.source == b.source or min(a.pid, b.pid) >= MIN_DISTINCTIVE_PID or not (a.pid and b.pid)
+    small = a.source != b.source and 0 < min(a.pid, b.pid) < MIN_DISTINCTIVE_PID
     return seconds_apart(first, second, 60.0 if small else DAY_S) is not None
 
 
@@ -181,7 +183,7 @@ def _moment(entity: EventEntity) -> float:
 
 
 def _different_pids(a: EventEntity, b: EventEntity, shared: set[frozenset[str]]) -> bool:
-    """Do both name a process, in sources where a pid means the same process, and different ones?"""
+    """Do both name a process, and not the same, in sources in which a pid means the same process?"""
     return _both_named(a, b) and frozenset((a.ids.source, b.ids.source)) in shared
 
 
@@ -199,8 +201,8 @@ def _time(a: EventEntity, b: EventEntity, gap: float) -> str:
     return label
 
 
-def seconds_apart(a: Observation, b: Observation, most: float = NEAR_S) -> float | None:
-    """Seconds between two events, where at most `most` plus the uncertainty of their clocks; None otherwise."""
+def seconds_apart(a: Observation, b: Observation, most: float = MAX_LINK_GAP_S) -> float | None:
+    """Seconds between two events if at most `most` plus the uncertainty of their clocks; else None."""
     if a.time is None or b.time is None:
         return None
     gap = abs((a.time - b.time).total_seconds())

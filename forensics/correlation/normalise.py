@@ -1,17 +1,17 @@
-"""One spelling for PCI addresses, host names and process names, which logs spell in many ways.
+"""Normalise PCI addresses, host names and process names, which logs spell in many ways.
 
 65:00.0, 0000:65:00, 00000000:65:00.0, NCCL's 65000   -> 0000:65:00
 gpu-7.cluster.example, GPU-7                           -> one host
-ray::train_worker                                      -> ray::train_worke, as the kernel has it
+ray::train_worker                                      -> ray::train_worke, as the kernel stores it
 """
 
 from forensics.core import lazy
 
-COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16 with the terminating zero
+MAX_COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16 with the terminating zero
 PCI_ADDRESS_PATTERN = lazy.regex(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-9a-fA-F])?")
 HEX_NUMBER_PATTERN = lazy.regex(r"[0-9a-fA-F]{1,16}")
 IP = lazy.regex(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]{0,60}")
-# Names that a host has many processes of: interpreters, shells, launchers, the threads that PyTorch names.
+# Process names that are common on a host: interpreters, shells, launchers, the threads that PyTorch names.
 COMMON_HOST_PATTERN = lazy.regex(
     r"(?:python[\d.]*|pypy[\d.]*|pt_\w*|ipython\d?|java|node|perl|ruby|R|(?:ba|da|z|k|tc|c|fi)?sh|sudo|conda|mamba|uv|pip\d?|"
     r"srun|slurmstepd|torchrun|mpirun|mpiexec|orterun|accelerate|deepspeed|launcher|systemd|containerd-shim|tini|main|worker)"
@@ -47,10 +47,10 @@ def same_host(a: str, b: str) -> bool:
 
 
 def kernel_comm(name: str) -> str:
-    """The name of a process as the kernel keeps it."""
-    return name.strip().encode()[:COMM_BYTES].decode("utf-8", "ignore")
+    """The name of a process as the kernel stores it."""
+    return name.strip().encode()[:MAX_COMM_BYTES].decode("utf-8", "ignore")
 
 
 def is_distinctive(name: str) -> bool:
-    """Is it the name of few processes of a host, so that it can link events?"""
+    """Have few processes of a host this name, so that it can link events?"""
     return len(name) > 2 and not COMMON_HOST_PATTERN.fullmatch(name)

@@ -1,4 +1,4 @@
-"""The first and last lines of a log to the pids of its program and its processes, as the log names them.
+"""Find the pids of a log's program and its processes, as its first and last lines name them.
 
 2026-11-21 16:24:10,774 INFO train: pid 10578 trains for 240 steps      -> 10578
 W1121 16:23:25.516000 10262 torch/distributed/elastic/...               -> 10262

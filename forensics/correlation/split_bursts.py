@@ -1,4 +1,4 @@
-"""A folded message with long pauses between its lines to several events, one for each burst.
+"""Split a folded message with long pauses between its lines into several events, one for each burst.
 
 line 12, 03 Nov 10:00, and line 907, 05 Nov 09:12: "slurmstepd: error: Detected 1 oom-kill event(s)"  ->  two events
 """
@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof, Stamp
 
-# Chosen by hand: longer than a checkpoint or an evaluation takes, shorter than a job that is started again the next day.
-SILENCE_S = 7200.0
+# Chosen by hand: longer than a checkpoint or an evaluation takes, shorter than the time until the next day's run.
+MIN_BURST_PAUSE_S = 7200.0
 
 
 def split_bursts(events: Iterable[Observation]) -> Iterator[Observation]:
-    """`events`; those of several lines are cut where two stamps are more than SILENCE_S apart.
+    """`events`; those of several lines are split where two stamps are more than MIN_BURST_PAUSE_S apart.
 
     Each part gets the count of its own lines; the last part also gets lines that were counted and not kept.
     """
@@ -39,7 +39,7 @@ def _parts(event: Observation) -> list[tuple[Stamp | None, list[Proof]]]:
         stamp = parse_prefix(proof.text).stamp
         if not parts:
             parts.append((event.stamp, [proof]))
-        elif stamp and latest and stamp_distance_s(latest, stamp) > SILENCE_S:
+        elif stamp and latest and stamp_distance_s(latest, stamp) > MIN_BURST_PAUSE_S:
             parts.append((stamp, [proof]))
         else:
             parts[-1][1].append(proof)
@@ -48,7 +48,7 @@ def _parts(event: Observation) -> list[tuple[Stamp | None, list[Proof]]]:
 
 
 def stamp_distance_s(a: Stamp, b: Stamp) -> float:
-    """Seconds between two stamps of one source; 0 where they are of different kinds."""
+    """Seconds between two stamps of one source; 0 if they are of different kinds."""
     if a.wall and b.wall and a.lacks == b.lacks and a.lacks != "date" and (a.wall.tzinfo is None) == (b.wall.tzinfo is None):
         return abs((b.wall - a.wall).total_seconds())
     if a.mono is not None and b.mono is not None:

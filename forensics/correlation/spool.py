@@ -1,8 +1,8 @@
-"""Members of archives to temporary files, for a second reading: else the archive would be unpacked again for each member.
+"""Keep members of archives in temporary files for a second reading; without them the archive would be unpacked again for each.
 
 bundle.tar.gz!var/log/kern.log -> its text in a temporary file, written while it is first read
 
-The files have no names, so that nothing of them is left where the process is killed.
+The files have no names, so nothing of them remains if the process is killed.
 """
 
 import tempfile
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from forensics.model import Source, Warn
 
-BLOCK_BYTES = 1 << 20  # read and written at once; fits into the processor's cache
+BLOCK_BYTES = 1 << 20  # read and written at once; fits in the processor's cache
 
 
 def spool(source: Source) -> Source:

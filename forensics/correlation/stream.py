@@ -1,9 +1,9 @@
-"""All lines of all sources to one timeline, as a stream: only the next entry of each source is in memory.
+"""Merge all lines of all sources into one timeline, as a stream: only the next entry of each source is in memory.
 
     dmesg.log:82    2026-11-21T08:23:04+00:00  Memory cgroup out of memory: Killed process 10397 (python3.11)
     jupyter.log:20  2026-11-21T08:23:06.470+00:00  AsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports
 
-An entry is a line and the indented lines behind it. An entry without a stamp gets the time of the one before it and no
+An entry is a line and the indented lines after it. An entry without a stamp gets the time of the one before it and no
 uncertainty: it was written then or later.
 """
 
@@ -25,13 +25,13 @@ from forensics.correlation.timestamp_resolver import WALL, TimestampResolver
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
 
-MAX_ENTITY_LINES = 200  # of one entry
-MAX_LINE_BYTES = 1 << 20  # a line that is longer is no line of a log; held in memory while its end is looked for
+MAX_ENTRY_LINES = 200  # bounds memory
+MAX_LINE_BYTES = 1 << 20  # a longer line is no line of a log; it is in memory until its end is found
 EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 class Entry(Struct, frozen=True):
-    """One entry of the timeline. `line`: its number in the original file. `uptime_s`: seconds since boot, where known."""
+    """One entry of the timeline. `line`: its number in the original file. `uptime_s`: seconds since boot, if known."""
 
     time: datetime | None
     uncertainty_s: float | None
@@ -47,7 +47,7 @@ class Entry(Struct, frozen=True):
 
 
 def numbered_lines(source: Source, warn: Warn) -> Iterator[Line]:
-    """The lines of a source, numbered in its blocks; of a very long line the end is kept."""
+    """The lines of a source with their numbers in it; of a very long line the end is kept."""
     number, carry = 1, b""
     for block in source.blocks(warn):
         rows = (carry + block).split(b"\n")
@@ -62,7 +62,7 @@ def numbered_lines(source: Source, warn: Warn) -> Iterator[Line]:
 
 
 def full_clock(scan: Scan, others: list[datetime], warn: Warn, events: Iterable[Observation] = ()) -> Clock:
-    """The clock of a source as `infer_clock` makes it, by all of its lines where the scan's may have missed a boot or a
+    """The clock of a source as `infer_clock` makes it, from all of its lines if those of the scan may lack a boot or a
     midnight."""
     known, source = clock_samples(scan, events), scan.source
     if any(m.stamp and (m.stamp.wall is None or m.stamp.lacks == "date") for m in known):
@@ -75,19 +75,19 @@ def _silent(_: Warning) -> None:
 
 
 def entries(source: Source, clock: Clock) -> Iterator[Entry]:
-    """The entries of one source, oldest first, each with its place on `clock`."""
+    """The entries of one source, oldest first, each with its time by `clock`."""
     given = numbered_lines(source, _silent)
     return _joined(_placed(reversed_lines(given) if clock.backwards else given, source, clock))
 
 
 def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tuple[Entry, bool]]:
     """Each line as an entry, and whether it has a stamp of its own."""
-    track, origin = TimestampResolver(clock, source.name), source.origin or int
+    resolver, origin = TimestampResolver(clock, source.name), source.origin or int
     before: Entry | None = None
     for line in given:
         prefix = parse_prefix(line.text)
         one = clock_sample(line, prefix.stamp)
-        placed = track.place(one or ClockSample(line.number))
+        placed = resolver.place(one or ClockSample(line.number))
         if (one and one.header) or not line.text.strip() or "journal header" in prefix.formats:
             continue
         time, off, lane, uptime = placed.time, placed.uncertainty_s, placed.lane, placed.uptime_s
@@ -109,10 +109,10 @@ def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tup
 
 
 def _joined(given: Iterable[tuple[Entry, bool]]) -> Iterator[Entry]:
-    """Entries, each with the indented lines behind it that have no stamp of their own."""
+    """Entries, each with the indented lines after it that have no stamp of their own."""
     held: list[Entry] = []
     for entry, stamped in given:
-        if held and not stamped and entry.text[:1] in (" ", "\t") and len(held) < MAX_ENTITY_LINES:
+        if held and not stamped and entry.text[:1] in (" ", "\t") and len(held) < MAX_ENTRY_LINES:
             held.append(entry)
             continue
         if held:
@@ -127,7 +127,7 @@ def _one(held: list[Entry]) -> Entry:
 
 
 def reversed_lines(given: Iterable[Line]) -> Iterator[Line]:
-    """`given` from the last line to the first, by way of a temporary file."""
+    """`given` from the last line to the first. They are kept in a temporary file."""
     with tempfile.TemporaryFile() as file:
         ends, numbers = array("Q", [0]), array("Q")
         for line in given:

@@ -1,4 +1,5 @@
-"""The stamps of one source, in order, to times by its Clock: years and dates continue from line to line, boots are counted.
+"""Resolve the stamps of one source, in order, to times by its Clock: years and dates continue from line to line, boots are
+counted.
 
 Clock(start 2025-12-31 23:59:50): "Dec 31 23:59:58" -> 2025, "Jan  1 00:00:03" -> 2026
 Clock(start 2024-05-13 23:50):    "[I 23:59:59 ..." -> the 13th, "[I 00:00:02 ..." -> the 14th
@@ -10,17 +11,15 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from forensics.correlation.clock import Clock
-from forensics.correlation.clock_samples import BootCounter, ClockSample
+from forensics.correlation.clock_samples import MIN_DAY_CHANGE, BootCounter, ClockSample
 from forensics.model import Stamp
 
 WALL = "wall"
-ZONE_UNCERTAINTY_S = 3.0  # two wall clocks of one machine, both rounded to seconds
-EARLIER = timedelta(hours=6)  # a stamp without a date that is earlier by less is out of order; by more, it is of the next day
-YEAR = timedelta(days=366)
+ZONE_UNCERTAINTY_S = 3.0  # chosen by hand: two wall clocks of one machine, both rounded to seconds
 
 
 class ResolvedTime(Struct, frozen=True):
-    """The time of a line and its uncertainty in seconds, None where unknown; its lane; its seconds since boot."""
+    """The time of a line and its uncertainty in seconds, None if unknown; its lane; its seconds since boot."""
 
     time: datetime | None
     uncertainty_s: float | None
@@ -29,7 +28,7 @@ class ResolvedTime(Struct, frozen=True):
 
 
 class TimestampResolver:
-    """Gives times to the samples of one source, which come in order of line."""
+    """Gives times to the samples of one source, one by one in order of line."""
 
     def __init__(self, clock: Clock, source: str) -> None:
         self.clock, self.source = clock, source
@@ -38,15 +37,15 @@ class TimestampResolver:
         self.minute: datetime | None = None  # the last full stamp, for lines that give seconds since it
         self.steps = 0.0
 
-    def place(self, mark: ClockSample) -> ResolvedTime:
+    def place(self, sample: ClockSample) -> ResolvedTime:
         """The time of the next line; unknown for one without a stamp."""
-        boot = self.boots.feed(mark)
-        stamp = mark.stamp
-        if stamp is None or mark.header:
+        boot = self.boots.feed(sample)
+        stamp = sample.stamp
+        if stamp is None or sample.header:
             return ResolvedTime(None, None, self.source)
         time, spread = self._wall(stamp), 0.0 if self.clock.kind == "wall+zone" else ZONE_UNCERTAINTY_S
         if time is None and stamp.mono is not None:
-            time, spread = self.clock.since_boot(boot, stamp.mono, mark.line)
+            time, spread = self.clock.since_boot(boot, stamp.mono, sample.line)
             if time is None:
                 number = f"boot {boot + 1} of" if boot else "boot of"
                 return ResolvedTime(None, None, f"{number} {self.source}", stamp.mono)
@@ -68,7 +67,7 @@ class TimestampResolver:
         return time
 
     def _whole(self, stamp: Stamp) -> datetime | None:
-        """The wall clock of the stamp, completed by year and date."""
+        """The wall clock of the stamp, with its year and date completed; None if these are unknown."""
         wall = stamp.wall
         if wall is None or not stamp.lacks:
             return wall
@@ -79,13 +78,12 @@ class TimestampResolver:
             return nearest_year(wall, near)
         wall = wall.replace(year=near.year, month=near.month, day=near.day)
         day = timedelta(days=1)
-        if naive(wall) < near - EARLIER:
+        if naive(wall) < near - MIN_DAY_CHANGE:
             return wall + day
-        return wall - day if naive(wall) > near - EARLIER + day else wall
+        return wall - day if naive(wall) > near - MIN_DAY_CHANGE + day else wall
 
     def _step(self, delta: float) -> datetime | None:
-        """The time of a step of dmesg -H; it lies within the last minute printed, because a new minute would have been
-        printed."""
+        """The time of a step of dmesg -H; it is within the last minute that was printed, because a new one would be printed."""
         if self.minute is None:
             return None
         self.steps += delta
@@ -99,7 +97,7 @@ def naive(wall: datetime) -> datetime:
 
 def nearest_year(wall: datetime, near: datetime) -> datetime | None:
     """`wall` in the year that brings it nearest to `near`; None for a 29 February that no such year has."""
-    if abs(wall.month - near.month) < 6:  # less than half a year apart within one year: what nearly every line is
+    if abs(wall.month - near.month) < 6:  # less than half a year apart within one year, as nearly every line is
         try:
             return wall.replace(year=near.year)
         except ValueError:
@@ -115,13 +113,13 @@ def nearest_year(wall: datetime, near: datetime) -> datetime | None:
 
 def span(clock: Clock, source: str) -> tuple[datetime | None, datetime | None]:
     """The earliest and the latest time among the samples of a clock."""
-    stamps = [m.stamp for m in clock.marks if m.stamp and not m.header]
+    stamps = [m.stamp for m in clock.samples if m.stamp and not m.header]
     walls = [s.wall for s in stamps if s.wall and not s.lacks and s.delta is None]
-    marks: Iterable[ClockSample] = clock.marks
+    samples: Iterable[ClockSample] = clock.samples
     if stamps and len(walls) == len(stamps) and len({w.tzinfo for w in walls}) == 1:
         ends = min(walls), max(walls)
         # of one zone they compare as they are
-        marks = [m for m in marks if m.stamp and not m.header and m.stamp.wall in ends]
-    track = TimestampResolver(clock, source)
-    times = [t for t in (track.place(m).time for m in marks) if t]
+        samples = [m for m in samples if m.stamp and not m.header and m.stamp.wall in ends]
+    resolver = TimestampResolver(clock, source)
+    times = [t for t in (resolver.place(m).time for m in samples) if t]
     return min(times, default=None), max(times, default=None)

@@ -24,15 +24,15 @@ from forensics.source_analysis.call_or_warn import call_or_warn
 class SourceAnalysis(Struct, frozen=True):
     """What one source holds. `scan`: without the places of numbers, which became `curves`: what a report could show of them.
 
-    `marks`: what its lines tell of its clock. `pids`: those that its ends name. `line_format`: that of most of its first lines.
-    `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`: what
-    each attempt of the longest of them says of itself.
+    `samples`: what its lines show about its clock. `pids`: those that its ends name. `line_format`: that of most of its first
+    lines. `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`:
+    what each attempt of the longest of them says of itself.
     """
 
     scan: Scan
     events: tuple[Observation, ...]
     curves: tuple[context.Ranked, ...]
-    marks: tuple[correlation.ClockSample, ...]
+    samples: tuple[correlation.ClockSample, ...]
     pids: frozenset[int]
     line_format: str
     records: int
@@ -90,7 +90,7 @@ def analyze_source(
     """The analysis of one source, None where it has no lines. A stage that fails is left out with a Warning."""
     name = source.name
     none: list[Observation] = []
-    unmarked: list[correlation.ClockSample] = []
+    no_samples: list[correlation.ClockSample] = []
     undrawn: tuple[context.Ranked, ...] = ()
     scanned = call_or_warn(partial(scan, source, knowledge, warn, matcher, threads), None, "all of it", name, warn)
     if not scanned or not (scanned.lines or source.format == "notebook"):  # one without outputs still is a program
@@ -98,7 +98,7 @@ def analyze_source(
     numbers = call_or_warn(lambda: series.gather_numbers(scanned), series.NONE, "its series", name, warn)
     events = call_or_warn(lambda: detectors.read(scanned, knowledge, warn), none, "its records", name, warn)
     events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
-    marks = call_or_warn(lambda: correlation.clock_samples(scanned, events), unmarked, "its times", name, warn)
+    samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), no_samples, "its times", name, warn)
     curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
     pids = correlation.program_pids(scanned)
     line_format = line_formats.recognise(scanned.head)
@@ -110,7 +110,7 @@ def analyze_source(
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
     alone: tuple[context.AttemptFacts, ...] = ()
     said = call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", name, warn)
-    return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(marks), pids, line_format, count, lanes, said)
+    return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said)
 
 
 MEASURED = frozenset(trigger.kind for trigger in series.triggers())

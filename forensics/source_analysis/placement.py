@@ -52,10 +52,10 @@ def clocks_of(
 ) -> dict[str, correlation.Clock]:
     """The clock of each source, from its own lines and from events that it shares with others. `events`: as found, by source."""
     none: list[datetime] = []
-    all_dated = all(correlation.has_date(r.marks) for r in analyses)  # then no source needs a date from another one
+    all_dated = all(correlation.has_date(r.samples) for r in analyses)  # then no source needs a date from another one
     asked = [] if all_dated else analyses
     times = {
-        r.name: call_or_warn(partial(correlation.full_times, r.marks), none, "its times", r.name, noted.append) for r in asked
+        r.name: call_or_warn(partial(correlation.full_times, r.samples), none, "its times", r.name, noted.append) for r in asked
     }
     every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
     step = 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
@@ -64,7 +64,7 @@ def clocks_of(
     for r in analyses:
         name = r.name
         others = [] if times.get(name) else [t for n, t in every if n != name]  # its own lines give year and date
-        infer = partial(correlation.infer_clock, r.scan.source, r.marks, others, noted.append)
+        infer = partial(correlation.infer_clock, r.scan.source, r.samples, others, noted.append)
         clocks[name] = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
     settled = partial(correlation.align_clocks, found, clocks, knowledge, noted.append)
@@ -76,7 +76,7 @@ def disordered_sources(analyses: Sequence[SourceAnalysis], noted: list[Warning])
     names = {
         r.name
         for r in analyses
-        if call_or_warn(partial(correlation.is_disordered, r.marks), False, "its order", r.name, noted.append)
+        if call_or_warn(partial(correlation.is_disordered, r.samples), False, "its order", r.name, noted.append)
     }
     noted += [Warning("order", "its timestamps go back and forth: its lines are in no order", n) for n in sorted(names)]
     return names

@@ -20,9 +20,9 @@ SAMPLES = Path(__file__).parents[3] / "shared/reference/journal_samples"
 
 
 def placed(text: str, clock: Clock) -> list[ResolvedTime]:
-    track = TimestampResolver(clock, "a.log")
+    resolver = TimestampResolver(clock, "a.log")
     rows = [Line(i, row) for i, row in enumerate(text.splitlines(), 1)]
-    got = [(m, track.place(m)) for m in map(clock_sample, rows) if m]
+    got = [(m, resolver.place(m)) for m in map(clock_sample, rows) if m]
     return [where for m, where in got if not m.header]
 
 

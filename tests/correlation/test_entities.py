@@ -29,12 +29,12 @@ TABLE = """  time      : 2024-05-01_12:00:00
 """
 
 
-def ties(text: str, number: int, name: str = "a.log") -> list[tuple[int, dict[str, object]]]:
+def mappings(text: str, number: int, name: str = "a.log") -> list[tuple[int, dict[str, object]]]:
     """What the region around line `number` tells."""
     rows = text.split("\n")
     before, after = "\n".join(rows[: number - 1]) + "\n", "\n".join(rows[number:])
     region = Region(name, number, rows[number - 1], before.encode() if number > 1 else b"", after.encode(), 1, 60)
-    scan = Scan(text_source(name, text), len(text), len(rows), (), {"roster": (region,)}, (), ())
+    scan = Scan(text_source(name, text), len(text), len(rows), (), {"id_table": (region,)}, (), ())
     fields = ("host", "pid", "rank", "local_rank", "gpu", "pci", "uuid")
     return [
         (t.line, {f: v for f in fields if (v := getattr(t.ids, f)) not in ("", -1) and (f != "pid" or v)})
@@ -43,7 +43,7 @@ def ties(text: str, number: int, name: str = "a.log") -> list[tuple[int, dict[st
 
 
 def test_nvidia_smi_tells_addresses_and_processes_of_its_gpus() -> None:
-    assert ties(SMI, 2) == [
+    assert mappings(SMI, 2) == [
         (6, {"gpu": 0, "pci": "0000:07:00"}),
         (8, {"gpu": 1, "pci": "0000:cb:00"}),
         (12, {"gpu": 1, "pid": 4711}),
@@ -51,18 +51,18 @@ def test_nvidia_smi_tells_addresses_and_processes_of_its_gpus() -> None:
 
 
 def test_torchelastics_rows_tell_each_ranks_process() -> None:
-    assert ties(TABLE, 3) == [(3, {"host": "node-1", "pid": 4711, "rank": 9, "local_rank": 1})]
+    assert mappings(TABLE, 3) == [(3, {"host": "node-1", "pid": 4711, "rank": 9, "local_rank": 1})]
 
 
 def test_nccl_tells_all_of_a_rank() -> None:
     line = "gpu-7:4711:4790 [3] NCCL INFO comm 0x5d0 rank 11 nranks 16 cudaDev 3 nvmlDev 3 busId cb000 commId 0x1 - Init COMPLETE"
-    assert ties(line, 1) == [(1, {"host": "gpu-7", "pid": 4711, "rank": 11, "gpu": 3, "pci": "0000:cb:00"})]
+    assert mappings(line, 1) == [(1, {"host": "gpu-7", "pid": 4711, "rank": 11, "gpu": 3, "pci": "0000:cb:00"})]
     assert NCCL.search("comm 0x573f9cb382e0 rank 0 nranks 2 cudaDev 0 busId 1e0 - Abort COMPLETE")
 
 
 def test_a_list_of_gpus_tells_their_uuids() -> None:
     uuid = "5d2c0f6e-1111-2222-3333-0123456789ab"
-    assert ties(f"GPU 3: NVIDIA A100-SXM4-80GB (UUID: GPU-{uuid})", 1) == [(1, {"gpu": 3, "uuid": f"gpu-{uuid}"})]
+    assert mappings(f"GPU 3: NVIDIA A100-SXM4-80GB (UUID: GPU-{uuid})", 1) == [(1, {"gpu": 3, "uuid": f"gpu-{uuid}"})]
 
 
 def test_the_scanner_finds_such_lines(knowledge) -> None:  # type: ignore[no-untyped-def]

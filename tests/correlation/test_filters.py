@@ -52,9 +52,9 @@ def asked(
 
 @pytest.fixture
 def about(knowledge: Database) -> Callable[..., Report]:
-    def run(choice: Filter, **texts: str) -> Report:
+    def run(event_filter: Filter, **texts: str) -> Report:
         given = [text_source(name.replace("_", "."), text) for name, text in texts.items()]
-        return pipeline.analyze(given, "case", knowledge, choice=choice)
+        return pipeline.analyze(given, "case", knowledge, event_filter=event_filter)
 
     return run
 
@@ -81,7 +81,7 @@ def test_parts_keep_every_line_and_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "cause", "pid"),
+    ("event_filter", "cause", "pid"),
     [
         (asked(since="2026-11-20T08:59:00Z", until="2026-11-20T09:01:00Z"), "host_memory.oom_cgroup", 200),
         (asked(since="2026-11-20 09:59", until="2026-11-20 10:01"), "host_memory.oom_cgroup", 200),  # the log's own clock
@@ -96,11 +96,13 @@ def test_parts_keep_every_line_and_count() -> None:
     ],
     ids=str,
 )
-def test_the_verdict_speaks_of_what_was_asked_for(about: Callable[..., Report], choice: Filter, cause: str, pid: int) -> None:
-    report = about(choice, dmesg_log=DMESG)
+def test_the_verdict_speaks_of_what_was_asked_for(
+    about: Callable[..., Report], event_filter: Filter, cause: str, pid: int
+) -> None:
+    report = about(event_filter, dmesg_log=DMESG)
     assert (report.verdict, report.causes[0].id, report.causes[0].facts["pid"]) == ("crash", cause, pid)
     assert len(report.incidents) == 1
-    assert ("left out" in told(report)) == bool(str(choice))
+    assert ("left out" in told(report)) == bool(str(event_filter))
 
 
 def test_without_a_choice_all_incidents_are_listed_and_the_last_comes_first(about: Callable[..., Report]) -> None:
@@ -113,9 +115,9 @@ def test_without_a_choice_all_incidents_are_listed_and_the_last_comes_first(abou
 def test_two_processes_killed_in_one_incident_are_told_apart(about: Callable[..., Report]) -> None:
     log = killed("2026-11-18T09:00:00+01:00", 100, 4711) + killed("2026-11-18T09:00:02+01:00", 200, 4712)
     for pid, job in ((100, "4711"), (200, "4712")):
-        for choice in (asked(pid=pid), asked(job=job)):
-            report = about(choice, dmesg_log=log)
-            assert {p.line for p in report.causes[0].evidence} == ({1, 2, 3} if pid == 100 else {4, 5, 6}), choice
+        for event_filter in (asked(pid=pid), asked(job=job)):
+            report = about(event_filter, dmesg_log=log)
+            assert {p.line for p in report.causes[0].evidence} == ({1, 2, 3} if pid == 100 else {4, 5, 6}), event_filter
 
 
 def test_a_time_in_which_the_log_tells_of_nothing_bad_is_no_crash(about: Callable[..., Report]) -> None:
@@ -124,12 +126,12 @@ def test_a_time_in_which_the_log_tells_of_nothing_bad_is_no_crash(about: Callabl
     assert "left out by --since 2026-11-21 09:00: " in told(report)
 
 
-@pytest.mark.parametrize("choice", [asked(pid=999), asked(job="4999"), asked(since="2027-01-01")], ids=str)
-def test_what_the_logs_do_not_speak_of_is_undetermined(about: Callable[..., Report], choice: Filter) -> None:
-    report = about(choice, train_log=TRAIN, dmesg_log=DMESG)
+@pytest.mark.parametrize("event_filter", [asked(pid=999), asked(job="4999"), asked(since="2027-01-01")], ids=str)
+def test_what_the_logs_do_not_speak_of_is_undetermined(about: Callable[..., Report], event_filter: Filter) -> None:
+    report = about(event_filter, train_log=TRAIN, dmesg_log=DMESG)
     assert report.verdict == "undetermined"
     assert report.causes[0].probability <= 0.5
-    assert report.missing[0].what == f"what happened with {choice}"
+    assert report.missing[0].what == f"what happened with {event_filter}"
     assert "2026-11-18" in report.missing[0].why
 
 
@@ -174,9 +176,9 @@ END = datetime(2026, 11, 21, 12, tzinfo=UTC)
 @given(st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)), st.integers(0, 10_000))
 def test_every_time_is_read_as_it_was_written(moment: datetime, minutes: int) -> None:
     absolute, relative = parse_time_bound(moment.isoformat(" "), "--until"), parse_time_bound(f"-{minutes}min", "--until")
-    assert absolute and absolute.on(None) == moment
-    assert relative and relative.on(END) == END - timedelta(minutes=minutes)
-    assert relative.on(None) is None
+    assert absolute and absolute.resolved(None) == moment
+    assert relative and relative.resolved(END) == END - timedelta(minutes=minutes)
+    assert relative.resolved(None) is None
 
 
 @pytest.mark.seconds
@@ -216,7 +218,7 @@ def test_a_job_that_sacct_says_ended_well_is_answered(knowledge: Database) -> No
         "JobID|JobName|Partition|State|ExitCode|Start|End|Elapsed|NodeList\n"
         "4711|train|gpu|COMPLETED|0:0|2026-11-20T08:00:00|2026-11-20T10:00:00|02:00:00|node04\n"
     )
-    report = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, choice=Filter(job="4711"))
+    report = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, event_filter=Filter(job="4711"))
     assert (report.verdict, report.causes[0].id, report.missing) == ("no_crash", HEALTHY, ())
-    other = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, choice=Filter(job="4712"))
+    other = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, event_filter=Filter(job="4712"))
     assert other.verdict == "undetermined"
