@@ -88,7 +88,7 @@ def analyze_folders(
 
 
 class PlacedCase(Struct, frozen=True):
-    """What is known of some sources before anything is decided. `noted`: grows while the report is made."""
+    """The facts about some sources before anything is decided. `noted`: the warnings, which grow while the report is made."""
 
     analyses: list[SourceAnalysis]
     clocks: dict[str, correlation.Clock]
@@ -130,23 +130,22 @@ def analyze(
     baseline: Sequence[Path] = (),
     event_filter: correlation.Filter = correlation.EVERYTHING,
 ) -> Report:
-    """The Report on `given`, read once each, and once more where no cause is clear. `warnings`: those of opening them.
+    """The Report on `given`. Each is read once, and once more if no cause is clear. `warnings`: those of opening them.
 
-    `workers`: threads at work at a time (default: one a core); the answer does not depend on it. `baseline`: a run that went
-    well. `event_filter`: keeps only the events that the user asks about.
+    `workers`: threads that work at a time (default: one per core); the answer does not depend on it. `baseline`: logs of a run
+    that went well. `event_filter`: keeps only the events that the user asks about.
     """
     model, problem = active_model()
     seen = place_case(given, knowledge, [*warnings, *([Warning("model", problem)] if problem else [])], workers, event_filter)
     every, asked = correlation.join_incidents(seen.incidents), seen.asked
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around = _surroundings(decided, seen)
-    disordered = disordered_sources(seen.analyses, seen.noted)
-    unmatched = correlation.unmatched(seen.kept, event_filter, seen.clocks)
+    disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
     ranked = _ranked_lines(decided, seen, baseline, knowledge, bool(unmatched), bool(disordered))
     found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided))
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
-    answer = _unsettled(_doubted(answer, disordered, asked), unmatched)
+    answer = _undetermined_if_unmatched(_less_sure_if_disordered(answer, disordered, asked), unmatched)
     first = advice.annotate_links(answer.findings, every)
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
@@ -157,16 +156,21 @@ def analyze(
         timeline=timeline(found, each),
         sources=seen.summaries,
         missing=answer.missing,
-        warnings=(),  # see _beside
+        warnings=(),  # see _with_context
         subject=subject_summary(decided, asked, first[0]),
         notices=decided.notices,
         earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model)),
     )
-    return _beside(report, seen, ranked, knowledge)
+    return _with_context(report, seen, ranked, knowledge)
+
+
+def _unmatched(seen: PlacedCase, event_filter: correlation.Filter) -> OpenQuestion | None:
+    """The open question if the logs have nothing of what the user asks about."""
+    return correlation.unmatched(seen.kept, event_filter, seen.clocks)
 
 
 def _surroundings(decided: Diagnosis, seen: PlacedCase) -> JobContext:
-    """Where and how the job ran; not looked for where there is nothing to advise."""
+    """Where and how the job ran; empty if there is nothing to advise."""
     scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
     look = partial(context.job_context, scans, drawn, seen.attempted)
@@ -176,26 +180,26 @@ def _surroundings(decided: Diagnosis, seen: PlacedCase) -> JobContext:
 def _decided(
     incidents: list[Incident], every: Incident, asked: Subject, knowledge: Database, model: Model
 ) -> tuple[Diagnosis, list[Diagnosis]]:
-    """What is decided of all together, and of each of the first ones."""
+    """The diagnosis of all incidents together, and that of each of the first ones."""
     rules = precedence_of(knowledge)
-    decided = decide(question_about(every, asked, knowledge), knowledge, model, rules)
+    decided = decide(decision_input(every, asked, knowledge), knowledge, model, rules)
     listed = incidents[: limits.current.incidents]
     each = [decided for _ in listed]
     if len(listed) > 1:
-        each = [decide(question_about(i, subject_of(i, asked), knowledge), knowledge, model, rules) for i in listed]
+        each = [decide(decision_input(i, subject_of(i, asked), knowledge), knowledge, model, rules) for i in listed]
     return decided, each
 
 
 def _earlier_runs(every: Incident, asked: Subject, knowledge: Database, model: Model) -> list[tuple[Diagnosis, str]]:
-    """What is decided of each of the last runs before the one that is asked about, and the title of its first cause."""
+    """The diagnosis of each of the last runs before the one that the user asks about, and the title of its first cause."""
     rules = precedence_of(knowledge)
     runs = asked.earlier[-MAX_EARLIER_ATTEMPTS:]
-    found = [decide(question_about(every, run, knowledge), knowledge, model, rules) for run in runs]
+    found = [decide(decision_input(every, run, knowledge), knowledge, model, rules) for run in runs]
     return [(decided, knowledge.causes[decided.candidates[0].cause].title) for decided in found]
 
 
-def question_about(incident: Incident, asked: Subject, knowledge: Database) -> DecisionInput:
-    """What is decided about an incident of the subject."""
+def decision_input(incident: Incident, asked: Subject, knowledge: Database) -> DecisionInput:
+    """The input of the decision about an incident of the subject."""
     own = assign_owners(incident, asked, knowledge)
     return DecisionInput(
         own, asked.own_lanes(), asked.machine, asked.has_host_log, recorded_status(incident.events, asked.own, own)
@@ -208,15 +212,15 @@ def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, tuple[Lane, ...]]:
 
 
 class Answer(Struct, frozen=True):
-    """What a report says, before it is written."""
+    """The verdict, the causes and the open questions of a report."""
 
     verdict: Verdict
     findings: tuple[Finding, ...]
     missing: tuple[OpenQuestion, ...]
 
 
-def _doubted(answer: Answer, disordered: set[str], asked: Subject) -> Answer:
-    """The answer, less sure of what only disordered sources tell: nobody knows what came first there."""
+def _less_sure_if_disordered(answer: Answer, disordered: set[str], asked: Subject) -> Answer:
+    """The answer with lower probabilities of causes that only disordered sources show: their order of events is unknown."""
     lost = bool(asked.own) and disordered >= set(asked.own)
     doubt = [lost or (bool(f.evidence) and all(p.source in disordered for p in f.evidence)) for f in answer.findings]
     if not any(doubt):
@@ -226,17 +230,16 @@ def _doubted(answer: Answer, disordered: set[str], asked: Subject) -> Answer:
     return Answer(answer.verdict, tuple(found), (DISORDERED, *answer.missing))
 
 
-def _unsettled(answer: Answer, open_question: OpenQuestion | None) -> Answer:
-    """Where what was asked about is not in the logs: that nothing can be said of it."""
+def _undetermined_if_unmatched(answer: Answer, open_question: OpenQuestion | None) -> Answer:
+    """The answer that nothing can be said, if what the user asks about is not in the logs."""
     if open_question is None:
         return answer
     found = tuple(replace(f, probability=min(f.probability, ENDED_BADLY)) for f in answer.findings)
     return Answer("undetermined", found, (open_question,))
 
 
-def _beside(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], knowledge: Database) -> Report:
-    """`report` with what helps to understand it: environment, curves, the first lines to read of `ranked`, and what was noted
-    of all of it."""
+def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], knowledge: Database) -> Report:
+    """`report` with its context: environment, curves, the lines of `ranked` to read first, and all warnings."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
     around = partial(context.attach_context, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
@@ -250,9 +253,10 @@ def _beside(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], k
 def _ranked_lines(
     decided: Diagnosis, seen: PlacedCase, baseline: Sequence[Path], knowledge: Database, unmatched: bool, disordered: bool
 ) -> list[CandidateLine]:
-    """The lines of all sources, those first that most likely say why it ended badly; none where a cause is proven and sure.
+    """The lines of all sources, those first that most likely say why it ended badly; empty if a cause is proven and sure.
 
-    The logs are read once more. `unmatched`: what was asked about is not in them. `disordered`: their stamps go back and forth.
+    The logs are read once more. `unmatched`: they have nothing of what the user asks about. `disordered`: their stamps go back
+    and forth.
     """
     is_sure = decided.verdict == "crash" and decided.candidates[0].probability >= CLEAR and not disordered
     if not unmatched and (is_sure or decided.verdict == "no_crash"):
@@ -264,7 +268,7 @@ def _ranked_lines(
 
 
 def _reasons(ranked: Sequence[CandidateLine], seen: PlacedCase, decided: Diagnosis) -> tuple[Proof, ...]:
-    """The lines of the subject's last attempt that most likely say why it ended; none where a cause is proven."""
+    """The lines of the subject's last attempt that most likely say why it ended; empty if a cause is proven."""
     if decided.verdict != "undetermined":
         return ()
     scans, since = [r.scan for r in seen.analyses], seen.asked.last_attempt_lines()

@@ -150,7 +150,7 @@ def _examined(paths: list[Path], knowledge: Database) -> pipeline.PlacedCase:
 
 
 def _question(seen: pipeline.PlacedCase, knowledge: Database) -> DecisionInput:
-    return pipeline.question_about(correlation.join_incidents(seen.incidents), seen.asked, knowledge)
+    return pipeline.decision_input(correlation.join_incidents(seen.incidents), seen.asked, knowledge)
 
 
 def _line_examples(seen: pipeline.PlacedCase, evidence: Sequence[str], knowledge: Database) -> tuple[LineExample, ...]:
