@@ -13,6 +13,7 @@ in front is added, and what varies is filled in. A message counts as known when 
 import argparse
 import ast
 import csv
+import functools
 import json
 import random
 import re
@@ -24,7 +25,7 @@ from pathlib import Path
 from msgspec import Struct
 
 import forensics
-from forensics.database import HEALTHY, Database, load
+from forensics.database import HEALTHY, Database, load, read_rows
 from forensics.explain import explain
 
 SEED = 20  # of the messages that are asked; those of the manifest are drawn with a seed of their own
@@ -163,6 +164,7 @@ PROGRAMS = (
     Program("amdgpu", "linux", ("drivers/gpu/drm/amd/amdgpu",), (*_kernel("amdgpu 0000:3b:00.0: amdgpu: ", r"(?:dev|drm)_(?:err|crit)"), *_kernel("[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ", "DRM_ERROR"), *_kernel("amdgpu: ", "pr_err")), (*_kernel("amdgpu 0000:3b:00.0: amdgpu: ", r"(?:dev|drm)_(?:info|dbg)"), *_kernel("[drm] ", "DRM_INFO|DRM_DEBUG"))),
     Program("xe", "linux", ("drivers/gpu/drm/xe",), _kernel("xe 0000:3b:00.0: [drm] *ERROR* ", r"xe_gt_err|drm_err|xe_err|xe_gt_WARN"), _kernel("xe 0000:3b:00.0: [drm] ", r"xe_gt_(?:info|dbg)|drm_(?:info|dbg)|xe_(?:info|dbg)")),
 )  # fmt: skip
+HEAD = re.compile(r"[:=\]] ")  # ends the class of an exception, a place, a level
 HELP_TEXTS = frozenset(("Open MPI", "Open MPI's launcher"))  # programs whose messages are sections of help-*.txt
 HELP_FILES = re.compile(
     r"help-(?!.*(?:info|wrapper|prterun|prte\.txt|prted|pterm|display|placement|rtos|output|rankby|mapby|bindto|dash-host)).*\.txt"
@@ -423,11 +425,14 @@ def count(programs: list[Program], sources: Path, list_unknown: bool, table: boo
 
 
 def draw(programs: list[Program], sources: Path) -> None:
-    """Draw as many messages of each program as of every other, and list them with their places; what they say is not listed."""
+    """Draw as many messages of each program as of every other, and list them with their places; what they say is not listed.
+
+    A message that the words of exceptions were learned from is not drawn.
+    """
     chance = random.Random(DRAWN_SEED)
     rows = []
     for kind in ("ends", "informs"):
-        told = {p.name: messages(p, sources, ends=kind == "ends") for p in programs}
+        told = {p.name: [m for m in messages(p, sources, ends=kind == "ends") if not is_learned_from(m.line)] for p in programs}
         queues = {name: chance.sample(found, len(found)) for name, found in told.items() if found}
         drawn: list[Message] = []
         while len(drawn) < DRAWN and any(queues.values()):
@@ -437,6 +442,17 @@ def draw(programs: list[Program], sources: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("kind", "program", "file", "line", "message"))
         writer.writerows((kind, m.program, m.file, m.number, m.line) for kind, m in rows)
+
+
+@functools.cache
+def _learned() -> frozenset[str]:
+    return frozenset(row["message"] for row in read_rows("exception_messages"))
+
+
+def is_learned_from(line: str) -> bool:
+    """Does a message of signatures/tables/exception_messages.csv stand behind one of the heads of the line?"""
+    said = line.rstrip('"')
+    return any(said[head.end() :] in _learned() for head in HEAD.finditer(said))
 
 
 def ask() -> None:

@@ -3,7 +3,7 @@
     python -m scripts.exception_words            learns from signatures/tables/exception_messages.csv and the signatures' examples
     python -m scripts.exception_words --folds    says how often it is right of the packages that it did not learn from
 
-The messages come from packages whose messages nothing here is measured with. `labelled`: `read` by a person or model that saw the
+benchmarks/producers.py leaves these messages out of what it draws. `labelled`: `read` by a person or model that saw the
 message alone, or sorted by a `rule` for a few plain words, which is right in four of five and counts little. A row added to the
 table counts with the next run.
 """
