@@ -51,6 +51,7 @@ SAID = (
 COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
 SECRET = lazy.regex(r"(?i)key|token|passw|secret|auth|credential|login")  # arguments whose values are nobody's business
 PROGRESS_PATTERN = lazy.regex(r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})\b")
+PROGRESS_WORDS = (b"epoch", b"step", b"iter", b"round")  # one of them stands in each line that the pattern matches
 REACHED = "reached"
 COMPARED_FACTS = {"limit_bytes": "memory limit", "gpu": "GPU", "node": "node", "host": "node", "device": "device"}  # of evidence
 FIRST = ("job", "node", "GPU", "visible GPUs", "processes", "memory limit", "batch size", "commit")
@@ -116,11 +117,13 @@ def _reached(scan: Scan, first: int, last: int) -> Said | None:
     """The last step or epoch in the lines from `first` to `last`, if the sample has it."""
     looked = 0
     for start, block in reversed(scan.sample):
-        lines = block.split(b"\n")
+        lines, lowered = block.split(b"\n"), block.lower().split(b"\n")
         for i in range(min(len(lines), last + 1 - start) - 1, max(0, first - start) - 1, -1):
             looked += 1
             if looked > MOST_COUNTED:
                 return None
+            if not any(map(lowered[i].__contains__, PROGRESS_WORDS)):
+                continue
             text = decode_line(lines[i].rstrip(b"\r").rpartition(b"\r")[2][:2000])
             if counted := {m[1].lower(): m[2] for m in PROGRESS_PATTERN.finditer(text)}:
                 return ", ".join(f"{unit} {int(n)}" for unit, n in counted.items()), start + i

@@ -14,6 +14,7 @@ COUNT_CHUNK_BYTES = 128 << 10  # fits into the processor's L2 cache together wit
 MIN_NUMPY_BYTES = 128 << 20  # with less to count in a process, the import of numpy (0.1 s) costs more than it saves
 MIN_NUMPY_CHUNK_BYTES = 16 << 10  # below this, bytes.count is as fast
 FORMULA_START_CHARS = ("=", "+", "-", "@", "\t", "\r")
+DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")  # lines that differ only in numbers become equal
 ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 ANSI = lazy.regex(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 

@@ -11,11 +11,12 @@ In the log of a host, two lines of one file are not related by that: a line of o
 import functools
 import re
 from collections.abc import Iterator
+from itertools import count
 
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.core.text import decode_line
+from forensics.core.text import DIGITS_TO_ZEROS, decode_line
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
 from forensics.outcome.supervisors import SUPERVISORS, supervised_entity
@@ -43,6 +44,7 @@ KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel")
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel")
 SLURM_DAEMON_LOG = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
+MAX_SHAPE_BYTES = 300  # of a line; a longer one hardly ever has the shape of another one
 
 
 class Row(Struct):
@@ -128,28 +130,36 @@ def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
     several = host or ranks or any(lane_key(raw) for raw in ends) or _has_several_programs(scan)
     for first, block in scan.sample:
         last: LaneKey = MAIN_PROGRAM
-        templates = block.translate(WORDS_ONLY).split(b"\n")
-        lines = block.split(b"\n")
-        for at, raw in enumerate(lines):
-            words = [w for w in templates[at].split() if len(w) > 2] if b"\r" not in raw else _frame_words(raw)
-            if not words and not raw.strip():
+        lines, shapes = block.split(b"\n"), block.translate(DIGITS_TO_ZEROS).split(b"\n")
+        for number, raw, shape in zip(count(first), lines, shapes, strict=False):
+            if len(shape) <= MAX_SHAPE_BYTES:
+                template, key = _cached_template_and_lane(shape, several, ranks)
+            else:
+                template, key = _template_and_lane(raw, several, ranks)
+            if not template and not raw.strip():
                 continue
-            key = lane_key(raw, ranks) if several else MAIN_PROGRAM
+            if key and "0" in key[1]:  # the name has digits, of which the shape tells zeros only
+                key = lane_key(raw, ranks)
             if key is None:  # in a host's log, a line without a prefix continues the record before it
                 key = last if host or raw[:1] in b" \t" else MAIN_PROGRAM
             last = key
-            yield key, Row(first + at, b" ".join(words[:8]), raw)
+            yield key, Row(number, template, raw)
+
+
+def _template_and_lane(raw: bytes, several: bool, ranks: bool) -> tuple[bytes, LaneKey | None]:
+    """The template of a line (its first words, of a redrawn progress bar those of the last frame), and its lane."""
+    frame = raw.rstrip(b"\r").rpartition(b"\r")[2] if b"\r" in raw else raw
+    template = b" ".join([w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2][:8])
+    return template, lane_key(raw, ranks) if several else MAIN_PROGRAM
+
+
+# Asked with the shape of a line, in which each digit is a 0: no prefix depends on which digits it has.
+_cached_template_and_lane = functools.lru_cache(maxsize=4096)(_template_and_lane)
 
 
 def _has_several_programs(scan: Scan) -> bool:
     """Do the sampled blocks after the first have lines of several programs?"""
     return any(lane_key(raw) for _, block in scan.sample[1:] for raw in block[:2000].split(b"\n"))
-
-
-def _frame_words(raw: bytes) -> list[bytes]:
-    """The words of the last frame of a redrawn progress bar."""
-    frame = raw.rstrip(b"\r").rpartition(b"\r")[2]
-    return [w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2]
 
 
 WORDS_ONLY = bytes(i if i == 10 or 65 <= i <= 90 or 97 <= i <= 122 or i >= 128 else 32 for i in range(256))

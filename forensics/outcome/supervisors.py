@@ -21,7 +21,8 @@ class Supervisor(Struct, frozen=True):
     """A program that writes records about other programs.
 
     `record`: matches the beginning of such a record; its first group that matched is the name of the job or process. `mark`:
-    bytes that occur in each record, for a quick test. `about`: what the name denotes. `lane`: the kind of lane in a host's log.
+    bytes that occur in each record, for a quick test. Neither depends on which digits a record has (see lanes.py). `about`:
+    what the name denotes. `lane`: the kind of lane in a host's log.
     """
 
     record: re.Pattern[bytes]
@@ -37,7 +38,7 @@ UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 SUPERVISORS: Mapping[str, Supervisor] = {
     "slurm": Supervisor(
         re.compile(SLURM_STAMP + rb"(?:\[(\d{1,10})\.(?:\d{1,5}|batch|extern|interactive)\]|.{0,120}?\bJobId=(\d{1,10}))"),
-        b"[20",
+        b"] ",
         "job",
         "scheduler",
     ),

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.text import DIGITS_TO_ZEROS
 from forensics.series.epoch_time import STEP_OF_STEPS_PATTERN
 from forensics.series.labels import Meaning, label_meaning
 from forensics.series.numbers import Token, number, tokens
 
 MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they hardly ever occur twice
 MAX_CACHED_PLANS = 4096  # a log has some dozen shapes of lines with numbers; a few megabytes when full
-DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 # Plain texts, searched in the line in lower case: much faster than a pattern, and most lines have none of them.
 MEMORY_TEXTS = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma ", "cached", "bytes_in_use", "'peak': ")
 OOM_MESSAGES = ("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.core.text import last_frame
+from forensics.core.text import DIGITS_TO_ZEROS, last_frame
 from forensics.templates.template import template
 
 COMPARED_LINE_BYTES = 2000  # lines that agree so far are the same
@@ -18,7 +18,6 @@ MAX_SHAPE_BYTES = 300  # longer lines seldom repeat: remembering them takes more
 HEX_PATTERN = lazy.regex(
     rb"(?<![0-9A-Za-z])(?:0x[0-9a-fA-F]+|(?=[a-fA-F]*0)(?=0*[a-fA-F])[0a-fA-F]{4,})(?![0-9A-Za-z])"
 )  # in a shape
-DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 
 class TemplateGroup(Struct):
