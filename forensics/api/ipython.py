@@ -70,10 +70,10 @@ def _last(bundle: str) -> "Report":
 def _analyzed(bundle: str) -> "Report":
     """The Report on `bundle`, which marks it as reported, so that the next `%%guard` does not mention it again."""
     from forensics.api.analysis import analyze
-    from forensics.capture.guard import TOLD
+    from forensics.capture.guard import REPORTED_FILE
 
     with contextlib.suppress(OSError):
-        Path(bundle, TOLD).touch()
+        Path(bundle, REPORTED_FILE).touch()
     return analyze(bundle)
 
 

@@ -1,4 +1,4 @@
-"""`python -m forensics.capture run|watch OPTIONS`: a process that loads nothing but what captures need."""
+"""`python -m forensics.capture run|watch OPTIONS`: a process that loads only what a capture needs."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ def main() -> None:
         options = Options.from_json(text)
         try:
             from forensics.capture.foreground import main as run
-        except Exception as error:  # nothing of ours keeps the job from running
+        except Exception as error:  # the job runs even if the capture cannot start
             print(f"forensics: nothing is captured: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
             os.execvp(options.command[0], options.command)
         run(options)

@@ -1,4 +1,4 @@
-"""The last lines of job.log: how the job ended, one fact a line, in a form that `analyze` reads like every other log.
+"""Write the last lines of job.log: how the job ended, one fact per line. `analyze` reads them like every other log.
 
     [2026-08-22T03:00:07.120000+00:00] forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL)
     [2026-08-22T03:00:07.130000+00:00] forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom)
@@ -6,7 +6,7 @@
     [2026-08-22T03:00:08.000000+00:00] forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
     [2026-08-22T03:00:08.000000+00:00] forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
 
-These lines state facts. Which of them is the cause is decided by the analysis.
+These lines state facts. The analysis decides which of them is the cause.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from forensics.capture.collector import Collector
 
 ACCOUNT_PREFIX = "forensics run:"
-MAX_ACCOUNT_ENDS = 40  # lines about single processes
-# Lines about signals, the first ones: what ends a job sends one to each process, and the later ones say the same.
-MAX_SIGNALS = 40
+MAX_ACCOUNT_ENDS = 40  # chosen by hand: lines about single processes
+# Chosen by hand: a program that ends a job sends the same signal to each process, so the first lines are enough.
+MAX_ACCOUNT_SIGNALS = 40
 MIB = 1 << 20
 TIMERS = ("timeout",)
-NEAR_LIMIT = 0.9  # of a processor time limit; the last sample is some seconds before the end
-TICKS_OFF_S = 0.25  # the kernel counts ticks for the limit and exact times for its statistics; measured: 0.14 s in one second
-NEAR_END_S = 5.0  # a scheduler ends a job at its limit or later
-STALL_END_S = 30.0  # a program that is ended may still write while it shuts down
-FULL_SHARE = 0.01  # free, of the whole place: file systems keep some blocks for themselves, so a full one seldom says 0
-SIGXCPU = 24  # Linux' number; the module `signal` is not loaded by what watches a job
+MIN_LIMIT_SHARE = 0.9  # of a limit of processor time; the last sample is some seconds before the end
+MAX_TICK_ERROR_S = 0.25  # the kernel counts ticks for the limit and exact times for its statistics; measured: 0.14 s in 1 s
+MAX_TIME_LIMIT_GAP_S = 5.0  # chosen by hand: a scheduler ends a job at its limit or later
+MAX_STALL_TO_END_S = 30.0  # chosen by hand: a program that is stopped may still write while it shuts down
+MAX_FREE_SHARE_OF_FULL = 0.01  # file systems reserve some blocks, so a full one seldom reports 0 free bytes
+SIGXCPU = 24  # the number on Linux; the process that watches a job does not load the module `signal`
 
 
 def closing_lines(collector: Collector, status: int | None) -> list[str]:
-    """The lines, in order of time as far as they have one."""
+    """The lines, in order of time; those without a time of their own come last."""
     root = collector.root_end(status)
     end = root["end"] if root else collector.samples.rows[-1]["time"] if collector.samples.rows else collector.started
     lines: list[tuple[float, str]] = []
-    for found in _worth_telling(collector):
+    for found in _notable_ends(collector):
         lines.append((found["end"], _process(found)))
-    for sent in collector.relevant_signals()[:MAX_SIGNALS]:
+    for sent in collector.relevant_signals()[:MAX_ACCOUNT_SIGNALS]:
         lines.append((sent["time"], _signal(sent)))
     lines_in_order = [(at, text) for at, text in sorted(lines, key=lambda x: x[0])]
     lines_in_order += [
@@ -53,13 +53,13 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
     return [f"[{time_text(at)}] {ACCOUNT_PREFIX} {text}" for at, text in lines_in_order]
 
 
-def _worth_telling(collector: Collector) -> list[dict[str, Any]]:
-    """Deaths by a signal, failed ranks and timers that ran out: the first ones and the last."""
-    found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_worth_telling(e)]
+def _notable_ends(collector: Collector) -> list[dict[str, Any]]:
+    """Deaths by a signal, failed ranks and timers that expired: the first ones and the last."""
+    found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_notable(e)]
     return found if len(found) <= MAX_ACCOUNT_ENDS else [*found[: MAX_ACCOUNT_ENDS // 2], *found[-MAX_ACCOUNT_ENDS // 2 :]]
 
 
-def _is_worth_telling(end: dict[str, Any]) -> bool:
+def _is_notable(end: dict[str, Any]) -> bool:
     failed = bool(end.get("exit_code"))
     return bool(end.get("signal")) or (failed and ("RANK" in end.get("ranks", {}) or end.get("comm") in TIMERS))
 
@@ -131,17 +131,17 @@ def _host(collector: Collector) -> list[str]:
 
 
 def _places(collector: Collector) -> list[str]:
-    """Places that were full at the end, or when a process died."""
+    """File systems that were full at the end, or when a process died."""
     return [
         f"{path} was full: {free / MIB:.1f} MiB of {total / MIB:.1f} MiB were free"
         for path, (free, total) in collector.least_free.items()
-        if total and free < FULL_SHARE * total
+        if total and free < MAX_FREE_SHARE_OF_FULL * total
     ]
 
 
 def _silence(collector: Collector, end: float) -> list[str]:
-    """The silence of the output, where it was long and lasted until the job was ended."""
-    if collector.stall is None or end - collector.stall[1] > STALL_END_S:
+    """The silence of the output, if it was long and lasted until the job was ended."""
+    if collector.stall is None or end - collector.stall[1] > MAX_STALL_TO_END_S:
         return []
     sentences = [f"no output came for {duration_text(collector.stall[1] - collector.stall[0])} before the end"]
     return sentences + [
@@ -150,14 +150,16 @@ def _silence(collector: Collector, end: float) -> list[str]:
 
 
 def _limits(collector: Collector, end: float, root: dict[str, Any] | None) -> list[str]:
-    """Limits of time that were reached: the scheduler's, and those of processor seconds."""
+    """Time limits that were reached: the scheduler's, and limits of processor time."""
     sentences = []
     limit = collector.options.time_limit_s
-    if limit and end > limit - NEAR_END_S:
+    if limit and end > limit - MAX_TIME_LIMIT_GAP_S:
         sentences.append(f"the scheduler's time limit was at {time_text(limit)}")
-    for found in [*_worth_telling(collector), *([root] if root else [])]:
+    for found in [*_notable_ends(collector), *([root] if root else [])]:
         seconds = found.get("cpu_limit_s", 0)
-        if seconds and (found.get("signal") == SIGXCPU or found["cpu_s"] >= min(NEAR_LIMIT * seconds, seconds - TICKS_OFF_S)):
+        if seconds and (
+            found.get("signal") == SIGXCPU or found["cpu_s"] >= min(MIN_LIMIT_SHARE * seconds, seconds - MAX_TICK_ERROR_S)
+        ):
             sentences.append(f"pid {found['pid']} ({found.get('comm', '')}) had used its limit of {seconds} s of processor time")
     return sentences
 

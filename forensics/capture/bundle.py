@@ -1,13 +1,13 @@
-"""The bundle: a folder with what was captured of one run, in the form `forensics-run/1`.
+"""The bundle: a folder with everything that was captured of one run, in the format `forensics-run/1`.
 
 run.json       what ran where, how it ended, limits and counters, what could not be read      (schema: bundle.schema.json)
-job.log        its output, then lines of ours on how each process ended
-job.times      offset in job.log and time of it
-exits.jsonl    every process that ended: pid, parent, command, rank, times, status, how it is known
+job.log        its output, then our lines about how each process ended
+job.times      offsets in job.log, each with its time
+exits.jsonl    every process that ended: pid, parent, command, rank, times, status, how the status is known
 memory.jsonl   samples: memory of the processes, of the group, of the host, pressure
-kernel.log     the kernel's records of that span
+kernel.log     the kernel's records of that time
 stacks/        stacks of its processes      fr/  flight-recorder dumps     torchrun/  logs and error files of ranks
-report.txt     report.json                  the analysis; report.short.txt: the first 4,096 bytes of it, for a container's message
+report.txt     report.json                  the analysis; report.short.txt: its first 4,096 bytes, for a container's message
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 SCHEMA = "forensics-run/1"
-MAX_KEPT_BUNDLES = 50  # of the state folder; older ones are removed
+MAX_KEPT_BUNDLES = 50  # chosen by hand: in the state folder; older ones are removed
 RUN_FILE = "run.json"
 REPORT, REPORT_HEAD = (
     "report.txt",
@@ -40,7 +40,7 @@ def state_folder() -> str:
 
 
 def latest(folder: str = "") -> str:
-    """The newest bundle below the state folder that is no longer being written; empty where there is none."""
+    """The newest complete bundle in the state folder; empty if there is none."""
     top = folder or state_folder()
     try:
         found = [e.path for e in os.scandir(top) if e.is_dir() and os.path.exists(os.path.join(e.path, RUN_FILE))]
@@ -50,7 +50,7 @@ def latest(folder: str = "") -> str:
 
 
 def report_text(folder: str) -> str:
-    """The report in a bundle, without its marking first line; empty where there is none."""
+    """The report in a bundle, without the first line that marks it as a report; empty if there is none."""
     try:
         with open(os.path.join(folder, REPORT), encoding="utf-8") as file:
             return file.read().removeprefix(REPORT_HEAD)
@@ -59,7 +59,7 @@ def report_text(folder: str) -> str:
 
 
 class Bundle:
-    """A folder that is being filled. Raises OSError when it cannot be made."""
+    """A bundle that is being filled. Raises OSError if its folder cannot be made. `fault`: the first error of writing."""
 
     def __init__(self, folder: str = "", name: str = "run") -> None:
         self.made_by_us = not folder
@@ -90,12 +90,12 @@ class Bundle:
                 return
 
     def write_run(self, record: dict[str, Any]) -> None:
-        """run.json, one name a line."""
+        """Write run.json, one name per line."""
         rows = (f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in record.items())
         self.write(RUN_FILE, "{\n" + ",\n".join(rows) + "\n}\n")
 
     def write_rows(self, name: str, rows: Iterable[object]) -> None:
-        """A file of one JSON value a line; none where there are no rows."""
+        """Write a file with one JSON value per line; no file if there are no rows."""
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         if text:
             self.write(name, text)

@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-UNLIMITED_BYTES = 1 << 60  # cgroup v1 writes 2**63 less a page for "no limit"; no machine has as much as this
-OOMD_MARKS = ("user.oomd_kill", "trusted.oomd_kill")  # systemd-oomd writes one on a group that it killed (oomd-util.c)
+UNLIMITED_BYTES = 1 << 60  # cgroup v1 writes 2**63 less a page for "no limit"; no machine has as much memory as this
+OOMD_ATTRIBUTES = ("user.oomd_kill", "trusted.oomd_kill")  # systemd-oomd sets one on a group that it killed (oomd-util.c)
 
 
 class Mount:
@@ -29,7 +29,7 @@ class Mount:
         self.version, self.point, self.root = version, point, root
 
     def folder(self, path: str) -> str:
-        """The folder of group `path`; the mount itself where the folder is not visible, as in a container."""
+        """The folder of group `path`; the mount itself if the folder is not visible, as in a container."""
         inside = path[len(self.root) :] if self.root != "/" and path.startswith(self.root) else path
         found = os.path.normpath(self.point + "/" + inside)
         return found if found.startswith(self.point) and os.path.isdir(found) else self.point
@@ -60,7 +60,7 @@ class Group:
         self.most_bytes = int(self.after.get("usage_bytes", 0))
 
     def update(self) -> None:
-        """Read the counters again; the last values are kept where the group is gone."""
+        """Read the counters again; if the group is gone, the last values are kept."""
         now = read_counters(self.version, self.folder)
         if now:
             self.after = now
@@ -68,12 +68,12 @@ class Group:
 
     @property
     def limit_bytes(self) -> int | None:
-        """Its limit; None where it has none."""
+        """Its limit; None if it has none."""
         limit = self.after.get("limit_bytes")
         return int(limit) if limit is not None and limit < UNLIMITED_BYTES else None
 
     def rise(self, name: str) -> int:
-        """How much a counter rose since it was first seen."""
+        """By how much a counter rose since the group was first seen."""
         return max(0, int(self.after.get(name, 0)) - int(self.before.get(name, 0)))
 
     def as_record(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ FILES_V2 |= {"high_bytes": "memory.high", "swap_limit_bytes": "memory.swap.max",
 
 
 def read_counters(version: int, folder: str) -> dict[str, Any]:
-    """What the group counts now; empty where it is gone or has no memory controller."""
+    """The counters of the group now; empty if it is gone or has no memory controller."""
     found: dict[str, Any] = {}
     for name, file in (FILES_V1 if version == 1 else FILES_V2).items():
         text = proc.read(f"{folder}/{file}", 100).strip()
@@ -114,7 +114,7 @@ def read_counters(version: int, folder: str) -> dict[str, Any]:
     for name, label in (("kills", "oom_kill"), ("refused", "max"), ("ooms", "oom")):
         if label in counted:
             found[name] = counted[label]
-    for mark in OOMD_MARKS:
+    for mark in OOMD_ATTRIBUTES:
         try:
             found["oomd_kills"] = os.getxattr(folder, mark).decode("ascii", "replace")
         except OSError:
@@ -130,14 +130,14 @@ class Groups:
         self.seen: dict[str, Group] = {}
         self.of_process: dict[str, str] = {}  # the text of /proc/PID/cgroup -> path of its own group
 
-    def place(self, pid: int, started: float) -> str:
-        """The path of the group of `pid`, which is followed from now on; empty where unknown. `started`: when the job began."""
+    def follow(self, pid: int, started: float) -> str:
+        """Follow the groups of `pid` from now on; the path of its own group, empty if unknown. `started`: when the job began."""
         text = proc.read(f"/proc/{pid}/cgroup")
         if text not in self.of_process:
-            self.of_process[text] = self._learn(text, started)
+            self.of_process[text] = self._add_groups(text, started)
         return self.of_process[text]
 
-    def _learn(self, text: str, started: float) -> str:
+    def _add_groups(self, text: str, started: float) -> str:
         name, counts = "", set()  # type: str, set[tuple[int, str]]
         for mount in self.mounts:  # one hierarchy may be mounted at several places
             path = _path(text, mount.version)
@@ -169,8 +169,8 @@ class Groups:
         """How many memory kills the job's own groups counted since it began."""
         return sum(g.rise("kills") for g in self.seen.values() if g.own)
 
-    def room(self) -> tuple[int, int] | None:
-        """Usage and limit of the group that is nearest to its limit, in bytes; None where none has one."""
+    def fullest(self) -> tuple[int, int] | None:
+        """Usage and limit, in bytes, of the group that is nearest to its limit; None if no group has a limit."""
         limited = [
             (int(g.after["usage_bytes"]), g.limit_bytes) for g in self.seen.values() if g.limit_bytes and "usage_bytes" in g.after
         ]
@@ -191,7 +191,7 @@ def _path(text: str, version: int) -> str | None:
 
 
 def _made_after(folder: str, moment: float) -> bool:
-    """Was the group made after the job had begun, so that all that it counts is the job's?"""
+    """Was the group made after the job had begun, so that its counters are the job's alone?"""
     try:
         return os.stat(folder).st_ctime > moment
     except OSError:

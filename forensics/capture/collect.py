@@ -1,4 +1,4 @@
-"""One bundle from a job that runs, or has ended already, by process, Slurm job or systemd unit.
+"""Collect a bundle from a job that runs or has ended already, by process, Slurm job or systemd unit.
 
 collect(pid=4711)           processes, memory groups, stacks, its log files, the kernel's log since then
 collect(job="4711")         the output of scontrol and sacct, the job's output files, its processes on this node
@@ -20,30 +20,30 @@ from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
 from forensics.capture.supervisor import finish
 
-COLLECT_QUERY_S = 20.0  # chosen by hand: a scheduler or a journal on a slow disk takes seconds, and a person waits for it
-MAX_FILE_BYTES = 64 << 20  # of each log; the first half and the last of a longer one
+COLLECT_QUERY_S = 20.0  # chosen by hand: a scheduler or a journal on a slow disk takes seconds, and the user waits for it
+MAX_FILE_BYTES = 64 << 20  # per log; of a longer one the first half and the last are kept
 MAX_FILES = 20  # logs that running processes write to; with MAX_FILE_BYTES it bounds a bundle at 1.25 GiB
 FIRST_SAMPLE_S = 1.0  # between the two samples; processor time is counted in hundredths, so a rate is exact to 1 %
-Said = tuple[str, str]  # what was asked, what was answered
+OutputFile = tuple[str, str]  # the name of a file of the bundle, and the output of a command that goes there
 
 
 def collect(
     *, pid: int = 0, job: str = "", unit: str = "", since_s: float = 3600.0, bundle: str = "", stacks: bool = True
 ) -> tuple[str, list[str]]:
-    """Fill a bundle and return its folder and what could not be had. `since_s`: how far back logs are read.
+    """Fill a bundle and return its folder and what could not be read. `since_s`: how far back logs are read.
 
-    With neither pid, job nor unit: the kernel's log and the host alone. Raises OSError when the folder cannot be written.
+    Without pid, job and unit: only the kernel's log and the host. Raises OSError if the folder cannot be written.
     """
     made = Bundle(bundle, unit or job or (str(pid) if pid else "host"))
-    closed: list[str] = []
-    roots, files, asked = [pid] if pid else [], [], []  # type: list[int], list[str], list[Said]
+    missing: list[str] = []
+    roots, files, asked = [pid] if pid else [], [], []  # type: list[int], list[str], list[OutputFile]
     if job:
-        roots, files, asked = _slurm(job, closed)
+        roots, files, asked = _slurm(job, missing)
     elif unit:
-        roots, asked = _unit(unit, since_s, closed)
+        roots, asked = _unit(unit, since_s, missing)
     alive = [p for p in roots if proc.stat(p) is not None]
     if roots and not alive:
-        closed.append(f"process {roots[0]} is gone: its end, its memory group and its stacks can no longer be read")
+        missing.append(f"process {roots[0]} is gone: its end, its memory group and its stacks can no longer be read")
     for name, text in asked:
         made.write(name, text)
     command = proc.command_line(alive[0]).split() if alive else []
@@ -56,10 +56,10 @@ def collect(
     for path in [*files, *_log_files(alive)][:MAX_FILES]:
         log.append_file(path, max(0, _size(path) - MAX_FILE_BYTES))
     lines = account.closing_lines(collector, None) if alive else []
-    collector.kernel.follow_no_longer()
-    finish(collector, made, log, None, {"collected": True, "missing": closed}, lines)
-    closed += [f"{c['what']}: {c['why']}" for c in collector.closed]
-    return made.folder, closed
+    collector.kernel.stop_following()
+    finish(collector, made, log, None, {"collected": True, "missing": missing}, lines)
+    missing += [f"{c['what']}: {c['why']}" for c in collector.unavailable]
+    return made.folder, missing
 
 
 def _look(collector: Collector, stacks: bool, alive: bool) -> None:
@@ -73,14 +73,14 @@ def _look(collector: Collector, stacks: bool, alive: bool) -> None:
 
 
 def packed(folder: str, target: str) -> None:
-    """The bundle as one .tar.gz; raises OSError. The folder is removed."""
+    """Write the bundle as one .tar.gz and remove the folder; raises OSError."""
     with tarfile.open(target, "w:gz") as archive:
         archive.add(folder, os.path.basename(folder))
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _ask(command: list[str], closed: list[str]) -> str:
-    """The output of a command; empty, and with the reason in `closed`, where it fails."""
+def _ask(command: list[str], missing: list[str]) -> str:
+    """The output of a command; if it fails empty, and the reason is added to `missing`."""
     try:
         done = subprocess.run(
             command,
@@ -92,18 +92,18 @@ def _ask(command: list[str], closed: list[str]) -> str:
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        closed.append(f"{' '.join(command[:3])}: {getattr(error, 'strerror', None) or type(error).__name__}")
+        missing.append(f"{' '.join(command[:3])}: {getattr(error, 'strerror', None) or type(error).__name__}")
         return ""
     if done.returncode and not done.stdout.strip():
         said = done.stderr.strip().splitlines()
-        closed.append(f"{' '.join(command[:3])}: {said[0] if said else done.returncode}")
+        missing.append(f"{' '.join(command[:3])}: {said[0] if said else done.returncode}")
     return done.stdout
 
 
-def _slurm(job: str, closed: list[str]) -> tuple[list[int], list[str], list[Said]]:
+def _slurm(job: str, missing: list[str]) -> tuple[list[int], list[str], list[OutputFile]]:
     """The processes of a Slurm job on this node, its output files, and Slurm's records of it."""
-    shown = _ask(["scontrol", "show", "job", job], closed)
-    answer = _ask(["sacct", "--jobs", job, "--format=ALL", "--parsable2"], closed)
+    shown = _ask(["scontrol", "show", "job", job], missing)
+    answer = _ask(["sacct", "--jobs", job, "--format=ALL", "--parsable2"], missing)
     fields = dict(word.split("=", 1) for word in shown.split() if "=" in word)
     files = [fields[k] for k in ("StdOut", "StdErr") if k in fields and os.path.isfile(fields[k])]
     listed = _ask(["scontrol", "listpids", job], []) if shown else ""
@@ -111,18 +111,18 @@ def _slurm(job: str, closed: list[str]) -> tuple[list[int], list[str], list[Said
     return sorted(roots), list(dict.fromkeys(files)), [x for x in (("scontrol.txt", shown), ("sacct.txt", answer)) if x[1]]
 
 
-def _unit(unit: str, since_s: float, closed: list[str]) -> tuple[list[int], list[Said]]:
+def _unit(unit: str, since_s: float, missing: list[str]) -> tuple[list[int], list[OutputFile]]:
     """The main process of a systemd unit, and the output of systemctl and journalctl."""
-    shown = _ask(["systemctl", "show", unit], closed)
+    shown = _ask(["systemctl", "show", unit], missing)
     fields = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
     main = int(fields.get("MainPID", "0") or 0)
     since = f"--since=@{int(time.time() - since_s)}"
-    journal = _ask(["journalctl", "--unit", unit, "--no-pager", "--output=short-iso-precise", since], closed)
+    journal = _ask(["journalctl", "--unit", unit, "--no-pager", "--output=short-iso-precise", since], missing)
     return [main] if main else [], [x for x in (("systemctl.txt", shown), ("journal.log", journal)) if x[1]]
 
 
 def _log_files(pids: list[int]) -> list[str]:
-    """The regular files that the standard output and error of processes go to."""
+    """The regular files to which the standard output and error of processes go."""
     found = []
     for pid in pids:
         for stream in (1, 2):
@@ -143,6 +143,6 @@ def _size(path: str) -> int:
 
 
 def script() -> str:
-    """A shell script that collects the same, as far as it can, where nothing may be installed."""
+    """A shell script that collects the same, as far as possible, on machines where nothing may be installed."""
     with open(os.path.join(os.path.dirname(__file__), "collect.sh"), encoding="utf-8") as file:
         return file.read()

@@ -1,6 +1,6 @@
-"""The thread that watches a job while it runs, and closes the bundle when the job has ended.
+"""The thread that watches a job while it runs, and completes the bundle when the job has ended.
 
-A part that fails is left out and noted: no fault in here may affect the job.
+A part that fails is left out and noted: no fault in this module may affect the job.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from forensics.capture.bundle import Bundle
 from forensics.capture.cgroups import Groups
 from forensics.capture.connector import ProcessEvents
 from forensics.capture.kernel import KernelLog
-from forensics.capture.samples import WARN_WITHIN_S, MemorySamples
+from forensics.capture.samples import MAX_WARNED_S, MemorySamples
 from forensics.capture.senders import SignalTrace
 from forensics.capture.times import duration_text, time_text
 from forensics.capture.tree import ProcessTree
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from forensics.capture.joblog import JobLog
     from forensics.capture.options import Options
 
-PROCESS_LOOK_S = 1.0  # between two looks for new processes
-# The waits before the first looks: a launcher starts its workers within its first second.
-FIRST_LOOKS_S = (0.02, 0.05, 0.1, 0.2, 0.4)
-BEFORE_LIMIT_S = 45.0  # stacks are taken so long before a known time limit
-LEAST_SILENCE_S = 60.0  # shorter ones are not worth a word
+PROCESS_SCAN_INTERVAL_S = 1.0  # between two searches for new processes
+# The waits before the first searches: a launcher starts its workers within its first second.
+FIRST_SCAN_WAITS_S = (0.02, 0.05, 0.1, 0.2, 0.4)
+STACKS_BEFORE_LIMIT_S = 45.0  # chosen by hand: stacks are taken so long before a known time limit
+MIN_STALL_S = 60.0  # chosen by hand: shorter silences are ordinary
 
 
 class WaitingThread:
@@ -45,7 +45,7 @@ class WaitingThread:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
-        """Begin to wait. Raises RuntimeError where there is no room for one more thread."""
+        """Begin to wait. Raises RuntimeError if the system allows no further thread."""
         self._thread.start()
 
     def do(self, work: Callable[[], object]) -> None:
@@ -55,10 +55,10 @@ class WaitingThread:
         if self._thread.ident is None:
             self.start()
 
-    def join(self, most_s: float) -> None:
-        """Wait for the end of it, `most_s` at most."""
+    def join(self, timeout_s: float) -> None:
+        """Wait for its end, at most `timeout_s`."""
         if self._wanted.is_set() and self._thread.ident is not None:
-            self._thread.join(most_s)
+            self._thread.join(timeout_s)
 
     def _run(self) -> None:
         self._wanted.wait()
@@ -67,18 +67,20 @@ class WaitingThread:
 
 
 class Collector:
-    """Watches the processes below `root`. `adopts`: orphans become children of this process. `say`: shows one line to the
-    user."""
+    """Watches the processes below `root`. `adopts`: orphans become children of this process. `say`: shows a line to the user.
+
+    `unavailable`: what could not be recorded, each with the reason and a command that gives it.
+    """
 
     def __init__(
         self, options: Options, bundle: Bundle, root: int, adopts: bool, log: JobLog | None, say: Callable[[str], None]
     ) -> None:
         self.options, self.bundle, self.root, self.log, self.say = options, bundle, root, log, say
         self.started = time.time()
-        self.closed: list[dict[str, str]] = []
+        self.unavailable: list[dict[str, str]] = []
         self.faults: list[str] = []
         self.stacks: list[dict[str, str]] = []
-        self.signals: list[dict[str, Any]] = []  # those that we received ourselves
+        self.signals: list[dict[str, Any]] = []  # those that this process received itself
         self.refused = ""  # why the command could not be started
         self.stall: tuple[float, float] | None = None  # the last long silence: first and last moment
         self.least_free: dict[str, tuple[int, int]] = {}
@@ -91,32 +93,32 @@ class Collector:
         self.tree = ProcessTree([root], adopts)
         self.limits = identity.limits(root)
         self.gpus: list[dict[str, Any]] = []
-        self._spare(self._first)
+        self._call_or_note(self._record_environment)
         self._stop, self._taken_for, self._warned, self._limit_taken = threading.Event(), -1.0, False, False
         self._wake = os.pipe()
         self._thread = WaitingThread()
         self._looks = 0
 
-    def _first(self) -> None:
+    def _record_environment(self) -> None:
         for process in self.tree.living.values():
-            process.group = self.groups.place(process.pid, self.started)
+            process.group = self.groups.follow(process.pid, self.started)
         self.gpus, why = identity.gpus()
         for what, why_not, command in (
-            ("the kernel's log", self.kernel.closed, "sudo dmesg --time-format iso"),
-            ("who sent a signal", self.senders.closed, ""),
-            ("processes that live for less than a second", self.connector.closed, ""),
+            ("the kernel's log", self.kernel.unavailable, "sudo dmesg --time-format iso"),
+            ("who sent a signal", self.senders.unavailable, ""),
+            ("processes that live for less than a second", self.connector.unavailable, ""),
             ("GPUs", why, "nvidia-smi"),
         ):
             if why_not:
-                self.closed.append({"what": what, "why": why_not, "command": command})
+                self.unavailable.append({"what": what, "why": why_not, "command": command})
 
     def start(self, thread: WaitingThread | None = None) -> None:
-        """Begin to watch, in `thread` where one waits already."""
+        """Begin to watch, in `thread` if one waits already."""
         self._thread = thread or self._thread
         self.bundle.write_run(self.run_record(False))
         self._thread.do(self._run)
 
-    def _spare(self, work: Callable[[], object]) -> None:
+    def _call_or_note(self, work: Callable[[], object]) -> None:
         try:
             with self.lock:
                 work()
@@ -127,23 +129,23 @@ class Collector:
 
     def _run(self) -> None:
         watch = [fd for fd in (self.tree.fileno(), self._wake[0]) if fd >= 0]
-        next_look = 0.0
+        next_scan = 0.0
         while not self._stop.is_set():
-            wait = FIRST_LOOKS_S[self._looks] if self._looks < len(FIRST_LOOKS_S) else PROCESS_LOOK_S
+            wait = FIRST_SCAN_WAITS_S[self._looks] if self._looks < len(FIRST_SCAN_WAITS_S) else PROCESS_SCAN_INTERVAL_S
             try:
                 ready = select.select(watch, [], [], wait)[0]
             except OSError:
                 ready = []
             if ready and not self._stop.is_set():
-                self._spare(self.deaths)
+                self._call_or_note(self.deaths)
             now = time.monotonic()
-            if now < next_look and self._looks >= len(FIRST_LOOKS_S):
+            if now < next_scan and self._looks >= len(FIRST_SCAN_WAITS_S):
                 continue
             self._looks += 1
-            next_look = now + (0 if self._looks < len(FIRST_LOOKS_S) else PROCESS_LOOK_S * 0.9)
-            self._spare(self._look)
+            next_scan = now + (0 if self._looks < len(FIRST_SCAN_WAITS_S) else PROCESS_SCAN_INTERVAL_S * 0.9)
+            self._call_or_note(self._look)
             if self.samples.due(now):
-                self._spare(self._sample)
+                self._call_or_note(self._sample)
             self._silence(now)
 
     def deaths(self) -> None:
@@ -159,7 +161,7 @@ class Collector:
 
     def _look(self) -> None:
         for process in self.tree.look():
-            process.group = self.groups.place(process.pid, self.started)
+            process.group = self.groups.follow(process.pid, self.started)
         self.kernel.read()
         self.senders.read()
         self.deaths()
@@ -174,14 +176,14 @@ class Collector:
         self._measure_places()
         self.samples.take(self.tree, self.groups, self.started)
         left = self.samples.runs_out_in()
-        if self.options.warn and left is not None and left < WARN_WITHIN_S and not self._warned:
+        if self.options.warn and left is not None and left < MAX_WARNED_S and not self._warned:
             self._warned = True
             self.say(f"memory will run out in about {duration_text(left)} at the present rate")
 
     def _silence(self, now: float) -> None:
-        """Take the stacks where the output is silent for long, or a time limit is near."""
+        """Take the stacks if the output is silent for a long time, or a time limit is near."""
         log, stall = self.log, self.options.stall_s
-        near_limit = 0 < self.options.time_limit_s - time.time() < BEFORE_LIMIT_S and not self._limit_taken
+        near_limit = 0 < self.options.time_limit_s - time.time() < STACKS_BEFORE_LIMIT_S and not self._limit_taken
         if near_limit:
             self._limit_taken = True
             self.take_stacks()
@@ -193,7 +195,7 @@ class Collector:
         self.stall = time.time() - silent_s, time.time()
         if self._taken_for != log.last:
             self._taken_for = log.last
-            if self.options.warn and silent_s > max(LEAST_SILENCE_S, log.longest_silence_s):
+            if self.options.warn and silent_s > max(MIN_STALL_S, log.longest_silence_s):
                 self.say(f"no output for {duration_text(silent_s)}, longer than ever before; stacks are taken")
             self.take_stacks()
 
@@ -202,18 +204,18 @@ class Collector:
         taken, why = stacks.take_stacks(list(self.tree.living.values()), self.bundle.path("stacks"))
         moment = time_text(time.time())
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks
-        if why and not any(c["what"] == "stacks" for c in self.closed):
-            self.closed.append({"what": "stacks", "why": why, "command": "pip install 'training-forensics[capture]'"})
+        if why and not any(c["what"] == "stacks" for c in self.unavailable):
+            self.unavailable.append({"what": "stacks", "why": why, "command": "pip install 'training-forensics[capture]'"})
 
     def ending(self, pid: int) -> None:
-        """A child of ours has ended and was not reaped yet."""
-        self._spare(lambda: self.tree.name(pid))
+        """Note that a child of this process has ended and was not reaped yet."""
+        self._call_or_note(lambda: self.tree.name(pid))
 
     def reaped(self, pid: int, status: int, cpu_s: float) -> None:
-        """A child of ours ended; `cpu_s`: the processor time that it and its children had used."""
-        self._spare(lambda: self.tree.reaped(pid, status, cpu_s))
+        """Note that a child of this process ended. `cpu_s`: the processor time that it and its children had used."""
+        self._call_or_note(lambda: self.tree.reaped(pid, status, cpu_s))
         if os.WIFSIGNALED(status):
-            self._spare(self._after_signal)
+            self._call_or_note(self._after_signal)
 
     def _after_signal(self) -> None:
         self._measure_places()
@@ -227,7 +229,7 @@ class Collector:
         os.write(self._wake[1], b"x")
         self._thread.join(15)
         for work in (self._look, self._final):
-            self._spare(work)
+            self._call_or_note(work)
 
     def _final(self) -> None:
         self.groups.update()
@@ -267,13 +269,13 @@ class Collector:
             "disks": identity.disks(list(dict.fromkeys([_folder(), "/tmp", "/dev/shm"]))),
             "core_dumps": identity.core_dumps(),
             "exits": {"count": len(self.tree.ends), "left_out": self.tree.left_out, "ways": sorted(self.tree.ways)},
-            "closed": self.closed,
+            "closed": self.unavailable,
             "faults": self.faults,
             "tool": {"name": "forensics", "python": sys.version.split()[0]},
         }
 
     def root_end(self, status: int | None = None) -> dict[str, Any] | None:
-        """How the job's first process ended; None while it lives."""
+        """How the job's first process ended; None while it is alive."""
         found = next((e for e in reversed(self.tree.ends) if e["pid"] == self.root), None)
         if found is None and status is not None:
             from forensics.capture.tree import decode_status
@@ -282,7 +284,7 @@ class Collector:
         return found
 
     def relevant_signals(self) -> list[dict[str, Any]]:
-        """The signals that were sent to the job's processes, or that we received for it."""
+        """The signals that were sent to the job's processes, or that this process received for the job."""
         own = {e["pid"] for e in self.tree.ends} | set(self.tree.living) | {self.root}
         return [*self.signals, *(s for s in self.senders.sent if s["to"] in own)]
 

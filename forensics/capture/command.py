@@ -10,7 +10,7 @@ from forensics.capture.options import Options
 
 
 def run_command(command: list[str], bundle: str, **options: object) -> tuple[int, str | None]:
-    """Run `command` to its end; its status as a shell tells it, and the bundle's folder, None where none was kept.
+    """Run `command` to its end; its status as in a shell, and the bundle's folder, None if none was kept.
 
     Raises TypeError for an unknown option.
     """

@@ -1,4 +1,4 @@
-"""The kernel's process events, for root: the ends of processes that are too short-lived to be found otherwise.
+"""Receive the kernel's process events, as root: the ends of processes that are too short-lived to be found otherwise.
 
 A filter in the kernel passes only ends with a status other than 0, so a host that starts thousands of processes costs
 nothing. (include/uapi/linux/cn_proc.h: struct proc_event, PROC_EVENT_EXIT; parent fields since Linux 4.18.)
@@ -38,13 +38,13 @@ def _filter() -> bytes:
 
 
 class ProcessEvents:
-    """Ends of processes as reported by the kernel. `closed`: the reason where it reports none."""
+    """Ends of processes as reported by the kernel. `unavailable`: the reason if it reports none."""
 
     def __init__(self) -> None:
-        self.closed = ""
+        self.unavailable = ""
         self._socket: socket.socket | None = None
         if not hasattr(socket, "AF_NETLINK"):
-            self.closed = "no process events on this system"
+            self.unavailable = "no process events on this system"
             return
         try:
             made = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC, NETLINK_CONNECTOR)
@@ -52,11 +52,11 @@ class ProcessEvents:
             made.bind((0, CN_IDX_PROC))
             self._attach(made)
             made.setblocking(False)
-            wish = struct.pack("=I", PROC_CN_MCAST_LISTEN)
-            message = struct.pack("=IIIIHH", CN_IDX_PROC, CN_VAL_PROC, 0, 0, len(wish), 0) + wish
+            request = struct.pack("=I", PROC_CN_MCAST_LISTEN)
+            message = struct.pack("=IIIIHH", CN_IDX_PROC, CN_VAL_PROC, 0, 0, len(request), 0) + request
             made.send(struct.pack("=IHHII", 16 + len(message), 3, 0, 0, os.getpid()) + message)
         except OSError as error:
-            self.closed = f"process events: {error.strerror}"
+            self.unavailable = f"process events: {error.strerror}"
             self.close()
 
     def _attach(self, made: socket.socket) -> None:

@@ -1,9 +1,9 @@
-"""The process that the user starts and waits for: forwards signals and keys, stops and continues with the job, returns its
-status.
+"""The process that the user starts and waits for. It forwards signals and keys, stops and continues with the job, and returns
+the job's status.
 
     forensics run -- python train.py       this process  --forks-->  supervisor  --starts-->  python train.py
 
-A signal that reached the whole process group has reached the job, too, and is not forwarded again.
+A signal to the whole process group has reached the job, too, and is not forwarded again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ FORWARDED: tuple[str, ...] = (
 )
 FORWARDED += ("SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU")
 FROM_KERNEL = 128  # si_code SI_KERNEL: a key of the terminal, a terminal that went away
-STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+TERMINAL_STOP_SIGNALS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
 def forwarded_signals() -> set[int]:
@@ -73,7 +73,7 @@ def main(options: Options) -> NoReturn:
         finally:
             os._exit(3)
     theirs.close()
-    streams.close_ours()
+    streams.close_own_ends()
     proc.protect_from_memory_killer()
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted | {signal.SIGCHLD})
     front = Foreground(options, ours, streams, wanted)
@@ -102,7 +102,7 @@ class Foreground:
         self.keys(True)
         threading.Thread(target=self._listen, daemon=True).start()
         if self.interactive:
-            threading.Thread(target=self._type, daemon=True).start()
+            threading.Thread(target=self._forward_keys, daemon=True).start()
 
     def keys(self, raw: bool) -> None:
         """Switch the terminal: raw, so that keys go to the job unchanged, or back to the shell's mode."""
@@ -124,7 +124,7 @@ class Foreground:
                 self._received(found)
             elif self.stopped:
                 self._suspend()
-        if self.status is None and self.pidfd >= 0:  # the keeper was killed: the job is not ours to ask, but its end can be seen
+        if self.status is None and self.pidfd >= 0:  # the supervisor was killed: the job is no child, but its end can be seen
             while select.select([self.pidfd], [], [], 1.0)[0] == []:
                 continue
             time.sleep(0.05)
@@ -136,7 +136,7 @@ class Foreground:
         if number == signal.SIGWINCH and self.streams.pty:
             self.streams.resize()
             return
-        if number in STOPS:  # the supervisor stops the job and tells so; then this process stops, too
+        if number in TERMINAL_STOP_SIGNALS:  # the supervisor stops the job and tells so; then this process stops, too
             self._send(self._signal_message(found))
             return
         sender = proc.stat(found.si_pid) if found.si_pid else None
@@ -193,7 +193,7 @@ class Foreground:
             self.done = message
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGCHLD)
 
-    def _type(self) -> None:
+    def _forward_keys(self) -> None:
         """Forward keys while this process is in the foreground."""
         while self.done is None:
             if self.saved is None or not _in_foreground():
@@ -206,7 +206,7 @@ class Foreground:
                 time.sleep(0.1)
 
     def close(self) -> None:
-        """Show the report of a death."""
+        """Show the report if the job died."""
         folder = (self.done or {}).get("done", "")
         if not folder or self.options.quiet:
             return

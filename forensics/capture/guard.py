@@ -1,4 +1,4 @@
-"""watch() and guard(): a running process is watched by another one, and the next run of it learns why the last one died.
+"""watch() and guard(): another process watches a running one, and the next run of the program says why the last one died.
 
     with guard():                                  # in a notebook, a Trainer script, a Lightning module
         trainer.fit(model)
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-READY_S = 30.0  # on a starved machine; a process that ends before it is held is lost
-CLOSE_S = 30.0  # for the report of a closed watch; longer than an analysis of an ordinary bundle, and the program waits for it
-TOLD = "told"  # a file in a bundle: the death was reported to the next process
+READY_S = 30.0  # chosen by hand, for a busy machine: the end of a process that ends before it is watched is lost
+CLOSE_S = 30.0  # chosen by hand: longer than an analysis of an ordinary bundle takes; the program waits for it
+REPORTED_FILE = "told"  # an empty file in a bundle: the death was reported to the next process
 
 
 class Watch:
@@ -42,15 +42,15 @@ class Watch:
         self._link, self._process = link, process
 
     def write(self, text: str) -> None:
-        """Text for job.log, as what the process printed."""
+        """Add text to job.log, as if the process had printed it."""
         self._send({"text": text})
 
     def note(self, **facts: object) -> None:
-        """Facts for run.json, under `notes`: {"notebook": "train.ipynb", "cell": 4}."""
+        """Add facts to run.json, under `notes`: {"notebook": "train.ipynb", "cell": 4}."""
         self._send({"note": facts})
 
     def close(self, error: str = "", wait: bool = False) -> None:
-        """End the watch; `error`: what went wrong, as a traceback; empty for a good end. `wait`: until the report is written."""
+        """End the watch. `error`: a traceback, empty for a good end. `wait`: wait until the report is written."""
         self._send({"close": True, "error": error} | ({"text": error.rstrip() + "\n"} if error else {}))
         self.release()
         if wait:
@@ -58,13 +58,13 @@ class Watch:
                 self._process.wait(CLOSE_S)
 
     def release(self) -> None:
-        """Close the link; the process is watched until it ends."""
+        """Give up this handle; the process is watched until it ends."""
         if self._link >= 0:
             os.close(self._link)
             self._link = -1
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until the process has ended and the bundle is complete; False where that took longer."""
+        """Wait until the process has ended and the bundle is complete; False if that takes longer than `timeout_s`."""
         try:
             self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -82,9 +82,10 @@ def watch(
 ) -> Watch:
     """Watch process `pid`, child or not, until it ends.
 
-    `bundle`: the folder to fill, a new one of the state folder by default. `name`: what later runs ask for with `last_death`.
-    `files`: logs that it writes; what is added to them from now on becomes part of job.log. `options`: those of
-    capture.options.DEFAULTS, as every_s=5.0, keep="always", report=False. Raises OSError when nothing can be started.
+    `bundle`: the folder to fill, a new one in the state folder by default. `name`: the name by which later runs find it with
+    `last_death`. `files`: logs that the process writes; lines that are added from now on become part of job.log. `options`: those
+    of capture.options.DEFAULTS, for example every_s=5.0, keep="always", report=False. Raises OSError if no process can be
+    started.
 
     >>> from forensics import watch
     >>> import os
@@ -97,12 +98,12 @@ def watch(
     wanted = Options(**{"name": name, "command": _command(pid), **options})
     reads, link = os.pipe()
     ready, ready_out = os.pipe()
-    wish = {"pid": pid, "bundle": folder, "link": reads, "ready": ready_out, "options": json.loads(wanted.to_json())}
-    wish["files"] = [(path, _size(path)) for path in files]
+    request = {"pid": pid, "bundle": folder, "link": reads, "ready": ready_out, "options": json.loads(wanted.to_json())}
+    request["files"] = [(path, _size(path)) for path in files]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "forensics.capture", "watch", json.dumps(wish)],
+            [sys.executable, "-P", "-m", "forensics.capture", "watch", json.dumps(request)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             pass_fds=(reads, ready_out), start_new_session=True, env=environment,
         )  # fmt: skip
@@ -133,11 +134,11 @@ class Guard:
 
     @property
     def bundle(self) -> str:
-        """The folder that is filled; empty where nothing is captured."""
+        """The folder that is filled; empty if nothing is captured."""
         return self.watch.bundle if self.watch else ""
 
     def __enter__(self) -> Guard:
-        """Begin to watch; why the last process of this name died is written to stderr, once."""
+        """Begin to watch. If the last process of this name died, the reason is written to stderr, once."""
         if self._tell and (line := last_death(self._wanted["name"])):
             print(f"forensics: {line}", file=sys.stderr)
         try:
@@ -152,12 +153,12 @@ class Guard:
         return self
 
     def note(self, **facts: object) -> None:
-        """Facts for run.json: guard.note(epoch=3, dataset="imagenet")."""
+        """Add facts to run.json: guard.note(epoch=3, dataset="imagenet")."""
         if self.watch:
             self.watch.note(**facts)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End the watch. An exception that ends the block is written to the bundle, and still raised."""
+        """End the watch. An exception that ends the block is written to the bundle and raised again."""
         if self._file is not None:
             faulthandler.disable()
             self._file.close()
@@ -170,8 +171,9 @@ class Guard:
 def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = True, **options: object) -> Guard:
     """A context in which a second process watches this one: `with forensics.guard(): train()`.
 
-    `bundle`: the folder to fill, a new one of the state folder by default; it is removed after a good end. `name`: by which the
-    next process finds it, the script or notebook by default. `tell`: write to stderr why the last process of this name died.
+    `bundle`: the folder to fill, a new one in the state folder by default; it is removed after a good end. `name`: the name by
+    which the next process finds it, the script or notebook by default. `tell`: write to stderr why the last process of this name
+    died.
     `options`: those of capture.options.DEFAULTS.
 
     >>> from forensics import guard
@@ -188,17 +190,17 @@ def default_name() -> str:
 
 
 def last_death(name: str, folder: str = "", mark: bool = True) -> str:
-    """Why the last process called `name` died, in a line; empty where it did not, or where it was reported already.
+    """Why the last process called `name` died, in one line; empty if it did not die, or if that was reported already.
 
     `mark`: mark the death as reported.
     """
     path = last_bundle(name, folder)
     run, report = _json(os.path.join(path, RUN_FILE)), _json(os.path.join(path, "report.json"))
-    if not report or os.path.exists(os.path.join(path, TOLD)):
+    if not report or os.path.exists(os.path.join(path, REPORTED_FILE)):
         return ""
     if mark:
         with contextlib.suppress(OSError):
-            open(os.path.join(path, TOLD), "w").close()
+            open(os.path.join(path, REPORTED_FILE), "w").close()
     cause = (report.get("causes") or [{}])[0]
     when = run.get("end") or run.get("start")
     what = f"{cause.get('title')} ({cause.get('id')})"
@@ -206,7 +208,7 @@ def last_death(name: str, folder: str = "", mark: bool = True) -> str:
 
 
 def last_bundle(name: str, folder: str = "") -> str:
-    """The newest complete bundle on a process called `name`; empty where there is none."""
+    """The newest complete bundle of a process called `name`; empty if there is none."""
     found = []
     with contextlib.suppress(OSError):
         found = [e.path for e in os.scandir(folder or state_folder()) if e.is_dir()]

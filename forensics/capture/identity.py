@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-# Environment variables that say who a job is. None of them holds a secret.
+# Environment variables that identify a job. None of them is a secret.
 SLURM_WORDS = (
     "JOB_ID ARRAY_JOB_ID ARRAY_TASK_ID STEP_ID PROCID NODEID NODELIST NTASKS JOB_NAME JOB_PARTITION "
     "MEM_PER_NODE MEM_PER_CPU CPUS_PER_TASK JOB_START_TIME JOB_END_TIME RESTART_COUNT"
@@ -41,8 +41,7 @@ def host() -> dict[str, Any]:
 
 
 def clock() -> dict[str, Any]:
-    """The clocks at one moment: the wall's, the monotonic one's, seconds since boot; so that each can be converted to the
-    others."""
+    """Wall clock, monotonic clock and seconds since boot at one moment, so that each can be converted to the others."""
     now: dict[str, Any] = {"wall": time_text(time.time()), "monotonic_s": time.monotonic(), "timezone": time.strftime("%Z%z")}
     if hasattr(time, "CLOCK_BOOTTIME"):
         now["since_boot_s"] = time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -85,7 +84,7 @@ def limits(pid: int) -> dict[str, str]:
 
 
 def shared_memory() -> dict[str, int]:
-    """Size and free bytes of /dev/shm; empty where there is none."""
+    """Size and free bytes of /dev/shm; empty if there is none."""
     return _disk("/dev/shm")
 
 
@@ -112,14 +111,14 @@ def core_dumps() -> dict[str, str]:
 
 
 def time_limit(env: Mapping[str, str]) -> float:
-    """When the scheduler will end the job, in seconds since 1970; 0 where unknown."""
+    """When the scheduler will end the job, in seconds since 1970; 0 if unknown."""
     with contextlib.suppress(ValueError):
         return float(env.get("SLURM_JOB_END_TIME", "0"))
     return 0.0
 
 
 def gpus() -> tuple[list[dict[str, Any]], str]:
-    """The GPUs with memory and temperature, and why there are none to ask: nvidia-ml-py or the driver's library may be absent."""
+    """The GPUs with memory and temperature, and the reason if none can be read: a library may be absent."""
     try:
         import pynvml  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError:

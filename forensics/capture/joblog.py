@@ -1,8 +1,8 @@
-"""The job's output on disk, bounded, with an index of times: job.log and job.times.
+"""Write the job's output to disk, bounded, with an index of times: job.log and job.times.
 
-Lines of several streams are written whole, so that a line of stderr is never inside one of stdout. Of a log above the size limit
-the first half and the last are kept. The index has a row (offset in the log, monotonic seconds) at most each 100 ms. A full or
-slow disk ends the log and never the job.
+Lines of several streams are written whole, so that a line of stderr is never inside a line of stdout. Of a log above the size
+limit the first half and the last are kept. The index has a row (offset in the log, monotonic seconds) at most every 100 ms. A
+full or slow disk ends the log and never the job.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-MAX_PART_BYTES = 1 << 16  # of a line whose end has not come yet
-MAX_WAITING_BYTES = 4 << 20  # of output that waits for the disk
+MAX_PART_BYTES = 1 << 16  # bounds memory: of a line whose end has not come yet
+MAX_WAITING_BYTES = 4 << 20  # bounds memory: of output that waits for the disk
 WAKE_BYTES = 1 << 19  # an eighth of MAX_WAITING_BYTES: the writer starts long before the job must wait
-WRITE_S = 0.25  # what comes within so long is written together
-WAIT_S = 1.0  # a slow disk holds the job up for so long, once; then its lines are left out
-INDEX_S = 0.1  # finer than the whole seconds of most logs; chosen by hand
-FLUSH_S = 1.0  # what was written longer ago is on disk, whatever happens to us
-# Of INDEX_S each: five and a half hours of steady output, 24 MB; later output has no times of its own.
+WRITE_INTERVAL_S = 0.25  # chosen by hand: output of this time is written together
+MAX_DISK_WAIT_S = 1.0  # chosen by hand: a slow disk delays the job once by so long; then lines are left out
+INDEX_INTERVAL_S = 0.1  # chosen by hand: finer than the whole seconds of most logs
+FLUSH_INTERVAL_S = 1.0  # chosen by hand: older output is on disk, whatever happens to this process
+# At INDEX_INTERVAL_S each, five and a half hours of steady output, 24 MB; later output has no times of its own.
 MAX_INDEX_ROWS = 200_000
 
 
 class JobLog:
-    """Takes blocks of bytes from the relaying threads. `fault`: why the log was given up."""
+    """Takes blocks of bytes from the relaying threads. `fault`: why writing was given up, empty if it was not."""
 
     def __init__(self, folder: str, most: int) -> None:
         self.path, self.tail_path = os.path.join(folder, "job.log"), os.path.join(folder, "job.tail")
@@ -57,7 +57,7 @@ class JobLog:
         self._thread.start()
 
     def add(self, stream: str, data: bytes) -> None:
-        """The job wrote `data` to `stream`. Never fails and hardly ever waits."""
+        """Add `data`, which the job wrote to `stream`. Never fails and hardly ever waits."""
         now = time.monotonic()
         self.longest_silence_s = max(self.longest_silence_s, now - self.last)
         self.last = now
@@ -77,19 +77,19 @@ class JobLog:
             self._wake.set()
 
     def _has_room(self) -> bool:
-        """Wait a little for a disk that is slow, once until it has caught up."""
-        until = time.monotonic() + (0.0 if self._late else WAIT_S)
+        """Wait for a slow disk for a short time, and not again until it has caught up."""
+        until = time.monotonic() + (0.0 if self._late else MAX_DISK_WAIT_S)
         while self._waiting_bytes > MAX_WAITING_BYTES and time.monotonic() < until:
             time.sleep(0.005)
         self._late = self._waiting_bytes > MAX_WAITING_BYTES
         return not self._late
 
     def _write_all(self) -> None:
-        """Write what came, many lines at a time: a thread that wakes for each line costs more than all the rest."""
+        """Write the waiting output, many lines at a time: a thread that wakes for each line costs more than all the rest."""
         flushed = 0.0
         while True:
             ending = self._ending
-            self._wake.wait(WRITE_S)
+            self._wake.wait(WRITE_INTERVAL_S)
             self._wake.clear()
             while self._waiting:
                 with self._lock:
@@ -102,7 +102,7 @@ class JobLog:
             if ending:
                 return
             now = time.monotonic()
-            if now - flushed > FLUSH_S:
+            if now - flushed > FLUSH_INTERVAL_S:
                 self._flush()
                 flushed = now
 
@@ -121,7 +121,7 @@ class JobLog:
         if self._file is None:
             return
         now = time.monotonic()
-        if now - self._indexed >= INDEX_S and len(self._index) < MAX_INDEX_ROWS:
+        if now - self._indexed >= INDEX_INTERVAL_S and len(self._index) < MAX_INDEX_ROWS:
             self._index.append((self._head_bytes, now))
             self._indexed = now
         if self._head_bytes < self.most // 2:
@@ -131,7 +131,7 @@ class JobLog:
         self._roll(data)
 
     def _roll(self, data: memoryview) -> None:
-        """Write the second half of the allowed size: two files in turn, of which the older is dropped."""
+        """Write the second half of the allowed size: into two files in turn, of which the older is dropped."""
         part = self._tail_file()
         part.write(data)
         if part.tell() > self.most // 4:
@@ -161,7 +161,7 @@ class JobLog:
                 file.close()
 
     def append_file(self, path: str, start: int) -> None:
-        """Copy what the job wrote to a file of its own from byte `start` on; of very much the first part and the last."""
+        """Copy a file that the job wrote, from byte `start` on; of a very long one the first part and the last."""
         try:
             with open(path, "rb") as file:
                 end = file.seek(0, os.SEEK_END)
@@ -183,7 +183,7 @@ class JobLog:
             self.fault = self.fault or f"{path}: {error.strerror}"
 
     def close(self, closing: list[str]) -> None:
-        """Write what waits, the last part of a long log, and the `closing` lines."""
+        """Write the waiting output, the last part of a long log, and the `closing` lines."""
         self._ending = True
         self._wake.set()
         self._thread.join(30)
@@ -220,5 +220,5 @@ class JobLog:
         self._file = None
 
     def times(self) -> list[tuple[int, float]]:
-        """The index: offset in job.log, monotonic seconds."""
+        """The index: (offset in job.log, monotonic seconds) of each row."""
         return self._index

@@ -1,8 +1,8 @@
-"""The kernel's records from the start of the job on, as lines with a time of this machine's clock.
+"""Read the kernel's records from the start of the job on, as lines with a time of this machine's clock.
 
     /dev/kmsg   6,3964,206764307,-;python3 invoked oom-killer: ...  ->  2026-08-22T03:00:07,123456+00:00 python3 invoked ...
 
-Root or CAP_SYSLOG may read /dev/kmsg; others ask journalctl and dmesg at the end. What was refused is reported. (kernel:
+Root or CAP_SYSLOG may read /dev/kmsg; for other users journalctl and dmesg are run at the end. Refusals are reported. (kernel:
 Documentation/ABI/testing/dev-kmsg.)
 """
 
@@ -16,9 +16,9 @@ from datetime import UTC
 
 from forensics.capture.times import time_text
 
-MAX_FIRST_LINES = 300  # from the start of the job, where drivers and mounts say what is wrong; chosen by hand
-MAX_LAST_LINES = 3000  # up to its end: an OOM report with a table of 2,000 processes, and what came before it
-RECORD_BYTES = 8192  # the kernel's CONSOLE_EXT_LOG_MAX: read() of /dev/kmsg fails where a record is longer than the room for it
+MAX_FIRST_LINES = 300  # chosen by hand: from the start of the job, where drivers and mounts report what is wrong
+MAX_LAST_LINES = 3000  # up to its end: an OOM report with a table of 2,000 processes, and the lines before it
+RECORD_BYTES = 8192  # the kernel's CONSOLE_EXT_LOG_MAX: read() of /dev/kmsg fails if a record is longer than the buffer
 JOURNAL_QUERY_S = 5.0  # time limit for a journal on a slow disk
 READERS = (
     ("journalctl", ["journalctl", "--dmesg", "--quiet", "--no-pager", "--output=short-iso-precise"]),
@@ -27,13 +27,14 @@ READERS = (
 
 
 class KernelLog:
-    """Follows the kernel's log. `closed`: why it cannot be read; `way`: how it is read."""
+    """Follows the kernel's log. `unavailable`: why it cannot be read, empty if it can. `method`: the command or file it is read
+    from, empty if it is not."""
 
     def __init__(self, wanted: bool = True) -> None:
         self.first: list[str] = []
         self.last: list[str] = []
         self.left_out = 0
-        self.closed, self.way = ("" if wanted else "not asked for"), ""
+        self.unavailable, self.method = ("" if wanted else "not asked for"), ""
         self.started = time.time()
         self._fd = -1
         if not wanted:
@@ -41,12 +42,12 @@ class KernelLog:
         try:
             self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             os.lseek(self._fd, 0, os.SEEK_END)
-            self.way = "/dev/kmsg"
+            self.method = "/dev/kmsg"
         except OSError as error:
-            self.closed = f"/dev/kmsg: {error.strerror}"
+            self.unavailable = f"/dev/kmsg: {error.strerror}"
 
     def read(self) -> None:
-        """Take the records that came since the last call."""
+        """Read the records since the last call."""
         while self._fd >= 0:
             try:
                 record = os.read(self._fd, RECORD_BYTES)
@@ -56,7 +57,7 @@ class KernelLog:
                 self.left_out += 1
                 continue
             except OSError as error:
-                self.closed = f"/dev/kmsg: {error.strerror}"
+                self.unavailable = f"/dev/kmsg: {error.strerror}"
                 os.close(self._fd)
                 self._fd = -1
                 return
@@ -80,26 +81,26 @@ class KernelLog:
             del self.last[0]
             self.left_out += 1
 
-    def follow_no_longer(self) -> None:
+    def stop_following(self) -> None:
         """Stop following, and read the log at the end with journalctl or dmesg, which also have earlier records."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
         self.first, self.last = [], []
-        self.closed = self.closed or "not followed"
+        self.unavailable = self.unavailable or "not followed"
 
     def finish(self) -> list[str]:
-        """All lines. Where the log could not be followed, the output of journalctl or dmesg."""
+        """All lines; if the log could not be followed, the output of journalctl or dmesg."""
         self.read()
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
-        elif self.closed != "not asked for":
+        elif self.unavailable != "not asked for":
             self._ask()
         return [*self.first, *self.last]
 
     def _ask(self) -> None:
-        refused = [self.closed]
+        refused = [self.unavailable]
         for name, command in READERS:
             since = ["--since", f"@{int(self.started)}"] if name == "journalctl" else []
             try:
@@ -126,13 +127,13 @@ class KernelLog:
                 continue
             for line in lines:
                 self._add(line)
-            self.way, self.closed = name, ""
+            self.method, self.unavailable = name, ""
             return
-        self.closed = "; ".join(refused)
+        self.unavailable = "; ".join(refused)
 
 
 def _iso(line: str) -> str:
-    """The date and time at the start of a line, in UTC; a text that sorts behind all others where there is none."""
+    """The date and time at the start of a line, in UTC; if there is none, a text that sorts after all others."""
     with contextlib.suppress(ValueError):
         from datetime import datetime
 

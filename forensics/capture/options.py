@@ -25,12 +25,12 @@ DEFAULTS: Mapping[str, Any] = {
     "warn": False,
     "report": True,
     "redact": False,
-    "remember": None,  # keep the report in the history: None as the configuration says
+    "remember": None,  # store the report in the history; None: as the configuration says
     "on_crash": "",  # a command to run after a death; {bundle} stands for the folder
     "termination_file": "",  # where a short report goes, as /dev/termination-log of Kubernetes
-    "detach": False,  # what watches is no child of what is watched: for pools that end a worker's children with it
-    "idle": "",  # a regular expression: the command line of a pool's worker that has nothing to do, as ray::IDLE
-    "name": "",  # what is compared when a later run asks how the last one ended
+    "detach": False,  # the watching process is no child of the watched one: for pools that end a worker's children with it
+    "idle": "",  # a regular expression: the command line of a pool's worker that has nothing to do, such as ray::IDLE
+    "name": "",  # the name by which a later run finds how the last one ended
 }
 
 

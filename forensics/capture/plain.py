@@ -1,6 +1,7 @@
-"""A captured run on systems other than Linux: exit status, output and memory, and a note on what is not captured.
+"""Capture a run on systems other than Linux: exit status, output and memory, and a note on what is not captured.
 
-The job is our child. Where its output is a terminal, it keeps that, and the output is not captured: there is no pty here.
+The job is a child of this process. If its output is a terminal, the job keeps it and the output is not captured, as there is no
+pty here.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from forensics.capture.options import Options
 
-NOT_TAKEN = ("the end of other processes than the command", "memory groups", "the kernel's log", "who sent a signal", "stacks")
+NOT_CAPTURED = ("the end of other processes than the command", "memory groups", "the kernel's log", "who sent a signal", "stacks")
 PLAIN_BLOCK_BYTES = 1 << 16  # a pipe holds as much
 
 
@@ -34,7 +35,7 @@ def main(options: Options) -> NoReturn:
 
 
 def run(options: Options) -> int:
-    """Run the command; its status as a shell tells it."""
+    """Run the command; its status as in a shell."""
     bundle = Bundle(options.folder, options.command[0])
     log = JobLog(bundle.folder, options.max_log_bytes)
     kept = not (os.isatty(1) or os.isatty(2))
@@ -74,7 +75,7 @@ def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: i
     now = time.time()
     ended = f"was ended by signal {-code} ({signal_name(-code)})" if code < 0 else f"ended with exit status {code}"
     log.close([f"[{time_text(now)}] {ACCOUNT_PREFIX} the command, pid {pid}, {ended} after {duration_text(now - started)}"])
-    not_taken = [*NOT_TAKEN, *([] if kept else ["the output, which went to a terminal"])]
+    not_taken = [*NOT_CAPTURED, *([] if kept else ["the output, which went to a terminal"])]
     record: dict[str, Any] = {"schema": "forensics-run/1", "complete": True, "start": time_text(started), "end": time_text(now)}
     record |= {"command": {"arguments": options.command, "folder": os.getcwd(), "pid": pid, "name": options.name}}
     record |= {"status": {"how": "child", **({"signal": -code} if code < 0 else {"exit_code": code})}, "host": identity.host()}
@@ -87,7 +88,7 @@ def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: i
         "stacks": [],
     }
     record |= {
-        "memory": {"most_bytes": _most_bytes(), "host_bytes": 0, "least_available_share": 1.0, "most_used_share_of_limit": None}
+        "memory": {"most_bytes": _peak_bytes(), "host_bytes": 0, "least_available_share": 1.0, "most_used_share_of_limit": None}
     }
     record["memory"]["host_kills"] = None
     record |= {
@@ -99,9 +100,9 @@ def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: i
     record["tool"] = {"name": "forensics", "python": sys.version.split()[0]}
     bundle.write_run(record)
     if code and options.report:
-        from forensics.capture.reporting import analyse
+        from forensics.capture.reporting import analyse_bundle
 
-        analyse(bundle.folder, options)
+        analyse_bundle(bundle.folder, options)
         _show(bundle, options)
     if not code and options.keep != "always":
         bundle.remove()
@@ -113,11 +114,11 @@ def _show(bundle: Bundle, options: Options) -> None:
     if not (text := report_text(bundle.folder)):
         return
     print(text, file=sys.stderr)
-    print(f"forensics: captured in {bundle.folder}; not taken on {sys.platform}: {', '.join(NOT_TAKEN)}", file=sys.stderr)
+    print(f"forensics: captured in {bundle.folder}; not taken on {sys.platform}: {', '.join(NOT_CAPTURED)}", file=sys.stderr)
 
 
-def _most_bytes() -> int:
-    """The most that a child held, where the system counts it."""
+def _peak_bytes() -> int:
+    """The peak memory of a child, if the system counts it; else 0."""
     try:
         import resource
     except ImportError:  # Windows

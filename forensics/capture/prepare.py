@@ -1,4 +1,4 @@
-"""Variables set in the job's environment, unless they are set already, so that more is known when the job dies."""
+"""Set variables in the job's environment, unless they are set already, so that more is known when the job dies."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
     from forensics.capture.options import Options
 
-VARIABLE = "FORENSICS_BUNDLE"  # the path of the bundle, for the job
+BUNDLE_VARIABLE = "FORENSICS_BUNDLE"  # the path of the bundle, for the job
 LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 
 
 def job_environment(env: Mapping[str, str], options: Options, folder: str) -> dict[str, str]:
     """The variables to set: tracebacks of crashes, dumps of PyTorch's flight recorder, logs of torchrun's ranks."""
-    wanted = {VARIABLE: folder}
+    wanted = {BUNDLE_VARIABLE: folder}
     if not options.environment:
         return wanted
     more = {
@@ -25,7 +25,7 @@ def job_environment(env: Mapping[str, str], options: Options, folder: str) -> di
         "TORCH_NCCL_DUMP_ON_TIMEOUT": "1",
         "TORCH_FR_DUMP_TEMP_FILE": os.path.join(folder, "fr", "rank_"),
     }
-    # The older names of two of them: what the user set there stays in force.
+    # The older names of two of them: a value that the user set there stays in force.
     older = {"TORCH_FR_BUFFER_SIZE": "TORCH_NCCL_TRACE_BUFFER_SIZE", "TORCH_FR_DUMP_TEMP_FILE": "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"}
     if any(word.endswith(LAUNCHERS) for word in options.command[:6]):
         more |= {"PET_LOG_DIR": os.path.join(folder, "torchrun"), "PET_TEE": "3"}
@@ -33,6 +33,6 @@ def job_environment(env: Mapping[str, str], options: Options, folder: str) -> di
 
 
 def linked_folders(folder: str) -> None:
-    """The folders that the job's libraries write to."""
+    """Make the folders that the job's libraries write to."""
     for name in ("fr", "torchrun"):
         os.makedirs(os.path.join(folder, name), exist_ok=True)

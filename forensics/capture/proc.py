@@ -1,4 +1,4 @@
-"""Processes as in /proc, and the exit status of any process with an open pidfd.
+"""Read processes from /proc, and the exit status of any process with an open pidfd.
 
 /proc/4711/stat   4711 (python train) S 4700 4711 ... -> Stat(comm="python train", state="S", ppid=4700, rss_bytes=...)
 """
@@ -15,7 +15,7 @@ TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 INFO_BYTES = 64
 PIDFD_GET_INFO = 0xC0000000 | INFO_BYTES << 16 | 0xFF << 8 | 11
 PIDFD_INFO_EXIT = 1 << 3  # the same header
-EXIT_CODE_OFFSET_BYTES = 60  # in struct pidfd_info, behind two fields of 8 bytes and eleven of 4
+EXIT_CODE_OFFSET_BYTES = 60  # in struct pidfd_info, after two fields of 8 bytes and eleven of 4
 
 
 class Stat:
@@ -36,7 +36,7 @@ class Stat:
 
 
 def read(path: str, most: int = 65536) -> str:
-    """A small file of /proc or /sys; empty where it cannot be read."""
+    """The text of a small file of /proc or /sys, at most `most` bytes; empty if it cannot be read."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -50,7 +50,7 @@ def read(path: str, most: int = 65536) -> str:
 
 
 def stat(pid: int) -> Stat | None:
-    """The process `pid`; None where there is none."""
+    """The process `pid`; None if there is none."""
     text = read(f"/proc/{pid}/stat", 4096)
     try:
         return Stat(pid, text) if text else None
@@ -67,13 +67,13 @@ def pids() -> list[int]:
 
 
 def command_line(pid: int) -> str:
-    """Its arguments, joined by spaces, at most 400 characters; empty where unknown."""
+    """Its arguments, joined by spaces, at most 400 characters; empty if unknown."""
     text = read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").replace("\0", " ")[:400]
     return "".join(c if c.isprintable() else " " for c in text)
 
 
 def environment(pid: int, names: tuple[str, ...]) -> dict[str, str]:
-    """Those of `names` that the environment of `pid` held when it began; empty where it may not be read."""
+    """The variables `names` in the environment of `pid` when it began; empty if that may not be read."""
     found: dict[str, str] = {}
     for entry in read(f"/proc/{pid}/environ", 1 << 18).split("\0"):
         name, _, value = entry.partition("=")
@@ -83,7 +83,7 @@ def environment(pid: int, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def cpu_limit_s(pid: int) -> int:
-    """Its limit of processor time in seconds (RLIMIT_CPU, soft); 0 for none."""
+    """Its limit of processor time in seconds (RLIMIT_CPU, soft); 0 if it has none."""
     for line in read(f"/proc/{pid}/limits").splitlines():
         if line.startswith("Max cpu time"):
             soft = line.split()[3]
@@ -98,7 +98,7 @@ def protect_from_memory_killer() -> None:
 
 
 def open_pidfd(pid: int) -> int:
-    """A pidfd of `pid`, or -1 where the system has none or the process is gone."""
+    """A pidfd of `pid`; -1 if the system has none or the process is gone."""
     if not hasattr(os, "pidfd_open"):
         return -1
     try:
@@ -142,14 +142,14 @@ def memory() -> dict[str, int]:
 
 
 def host_kills() -> int | None:
-    """How many processes the kernel has killed for memory since its boot, on the whole host; None where it does not count."""
+    """How many processes of the whole host the kernel has killed for memory since boot; None if it does not count them."""
     text = read("/proc/vmstat")
     at = text.find("oom_kill ")
     return int(text[at:].split(None, 2)[1]) if at >= 0 else None
 
 
 def pressure(path: str = "/proc/pressure/memory") -> dict[str, float]:
-    """`some avg10=0.00 ...` and `full ...` as {"some_avg10": 0.0, "full_avg10": ...} in percent of time; empty where unknown."""
+    """`some avg10=0.00 ...` and `full ...` as {"some_avg10": 0.0, "full_avg10": ...} in percent of time; empty if unknown."""
     found: dict[str, float] = {}
     for line in read(path).splitlines():
         kind, *pairs = line.split()

@@ -1,4 +1,4 @@
-"""After a death: analysis of the bundle by another process, and the actions that the user asked for."""
+"""After a death: have another process analyse the bundle, and do what the user asked for."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from forensics.capture.options import Options
 
-REPORT_S = 60.0  # what somebody may wait for who started the program in a terminal
-UNAWAITED_REPORT_S = 1800.0  # nobody waits for a process beside, and one of low priority may get almost no processor
-NO_ROOM = ("can't start new thread", "Resource temporarily unavailable")
-ROOM_S = 10.0  # within this time, processes left behind by a job end or are ended
+REPORT_S = 60.0  # chosen by hand: so long a user at a terminal waits
+UNAWAITED_REPORT_S = 1800.0  # nobody waits for a background process, and one of low priority may get almost no processor time
+PROCESS_LIMIT_ERRORS = ("can't start new thread", "Resource temporarily unavailable")
+RETRY_S = 10.0  # chosen by hand: within this time processes that a job left behind end
 MESSAGE_BYTES = 4096  # Kubernetes cuts a longer termination message
 
 
-def analyse(folder: str, options: Options, within_s: float = REPORT_S) -> None:
-    """Analyse the bundle in another process, which writes the report into it."""
+def analyse_bundle(folder: str, options: Options, within_s: float = REPORT_S) -> None:
+    """Have another process analyse the bundle and write the report into it."""
     command = [sys.executable, "-P", "-m", "forensics", "why", folder, "--again", "--format", options.form]
     command += ["--redact"] if options.redact else []
     command += [] if options.remember is None else ["--remember" if options.remember else "--no-remember"]
-    wrong = _analysed(command, within_s)
+    wrong = _run_analysis(command, within_s)
     if wrong:
         with contextlib.suppress(OSError), open(os.path.join(folder, "report.failed"), "w", encoding="utf-8") as file:
             file.write(wrong + "\n")
 
 
 def remember_end(folder: str) -> None:
-    """Add the good end of this run to the history, which then knows that a failure of the same program did not return."""
+    """Add the good end of this run to the history: an earlier failure of the same program did not occur again."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         command = [sys.executable, "-P", "-m", "forensics", "history", "add", folder]
         subprocess.run(
@@ -43,8 +43,8 @@ def remember_end(folder: str) -> None:
         )
 
 
-def says_nothing_crashed(folder: str) -> bool:
-    """Does the report say so? A status other than 0 is an answer of some programs: grep's 1 is `not found`."""
+def reports_no_crash(folder: str) -> bool:
+    """Is the verdict of the report `no_crash`? Some programs use a status other than 0 as an answer: grep's 1 is `not found`."""
     try:
         with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
             return bool(json.load(file).get("verdict") == "no_crash")
@@ -52,28 +52,30 @@ def says_nothing_crashed(folder: str) -> bool:
         return False
 
 
-def _analysed(command: list[str], within_s: float) -> str:
-    """Run the analysis; returns the error, empty for none. A job at its limit of processes may leave no room for another one
-    for a while: then it is tried again."""
-    until = time.monotonic() + ROOM_S
+def _run_analysis(command: list[str], within_s: float) -> str:
+    """Run the analysis and return the error, empty for none.
+
+    If the user's limit of processes is reached, no further process can be started for a while: then it is tried again.
+    """
+    until = time.monotonic() + RETRY_S
     while True:
         try:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, capture_output=True, timeout=within_s, check=False, start_new_session=True
             )
             wrong = done.stderr.decode("utf-8", "replace").strip() if done.returncode else ""
-            no_room = any(word in wrong for word in NO_ROOM)
+            at_limit = any(word in wrong for word in PROCESS_LIMIT_ERRORS)
         except BlockingIOError as error:
-            wrong, no_room = str(error), True
+            wrong, at_limit = str(error), True
         except (OSError, subprocess.SubprocessError) as error:
             return str(error)
-        if not no_room or time.monotonic() > until:
+        if not at_limit or time.monotonic() > until:
             return wrong
-        time.sleep(ROOM_S / 20)
+        time.sleep(RETRY_S / 20)
 
 
-def afterwards(folder: str, options: Options) -> None:
-    """The actions after a death: a short report for Kubernetes, and the user's command."""
+def act_on_death(folder: str, options: Options) -> None:
+    """Write a short report for Kubernetes and run the user's command."""
     with contextlib.suppress(OSError):
         if options.termination_file and os.path.exists(options.termination_file):
             with (

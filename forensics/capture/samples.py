@@ -1,4 +1,4 @@
-"""Memory and pressure over time: samples, more frequent when memory is short, and the rate at which memory is used up.
+"""Sample memory and pressure over time, more often when memory is short, and compute the rate at which memory is used up.
 
 {"time": ..., "rss_bytes": ..., "processes": 17, "group_bytes": ..., "limit_bytes": ..., "available_bytes": ...}
 """
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from forensics.capture.cgroups import Groups
     from forensics.capture.tree import ProcessTree
 
-MAX_SAMPLES = 1200  # when there are more, every second one of the older half goes
-SHORT = 0.10  # share of a limit, or of the host's memory, below which memory is short
-SHORT_EVERY_S = 0.5  # while memory is SHORT; at 1 GB/s a tenth of a host of 64 GiB lasts 6 s, so a dozen samples see the end
-RATE_OVER_S = 60.0  # chosen by hand: longer than one batch or one file that is loaded, so that a rate is not of a single step
-WARN_WITHIN_S = 600.0  # chosen by hand: time enough to save a checkpoint
+MAX_SAMPLES = 1200  # bounds memory: if there are more, every second one of the older half is removed
+MIN_FREE_SHARE = 0.10  # chosen by hand: of a limit or of the host's memory; below it memory is short
+# Between two samples while memory is short: at 1 GB/s a tenth of a host of 64 GiB lasts 6 s, so a dozen samples show the end.
+SHORT_MEMORY_INTERVAL_S = 0.5
+RATE_WINDOW_S = 60.0  # chosen by hand: longer than one batch or the loading of one file, so that no single step makes the rate
+MAX_WARNED_S = 600.0  # chosen by hand: a warning so long before leaves time to save a checkpoint
 
 
 class MemorySamples:
@@ -45,16 +46,16 @@ class MemorySamples:
         """Read the memory of all processes, groups and the host."""
         for process in list(tree.living.values()):
             process.sample()
-            process.group = groups.place(process.pid, started) or process.group
+            process.group = groups.follow(process.pid, started) or process.group
         groups.update()
-        host, room = proc.memory(), groups.room()
+        host, fullest = proc.memory(), groups.fullest()
         row: dict[str, Any] = {"time": time.time(), "monotonic_s": time.monotonic(), "processes": len(tree.living)}
         row["rss_bytes"] = sum(p.rss_bytes for p in tree.living.values())
         row["cpu_s"] = round(sum(p.cpu_s for p in tree.living.values()), 2)
         row["available_bytes"] = host.get("MemAvailable")
-        if room:
-            row["group_bytes"], row["limit_bytes"] = room
-            self.most_used = max(self.most_used, room[0] / max(1, room[1]))
+        if fullest:
+            row["group_bytes"], row["limit_bytes"] = fullest
+            self.most_used = max(self.most_used, fullest[0] / max(1, fullest[1]))
         if pressed := proc.pressure():
             row["pressure"] = pressed
             self.most_pressure = max(self.most_pressure, pressed.get("full_avg10", 0.0))
@@ -62,13 +63,15 @@ class MemorySamples:
         if self.total_bytes and row["available_bytes"] is not None:
             self.least_available = min(self.least_available, row["available_bytes"] / self.total_bytes)
         self._keep(row)
-        self._next = time.monotonic() + (min(self.every_s, SHORT_EVERY_S) if self._is_short(row) else self.every_s)
+        self._next = time.monotonic() + (min(self.every_s, SHORT_MEMORY_INTERVAL_S) if self._is_short(row) else self.every_s)
         return row
 
     def _is_short(self, row: dict[str, Any]) -> bool:
         limit = row.get("limit_bytes")
-        short = limit is not None and row["group_bytes"] > (1 - SHORT) * limit
-        return short or (bool(self.total_bytes) and (row["available_bytes"] or self.total_bytes) < SHORT * self.total_bytes)
+        short = limit is not None and row["group_bytes"] > (1 - MIN_FREE_SHARE) * limit
+        return short or (
+            bool(self.total_bytes) and (row["available_bytes"] or self.total_bytes) < MIN_FREE_SHARE * self.total_bytes
+        )
 
     def _keep(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
@@ -77,13 +80,13 @@ class MemorySamples:
             self.rows = [*self.rows[:half:2], *self.rows[half:]]
 
     def runs_out_in(self) -> float | None:
-        """Seconds until memory will have run out at the present rate; None where it does not grow or nothing is limited."""
+        """Seconds until memory is used up at the present rate; None if it does not grow or is not limited."""
         if len(self.rows) < 4:
             return None
         last = self.rows[-1]
-        first = next(r for r in self.rows if last["monotonic_s"] - r["monotonic_s"] <= RATE_OVER_S)
+        first = next(r for r in self.rows if last["monotonic_s"] - r["monotonic_s"] <= RATE_WINDOW_S)
         apart = last["monotonic_s"] - first["monotonic_s"]
-        if apart < RATE_OVER_S / 4:
+        if apart < RATE_WINDOW_S / 4:
             return None
         left, rate = (last["available_bytes"] or 0), (last["rss_bytes"] - first["rss_bytes"]) / apart
         if last.get("limit_bytes") and first.get("limit_bytes"):

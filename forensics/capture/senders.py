@@ -1,10 +1,10 @@
-"""The senders of signals. For root the kernel's tracing has every signal; for others, only those that this process receives.
+"""Find the senders of signals. As root, the kernel's tracing shows every signal; else only those that this process receives.
 
     bash-880     [001] d..1.  1234.567890: signal_generate: sig=9 errno=0 code=0 comm=python pid=4711 grp=1 res=0
     -> pid 880 (bash) sent SIGKILL to pid 4711
 
-An instance of its own in tracefs is made, with a filter, and removed at the end. `code`: 0 is kill(), -6 tgkill(), 128 the kernel
-itself (include/uapi/asm-generic/siginfo.h). (kernel: Documentation/trace/events.rst.)
+It makes an instance of its own in tracefs, with a filter, and removes it at the end. `code`: 0 is kill(), -6 tgkill(), 128 the
+kernel itself (include/uapi/asm-generic/siginfo.h). (kernel: Documentation/trace/events.rst.)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ROOTS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
-# Those that are sent to end a process, by Linux' numbers; not SIGCHLD, SIGALRM and SIGURG, which are sent all the time.
+# Signals that are sent to end a process, by their numbers on Linux; without SIGCHLD, SIGALRM and SIGURG, which are frequent.
 SIGNALS = (1, 2, 3, 6, 9, 10, 12, 15, 24)
 FILTER = "(" + " || ".join(f"sig == {n}" for n in SIGNALS) + ") && result == 0"
 LINE = re.compile(
@@ -30,26 +30,26 @@ LINE = re.compile(
 )
 # System calls of Linux 5.2, the same number on every kind of machine; FSCONFIG_CMD_CREATE of include/uapi/linux/mount.h.
 FSOPEN, FSCONFIG, FSMOUNT, CREATE = 430, 431, 432, 6
-MAX_SENT = 2000  # chosen by hand: bounds memory where something sends signals all the time
+MAX_SIGNALS_SENT = 2000  # chosen by hand: bounds memory if a program sends signals all the time
 PREFIX = "forensics-"
 
 
 class SignalTrace:
-    """The signals that were sent to any process. `closed`: why the kernel's tracing cannot be used."""
+    """The signals that were sent to any process. `unavailable`: why the kernel's tracing cannot be used, empty if it can."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
-        self.closed = ""
+        self.unavailable = ""
         self._top, self._folder, self._fd, self._rest = -1, "", -1, ""
         try:
             self._top = _opened()
             self._open()
         except OSError as error:
-            self.closed = f"tracing: {error.strerror}"
+            self.unavailable = f"tracing: {error.strerror}"
             self.close()
 
     def _open(self) -> None:
-        _clear_left_over(self._top)
+        _remove_leftovers(self._top)
         folder = f"instances/{PREFIX}{os.getpid()}"
         os.mkdir(folder, dir_fd=self._top)
         self._folder = folder
@@ -79,8 +79,8 @@ class SignalTrace:
             self._rest = lines.pop()
             for line in lines:
                 found = LINE.match(line)
-                if found and len(self.sent) < MAX_SENT:
-                    self.sent.append(_sent(found))
+                if found and len(self.sent) < MAX_SIGNALS_SENT:
+                    self.sent.append(_signal_record(found))
 
     def close(self) -> None:
         """Remove the tracing instance."""
@@ -97,7 +97,7 @@ class SignalTrace:
             self._top = -1
 
 
-def _sent(found: re.Match[str]) -> dict[str, Any]:
+def _signal_record(found: re.Match[str]) -> dict[str, Any]:
     sender = int(found["pid"])
     moment = time.time() - (time.monotonic() - float(found["time"]))
     signal_record: dict[str, Any] = {
@@ -117,9 +117,9 @@ def _sent(found: re.Match[str]) -> dict[str, Any]:
 
 
 def _opened() -> int:
-    """The top folder of tracefs; where it is mounted nowhere, through a mount of our own that nobody else sees.
+    """An open descriptor of tracefs' top folder; if it is not mounted, of a private mount that no other process sees.
 
-    Raises OSError where neither is allowed. The second way needs Linux 5.2 and CAP_SYS_ADMIN; it ends with the last file that is
+    Raises OSError if neither is allowed. The private mount needs Linux 5.2 and CAP_SYS_ADMIN; it ends with the last file that is
     open in it (fsopen(2), fsmount(2): a mount that is attached to no folder).
     """
     for root in ROOTS:
@@ -136,15 +136,15 @@ def _opened() -> int:
             raise OSError(number, f"not mounted, and may not be: {os.strerror(number)}")
         return done
 
-    wish = made(FSOPEN, b"tracefs", 1)
+    request = made(FSOPEN, b"tracefs", 1)
     try:
-        made(FSCONFIG, wish, CREATE, None, None, 0)
-        return made(FSMOUNT, wish, 1, 0)
+        made(FSCONFIG, request, CREATE, None, None, 0)
+        return made(FSMOUNT, request, 1, 0)
     finally:
-        os.close(wish)
+        os.close(request)
 
 
-def _clear_left_over(top: int) -> None:
+def _remove_leftovers(top: int) -> None:
     """Remove the instances of captures that were killed."""
     folder = os.open("instances", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=top)
     try:

@@ -1,4 +1,4 @@
-"""Stacks of Python processes, by py-spy where it is installed and the system allows tracing.
+"""Take the stacks of Python processes with py-spy, if it is installed and the system allows tracing.
 
 py-spy dump --pid 4711  ->  stacks/4711.txt, and its innermost own frame: "MainThread: acquire (threading.py:327)"
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from forensics.capture.tree import Process
 
 STACKS_PREFIX = "forensics run: stacks of pid "
-MAX_STACK_PROCESSES = 16  # py-spy stops each for a moment and takes up to DUMP_S: of eight ranks with a loader each, all
+MAX_STACK_PROCESSES = 16  # eight ranks with one loader each; py-spy stops each process for a moment and takes up to DUMP_S
 DUMP_S = 10.0  # chosen by hand: py-spy answers at once unless the memory of the process is swapped out
 LIBRARY = (
     "threading.py",
@@ -31,13 +31,16 @@ LIBRARY = (
 
 
 def py_spy_path() -> str:
-    """The path of py-spy; empty where it is not installed."""
+    """The path of py-spy; empty if it is not installed."""
     folders = [os.path.dirname(sys.executable), *os.environ.get("PATH", "").split(os.pathsep)]
     return next((p for f in folders if os.access(p := os.path.join(f, "py-spy"), os.X_OK)), "")
 
 
 def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]], str]:
-    """Write the stacks of the Python processes among `processes` to `folder`; what was taken, and why nothing more was."""
+    """Write the stacks of the Python processes among `processes` to `folder`.
+
+    Returns one record for each process, and the reason if one of them was refused.
+    """
     command = py_spy_path()
     if not command:
         return [], "py-spy is not installed"
@@ -65,7 +68,7 @@ def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[st
 def innermost_frames(text: str) -> str:
     """The innermost frame of the main thread, and the innermost one outside of libraries."""
     frames: list[str] = []
-    at = text.find("\nThread ")  # in front of it stands the command, which may be a program of many lines
+    at = text.find("\nThread ")  # the command is before it, and may be a program of many lines
     for line in text[at + 1 :].splitlines() if at >= 0 else []:
         if line.startswith("Thread ") and frames:
             break

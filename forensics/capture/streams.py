@@ -2,8 +2,8 @@
 
 terminal        a pty in a session of its own, led by the supervisor
 pipe, /dev/null a pipe; a thread copies from it to the log and to the original stream
-regular file    the file itself; what was written to it is copied at the end
-anything else   itself; nothing of it is kept
+regular file    the file itself; its new content is copied at the end
+anything else   itself; its output is not captured
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from forensics.capture.joblog import JobLog
 
-STREAM_BLOCK_BYTES = 1 << 18  # of a job that writes faster than it is read
-LINES_BYTES = 1 << 13  # of one that writes lines: room for a large block is made and given back at each read
-PIPE_BYTES = 1 << 20  # the most that /proc/sys/fs/pipe-max-size allows by default: a job seldom waits for us
+STREAM_BLOCK_BYTES = 1 << 18  # read at once from a job that writes faster than it is read
+LINES_BYTES = 1 << 13  # read at once from a job that writes single lines: a large buffer would be allocated at each read
+PIPE_BYTES = 1 << 20  # the greatest size that /proc/sys/fs/pipe-max-size allows by default: a job seldom waits for its reader
 
 
 class JobStreams:
@@ -34,7 +34,7 @@ class JobStreams:
         self.pty = any(_is_terminal(fd) for fd in (1, 2))
         self.master = self.slave = -1
         self.files: list[tuple[str, int]] = []
-        self._pipes: dict[int, tuple[int, int]] = {}  # stream -> our end, the job's end
+        self._pipes: dict[int, tuple[int, int]] = {}  # stream -> the end of this process, the job's end
         self._same = _same_file(1, 2)
         self._threads: list[threading.Thread] = []
         self._busy: dict[int, float] = {}
@@ -93,15 +93,15 @@ class JobStreams:
         for _, theirs in self._pipes.values():
             os.close(theirs)
         if self.pty:
-            os.close(self.slave)  # a terminal that we hold open would never come to its end
+            os.close(self.slave)  # as long as this process keeps the terminal open, it does not report its end
 
     def give_terminal(self, group: int) -> None:
         """Make process group `group` the foreground group of the pty."""
         with contextlib.suppress(OSError):
             os.tcsetpgrp(self.master, group)
 
-    def close_ours(self) -> None:
-        """In `run`, once the supervisor is forked: close everything but the pty's master."""
+    def close_own_ends(self) -> None:
+        """In `run`, after the supervisor is forked: close everything except the pty's master."""
         for ours, theirs in self._pipes.values():
             os.close(ours)
             os.close(theirs)
@@ -124,7 +124,7 @@ class JobStreams:
         while True:
             try:
                 data = os.read(ours, size)
-            except OSError:  # a pty whose last user has left
+            except OSError:  # a pty that no process has open any more
                 break
             if not data:
                 break
@@ -135,18 +135,19 @@ class JobStreams:
             if not _write_all(to, data):
                 break
         if ours != self.master:
-            os.close(ours)  # the reader is gone: the job's next line ends it as it would without us
+            os.close(ours)  # the reader is gone: the job's next line ends the job, as without a capture
 
-    def drained(self, most_s: float | None) -> None:
-        """Wait until all output is relayed; where a process left behind keeps it open, at most `most_s` after the last output."""
+    def drain(self, timeout_s: float | None) -> None:
+        """Wait until all output is relayed, but at most `timeout_s` after the last output: a process left behind may keep it
+        open."""
         for thread in self._threads:
-            if most_s is None:
+            if timeout_s is None:
                 thread.join()
                 continue
             begun = time.monotonic()
             while thread.is_alive():
                 thread.join(0.01)
-                if time.monotonic() - max([begun, *self._busy.values()]) > most_s:
+                if time.monotonic() - max([begun, *self._busy.values()]) > timeout_s:
                     break
 
 
@@ -183,7 +184,7 @@ def _kind(fd: int) -> str:
 
 
 def _same_file(first: int, second: int) -> bool:
-    """Do both lead to one pipe or file, as with 2>&1?"""
+    """Are both open on one pipe or file, as with 2>&1?"""
     try:
         a, b = os.fstat(first), os.fstat(second)
     except OSError:

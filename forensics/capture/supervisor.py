@@ -1,8 +1,8 @@
-"""The supervising process of a job: it starts the job, relays its output, watches it and closes the bundle.
+"""The supervising process of a job: it starts the job, relays its output, watches it and completes the bundle.
 
-It survives a SIGKILL of the command `run` that the user sees; then job and output continue. Where the output is a terminal, it
-leads the session of a pty, in which job control works as on the terminal itself. Otherwise it stays in the process group of
-`run`, so that it can distinguish a signal to the whole group from a signal to `run` alone.
+It survives a SIGKILL of the command `run` that the user sees; then job and output continue. If the output is a terminal, it leads
+the session of a pty, in which job control works as on the terminal itself. Otherwise it stays in the process group of `run`, so
+that it can distinguish a signal to the whole group from a signal to `run` alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector, WaitingThread
 from forensics.capture.joblog import JobLog
 from forensics.capture.prepare import job_environment, linked_folders
-from forensics.capture.reporting import afterwards, analyse, remember_end, says_nothing_crashed
+from forensics.capture.reporting import act_on_death, analyse_bundle, remember_end, reports_no_crash
 from forensics.capture.streams import JobStreams
 from forensics.capture.times import time_text
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from forensics.capture.options import Options
 
-CAPTURED_WORD, PLAIN_WORD = b"c", b"p"  # commands to the job's process: begin, with captured streams or with those of `run`
-DRAIN_S = 0.5  # after the end, the wait for the output of processes left behind
-GROUP_SIGNAL_S = 0.005  # a signal to a group is put to its members one after the other
-NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells answer (POSIX, 2.8.2)
+CAPTURED_COMMAND, PLAIN_COMMAND = b"c", b"p"  # commands to the job's process: begin, with captured streams or with those of `run`
+DRAIN_S = 0.5  # chosen by hand: the wait after the end for the output of processes left behind
+GROUP_SIGNAL_S = 0.005  # chosen by hand: a signal to a group reaches its members one after the other
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of shells (POSIX, 2.8.2)
 GRACE_KERNEL_S = 0.02  # the kernel's lines about a kill arrive before wait() returns; those of a crash soon after
 
 
@@ -50,14 +50,14 @@ class JobSupervisor:
         self.collector: Collector | None = None
         self.signals: list[dict[str, Any]] = []  # those that `run` received
 
-    def tell(self, **message: object) -> None:
-        """Send a message to `run`, if it still lives."""
+    def send(self, **message: object) -> None:
+        """Send a message to `run`, if it is still alive."""
         with contextlib.suppress(OSError):
             self.link.send(json.dumps(message).encode())
 
     def say(self, line: str) -> None:
         """Show one line to the user."""
-        self.tell(say=line)
+        self.send(say=line)
 
     def keep(self) -> NoReturn:
         """Start the job and supervise it to its end; never returns."""
@@ -67,36 +67,36 @@ class JobSupervisor:
         collects = WaitingThread()
         try:
             collects = self._threads()
-            word = CAPTURED_WORD
+            word = CAPTURED_COMMAND
         except RuntimeError as error:  # no room for one more thread: the job has its own streams
             self.say(f"nothing is captured: {error}")
-            word, self.bundle = PLAIN_WORD, None
+            word, self.bundle = PLAIN_COMMAND, None
         os.write(go, word)
         os.close(go)
         self.refused = os.read(heard, 4096).decode("utf-8", "replace")  # ends when the program has begun
         os.close(heard)
         self.streams.opened()
-        if self.streams.pty and word == CAPTURED_WORD:
+        if self.streams.pty and word == CAPTURED_COMMAND:
             self.streams.give_terminal(self.job)
         adopt_orphans()
         proc.protect_from_memory_killer()
-        self.tell(started=self.job)
+        self.send(started=self.job)
         if self.bundle:
             try:
                 self.collector = Collector(self.options, self.bundle, self.job, True, self.log, self.say)
                 self.collector.refused, self.collector.signals = self.refused, self.signals
                 self.collector.start(collects)
-            except Exception as error:  # whatever it is: the job goes on
+            except Exception as error:  # whatever it is, the job continues
                 self.say(f"nothing is captured but the output: {type(error).__name__}: {error}")
         status = self._wait()
         self._close(status)
-        self.streams.drained(None)
+        self.streams.drain(None)
         os._exit(0)
 
     def _threads(self) -> WaitingThread:
-        """Start all threads that are needed later, when the job may have filled its limit of processes.
+        """Start all threads that are needed later, when the job may have reached the limit of processes.
 
-        Raises RuntimeError where it is full already.
+        Raises RuntimeError if that limit is reached already.
         """
         threading.Thread(target=self._listen, daemon=True).start()
         collects = WaitingThread()
@@ -131,7 +131,7 @@ class JobSupervisor:
             return go, heard
         try:
             os.close(go)
-            if os.read(waits, 1) == CAPTURED_WORD:
+            if os.read(waits, 1) == CAPTURED_COMMAND:
                 self.streams.in_job()
             os.close(waits)
             restore_signals(self.forwarded)
@@ -145,7 +145,7 @@ class JobSupervisor:
             os._exit(NOT_EXECUTABLE)
 
     def _wait(self) -> int:
-        """The wait status of the job; orphans that we adopted are reaped."""
+        """The wait status of the job; adopted orphans are reaped."""
         while True:
             try:
                 ending = os.waitid(os.P_ALL, 0, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
@@ -155,7 +155,7 @@ class JobSupervisor:
             except ChildProcessError:
                 return 0
             if pid == self.job and os.WIFSTOPPED(status):
-                self.tell(stopped=os.WSTOPSIG(status))
+                self.send(stopped=os.WSTOPSIG(status))
                 continue
             if os.WIFSTOPPED(status):
                 continue
@@ -194,18 +194,18 @@ class JobSupervisor:
             self.signals.append(sent)
 
     def _went_to_all(self, number: int) -> bool:
-        """Did this signal go to the whole group of `run` and the job? Then it is pending here, too, where it is blocked."""
+        """Did this signal go to the whole group of `run` and the job? Then it is pending in this process, where it is blocked."""
         return signal.sigtimedwait({number}, GROUP_SIGNAL_S) is not None
 
     def _close(self, status: int) -> None:
-        """The job has ended: fill the bundle, have it analysed, and say so."""
-        self.tell(ended=status)
+        """After the job has ended: complete the bundle, have it analysed, and send the result to `run`."""
+        self.send(ended=status)
         if self.collector is None or self.bundle is None or self.log is None:
-            self.tell(done="")
+            self.send(done="")
             return
-        self.streams.drained(DRAIN_S)
+        self.streams.drain(DRAIN_S)
         if status == 0 and self.options.keep == "crash" and not self.options.remember:
-            self.tell(done="", died=False)  # nobody waits for what nobody will read
+            self.send(done="", died=False)  # nobody waits for what nobody will read
         time.sleep(GRACE_KERNEL_S)
         self.collector.stop()
         for path, start in self.streams.files:
@@ -217,12 +217,12 @@ class JobSupervisor:
         if not died and self.options.remember:
             remember_end(self.bundle.folder)
         if died and self.options.report:
-            analyse(self.bundle.folder, self.options)
-            died = not says_nothing_crashed(self.bundle.folder)
+            analyse_bundle(self.bundle.folder, self.options)
+            died = not reports_no_crash(self.bundle.folder)
         if died and self.options.report:
-            afterwards(self.bundle.folder, self.options)
+            act_on_death(self.bundle.folder, self.options)
         keep = self.options.keep == "always" or (self.options.keep == "crash" and died)
-        self.tell(done=self.bundle.folder if keep else "", died=died)
+        self.send(done=self.bundle.folder if keep else "", died=died)
         if not keep and not self.options.folder:
             self.bundle.remove()
 
@@ -235,7 +235,7 @@ def finish(
     notes: dict[str, Any] | None = None,
     closing: list[str] | None = None,
 ) -> None:
-    """Write what is known at the end. `notes`: of whoever asked for the capture; `closing`: the last lines of job.log."""
+    """Complete the bundle. `notes`: of the caller that asked for the capture. `closing`: the last lines of job.log."""
     lines = closing_lines(collector, status) if closing is None else closing
     if log is None:
         bundle.write("job.log", "".join(line + "\n" for line in lines))
@@ -245,8 +245,8 @@ def finish(
     kernel = collector.kernel.finish()
     if kernel:
         bundle.write("kernel.log", "".join(line + "\n" for line in kernel))
-    if collector.kernel.way:
-        collector.closed = [c for c in collector.closed if c["what"] != "the kernel's log"]
+    if collector.kernel.method:
+        collector.unavailable = [c for c in collector.unavailable if c["what"] != "the kernel's log"]
     bundle.write_rows(
         "exits.jsonl",
         (
@@ -260,7 +260,7 @@ def finish(
 
 
 def binary_kind(path: str) -> str:
-    """The kind of a file that the kernel could not start: a program for another machine, or no program."""
+    """Why the kernel could not start a file: it is a program for another kind of machine, or no program."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         return " (a program for another kind of machine)" if file.read(4) == b"\x7fELF" else " (no program, and no #! line)"
     return ""

@@ -1,4 +1,4 @@
-"""Times as text: universal time with microseconds."""
+"""Times, durations and sizes as text; times are UTC with microseconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def time_text(moment: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """A span for people: 12.3 s, 4 min 5 s, 3 h 20 min."""
+    """A duration for the reader: 12.3 s, 4 min 5 s, 3 h 20 min."""
     if seconds < 100:
         return f"{seconds:.1f} s"
     if seconds < 5400:
@@ -22,7 +22,7 @@ def duration_text(seconds: float) -> str:
 
 
 def size_text(count: float) -> str:
-    """Bytes for people: 200 MiB."""
+    """A number of bytes for the reader: 200 MiB."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024:
             return f"{count:.0f} {unit}"

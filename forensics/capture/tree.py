@@ -1,10 +1,10 @@
-"""The processes of a job: each is found and held by a pidfd, and its end is recorded with status, time and origin.
+"""The processes of a job: each is found and followed by a pidfd, and its end is recorded with status, time and source.
 
-New processes are found by comparing two listings of /proc, so the cost is that of the changes. An orphan becomes a child of this
-process (a subreaper), so none is lost. How an end is learned, best first:
+New processes are found by comparing two listings of /proc, so the cost depends on the changes only. An orphan becomes a child of
+this process (a subreaper), so none is lost. How an end becomes known, the best source first:
 
     pidfd      the kernel's own record (Linux 6.15 and later, no rights needed)
-    child      wait() of our own child
+    child      wait() for a child of this process
     zombie     /proc/PID/stat before its parent reaped it
     connector  the kernel's process events (root)
     vanished   it is gone, and its status is unknown
@@ -23,14 +23,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_HELD = 4000  # processes of which a pidfd is held
-SAME_S = 10.0  # two reports of one pid's end within this time are one end
-MAX_KEPT_ENDS = 5000  # ends that are kept: the first half and the last
+MAX_PIDFDS = 4000  # bounds open files: processes that are followed by a pidfd
+MAX_SAME_END_S = 10.0  # chosen by hand: two reports of one pid's end within this time are one end
+MAX_KEPT_ENDS = 5000  # bounds memory: the first half and the last
 RANK_NAMES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
 
 
 class Process:
-    """A process of the job while it lives."""
+    """A process of the job while it is alive."""
 
     __slots__ = (
         "comm",
@@ -68,7 +68,7 @@ class Process:
         self.ranks = proc.environment(self.pid, RANK_NAMES) or self.ranks
 
     def sample(self) -> None:
-        """Read its memory; a program that has replaced another is described anew."""
+        """Read its memory; if it has executed another program, read its command again."""
         found = proc.stat(self.pid)
         if found is None or found.start_ticks != self.ticks or found.state == "Z":
             return
@@ -113,12 +113,12 @@ class ProcessTree:
         return fresh
 
     def forget(self, pid: int) -> None:
-        """Leave out `pid`: it is a helper process of this program."""
+        """Ignore `pid`: it is a helper process of this program."""
         self.foreign.add(pid)
 
     def _hold(self, found: proc.Stat, now: float) -> Process:
         made = Process(found, now)
-        if len(self.living) > MAX_HELD and made.pidfd >= 0:
+        if len(self.living) > MAX_PIDFDS and made.pidfd >= 0:
             os.close(made.pidfd)
             made.pidfd = -1
         self.living[found.pid] = made
@@ -128,11 +128,11 @@ class ProcessTree:
         return made
 
     def fileno(self) -> int:
-        """The fd that becomes readable when a process ends; -1 where the system has none."""
+        """The fd that becomes readable when a process ends; -1 if the system has none."""
         return self._poll.fileno() if self._poll else -1
 
     def ended_now(self) -> list[dict[str, Any]]:
-        """The ends that are known since the last call."""
+        """The ends that became known since the last call."""
         before = len(self.ends)
         if self._poll:
             held = {p.pidfd: p for p in self.living.values()}
@@ -144,7 +144,7 @@ class ProcessTree:
         return self.ends[before:]
 
     def _ask(self, process: Process) -> None:
-        """A process ended: keep its status where it is known yet; a zombie's is noted until it is reaped."""
+        """Record the status of a process that ended, if it is known already; that of a zombie is noted until it is reaped."""
         now = time.time()
         status = proc.exit_status(process.pidfd)
         if status is not None:
@@ -165,13 +165,13 @@ class ProcessTree:
             process.comm = found.comm
 
     def reaped(self, pid: int, status: int, cpu_s: float) -> None:
-        """Our own child `pid` ended with `status` and had used `cpu_s` of processor time."""
+        """Record that the child `pid` of this process ended with `status` after `cpu_s` of processor time."""
         process = self.living.get(pid)
         if process is not None:
             process.cpu_s = max(process.cpu_s, cpu_s)
         if process is None:
-            known = next((e for e in reversed(self.ends) if e["pid"] == pid and time.time() - e["end"] < SAME_S), None)
-            if known is not None:  # it was seen to be gone before its status was asked for
+            known = next((e for e in reversed(self.ends) if e["pid"] == pid and time.time() - e["end"] < MAX_SAME_END_S), None)
+            if known is not None:  # it was seen to be gone before its status was known
                 known |= {"how": "child", **decode_status(status)}
                 known |= {"cpu_s": max(known["cpu_s"], cpu_s)} if "cpu_s" in known else {}
                 return
@@ -180,7 +180,7 @@ class ProcessTree:
             self._end(process, status, "child", time.time())
 
     def connector(self, pid: int, parent: int, status: int) -> None:
-        """An end that the kernel's process events reported."""
+        """Record an end that the kernel's process events reported."""
         process = self.living.get(pid)
         if process is not None:
             if process.zombie is None:
@@ -189,12 +189,12 @@ class ProcessTree:
         elif (known := self._vanished(pid)) is not None:
             known |= {"how": "connector", **decode_status(status)}
             self.ways.add("connector")
-        elif parent in self.living and pid not in self.foreign and time.time() - self._ended.get(pid, 0) > SAME_S:
+        elif parent in self.living and pid not in self.foreign and time.time() - self._ended.get(pid, 0) > MAX_SAME_END_S:
             self._keep({"pid": pid, "ppid": parent, "how": "connector", "end": time.time(), **decode_status(status)})
 
     def _vanished(self, pid: int) -> dict[str, Any] | None:
-        """The end of `pid`, where it was alive a moment ago and its status is unknown."""
-        recent = (e for e in reversed(self.ends) if e["pid"] == pid and time.time() - e["end"] < SAME_S)
+        """The end of `pid`, if it was alive a moment ago and its status is unknown."""
+        recent = (e for e in reversed(self.ends) if e["pid"] == pid and time.time() - e["end"] < MAX_SAME_END_S)
         return next((e for e in recent if e["how"] == "vanished"), None)
 
     def _gone(self, process: Process, now: float) -> None:
@@ -240,7 +240,7 @@ class ProcessTree:
 
 
 def decode_status(status: int) -> dict[str, Any]:
-    """A wait status: exit code, or signal and whether memory was dumped to a core file."""
+    """A wait status as a record: exit code, or signal and whether a core file was written."""
     if os.WIFSIGNALED(status):
         return {"signal": os.WTERMSIG(status), "core": os.WCOREDUMP(status)}
     return {"exit_code": os.WEXITSTATUS(status)}

@@ -1,10 +1,10 @@
-"""A process that watches another one that it did not start: for guard(), notebooks, schedulers.
+"""Watch a process that this one did not start: for guard(), notebooks, schedulers.
 
     python -m forensics.capture watch '{"pid": 4711, "link": 5, "bundle": ..., "options": {...}}'
 
-It holds a pidfd of it, so the exit status is known on Linux 6.15 and later, child or not. Whoever asked for it holds the other
-end of `link` and may send one JSON message a line: {"text": ...} for job.log, {"note": {...}} for run.json, {"close": true,
-"error": text or ""} to end the watch at once. When the link closes the process is watched to its own end.
+It has a pidfd of the process, so the exit status is known on Linux 6.15 and later, child or not. The caller has the other end of
+`link` and may send one JSON message per line: {"text": ...} for job.log, {"note": {...}} for run.json, {"close": true, "error":
+text or ""} to end the watch at once. When the link closes, the process is watched to its own end.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
-from forensics.capture.reporting import UNAWAITED_REPORT_S, afterwards, analyse
+from forensics.capture.reporting import UNAWAITED_REPORT_S, act_on_death, analyse_bundle
 from forensics.capture.supervisor import finish
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-REAPED_S = 5.0  # a parent that does not ask for the status of its child leaves it unknown to us, too
-WATCHER_LOOK_S = 0.2  # without a link the end of the process is seen by looking alone
-PARENT_S = 2.0  # a pool that is shut down ends its workers first, and itself so soon after them
+REAP_WAIT_S = 5.0  # chosen by hand: before Linux 6.15 a status is known only after the parent has waited for its child
+WATCHER_POLL_S = 0.2  # chosen by hand: without a link the end of the process is found by polling alone
+POOL_SHUTDOWN_S = 2.0  # chosen by hand: a pool that is shut down ends its workers first, and itself so soon after them
 
 
 class Watcher:
     """Watches `pid` until it ends or the watch is closed."""
 
-    def __init__(self, wish: dict[str, Any]) -> None:
-        self.options = Options(**wish["options"])
-        self.pid, self.link = int(wish["pid"]), int(wish["link"])
-        self.bundle = Bundle(wish["bundle"])
-        self.files: list[tuple[str, int]] = [(path, int(start)) for path, start in wish.get("files", [])]
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.options = Options(**request["options"])
+        self.pid, self.link = int(request["pid"]), int(request["link"])
+        self.bundle = Bundle(request["bundle"])
+        self.files: list[tuple[str, int]] = [(path, int(start)) for path, start in request.get("files", [])]
         self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
         self.collector = Collector(self.options, self.bundle, self.pid, False, self.log, lambda _: None)
         self.collector.tree.forget(os.getpid())
@@ -55,16 +55,16 @@ class Watcher:
         """Watch to the end, then close the bundle."""
         self.collector.start()
         while self.closed is None and self.collector.root_end() is None and self.pid in self.collector.tree.living:
-            self._hear(WATCHER_LOOK_S if self.link < 0 else 1.0)
-            self._grown()
-        self._hear(0)
-        until = time.monotonic() + REAPED_S
+            self._receive(WATCHER_POLL_S if self.link < 0 else 1.0)
+            self._watch_files()
+        self._receive(0)
+        until = time.monotonic() + REAP_WAIT_S
         while self.closed is None and self.collector.root_end() is None and time.monotonic() < until:
             time.sleep(0.05)
         self._close()
 
-    def _dismissed(self, end: dict[str, Any]) -> bool:
-        """Did a pool end its worker: while the worker was idle, or together with the whole pool? Used where `idle` is given.
+    def _was_ended_by_pool(self, end: dict[str, Any]) -> bool:
+        """Did a pool end its worker: while the worker was idle, or together with the whole pool? Used if `idle` is given.
 
         Ray ends idle workers with exit status 1, and workers of a node that is stopped with SIGTERM and SIGKILL.
         """
@@ -74,22 +74,22 @@ class Watcher:
             return end.get("exit_code") == 1
         if re.fullmatch(self.options.idle, end["command"]):
             return True
-        until = time.monotonic() + PARENT_S
+        until = time.monotonic() + POOL_SHUTDOWN_S
         while (parent := proc.stat(end["ppid"])) is not None and parent.state != "Z":
             if time.monotonic() > until:
                 return False
             time.sleep(0.05)
         return True
 
-    def _grown(self) -> None:
-        """Output that goes to files of its own counts as a sign of life."""
+    def _watch_files(self) -> None:
+        """Count output that the process writes to files of its own as a sign of life."""
         for path, before in self._sizes.items():
             now = _size(path)
             if now != before:
                 self._sizes[path] = now
                 self.log.last = time.monotonic()
 
-    def _hear(self, wait_s: float) -> None:
+    def _receive(self, wait_s: float) -> None:
         if self.link < 0:
             time.sleep(wait_s)
             return
@@ -118,19 +118,19 @@ class Watcher:
         died = bool(error) or (
             self.closed is None and (end.get("signal") or end.get("exit_code") or end.get("how") == "vanished")
         )
-        died = died and not self._dismissed(end)
+        died = died and not self._was_ended_by_pool(end)
         self.collector.stop()
         crash = self.bundle.path("faulthandler.log")
         for path, start in [*self.files, *([(crash, 0)] if _size(crash) > 0 else [])]:
             self.log.append_file(path, start)
         if self.closed is not None and self.pid in self.collector.tree.living:
-            self.collector.closed.append(
+            self.collector.unavailable.append(
                 {"what": "the exit status", "why": "the process went on when the guarded part ended", "command": ""}
             )
         finish(self.collector, self.bundle, self.log, None, self.notes)
         if died and self.options.report:
-            analyse(self.bundle.folder, self.options, UNAWAITED_REPORT_S)
-            afterwards(self.bundle.folder, self.options)
+            analyse_bundle(self.bundle.folder, self.options, UNAWAITED_REPORT_S)
+            act_on_death(self.bundle.folder, self.options)
         if not died and self.options.keep != "always":
             self.bundle.remove()
 
@@ -143,21 +143,21 @@ def _size(path: str) -> int:
 
 
 def main(text: str) -> NoReturn:
-    """Watch what `text`, a JSON object, asks for."""
+    """Watch the process that `text`, a JSON object, names."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)
-    wish = json.loads(text)
-    if wish["options"].get("detach") and os.fork():
+    request = json.loads(text)
+    if request["options"].get("detach") and os.fork():
         os._exit(0)
     try:
-        watcher = Watcher(wish)
-        if wish.get("ready", -1) >= 0:
+        watcher = Watcher(request)
+        if request.get("ready", -1) >= 0:
             with contextlib.suppress(OSError):
-                os.write(wish["ready"], b"+")
-                os.close(wish["ready"])
+                os.write(request["ready"], b"+")
+                os.close(request["ready"])
         watcher.watch()
-    except Exception as error:  # nobody waits for us, and no fault of ours may be seen
-        with contextlib.suppress(OSError), open(os.path.join(wish["bundle"], "watch.failed"), "w", encoding="utf-8") as file:
+    except Exception as error:  # no caller waits, and no fault of this process may disturb the job
+        with contextlib.suppress(OSError), open(os.path.join(request["bundle"], "watch.failed"), "w", encoding="utf-8") as file:
             file.write(f"{type(error).__name__}: {error}\n")
         sys.exit(1)
     sys.exit(0)

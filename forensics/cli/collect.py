@@ -60,14 +60,14 @@ def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool
     packed = output is not None and output.name.endswith(ARCHIVE_SUFFIXES)
     folder = str(output.absolute()) if output and not packed else ""
     try:
-        made, closed = collecting.collect(since_s=abs(seconds(since.removeprefix("-"))), bundle=folder, **what)
+        made, missing = collecting.collect(since_s=abs(seconds(since.removeprefix("-"))), bundle=folder, **what)
         if redact:
             _redact(Path(made))
         if packed:
             collecting.packed(made, str(output))
     except OSError as error:
         raise UsageError(f"the bundle could not be written ({error.strerror})", str(error.filename)) from error
-    for line in closed:
+    for line in missing:
         print(f"forensics: not taken: {line}", file=sys.stderr)
     print(output if packed else made)
 

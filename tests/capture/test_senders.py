@@ -15,8 +15,8 @@ def test_the_sender_of_a_kill_is_told_and_nothing_is_left(mounted: bool, monkeyp
     if not mounted:
         monkeypatch.setattr(senders, "ROOTS", ())
     watched = SignalTrace()
-    if watched.closed:
-        pytest.skip(f"needs root and tracing: {watched.closed}")
+    if watched.unavailable:
+        pytest.skip(f"needs root and tracing: {watched.unavailable}")
     running = subprocess.Popen(["/bin/sleep", "600"])
     running.kill()
     running.wait()
@@ -37,7 +37,7 @@ def test_where_tracing_may_not_be_used_that_is_said(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(senders, "_opened", refused)
     watched = SignalTrace()
-    assert watched.closed == "tracing: not mounted, and may not be: Operation not permitted"
+    assert watched.unavailable == "tracing: not mounted, and may not be: Operation not permitted"
     watched.read()
     watched.close()
     assert watched.sent == []

@@ -71,4 +71,4 @@ def test_a_silence_longer_than_any_before_is_told_once(
     made._silence(made.log.last + 180)
     made._silence(made.log.last + 240)
     assert said == ["no output for 3 min 0 s, longer than ever before; stacks are taken"] * lines
-    assert [c["why"] for c in made.closed if c["what"] == "stacks"] == ["py-spy is not installed"]
+    assert [c["why"] for c in made.unavailable if c["what"] == "stacks"] == ["py-spy is not installed"]

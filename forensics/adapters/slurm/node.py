@@ -103,11 +103,11 @@ def kernel_log(ran: list[SacctRow]) -> tuple[list[str], str]:
     start, end = _moment(ran[0]["Start"]), _moment(ran[-1]["End"])
     log = KernelLog()
     log.started = min(_moment(r["Start"]) for r in ran).timestamp() if start else log.started
-    log.follow_no_longer()
+    log.stop_following()
     lines = log.finish()
     last = max(end, start) + AROUND
     lines = [text for text, moment in map(_local, lines) if moment is None or moment <= last]
-    return without_others(lines, {r["JobIDRaw"] for r in ran}), "" if log.way else log.closed
+    return without_others(lines, {r["JobIDRaw"] for r in ran}), "" if log.method else log.unavailable
 
 
 def without_others(lines: list[str], raws: set[str]) -> list[str]:

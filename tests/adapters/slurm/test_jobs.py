@@ -146,7 +146,9 @@ def test_the_node_tells_only_of_this_job(slurm: Cluster, tmp_path: Path, monkeyp
     monkeypatch.setattr(
         KernelLog,
         "_ask",
-        lambda self: self._add("2026-11-22T21:19:50,534368+00:00 Memory cgroup out of memory") or setattr(self, "way", "dmesg"),
+        lambda self: (
+            self._add("2026-11-22T21:19:50,534368+00:00 Memory cgroup out of memory") or setattr(self, "method", "dmesg")
+        ),
     )
     found = node.node_logs(accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command("56"))], "56").concerned, [])
     assert found["slurmd.log"] == log.read_text().splitlines()[:1]
