@@ -19,6 +19,7 @@ from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
 NO_SURROUNDINGS = JobContext()
+MIN_SURE = 0.6  # probability of a first cause whose remedies are told as they are; below it, nearly every second one is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it went on; more show the same
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
@@ -89,7 +90,9 @@ def _finding(
         summary=summary(cause, said),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, said | quoted_evidence(proofs), around) if first and cause.id != HEALTHY else (),
+        remediations=_advice(cause, said | quoted_evidence(proofs), around, _line_to_read(candidate, proofs))
+        if first and cause.id != HEALTHY
+        else (),
         ledger=candidate.ledger,
         where=location_text(facts | _host_of_rank(facts, diagnosis)),
         ranks=_ranks(observations),
@@ -111,6 +114,12 @@ def _reason_place(facts: Fields, proofs: Sequence[Proof]) -> dict[str, Value]:
     return {REASON_PLACE: f"{PurePath(first.source).name}:{first.line}"} if first and "exc_type" not in facts else {}
 
 
+def _line_to_read(candidate: Candidate, proofs: Sequence[Proof]) -> str:
+    """Of a cause that is not sure, the place of its first line of evidence: `build.log:12`."""
+    unsure = candidate.probability < MIN_SURE and proofs
+    return f"{PurePath(proofs[0].source).name}:{proofs[0].line}" if unsure else ""
+
+
 def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
     """Lines that show it to have ended attempts of a job before the last one of the same source that it ended."""
     attempts: dict[str, dict[int, int]] = defaultdict(dict)  # by source: line -> number of its attempt
@@ -126,9 +135,9 @@ def quoted_evidence(proofs: Sequence[Proof]) -> dict[str, Value]:
     return {SAID_FACT: "\n".join(p.text for p in proofs)}
 
 
-def _advice(cause: Cause, facts: Fields, around: JobContext) -> tuple[Advice, ...]:
-    """The remedies of a cause with what this case, its programs and its numbers tell."""
-    return fitting_remedies(cause, case_facts(facts, around), around.environment)
+def _advice(cause: Cause, facts: Fields, around: JobContext, first_line: str) -> tuple[Advice, ...]:
+    """The remedies of a cause with what this case, its programs and its numbers tell. `first_line`: see `fitting_remedies`."""
+    return fitting_remedies(cause, case_facts(facts, around), around.environment, first_line)
 
 
 def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:

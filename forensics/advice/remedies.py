@@ -16,14 +16,25 @@ from forensics.database.conditions import Environment, condition_holds, is_confi
 from forensics.model import Advice, Fields, OpenQuestion
 
 NO_ENVIRONMENT: Environment = {}
+READ_FIRST = "Read {} and the lines around it before you try a remedy"
+WHY_READ_FIRST = "It is what speaks most for this cause, but the cause is not sure; what is written there may say something else."
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
-MAX_GENERAL = 4  # remedies: more are not tried in turn, and the last of a file fit the least
+MAX_GENERAL = (
+    3  # remedies: read in drawn reports, most of those that did not apply were the fourth, and the last of a file fit the least
+)
+MAX_UNSURE = 1  # of those that need nothing, where the cause is not sure
 MAX_CONDITIONAL = 2  # remedies that are told under a condition, each under another one
 MIN_GENERAL = 2  # of those that need nothing are told beside any number that the case shows the need of
 
 
-def fitting_remedies(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[Advice, ...]:
-    """The remedies that fit `facts` and `environment`, ranked from 1."""
+def fitting_remedies(
+    cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT, first_line: str = ""
+) -> tuple[Advice, ...]:
+    """The remedies that fit `facts` and `environment`, ranked from 1.
+
+    `first_line`: of a cause that is not sure, the place of the line that led to it. It is to be read first, and only what the
+    case confirms, and MAX_UNSURE of the rest, follow.
+    """
     shown: list[tuple[Remedy, str, bool]] = []  # remedy, its text, and whether it has conditions (the case confirms them)
     conditional: dict[str, tuple[Remedy, str]] = {}  # condition to the first remedy that has it, and its text
     for remedy in cause.remedies:
@@ -37,7 +48,9 @@ def fitting_remedies(cause: Cause, facts: Fields, environment: Environment = NO_
             conditional.setdefault(condition, (remedy, f"{condition}: {action[:1].lower()}{action[1:]}"))
         else:
             shown.append((remedy, action, bool(remedy.when)))
-    return tuple(
+    unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if first_line else ()
+    chosen = _chosen(shown, list(conditional.values())[:MAX_CONDITIONAL], bool(first_line))
+    return unsure + tuple(
         Advice(
             rank=rank,
             who=remedy.who,
@@ -46,13 +59,16 @@ def fitting_remedies(cause: Cause, facts: Fields, environment: Environment = NO_
             commands=tuple(fill_command(c, facts) for c in commands_for(remedy.commands, environment)),
             reference=remedy.source or None,
         )
-        for rank, (remedy, action) in enumerate(_chosen(shown, list(conditional.values())[:MAX_CONDITIONAL]), 1)
+        for rank, (remedy, action) in enumerate(chosen, 1 + len(unsure))
     )
 
 
-def _chosen(shown: Sequence[tuple[Remedy, str, bool]], conditional: Sequence[tuple[Remedy, str]]) -> Iterator[tuple[Remedy, str]]:
+def _chosen(
+    shown: Sequence[tuple[Remedy, str, bool]], conditional: Sequence[tuple[Remedy, str]], unsure: bool
+) -> Iterator[tuple[Remedy, str]]:
     """All remedies whose conditions the case confirms, and the first of the others, up to MAX_GENERAL in all."""
-    room = max(MIN_GENERAL, MAX_GENERAL - sum(needed for _, _, needed in shown))
+    confirmed = sum(needed for _, _, needed in shown)
+    room = max(0, MAX_UNSURE - confirmed) if unsure else max(MIN_GENERAL, MAX_GENERAL - confirmed)
     for remedy, action, needed in shown:
         if needed or room > 0:
             yield remedy, action

@@ -100,12 +100,13 @@ def attach_context(
     facts of the attempts by source, from `attempt_facts`."""
     scans = list(scans)
     context = read_context(scans, report.causes[0], drawn)
+    ended = known if report.verdict != "no_crash" else {}
     quoted = {(p.source, p.line) for p in report.causes[0].evidence if p.signature != OUTCOME_LINE}
     return replace(
         report,
         environment=context.environment,
         curves=context.curves,
         processes=context.processes,
-        notices=(*report.notices, *notices(scans, observed, incidents, quoted)),
+        notices=(*report.notices, *notices(scans, observed, incidents, quoted, ended)),
         earlier_attempts=with_changes(report.earlier_attempts, known, report.causes[0]),
     )

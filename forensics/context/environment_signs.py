@@ -83,6 +83,7 @@ ENVIRONMENT_SIGNS = (
     ContextSign("launcher", "torchrun", ("torchelastic", "torch.distributed.run", "torch/distributed/elastic", "torchrun")),
     ContextSign("launcher", "accelerate", ("accelerate/commands/launch", "accelerate launch")),
     ContextSign("launcher", "deepspeed", ("[launch.py:", "deepspeed/launcher")),
+    ContextSign("launcher", "horovod", ("horovodrun", "-packages/horovod/", "HOROVOD_")),
     ContextSign("launcher", "mpi", ("mpirun", "prterun", "MPI_ABORT", "mpiexec")),
     ContextSign("launcher", "spawn", ("multiprocessing/spawn.py", "ProcessRaisedException")),
     ContextSign("launcher", "ray", ("ray::", "(raylet)", "-packages/ray/")),
@@ -210,6 +211,14 @@ ENVIRONMENT_SIGNS = (
             r"|[Tt]raining (?:started|step|loop|loss|on|for|with)|\bcheckpoints?\b|\bckpt\b|\b(?:step|iter)s?[ =:]{1,2}\d"
         ),
     ),
+    ContextSign(
+        "work",
+        "serving",
+        ("EngineCore", "vllm/", "sglang/srt", "llama_", "text_generation_launcher", "tritonserver"),
+        lazy.regex(
+            r"\bEngineCore|-packages/vllm/|sglang/srt/|\bllama_(?:model_load|kv_cache|init_from_model)|text_generation_launcher|\btritonserver"
+        ),
+    ),
     ContextSign("language", "python", ("Traceback (most recent", "python", "Python", "ipykernel", "-packages/")),
     ContextSign(
         "language",
@@ -225,6 +234,30 @@ ENVIRONMENT_SIGNS = (
         "julia",
         (".jl:", "jl_parse_eval", "LoadError:"),
         lazy.regex(r"\.jl:\d+\b|\bjl_parse_eval|ERROR: LoadError:"),
+        weak=True,
+    ),
+    ContextSign(
+        "language",
+        "java",
+        (".java:", "java.lang.", "org.apache.", "org.gradle", "BUILD FAILURE"),
+        lazy.regex(r"\(\w+\.java:\d+\)|\bjava\.(?:lang|util|io)\.\w+(?:Exception|Error)|org\.gradle|Failed to execute goal"),
+        weak=True,
+    ),
+    ContextSign(
+        "language",
+        "c",
+        ("make", "error: ", "CMake Error", "collect2:", "ninja:"),
+        lazy.regex(
+            r"\bg?make(?:\[\d+\])?: \*\*\*|\.(?:c|cc|cpp|cxx|h|hpp):\d+(?::\d+)?: (?:fatal )?error"
+            r"|CMake Error|collect2:|ninja: build"
+        ),
+        weak=True,
+    ),
+    ContextSign(
+        "system",
+        "android",
+        ("androidboot", "init: Service", "qcom", "MediaTek"),
+        lazy.regex(r"androidboot\.|\bMediaTek\b|\bqcom,"),
         weak=True,
     ),
     ContextSign(

@@ -10,8 +10,10 @@ Wordings: free and vmstat of procps, sar -W and -S of sysstat, /proc/pressure (D
 polymorphic_function. Nothing here takes part in the decision.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from types import MappingProxyType
 
+from forensics.context.attempts import REACHED, AttemptFacts
 from forensics.context.profiled import TRIGGER as PROFILED
 from forensics.context.profiled import largest_row
 from forensics.core import lazy
@@ -48,20 +50,24 @@ def notices(
     observed: Sequence[Observation],
     incidents: Sequence[Incident],
     quoted: Set[tuple[str, int]] = frozenset(),
+    known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({}),
 ) -> tuple[Notice, ...]:
     """All notices, at most MAX_MACHINE_NOTICES of the machine. Lines that the evidence of the first cause has `quoted` get
-    none, but count for what crashes have in common."""
+    none, but count for what crashes have in common. `known`: the facts of the attempts by source."""
     found = [n for scan in scans for n in (*_of_machine(scan), *_of_profile(scan))][:MAX_MACHINE_NOTICES]
     kept = (n for n in (*found, *_of_pace(observed)) if (n.source, n.line) not in quoted)
-    return (*kept, *_in_common(incidents))
+    return (*kept, *_in_common(_ends(incidents, observed, known)))
 
 
 def _of_machine(scan: Scan) -> Iterator[Notice]:
+    """Each thing once: a watcher prints it every second."""
     origin = scan.source.origin or int
+    told: set[str] = set()
     for region in scan.regions.get(TRIGGER.kind, ()):
         for read in NOTICE_READERS:
-            if (made := read(region)) is not None:
+            if (made := read(region)) is not None and made[2] not in told:
                 line, text, why = made
+                told.add(why)
                 yield Notice(scan.source.name, origin(line), text, None, NO_OWNER, why)
                 break
 
@@ -174,14 +180,16 @@ def _pace(one: Observation) -> str | None:
     return None
 
 
-def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
+Ended = tuple[Observation, str]  # what ended a job or an attempt, and the step that it reached, as it is printed, or empty
+
+
+def _in_common(ends: Sequence[Ended]) -> Iterator[Notice]:
     """What MIN_SHARED_DEATHS or more crashes have in common: a node, a memory module, a GPU, a step, an hour of the day."""
-    ends = [e for i in incidents if (e := _end_of(i)) is not None]
     if len(ends) < MIN_SHARED_DEATHS:
         return
     traits: dict[tuple[str, str], list[Observation]] = {}
-    for one in ends:
-        for trait in _traits(one):
+    for one, reached in ends:
+        for trait in _traits(one, reached):
             traits.setdefault(trait, []).append(one)
     value_counts = {name: len({value for n, value in traits if n == name}) for name, _ in traits}
     for (name, value), found in traits.items():
@@ -194,21 +202,37 @@ def _in_common(incidents: Sequence[Incident]) -> Iterator[Notice]:
             and (name != "hour" or len(days) >= MIN_SHARED_DEATHS)
         ):
             proof = found[-1].proofs[0]
-            why = f"{len(found)} of {len(ends)} deaths share {_named(name, value)}: a fault that comes and goes, look there first"
+            hint = "what it reads or does there is the same each time" if name == "step" else "a fault that comes and goes"
+            why = f"{len(found)} of {len(ends)} deaths share {_named(name, value)}: {hint}, look there first"
             yield Notice(proof.source, proof.line, proof.text, found[-1].cause, NO_OWNER, why)
 
 
-def _end_of(incident: Incident) -> Observation | None:
-    """The event of an incident that ended something, the one of the greatest weight. Records have no `ends`: proof counts."""
-    ends = [e for e in incident.events if e.cause and (e.weight == "proof" if e.ends == "" else e.ends != "nothing")]
+def _ends(
+    incidents: Sequence[Incident], observed: Sequence[Observation], known: Mapping[str, Sequence[AttemptFacts]]
+) -> list[Ended]:
+    """What ended each incident, or each attempt where the attempts of one job make one incident."""
+    of_incidents = [(e, "") for i in incidents if (e := _end_of(i.events)) is not None]
+    of_attempts: list[Ended] = []
+    for source, attempts in known.items():
+        own = [o for o in observed if o.source == source and o.proofs]
+        for attempt in attempts:
+            inside = [o for o in own if attempt.first_line <= o.proofs[0].line <= attempt.last_line]
+            if (end := _end_of(inside)) is not None:
+                of_attempts.append((end, next((value for value, _ in attempt.said.get(REACHED, ())), "")))
+    return of_attempts if len(of_attempts) > len(of_incidents) else of_incidents
+
+
+def _end_of(events: Iterable[Observation]) -> Observation | None:
+    """The one that ended something, of the greatest weight. Records have no `ends`: proof counts."""
+    ends = [e for e in events if e.cause and (e.weight == "proof" if e.ends == "" else e.ends != "nothing")]
     return min(ends, key=lambda e: ("proof", "strong", "hint").index(e.weight), default=None)
 
 
-def _traits(one: Observation) -> Iterator[tuple[str, str]]:
+def _traits(one: Observation, reached: str) -> Iterator[tuple[str, str]]:
     yield from ((name, str(one.fields[name])) for name in SHARED_FIELD_PHRASES if name in one.fields)
     step = one.fields.get("last_step", one.fields.get("step_no"))
-    if step is not None:
-        yield "step", str(step)
+    if step is not None or reached:
+        yield "step", reached or f"step {step}"
     if one.time:
         yield "hour", f"{one.time:%H}"
 
@@ -216,4 +240,4 @@ def _traits(one: Observation) -> Iterator[tuple[str, str]]:
 def _named(name: str, value: str) -> str:
     if name == "hour":
         return f"the hour of the day, {value}:00 to {value}:59"
-    return f"the step {value}" if name == "step" else f"{SHARED_FIELD_PHRASES[name]} {value}"
+    return f"the place they reached, {value}" if name == "step" else f"{SHARED_FIELD_PHRASES[name]} {value}"

@@ -29,11 +29,11 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "cloud": frozenset(("colab", "kaggle", "sagemaker", "databricks", "azureml", "vertex", "aws", "gcp", "azure")),
     "device": frozenset(("cuda", "rocm", "cpu", "mps", "tpu")),
     "build": frozenset(("cpu", "cuda", "without_cuda")),  # the last: CUDA was asked for, and refused by the build
-    "loader": frozenset(("workers",)),
+    "loader": frozenset(("workers", "none")),  # none: the program that was given has no loader with workers
     "ranks": frozenset(("several",)),
-    "work": frozenset(("training",)),
-    "language": frozenset(("python", "javascript", "julia")),
-    "system": frozenset(("ubuntu", "debian", "redhat", "suse", "arch", "windows", "wsl", "macos")),
+    "work": frozenset(("training", "serving")),
+    "language": frozenset(("python", "javascript", "julia", "java", "c")),
+    "system": frozenset(("ubuntu", "debian", "redhat", "suse", "arch", "windows", "wsl", "macos", "android")),
 }
 Environment = Mapping[str, Collection[str]]  # fact -> what the logs tell of it
 

@@ -20,6 +20,7 @@ HABITS = {
     "shared_without_lock": "threads write to one variable without a lock",
     "serial_map": "a map of tf.data runs one element at a time",
     "python_in_pipeline": "Python runs inside the input pipeline",
+    "cached_dataset": "a data set of TensorFlow is cached in memory",
     "opencv_in_pipeline": "OpenCV runs inside the input pipeline of TensorFlow",
     "read_at_once": "a file is read whole into memory",
     "eager": "each step runs eagerly, without a graph",

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from . import (  # noqa: F401  (each registers its cases)
+    advised,
     distributed,
     healthy,
     memory,
@@ -41,8 +42,10 @@ def main() -> int:
     if os.geteuid() != 0:
         parser.error("needs root: the victims run in namespaces and cgroups of their own")
     work = (options.work or Path(tempfile.mkdtemp(prefix="capture-"))).resolve()
-    make_venv(work)
-    failed = [name for name in options.cases or CASES if not _captured(name, work)]
+    wanted = options.cases or CASES
+    for venv in sorted({CASES[name].venv for name in wanted}):
+        make_venv(work, venv)
+    failed = [name for name in wanted if not _captured(name, work)]
     (SAMPLES / "README.md").write_text(readme())
     return 1 if failed else 0
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .stage import PACKAGES, Stage
+from .stage import VENVS, Stage
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LIMIT = 200_000  # bytes a log may have
@@ -30,7 +30,7 @@ class Case:
 
     `evidence` holds (file, text) pairs: a line of that file that contains the text is evidence of the first cause.
     `earlier`: causes of what went wrong before, in the same logs, and was overcome. `series`: the lines with these texts prove
-    the cause together, as numbers that grow do, none of them alone.
+    the cause together, as numbers that grow do, none of them alone. `venv`: the packages that the victims see.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Case:
     about: str = field(default="")
     earlier: tuple[str, ...] = ()
     series: bool = False
+    venv: str = "venv"
 
     @property
     def verdict(self) -> str:
@@ -59,6 +60,7 @@ def case(
     symptoms: tuple[str, ...] = (),
     earlier: tuple[str, ...] = (),
     series: bool = False,
+    venv: str = "venv",
 ) -> Callable[[Callable[[Callable[..., Stage]], Files]], Callable[[Callable[..., Stage]], Files]]:
     """Register the decorated function as a case of its own name."""
 
@@ -67,7 +69,7 @@ def case(
         if name in CASES:
             raise ValueError(f"two cases are called {name}")
         about = " ".join((make.__doc__ or "").split())
-        CASES[name] = Case(name, make, cause, accept, symptoms, evidence, about, earlier, series)
+        CASES[name] = Case(name, make, cause, accept, symptoms, evidence, about, earlier, series, venv)
         return make
 
     return register
@@ -77,7 +79,7 @@ def capture(one: Case, work: Path) -> None:
     """Make the case happen and write sample_logs/<case>/; AssertionError when the logs are not what they must be."""
 
     def stage(**options: object) -> Stage:
-        return Stage(work, one.name, **options)  # type: ignore[arg-type]
+        return Stage(work, one.name, venv=one.venv, **options)  # type: ignore[arg-type]
 
     files = {name: rekey(text) for name, text in one.make(stage).items()}
     (work / "raw" / one.name).mkdir(parents=True, exist_ok=True)
@@ -117,7 +119,7 @@ def check(one: Case, files: Files, work: Path) -> None:
 
 def expected(one: Case) -> str:
     """The text of expected.yaml."""
-    torch = next(package.split("==")[1] for package in PACKAGES if package.startswith("torch=="))
+    pinned = ", ".join(f"{n}: '{v}'" for n, _, v in (p.partition("==") for p in VENVS[one.venv]) if v)
     kernel = ".".join(os.uname().release.split(".")[:2])
     lines = [
         f"cause: {one.cause}",
@@ -129,7 +131,7 @@ def expected(one: Case) -> str:
         "evidence:" + ("" if one.evidence else " []"),
         *(f"  - {{file: {file}, text: {_quoted(text)}}}" for file, text in one.evidence),
         f"made_by: {one.name}",
-        f"captured: {{date: {datetime.date.today()}, kernel: '{kernel}', python: '{sys.version.split()[0]}', torch: '{torch}'}}",
+        f"captured: {{date: {datetime.date.today()}, kernel: '{kernel}', python: '{sys.version.split()[0]}', {pinned}}}",
     ]
     return "\n".join(lines) + "\n"
 

@@ -37,6 +37,8 @@ PACKAGES = (
     "uvicorn",
     "mpi4py",
 )
+TENSORFLOW = ("tensorflow-cpu==2.21.0", "keras==3.15.1", "pandas", "opencv-python-headless")
+VENVS = {"venv": PACKAGES, "venv_tensorflow": TENSORFLOW}
 UID = 1000
 MIB = 1 << 20
 _STAMP = re.compile(r"^\[ *(\d+\.\d+)\]")
@@ -49,7 +51,8 @@ class Stage:
     """One case's folders and what its namespaces look like.
 
     `memory_limit` (bytes) puts the victim into a memory cgroup of its own called `cgroup`; `mounts` are shell lines run
-    as root before the victim starts.
+    as root before the victim starts. `venv`, one of VENVS, is what the victim sees as /home/user/venv. `swap` (bytes) is
+    what it may hold beyond `memory_limit` in the machine's swap space.
     """
 
     work: Path
@@ -58,6 +61,8 @@ class Stage:
     cgroup: str = "train"
     mounts: list[str] = field(default_factory=list)
     network: bool = False
+    venv: str = "venv"
+    swap: int | None = None
 
     @property
     def home(self) -> Path:
@@ -148,7 +153,7 @@ class Stage:
             lines.append(f"echo $$ > {quote(str(procs))}")
         lines += [
             f"mount --bind {quote(str(self.home.parent))} /home",
-            f"mount --bind {quote(str(self.work / 'venv'))} /home/user/venv",
+            f"mount --bind {quote(str(self.work / self.venv))} /home/user/venv",
             f"mount --bind {quote(str(base))} /home/user/python",
             *(f"mount --bind {quote(str(etc / name))} /etc/{name}" for name in ("hosts", "passwd")),
             *self.mounts,
@@ -173,6 +178,8 @@ class Stage:
         folder.mkdir()
         try:
             (folder / "memory.limit_in_bytes").write_text(str(self.memory_limit))
+            if self.swap is not None:
+                (folder / "memory.memsw.limit_in_bytes").write_text(str(self.memory_limit + self.swap))
             yield folder / "cgroup.procs"
         finally:
             for _ in range(100):
@@ -185,23 +192,24 @@ class Stage:
                 time.sleep(0.1)
 
 
-def make_venv(work: Path) -> None:
-    """Lay the files every stage mounts and install PACKAGES into the venv that stages see as /home/user/venv."""
+def make_venv(work: Path, name: str = "venv") -> None:
+    """Lay the files every stage mounts and install the packages of one of VENVS."""
+    packages = VENVS[name]
     etc = work / "etc"
     etc.mkdir(parents=True, exist_ok=True)
     (etc / "hosts").write_text("127.0.0.1 node-1 localhost\n")
     (etc / "passwd").write_text(f"root:x:0:0:root:/root:/bin/bash\nuser:x:{UID}:{UID}::/home/user:/bin/bash\n")
-    (work / "venv").mkdir(exist_ok=True)
-    mark, wanted = work / "venv" / "packages.txt", "\n".join(PACKAGES)
+    (work / name).mkdir(exist_ok=True)
+    mark, wanted = work / name / "packages.txt", "\n".join(packages)
     if mark.exists() and mark.read_text() == wanted:
         return
-    subprocess.run(["chown", f"{UID}:{UID}", str(work / "venv")], check=True)
-    stage = Stage(work, "make-venv", network=True)
+    subprocess.run(["chown", f"{UID}:{UID}", str(work / name)], check=True)
+    stage = Stage(work, "make-venv", network=True, venv=name)
     stage.prepare()
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     output = stage.run(
         f"set -e\n/home/user/python/bin/python{version} -m venv /home/user/venv\n"
-        f"pip install --quiet {shlex.join(PACKAGES)} && echo INSTALLED",
+        f"pip install --quiet {shlex.join(packages)} && echo INSTALLED",
         timeout=1200,
     )
     if "INSTALLED" not in output:

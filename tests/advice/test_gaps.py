@@ -1,8 +1,7 @@
 """Each item of the founding questions: what is given, and the line of the report that answers it.
 
 gaps.csv: `by` is how the case came about: `captured` from a program that really ended so, `measured` by trainings under enforced
-memory limits (docs/founding-questions.md), `public` of logs that people published, `wording` after the message that a tool
-documents. `given` is a sample log, a case of gap_cases.py, a command, or a published log, which lies beside the repository
+memory limits (docs/founding-questions.md), `public` of logs that people published. `given` is a sample log, a case of gap_cases.py, a command, or a published log, which lies beside the repository
 (../shared/corpus/dev) and not in it: where it is not there, its rows are skipped.
 """
 
@@ -58,5 +57,5 @@ def test_the_line_that_answers_it_is_told(row: dict[str, str]) -> None:
 
 def test_every_item_has_its_row_and_its_kind_of_proof() -> None:
     assert len({(r["question"], r["item"]) for r in ROWS}) == len(ROWS) == ITEMS
-    assert {r["by"] for r in ROWS} == {"captured", "measured", "public", "wording"}
+    assert {r["by"] for r in ROWS} == {"captured", "measured", "public"}
     assert all(r["given"].startswith("public/") == (r["by"] == "public") for r in ROWS)

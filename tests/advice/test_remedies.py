@@ -44,6 +44,19 @@ def test_general_remedies_fill_up_and_shown_ones_are_always_told() -> None:
     assert len(both) == MIN_GENERAL + 5
 
 
+def test_of_a_cause_that_is_not_sure_the_line_comes_first_and_little_follows() -> None:
+    given = cause(
+        remedy("General 1"),
+        remedy("General 2"),
+        remedy("Shown", "exit_code"),
+        remedy("Use fewer loader workers", "loader=workers"),
+    )
+    bare = fitting_remedies(given, {}, {}, "build.log:12")
+    assert [a.action for a in bare] == ["Read build.log:12 and the lines around it before you try a remedy", "General 1"]
+    shown = fitting_remedies(given, {"exit_code": 1}, {}, "build.log:12")
+    assert [(a.rank, a.action.split()[0]) for a in shown] == [(1, "Read"), (2, "Shown")]
+
+
 @pytest.mark.parametrize("text", ["Use fewer loader workers", "Drain it with sbatch", "Ask the pod", "Call torch.load"])
 def test_a_remedy_that_speaks_of_what_nothing_shows_is_a_fault(text: str) -> None:
     assert len(unshown(cause(remedy(text)))) == 1

@@ -84,3 +84,8 @@ def death(day: int, hour: int, host: str) -> Incident:
 def test_what_three_deaths_share_is_told(deaths: list[Incident], told: list[str]) -> None:
     found = [n.why for n in notices([], [], deaths)]
     assert [w.split(":")[0] if "hour" not in w else w.rsplit(":", 1)[0] for w in found] == told
+
+
+def test_a_thing_that_a_watcher_prints_each_second_is_told_once(analyze: Callable[..., Report]) -> None:
+    full = "Swap:            191         191           0\n"
+    assert [n.line for n in analyze(train_log=full * 5 + "done\n").notices if "swap space" in n.why] == [1]

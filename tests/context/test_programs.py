@@ -77,6 +77,7 @@ def test_a_fused_attention_is_a_setting(tmp_path: Path, line: str, said: bool) -
         ("d = tf.data.Dataset.from_tensors(x)\nd = d.map(f)", "serial_map"),
         ("d = tf.py_function(f, [x], tf.float32)", "python_in_pipeline"),
         ("d = tf.data.Dataset.from_tensors(x)\ny = cv2.resize(x, (1, 1))", "opencv_in_pipeline"),
+        ("d = tf.data.Dataset.from_tensors(x)\nd = d.cache().batch(8)", "cached_dataset"),
         ("d = pd.read_csv('x')", "read_at_once"),
         ("model.compile(run_eagerly=True)", "eager"),
         ("with tf.GradientTape() as t:\n    y = loss.numpy()", "left_the_tape"),

@@ -182,13 +182,15 @@ def _shared(code: Code, named: set[str]) -> Marks:
 
 
 def _fed(code: Code) -> Marks:
-    """The input pipeline: serial maps, OpenCV or Python inside tf.data, files that are read completely, eager steps."""
+    """The input pipeline: serial maps, a cache in memory, OpenCV or Python in tf.data, files that are read whole, eager steps."""
     found = list(calls(code.tree))
     tf_data = any("tf.data" in name or "Dataset.from" in name for name, _ in found)
     for name, call in found:
         last = name.split(".")[-1]
         if last == "map" and tf_data and call.args and keyword(call, "num_parallel_calls") is None and name != "map":
             yield code.remark("serial_map", call)
+        elif last == "cache" and tf_data and not call.args and not call.keywords:
+            yield code.remark("cached_dataset", call)
         elif last in ("py_function", "numpy_function", "from_generator"):
             yield code.remark("python_in_pipeline", call)
         elif name.startswith("cv2.") and tf_data:
