@@ -36,6 +36,7 @@ MAX_NAMED_SOURCES = 8  # chosen by hand: logs that are named one by one; json na
 MAX_TEXT_CURVES = 2  # chosen by hand: the two that bear on the cause most; the page shows more
 MIN_CURVE_CHARS = 8  # of a curve, however narrow the page
 MAX_PLACE_COLUMN_CHARS = 40  # of 100 columns: more than half is left to what the lines say
+MIN_SAID_CHARS = 20  # of a line beside its place and how often it stands there; cut_text leaves no less
 
 
 def render(report: Report, style: Style) -> str:
@@ -176,7 +177,10 @@ class _Text:
         column = min(MAX_PLACE_COLUMN_CHARS, max(len(self.paths.place(m.source, m.line)) for m in messages))
         for message in messages:
             place, again = self.paths.place(message.source, message.line), repetition_text(message)
-            said = cut_text(message.text, self.width - max(column, len(place)) - 4 - len(again), 1)[0]
+            room = self.width - max(column, len(place)) - 4
+            if room - len(again) < MIN_SAID_CHARS:
+                again = again.rpartition(", last on")[0]
+            said = cut_text(message.text, room - len(again), 1)[0]
             mark, style = ("  ", "dim") if message.context else ("> ", "main" if message.alarming else "")
             yield Row((mark, ""), (place.ljust(column), "place"), (f"  {said}", style), (again, "dim"), link=message.source)
 
