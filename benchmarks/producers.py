@@ -29,7 +29,7 @@ from forensics.database import HEALTHY, Database, load, read_rows
 from forensics.explain import explain
 
 SEED = 20  # of the messages that are asked; those of the manifest are drawn with a seed of their own
-DRAWN_SEED = 20261125
+DRAWN_SEED = 20261126
 DRAWN = 200
 ASKED = 150  # of a program with more messages so many, drawn at random, are asked
 MANIFEST = Path(__file__).with_name("producers.csv")

@@ -124,8 +124,9 @@ def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
         fields=fields,
         count=hit.count,
         stamp=stamp,
-        ends=hit.ends,
+        ends="nothing" if hit.ends == "later" else hit.ends,
         scope=hit.scope,
+        reads_another=hit.ends == "later",
     )
 
 

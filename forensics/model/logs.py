@@ -218,7 +218,7 @@ class Observation(Struct, frozen=True):
     `kind`: the signature or record that made it. `stamp`: the timestamp of its line. `time`, `uncertainty_s` and `lane` are set
     by the correlation (`lane`: its clock; observations of different lanes cannot be ordered). `ends`, `scope`: of the signature;
     empty means those of its cause. An Observation is never changed: later findings about it are stored as Facts.
-    `reads_another`: it only names the cause of another observation of the same lines, and shows nothing further of the end.
+    `reads_another`: it only names the cause of another observation, and shows nothing of the end by itself.
     """
 
     kind: str

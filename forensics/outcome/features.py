@@ -195,7 +195,7 @@ def is_terminal_by_nature(owned: Sequence[OwnedObservation], lanes: Sequence[Lan
 
 def is_silent(owned: Iterable[OwnedObservation], lanes: Iterable[Lane]) -> bool:
     """Is there no sign of trouble: no observation, not even a notice, and no line with an error word?"""
-    observed = any(o.owner != "others" and o.observation.cause != HEALTHY for o in owned)
+    observed = any(o.owner != "others" and o.observation.cause != HEALTHY and not o.observation.reads_another for o in owned)
     return not observed and not any(lane.digest.trouble_count or lane.digest.traceback_count for lane in lanes)
 
 

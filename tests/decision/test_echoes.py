@@ -131,3 +131,15 @@ def test_an_adapter_whose_queue_hangs_is_the_network_card(tmp_path: Path) -> Non
 [81031.550102] nfs: server 10.0.0.7 not responding, timed out
 """
     assert "host_hardware.nic" in [c["id"] for c in report_of(tmp_path, kernel)["causes"]]
+
+
+def test_a_large_allocation_is_evidence_of_the_kill_behind_it_and_never_an_alarm(tmp_path: Path) -> None:
+    asked = "W tensorflow/core/framework/cpu_allocator_impl.cc:83] Allocation of 41104179200 exceeds 10% of free system memory."
+    killed = "[ 8811.2] Out of memory: Killed process 4711 (python) total-vm:90000000kB, anon-rss:62000000kB, file-rss:0kB, \
+shmem-rss:0kB, UID:1000 pgtables:90kB oom_score_adj:0"
+    alone = report_of(tmp_path, f"epoch 1 loss 0.71\n{asked}\n")
+    assert (alone["verdict"], [n["text"] for n in alone["notices"]]) == ("no_crash", [asked])
+    death = report_of(tmp_path, f"epoch 1 loss 0.71\n{asked}\n{killed}\nKilled\n")
+    first = death["causes"][0]
+    assert (death["verdict"], first["id"], death["notices"]) == ("crash", "host_memory.oom_global", [])
+    assert asked in [e["text"] for e in first["evidence"]]
