@@ -77,7 +77,8 @@ class Signature(Struct, frozen=True, omit_defaults=True):
     `anchors`.
     `unless`: patterns that veto the hit when found in the same line; `yields_to`: ids of signatures whose patterns do so, too,
     see `merge.settled`. `ends`: what has come to its end where this line stands;
-    `nothing` makes a notice of it, or a supporting line, and never a verdict; `later` warns of an end that may come, and shows none. `scope`: the lanes it may speak for; elsewhere it
+    `nothing` makes a notice of it, or a supporting line, and never a verdict; `later` warns of an end that may come, and shows
+    none. `scope`: the lanes it may speak for; elsewhere it
     is a notice. Both are the cause's where the entry does not say.
     """
 
