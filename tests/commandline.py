@@ -49,3 +49,8 @@ def in_text(*args: object, stdin: str = "", cwd: Path | None = None, **env: str)
     """The same with texts instead of bytes."""
     done = forensics(*args, stdin=stdin.encode(), cwd=cwd, **env)
     return CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def measured() -> dict[str, str]:
+    """What a process that is given an environment of its own needs for its coverage to be measured; nothing in an ordinary run."""
+    return {name: value for name, value in os.environ.items() if name.startswith("COVERAGE")}

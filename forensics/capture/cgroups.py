@@ -164,11 +164,6 @@ class Groups:
         for group in self.seen.values():
             group.update()
 
-    @property
-    def kills(self) -> int:
-        """How many memory kills the job's own groups counted since it began."""
-        return sum(g.rise("kills") for g in self.seen.values() if g.own)
-
     def fullest(self) -> tuple[int, int] | None:
         """Usage and limit, in bytes, of the group that is nearest to its limit; None if no group has a limit."""
         limited = [

@@ -83,11 +83,6 @@ def limits(pid: int) -> dict[str, str]:
     return bounds
 
 
-def shared_memory() -> dict[str, int]:
-    """Size and free bytes of /dev/shm; empty if there is none."""
-    return _disk("/dev/shm")
-
-
 def disks(paths: list[str]) -> dict[str, dict[str, int]]:
     """Size and free bytes of the file systems that the job is known to write to."""
     return {path: found for path in paths if (found := _disk(path))}

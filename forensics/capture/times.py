@@ -19,12 +19,3 @@ def duration_text(seconds: float) -> str:
     if seconds < 5400:
         return f"{int(seconds // 60)} min {int(seconds % 60)} s"
     return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
-
-
-def size_text(count: float) -> str:
-    """A number of bytes for the reader: 200 MiB."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}"
-        count /= 1024
-    return f"{count:.1f} TiB"

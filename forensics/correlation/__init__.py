@@ -14,7 +14,7 @@ from forensics.correlation.disorder import is_disordered
 from forensics.correlation.entities import IdMappings
 from forensics.correlation.entity_ids import EntityIds, entity_ids
 from forensics.correlation.file_names import FileNameIds, ids_of_file_name
-from forensics.correlation.filters import EVERYTHING, Filter, apply_filter, last_incident, trimmed_scan, unmatched, window
+from forensics.correlation.filters import EVERYTHING, Filter, apply_filter, last_incident, unmatched, window
 from forensics.correlation.id_tables import TRIGGERS, IdMapping, read_id_mappings
 from forensics.correlation.incidents import group_incidents, join_incidents
 from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
@@ -59,7 +59,6 @@ __all__ = [
     "same_host",
     "split_bursts",
     "triggers",
-    "trimmed_scan",
     "unmatched",
     "window",
 ]

@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from forensics.core.text import with_noun
 from forensics.correlation.bounds import TimeBound, parse_time_bound, seconds_past
 from forensics.correlation.clock import Clock
-from forensics.correlation.clock_samples import clock_sample
 from forensics.correlation.incidents import MIN_SILENCE
-from forensics.correlation.timestamp_resolver import TimestampResolver
-from forensics.model import Incident, Observation, OpenQuestion, Scan, Warn, Warning
+from forensics.model import Incident, Observation, OpenQuestion, Warn, Warning
 
 JOB_FIELDS = ("job", "pod", "container", "unit", "cgroup", "path", "limit_path", "kernel_id", "task_memcg")
 NAMES_OF_JOBS = ("job", "pod", "container", "owner")
@@ -159,16 +156,3 @@ def last_incident(found: Sequence[Incident]) -> list[Incident]:
     serious = [i for i in found if any(e.weight != "hint" and e.cause for e in i.events)] or found
     timed = [i for i in serious if i.end]
     return [max(timed, key=lambda i: i.end.timestamp() if i.end else 0.0)] if timed else list(serious[:1])
-
-
-def trimmed_scan(scan: Scan, clock: Clock, asked: Window) -> Scan:
-    """`scan` without those of its first and last lines that are known to lie outside of the window."""
-    resolver, time = TimestampResolver(clock, scan.source.name), None
-    kept: set[int] = set()
-    for number, line in sorted({x.number: x for x in (*scan.head, *scan.tail)}.items()):
-        made = clock_sample(line)
-        time = (resolver.place(made).time or time) if made else time
-        if asked.contains(time):
-            kept.add(number)
-    head, tail = (tuple(x for x in lines if x.number in kept) for lines in (scan.head, scan.tail))
-    return replace(scan, head=head, tail=tail)

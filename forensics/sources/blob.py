@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from msgspec import Struct
 
@@ -85,13 +85,6 @@ class FileAsOpened(io.RawIOBase):
         if self.size - self.at > most and hasattr(os, "pread"):
             near = os.pread(self.file.fileno(), LINE_BYTES, self.at + most - LINE_BYTES)
         return self.read(most - len(near) + near.rfind(b"\n") + 1 if b"\n" in near else most)
-
-    def readinto(self, buffer: Any) -> int:
-        """As `read`, into `buffer`; how many bytes."""
-        view = memoryview(buffer)
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """To `offset`, from the size at opening for SEEK_END."""

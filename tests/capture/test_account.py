@@ -25,3 +25,49 @@ def test_a_limit_of_processor_time_is_told_where_it_was_reached(
     collector: Any = SimpleNamespace(options=SimpleNamespace(time_limit_s=0.0), tree=SimpleNamespace(ends=[root]), root=7)
     lines = account._limits(collector, 9.0, root)
     assert lines == ([f"pid 7 (python3) had used its limit of {limit_s} s of processor time"] if told else [])
+
+
+SENT = {"signal": 15, "to": 7, "to_comm": "python3", "code": 0}
+
+
+@pytest.mark.parametrize(
+    ("sent", "by"),
+    [
+        ({"code": 128}, "by the kernel"),
+        ({"from": 0}, "by a process that cannot be seen from here"),
+        ({"from": 9}, "by pid 9 (unknown)"),
+        ({"from": 9, "from_comm": "slurmstepd", "uid": 0}, "by pid 9 (slurmstepd, user 0)"),
+        ({"from": 9, "from_comm": "timeout", "from_command": "timeout 5 sh"}, "by pid 9 (timeout): timeout 5 sh"),
+    ],
+)
+def test_the_sender_of_a_signal_is_told_as_far_as_it_is_known(sent: dict[str, Any], by: str) -> None:
+    assert account._signal({**SENT, **sent}) == f"signal 15 (SIGTERM) was sent to pid 7 (python3) {by}"
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ({"signal": 11, "core": True}, "was ended by signal 11 (SIGSEGV), memory was dumped to a core file"),
+        ({"signal": 40}, "was ended by signal 40 (signal 40)"),
+        ({"exit_code": 3}, "ended with exit status 3"),
+        ({}, "is gone, and nothing told its exit status"),
+    ],
+)
+def test_how_a_process_ended(end: dict[str, Any], said: str) -> None:
+    assert account._how(end) == said
+
+
+def test_a_long_silence_before_the_end_is_told_with_what_each_process_waited_in() -> None:
+    stack = {"pid": 7, "comm": "python3", "at": "train (train.py:6)"}
+    collector: Any = SimpleNamespace(stall=(100.0, 7300.0), stacks=[stack, {**stack, "at": ""}])
+    assert account._silence(collector, 7301.0) == [
+        "no output came for 2 h 0 min before the end",
+        "in that silence pid 7 (python3) stood in train (train.py:6)",
+    ]
+    assert account._silence(collector, 7300.0 + account.STALL_END_S + 1) == []
+
+
+def test_the_schedulers_time_limit_is_told_where_the_job_reached_it() -> None:
+    collector: Any = SimpleNamespace(options=SimpleNamespace(time_limit_s=1000.0), tree=SimpleNamespace(ends=[]), root=7)
+    assert account._limits(collector, 1000.5, None) == ["the scheduler's time limit was at 1970-01-01T00:16:40.000000+00:00"]
+    assert account._limits(collector, 100.0, None) == []

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +15,12 @@ import pytest
 from typer.testing import CliRunner
 
 import forensics
-from forensics.capture import cgroups, guard
+from forensics.capture import bundle, cgroups, guard, joblog
 from forensics.capture.collect import collect
 from forensics.capture.joblog import JobLog
 from forensics.cli.app import build
 from tests.capture.test_run import captured
+from tests.commandline import in_text
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 SCHEMA = json.loads((Path(guard.__file__).parent / "bundle.schema.json").read_text())
@@ -149,3 +151,68 @@ def test_collect_takes_a_process_that_runs(tmp_path: Path) -> None:
 def test_the_script_is_printed_and_is_a_shell_script() -> None:
     printed = CliRunner().invoke(build(), ["collect", "--script"]).output
     assert subprocess.run(["sh", "-n"], input=printed, text=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_ends_the_log_and_not_the_job(tmp_path: Path) -> None:
+    (tmp_path / "job.log").symlink_to("/dev/full")
+    log = JobLog(str(tmp_path), 1 << 20)
+    log.add("stdout", b"step\n" * 40_000)
+    log.close(["the end"])
+    log.add("stdout", b"more\n")
+    assert log.fault == "No space left on device"
+    assert log.bytes == 40_001 * 5
+
+
+def test_what_a_slow_disk_cannot_take_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("MAX_WAITING_BYTES", 10), ("WAIT_S", 0.01), ("WAKE_BYTES", 1)):
+        monkeypatch.setattr(joblog, name, value)
+    disk, taken = threading.Event(), JobLog._take
+    monkeypatch.setattr(JobLog, "_take", lambda self, *block: disk.wait(60) and taken(self, *block))
+    log = JobLog(str(tmp_path), 1 << 20)
+    for line in (b"first line\n", b"second line\n", b"third line\n", b"fourth line\n"):
+        log.add("stdout", line)
+    disk.set()
+    log.close([])
+    text = (tmp_path / "job.log").read_text()
+    assert text.startswith("first line\n")
+    assert log.left_out > 0
+    assert f"[forensics run: {log.left_out} bytes are left out here]" in text
+    assert len(text.split("\n[forensics")[0]) + log.left_out == log.bytes
+
+
+def test_of_a_long_file_that_the_job_wrote_both_ends_are_copied(tmp_path: Path) -> None:
+    (tmp_path / "out.txt").write_text("".join(f"line {i:03}\n" for i in range(200)))
+    log = JobLog(str(tmp_path), 180)
+    log.append_file(str(tmp_path / "out.txt"), 900)
+    log.append_file(str(tmp_path / "absent.txt"), 0)
+    log.most = 1 << 20  # so that the log itself keeps all of it
+    log.close([])
+    first, left_out, last = (tmp_path / "job.log").read_text().partition("\n[forensics run: 720 bytes are left out here]\n")
+    assert left_out
+    assert (first.split("\n")[0], last.splitlines()[-1]) == ("line 100", "line 199")
+    assert log.fault == f"{tmp_path / 'absent.txt'}: No such file or directory"
+
+
+def test_the_newest_bundles_are_kept_and_those_that_are_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "MAX_KEPT_BUNDLES", 1)
+    gone = subprocess.Popen(["/bin/true"])
+    gone.wait()
+    for age, (name, run) in enumerate(
+        {f"new-{gone.pid}": 1, f"own-{os.getpid()}": 1, f"old-{gone.pid}": 1, f"x-{gone.pid}": 0}.items()
+    ):
+        (tmp_path / name).mkdir()
+        if run:
+            (tmp_path / name / "run.json").write_text("{}")
+        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
+    bundle.remove_oldest(str(tmp_path))
+    assert {p.name.partition("-")[0] for p in tmp_path.iterdir()} == {"new", "own", "x"}
+    assert bundle.latest(str(tmp_path / "absent")) == ""
+    assert Path(bundle.latest(str(tmp_path))).name in (f"new-{gone.pid}", f"own-{os.getpid()}")
+
+
+def test_why_alone_tells_of_the_last_run(crashed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert "no captured run" in in_text("why").stderr
+    shutil.copytree(crashed, tmp_path / "forensics" / "one")
+    assert "process.segfault" in in_text("why", "--redact").stdout

@@ -2,6 +2,8 @@
 
 import json
 import os
+import platform
+import re
 import subprocess
 import tarfile
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from forensics.capture import collect as collecting
 from forensics.capture.collect import collect
 from forensics.cli.app import build
 from tests.capture.test_bundle import SCHEMA
+from tests.commandline import in_text
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 SHOWN = "JobId=815 JobName=train\n   JobState=RUNNING Reason=None\n   StdOut={log} StdErr={log}\n"
@@ -109,3 +112,19 @@ def test_the_script_makes_an_archive_that_holds_the_log_and_the_groups_counters(
     with tarfile.open(tmp_path / done.stdout.strip()) as packed:
         names = {Path(name).name for name in packed.getnames()}
     assert {"train.log", "collect.txt", "meminfo.txt", "status.txt", "cgroup.txt"} <= names
+
+
+def test_names_are_hidden_in_every_file_of_the_bundle(running: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    done = CliRunner().invoke(build(), ["collect", "--pid", str(running.pid), "-o", str(tmp_path / "b"), "--redact"])
+    assert done.exit_code == 0
+    host = json.loads((tmp_path / "b" / "run.json").read_text())["host"]["name"]
+    assert host != platform.node()
+    assert host.startswith("host-")
+    assert not [p.name for p in (tmp_path / "b").iterdir() if p.is_file() and re.search(rf"\b{platform.node()}\b", p.read_text())]
+
+
+def test_a_bundle_that_cannot_be_written_is_one_line(running: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = in_text("collect", "--pid", running.pid, "-o", tmp_path / "file" / "b")
+    assert done.returncode == 2
+    assert done.stderr == f"forensics: {tmp_path}/file/b: the bundle could not be written (Not a directory)\n"

@@ -1,5 +1,6 @@
 """What is said while a job runs: memory that will run out, output that falls silent; and nothing where nobody asked."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +73,12 @@ def test_a_silence_longer_than_any_before_is_told_once(
     made._silence(made.log.last + 240)
     assert said == ["no output for 3 min 0 s, longer than ever before; stacks are taken"] * lines
     assert [c["why"] for c in made.unavailable if c["what"] == "stacks"] == ["py-spy is not installed"]
+
+
+def test_shortly_before_the_time_limit_the_stacks_are_taken_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = watched(tmp_path, [], time_limit_s=time.time() + collecting.BEFORE_LIMIT_S / 2)
+    taken: list[str] = []
+    monkeypatch.setattr(collecting.stacks, "take_stacks", lambda _, folder: (taken.append(folder) or [], ""))
+    made._silence(0.0)
+    made._silence(0.0)
+    assert taken == [made.bundle.path("stacks")]

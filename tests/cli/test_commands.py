@@ -106,6 +106,13 @@ def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
         (("batch", "/nowhere"), "no such folder"),
         (("frobnicate",), "No such command"),
         (("analyze", ".", "--since", "soon"), "--since takes a time, and 'soon' is not one"),
+        (("batch", str(Path(__file__).parents[1] / "gold")), "no sub-folders, so no cases"),
+        (("signatures", "list", "--format", "yaml"), "unknown format 'yaml'"),
+        (("history", "add", "/nowhere/report.json"), "no such file"),
+        (("why", "/nowhere"), "no such folder"),
+        (("run", "--keep", "some", "--", "true"), "unknown value 'some' of --keep"),
+        (("mcp", "--root", "/nowhere"), "no such folder"),
+        (("collect", "--pid", "1", "--unit", "x"), "more than one of --pid, --job and --unit"),
     ],
 )
 def test_wrong_usage_is_one_clear_line_and_exit_2(args: tuple[str, ...], told: str) -> None:

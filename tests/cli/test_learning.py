@@ -69,6 +69,20 @@ def test_with_folds_each_case_is_answered_by_what_never_saw_it(corpus: Path, mon
     assert told[2].split()[1:6:4] == ["16", "32"]
 
 
+def test_a_folder_of_cases_with_expected_answers_is_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As sample_logs/ is one."""
+    for name, cause, log in (("shape", "code.shape", SHAPES), ("well", "none.healthy", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.log").write_text(STEPS + log)
+        (tmp_path / name / "expected.yaml").write_text(f"cause: {cause}\n")
+    told = learning(monkeypatch, "evaluate", tmp_path).splitlines()
+    assert told[2].split()[1:6:4] == ["1", "1"]
+    (tmp_path / "well" / "expected.yaml").write_text("verdict: no_crash\n")
+    refused = forensics("evaluate", tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.decode() == f"forensics: {tmp_path / 'well' / 'expected.yaml'}: names no cause\n"
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

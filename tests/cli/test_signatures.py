@@ -187,3 +187,39 @@ def test_list_searches_for_what_is_no_id() -> None:
     assert any(line.startswith("host_memory.oom_cgroup/") for line in found) and len(found) < 200
     nothing = forensics("signatures", "list", "qwertyuiop")
     assert nothing.returncode == 2 and b"the name qwertyuiop, and no text mentions it" in nothing.stderr
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """The source code of a program that prints the message of MINE."""
+    (tmp_path / "sources" / "flurble").mkdir(parents=True)
+    (tmp_path / "sources" / "flurble" / "VERSION").write_text("4.2\n")
+    (tmp_path / "sources" / "flurble" / "quota.c").write_text(
+        'fprintf(stderr, "E42 flurble quota of the account %s exceeded", name);\n'
+    )
+    return tmp_path / "sources"
+
+
+def test_check_looks_wordings_up_in_the_sources_of_programs(mine: Path, programs: Path, tmp_path: Path) -> None:
+    path, text = mine / "storage" / "full.yaml", MINE.replace("quota of", "quota of the account")
+    path.write_text(text)
+    done = forensics("signatures", "check", path, "--sources", programs)
+    assert done.returncode == 1
+    said = "storage.full/our_quota: source does not name flurble quota.c, which says 'flurble quota of the account'"
+    assert done.stdout.decode() == f"{path}:3: {said}\n"
+    path.write_text(text.replace("our storage system", "flurble quota.c"))
+    done = forensics("signatures", "check", path, "--sources", programs, "--record", tmp_path / "verified.csv")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.decode().startswith("1 signature: 1 found in the sources; 0 texts found in none; 0 faults")
+    assert (tmp_path / "verified.csv").read_text().splitlines()[1].split(",")[-3:] == ["flurble", "4.2", "quota.c"]
+
+
+def test_a_wording_that_no_source_has_is_a_note(mine: Path, programs: Path) -> None:
+    path = mine / "storage" / "full.yaml"
+    path.write_text(MINE.replace("flurble", "gurgle"))
+    done = forensics("signatures", "check", path, "--sources", programs, "--notes")
+    assert done.returncode == 0
+    assert "'gurgle quota of' is in none of the sources (note)" in done.stdout.decode()
+    assert "(--notes shows them)" in forensics("signatures", "check", path, "--sources", programs).stderr.decode()
+    done = forensics("signatures", "check", path, "--sources", mine / "storage")
+    assert done.stderr.decode() == f"forensics: {mine / 'storage'}: no folder of sources, with a folder for each program\n"

@@ -43,6 +43,38 @@ def test_settings_are_followed_through_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "kind", "value"),
+    [
+        ("batch_size: int = 16", "batch_size", 16),
+        ("N = 2**5\nconfig = {'train_batch_size': N}", "batch_size", 32),
+        ("N = 256 // 8\nDataLoader(data, N)", "batch_size", 32),
+        ("images = data.map(f).batch(1 << 6)", "batch_size", 64),
+        ("parser.add_argument('-b', '--batch-size', type=int, default=32)", "batch_size", 32),
+        ("cut = MyTransform(8 / 2)\nloader(num_workers=8 / 2)", "workers", 4),
+        ("model.compile(optimizer='adam', loss='mse')", "optimizer adam", None),
+        ("scaler = torch.cuda.amp.GradScaler()", "mixed_precision", None),
+        ("TrainingArguments('out', bf16=True)", "mixed_precision", None),
+        ("model.add(Dense(8, input_shape=(28, 28, 1)))", "sample_values", 784),
+        ("data = data.map(lambda x: tf.image.resize(x, [224, 224]))", "sample_values", 224 * 224 * 3),
+    ],
+)
+def test_a_setting_is_read_however_it_is_written(tmp_path: Path, line: str, kind: str, value: float | None) -> None:
+    assert {r.kind: r.value for r in read(tmp_path, line).settings} == {kind: value}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "batch_size = len(data)", "N = 2**100\nDataLoader(data, N)", "N = -1 << 2\nloader(num_workers=N - 9)",
+        "TrainingArguments('out', fp16=False)", "model.compile('my_own_optimizer')", "Resize(256)", "loader(num_workers=1 / 3)",
+        "parser.add_argument('--batch-size', type=int)", "parser.add_argument(*names, default=4)",
+    ],
+)  # fmt: skip
+def test_what_is_no_number_or_switched_off_is_no_setting(tmp_path: Path, line: str) -> None:
+    assert not read(tmp_path, line).settings
+
+
+@pytest.mark.parametrize(
     ("line", "said"),
     [
         ("y = F.scaled_dot_product_attention(q, k, v)", True),

@@ -1,5 +1,6 @@
 """What is remembered, by what it is known again, and what is said of it."""
 
+import json
 import os
 import shutil
 import signal
@@ -294,10 +295,49 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "the hours of work are unknown" in in_text("history", "nodes", "--lemons", **env).stderr
     assert in_text("history", "trend", "-f", "html", **env).stdout.startswith("<!DOCTYPE html>")
     assert "numerics.nan" in in_text("history", "show", 1, **env).stdout
+    (shown,) = json.loads(in_text("history", "show", 1, "-f", "json", **env).stdout)
+    assert shown["cause"] == "numerics.nan"
+    (tmp_path / "report.json").write_text(in_text("analyze", copy, "-f", "json", "--no-remember", **env).stdout)
+    again = json.loads(in_text("history", "same", tmp_path / "report.json", "-f", "json", **env).stdout)
+    assert again["seen"] == 1
+    assert in_text("history", "export", tmp_path / "h.csv", **env).stderr == f"2 incidents in {tmp_path / 'h.csv'}\n"
+    (tmp_path / "hours.csv").write_text("node,hours\ngpu-1,500\ngpu-2,500\n")
+    assert in_text("history", "nodes", "--exposure", tmp_path / "hours.csv", **env).returncode == 0
+    assert in_text("history", "forget", "--user", "nobody-here", **env).stderr == "0 incidents forgotten\n"
+    for asked, said in (
+        (("list", "-f", "xml"), "unknown format 'xml'"),
+        (("same", copy, "-f", "xml"), "unknown format 'xml'"),
+        (("nodes", "--since", "soon"), "'soon' is not a date"),
+        (("add", tmp_path / "absent.json"), "no such file"),
+        (("add", later), "this is not a report"),
+        (("export", tmp_path / "absent" / "h.csv"), "cannot be written (No such file or directory)"),
+    ):
+        refused = in_text("history", *asked, **env)
+        assert (refused.returncode, said in refused.stderr, refused.stderr.count("\n")) == (2, True, 1), refused
     assert in_text("history", "resolve", 1, "--note", "smaller steps", **env).returncode == 0
     assert "Noted: smaller steps" in in_text("history", "same", copy, **env).stdout
     assert "forgotten" in in_text("history", "prune", "--before", "2030-01-01", **env).stderr
     assert in_text("history", "list", **env).stdout.strip() == "nothing"
+
+
+def test_a_table_that_holds_no_incidents_is_refused(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (tmp_path / "broken.parquet").write_text("no table")
+    with pytest.raises(UsageError, match="this is not a table of incidents"):
+        list(incidents_in(tmp_path / "broken.parquet", 0, None, RunFacts()))
+    parquet.write_table(pyarrow.table({"node": ["a"]}), tmp_path / "other.parquet")
+    with pytest.raises(UsageError, match=r"no column added, case, .* give the output of `history export` or `fleet`"):
+        list(incidents_in(tmp_path / "other.parquet", 0, None, RunFacts()))
+
+
+def test_names_in_a_table_from_elsewhere_become_pseudonyms(store: Store, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    export([incident(1, case="alices_case", user="alice", line="/home/alice/run 17 failed")], tmp_path / "x.parquet")
+    (kept,) = incidents_in(tmp_path / "x.parquet", 0, store.salt, RunFacts())
+    assert (kept.case.partition("-")[0], kept.user.partition("-")[0]) == ("case", "user")
+    assert "alice" not in f"{kept.case} {kept.user} {kept.line}"
 
 
 @pytest.mark.parametrize(
@@ -308,6 +348,8 @@ def test_the_commands(tmp_path: Path) -> None:
         (("trend", "--by", "x"), "there is no history"),
         (("prune", "--before", "never"), "there is no history"),
         (("list", "--history", "mysql://x/y"), "SQLite file or PostgreSQL"),
+        (("list", "--history", str(HERE)), "this is a folder"),
+        (("list", "--history", "postgresql://someone:secret@127.0.0.1:9/h"), "postgresql://someone:***@127.0.0.1:9/h"),
     ],
 )
 def test_wrong_usage_is_one_line(asked: tuple[str, ...], said: str, tmp_path: Path) -> None:

@@ -12,9 +12,11 @@ pytest.importorskip("mcp")
 import anyio
 from mcp import Client, StdioServerParameters
 
+from forensics.adapters.mcp import asking
 from forensics.adapters.mcp.asking import AllowedPaths, run_command_line
 from forensics.adapters.mcp.hiding import Redactor
 from forensics.core.errors import UsageError
+from tests.commandline import measured
 
 pytestmark = pytest.mark.seconds
 SAMPLES = Path(__file__).parents[3] / "sample_logs"
@@ -30,7 +32,7 @@ KeyError: 'learning_rate'
 
 def asked(*calls: tuple[str, dict[str, Any]], options: tuple[str, ...] = ()) -> list[Any]:
     """What a server of its own answers to each call, in order."""
-    server = StdioServerParameters(command=sys.executable, args=["-P", "-m", "forensics", "mcp", *options])
+    server = StdioServerParameters(command=sys.executable, args=["-P", "-m", "forensics", "mcp", *options], env=measured())
 
     async def run_command_line() -> list[Any]:
         async with Client(server) as client:
@@ -120,6 +122,22 @@ def test_nothing_outside_of_the_roots_is_read_not_through_a_link_either(logs: Pa
     for outside in (str(logs / "train.log"), str(tmp_path / "link.log"), f"{tmp_path}/../{logs.name}"):
         with pytest.raises(UsageError, match="outside"):
             bounds.checked([outside])
+
+
+@pytest.mark.parametrize(
+    ("paths", "fault"), [((), "no path was given"), (("a",) * 51, "more than 50 paths"), (("/nowhere",), "no such file")]
+)
+def test_paths_that_cannot_be_read_are_refused(paths: tuple[str, ...], fault: str) -> None:
+    with pytest.raises(UsageError, match=fault):
+        AllowedPaths().checked(paths)
+
+
+def test_a_command_that_fails_or_takes_too_long_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"^/nowhere: no such file or folder"):
+        anyio.run(run_command_line, ["analyze", "/nowhere"], 1000)
+    monkeypatch.setattr(asking, "ANALYSIS_TIMEOUT_S", 0.0)
+    with pytest.raises(UsageError, match="no answer within 0 s"):
+        anyio.run(run_command_line, ["analyze", "/nowhere"], 1000)
 
 
 def test_with_names_only_secrets_are_hidden() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from forensics.adapters.slurm import accounting, epilog, evidence, programs
 from tests.adapters.slurm.recorded import Cluster, number
+from tests.commandline import measured
 
 SOON_S = 50.0  # before its Python is done, on a busy machine, too; benchmarks/slurm_epilogs.py measures it: 0.06 s
 
@@ -33,7 +34,7 @@ def test_the_script_ends_with_zero_at_once_whatever_its_python_does(fault: str |
 def test_the_command_ends_with_zero_whatever_it_is_given(words: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-m", "forensics", "slurm", "epilog", *words],
-        env={"PATH": ""},
+        env={"PATH": "", **measured()},
         capture_output=True,
         text=True,
         check=False,

@@ -146,6 +146,9 @@ def test_scores_that_are_dropped_leave_holes_in_the_heap() -> None:
     assert estimate(large).per_sample < estimate(small).per_sample - 2 * SQUARE
 
 
+SHAPE = ("--parameters", "125M", "--sequence", "1024", "--width", "768", "--layers", "12", "--vocabulary", "50257")
+
+
 def run(*arguments: str, text: str | None = None) -> tuple[int, str]:
     found = CliRunner().invoke(build(), ["estimate", *arguments], input=text)
     return found.exit_code, found.output
@@ -156,6 +159,22 @@ def test_a_summary_that_is_pasted_is_estimated() -> None:
     assert status == 0
     assert "4 B x 308,490 trainable parameters" in told
     assert "fit into 1 GiB" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--parameters", "7B", "--memory", "24GiB"), "It does not fit into 24 GiB, whatever the batch."),
+        (("--parameters", "125M", "--memory", "24GiB"), "of 24 GiB are left for activations."),
+        (("--parameters", "125M"), "without activations: their sizes were not given"),
+        ((*SHAPE, "--memory", "2GiB"), "Not even one sample fits into 2 GiB."),
+        ((*SHAPE, "--memory", "16GiB", "--batch", "64"), "added up, make a batch of 64."),
+    ],
+)
+def test_what_fits_is_said_in_a_sentence(arguments: tuple[str, ...], line: str) -> None:
+    status, told = run(*arguments)
+    assert status == 0
+    assert line in told
 
 
 @pytest.mark.seconds
@@ -175,6 +194,7 @@ def test_json_tells_bytes() -> None:
         ("--parameters", "1B", "--memory", "lots"),
         ("--parameters", "1B", "--optimizer", "magic"),
         ("/nowhere",),
+        (__file__,),
     ],
 )
 def test_wrong_usage_is_refused(arguments: tuple[str, ...]) -> None:

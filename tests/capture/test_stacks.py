@@ -1,0 +1,61 @@
+"""Stacks of Python processes; a program stands in for py-spy and prints what py-spy 0.4 printed of two waiting threads."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from forensics.capture import stacks
+
+WAITING = """\
+Process 11097: python hang.py
+Python v3.11.7 (/usr/bin/python3.11)
+
+Thread 11097 (idle): "MainThread"
+    Condition.wait (threading.py:327)
+    Event.wait (threading.py:629)
+    train (hang.py:6)
+    <module> (hang.py:9)
+Thread 11105 (idle): "Thread-1 (wait)"
+    Condition.wait (threading.py:327)
+    Thread._bootstrap (threading.py:1002)
+"""
+JOB: list[Any] = [
+    SimpleNamespace(pid=11097, comm="python", command="python hang.py"),
+    SimpleNamespace(pid=5, comm="sh", command="/bin/sh job.sh"),
+    SimpleNamespace(pid=6, comm="pt_main_thread", command="python train.py"),
+]
+
+
+@pytest.fixture
+def py_spy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What stands in for py-spy: a shell script that a test writes."""
+    program = tmp_path / "bin" / "py-spy"
+    program.parent.mkdir()
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.defpath}")
+    monkeypatch.setattr(stacks.sys, "executable", "/nowhere/python")
+    return program
+
+
+def test_each_python_process_has_a_file_and_the_innermost_frame_of_its_own(py_spy: Path, tmp_path: Path) -> None:
+    (tmp_path / "dump").write_text(WAITING)
+    py_spy.write_text(f"#!/bin/sh\n[ $3 = 6 ] && echo 'Error: Permission Denied' >&2 && exit 1\ncat {tmp_path}/dump\n")
+    py_spy.chmod(0o755)
+    taken, why = stacks.take_stacks(JOB, str(tmp_path / "stacks"))
+    assert taken == [{"pid": "11097", "comm": "python", "at": "Condition.wait (threading.py:327), called from train (hang.py:6)"}]
+    assert why == "py-spy: Error: Permission Denied"
+    assert [p.name for p in (tmp_path / "stacks").iterdir()] == ["11097.txt"]
+    assert (tmp_path / "stacks" / "11097.txt").read_text() == f"forensics run: stacks of pid 11097 (python)\n{WAITING}"
+
+
+def test_where_py_spy_is_not_there_or_does_not_start_that_is_said(py_spy: Path, tmp_path: Path) -> None:
+    assert stacks.take_stacks(JOB, str(tmp_path / "stacks")) == ([], "py-spy is not installed")
+    py_spy.write_text("#!/no/such/interpreter\n")
+    py_spy.chmod(0o755)
+    assert stacks.take_stacks(JOB, str(tmp_path / "stacks")) == ([], "py-spy: FileNotFoundError")
+
+
+def test_a_dump_without_frames_has_no_innermost_one() -> None:
+    assert stacks.innermost_frames("Process 1: python\n\nThread 1 (idle)\n") == ""
