@@ -91,8 +91,6 @@ def faults_of(signature: Signature) -> Iterator[tuple[Place, str]]:
 def _example(confirmer: Confirmer, example: Example, positive: bool) -> Iterator[str]:
     fields = confirmer.fields(example.text)
     if not positive:
-        if not example.why:
-            yield f"negative example {_shown(example)} does not say why"
         if fields is not None:
             yield f"matches its negative example {_shown(example)}"
     elif fields is None:

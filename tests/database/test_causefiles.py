@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from forensics.core import limits
 from forensics.core.errors import DatabaseError
 from forensics.database import cache, load
 from forensics.database.causefiles import read_causes
@@ -70,6 +72,17 @@ def test_an_entry_may_have_messages_and_a_pattern_beside_them(tmp_path: Path) ->
         ("    pattern: 'the", "    message: the thing broke\n    pattern: '(?i)the", "a pattern needs (?i:...)"),
         ("    pattern:", "    anchor: the thing\n    pattern:", "delete the line `anchor`"),
         ("means: It happened.", "means: 3", "means must be a text"),
+        ("means:", "traits: [nice]\nmeans:", "trait 'nice' is not one of"),
+        ("means:", "summary: [3]\nmeans:", "summary holds sentences or lists of alternative sentences"),
+        ("    weight: proof", "    weight: proof\n    ends: world", "ends 'world' is not one of"),
+        ("    weight: proof", "    weight: proof\n    scope: [moon]", "scope 'moon' is not one of"),
+        ("    weight: proof", "    weight: proof\n    any_case: true", "any_case belongs to a message; a pattern says (?i)"),
+        (
+            "    pattern: 'the thing broke (?P<task>\\w+)'",
+            "    message: the thing broke {task}\n    any_case: 1",
+            "any_case must be true",
+        ),
+        ("fields: {task: badly}", "fields: badly", "fields must be names with their texts, found 'badly'"),
         ("title: A thing", "title: A thing\ntitle: Again", "written twice"),
         ("cause: family.thing", "cause: [", "did not find expected"),
         ("cause: family.thing", "cause: !!python/object/apply:os.system ['true']", "could not determine a constructor"),
@@ -90,6 +103,8 @@ def test_a_fault_of_form_is_told_with_its_place(tmp_path: Path, old: str, new: s
         ("task: badly", "task: well", "expected {'task': 'well'}"),
         ("text: 'the thing works'", "text: 'the thing broke down'", "matches its negative example"),
         ("means: It happened.", "means: It happened.\nexplains: [family.nothing]", "explains family.nothing"),
+        ("    examples:", "    unless: ['thing (']\n    examples:", "does not compile"),
+        ("remedies:", GOOD[GOOD.index("  - id") : GOOD.index("remedies:")] + "remedies:", "one"),
     ],
 )
 def test_a_fault_of_meaning_is_told(tmp_path: Path, old: str, new: str, told: str) -> None:
@@ -169,6 +184,13 @@ def test_what_is_too_large_is_a_fault(tmp_path: Path, old: str, new: str, told: 
     write(tmp_path, GOOD.replace(old, new))
     _, faults = read_causes(tmp_path)
     assert told in str(faults[0])
+
+
+def test_more_files_than_the_limit_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, GOOD)
+    (tmp_path / "family" / "other.yaml").write_text(GOOD.replace("family.thing", "family.other"))
+    monkeypatch.setattr(limits, "current", replace(limits.current, cause_files=1))
+    assert [f.what for f in read_causes(tmp_path)[1]] == ["2 cause files; 1 is the limit"]
 
 
 def test_a_file_in_the_wrong_place_is_told(tmp_path: Path) -> None:

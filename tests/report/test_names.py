@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from forensics.model.answers import Change, History, NodeCount
 from forensics.report import formats, render, with_stand_ins
 from tests.report import made
 
@@ -85,3 +86,15 @@ def test_names_that_only_notices_or_the_ending_tell_are_hidden() -> None:
         text = render(hid, form)
         assert [name for name in names if name in text] == []
     assert hid.subject and hid.subject.name == "job-1 and job-2"
+
+
+def test_names_of_earlier_attempts_and_of_the_history_are_hidden() -> None:
+    report = made.report("words", case="x")
+    changes = (Change("node", "trn7, trn8", "trn9", 3, 9), Change("job", "sft17", "sft18", 3, 9))
+    told = replace(
+        report,
+        earlier_attempts=(replace(report.earlier_attempts[0], changes=changes),),
+        history=History("e", "s", "similar", 3, node_count=1, nodes=(NodeCount("trn6", 3),)),
+    )
+    text = render(with_stand_ins(told)[0], "json")
+    assert not [name for name in ("trn6", "trn7", "trn8", "trn9", "sft17", "sft18") if name in text]

@@ -108,6 +108,12 @@ def _fields(value: object) -> dict[str, object]:
     return {name: getattr(value, name) for name in value.__struct_fields__}  # type: ignore[attr-defined]
 
 
+def test_a_line_that_is_nothing_but_a_key_is_masked_whole() -> None:
+    body = next(s.secret for s in seeds(3) if s.kind == "private key on one line")
+    assert mask_text(f"  {body[:64]}") == "[REDACTED:key-material]"
+    assert mask_text("A" * 64) == "A" * 64
+
+
 def test_lines_of_a_private_key_are_masked() -> None:
     from msgspec.structs import replace
 

@@ -146,6 +146,29 @@ def test_lines_that_stand_together_are_a_passage_of_which_the_telling_ones_are_s
     assert [x if isinstance(x, int) else x.text for x in shown] == [lines[0], 6, lines[-1]]
 
 
+def test_the_comparison_says_how_often_and_where_and_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("forensics.templates.difference"), "MOST_NEW", 9)
+    stack, fine = "".join(f"  at {w}\n" for w in "abcdef"), "fine\n" * 9
+    bad = f"KeyError: a\n{stack}bye\n{fine}cannot read x\ncannot read x\n{fine}last words\nfarewell\n"
+    found = difference([text_source("g", "fine\n")], [text_source("b", bad)])
+    told = render_difference(found, "text", 1, Style()).splitlines()
+    assert told[0] == "11 of the 12 different messages of the bad run (30 lines) are never in the good one."
+    assert told[3:6] == ["       1 >  KeyError: a", "            ... 6 more lines", "       8    bye"]
+    assert told[7:9] == [
+        "and 1 more passage: --most shows more, --format json all",
+        "2 further different messages were counted only",
+    ]
+    whole = render_difference(found, "text", 9, Style())
+    assert "      18 >  cannot read x  (2 times, last on 19)" in whole
+    assert "    ... 6 more lines" in render_difference(found, "markdown", 9, Style())
+
+
+def test_a_bad_run_that_says_nothing_new_is_told_so() -> None:
+    found = difference([text_source("g", "fine\nwell\n")], [text_source("b", "fine\n")])
+    said = "Everything that the bad run says, 1 different message in 1 line, the good one says too."
+    assert render_difference(found, "text", 9, Style()).startswith(said)
+
+
 SECRET = "hf_" + "aB3" * 12
 HOSTILE = f"token {SECRET} \x1b]0;title\x07 \x00 ``` | <b> error\n"
 

@@ -43,6 +43,40 @@ def test_the_command_ends_with_zero_whatever_it_is_given(words: list[str]) -> No
     assert bool(done.stdout) is bool({"--help", "--script"} & set(words))
 
 
+def test_the_whole_epilog_works_behind_the_back_of_who_called_it(slurm: Cluster, tmp_path: Path) -> None:
+    """Programs that print what those of a real Slurm printed stand in for sacct and scontrol, and one that notes for sacctmgr."""
+    (tmp_path / "bin").mkdir()
+    answers = {
+        " ".join(programs.sacct_command(number("step_oom"))): "sacct",
+        f"scontrol show job {number('step_oom')}": "scontrol",
+    }
+    for name in ("sacct", "scontrol", "sacctmgr"):
+        text = next((slurm.lines.get(asked, "") for asked, program in answers.items() if program == name), "")
+        (tmp_path / f"{name}.txt").write_text(text)
+        tells = f'for word; do echo "$word"; done > {tmp_path}/noted.new; mv {tmp_path}/noted.new {tmp_path}/noted'
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{tells if name == 'sacctmgr' else f'cat {tmp_path}/{name}.txt'}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    job, spool = number("step_oom"), tmp_path / "spool"
+    env = os.environ | {
+        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "SLURM_JOB_ID": job, "SLURM_JOB_UID": str(os.getuid()),
+        "SLURM_JOB_STDOUT": str(slurm.folder / f"slurm-{job}.out"), "TMPDIR": str(tmp_path),
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "forensics", "slurm", "epilog", "--folder", spool, "--comment"],
+        env=env,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    until = time.monotonic() + 200
+    while not ((tmp_path / "noted").exists() or list(spool.glob("*.fault"))) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert {p.name for p in spool.iterdir()} == {f"{job}.txt", f"{job}.json"}
+    words = (tmp_path / "noted").read_text().splitlines()
+    assert words[:6] == ["-i", "modify", "job", "where", f"jobid={job}", "set"]
+    assert words[6].startswith("AdminComment=host_memory.oom_cgroup ")
+
+
 def test_as_task_epilog_it_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_SCRIPT_CONTEXT", "epilog_task")
     started = []
