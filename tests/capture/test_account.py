@@ -64,7 +64,7 @@ def test_a_long_silence_before_the_end_is_told_with_what_each_process_waited_in(
         "no output came for 2 h 0 min before the end",
         "in that silence pid 7 (python3) stood in train (train.py:6)",
     ]
-    assert account._silence(collector, 7300.0 + account.STALL_END_S + 1) == []
+    assert account._silence(collector, 7300.0 + account.MAX_STALL_TO_END_S + 1) == []
 
 
 def test_the_schedulers_time_limit_is_told_where_the_job_reached_it() -> None:

@@ -165,7 +165,7 @@ def test_a_full_disk_ends_the_log_and_not_the_job(tmp_path: Path) -> None:
 
 
 def test_what_a_slow_disk_cannot_take_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("MAX_WAITING_BYTES", 10), ("WAIT_S", 0.01), ("WAKE_BYTES", 1)):
+    for name, value in (("MAX_WAITING_BYTES", 10), ("MAX_DISK_WAIT_S", 0.01), ("WAKE_BYTES", 1)):
         monkeypatch.setattr(joblog, name, value)
     disk, taken = threading.Event(), JobLog._take
     monkeypatch.setattr(JobLog, "_take", lambda self, *block: disk.wait(60) and taken(self, *block))
