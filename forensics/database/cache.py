@@ -10,7 +10,6 @@ without a message. If the folder cannot be written, every run compiles again.
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Collection, Sequence
 from io import FileIO
 from itertools import count
@@ -76,6 +75,8 @@ def write_file(place: Path, called: str, data: bytes, kept: int) -> None:
     ignored."""
     try:
         place.mkdir(parents=True, exist_ok=True)
+        import tempfile
+
         handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as file:

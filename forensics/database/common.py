@@ -7,7 +7,8 @@ The table holds common texts of GRAM bytes; a longer text is no more common than
 
 import functools
 import json
-from collections import Counter
+import sys
+from bisect import bisect_left
 from pathlib import Path
 
 from forensics.core.errors import DatabaseError
@@ -22,7 +23,7 @@ def text_frequency(text: str) -> float:
     """The occurrences of `text` (lower case) per megabyte of logs, at most; 0 for a text that is not common."""
     common = _common()
     if len(text) < GRAM:
-        return SHORT_COST * (GRAM - len(text)) + _short().get(text, 0.0)
+        return SHORT_COST * (GRAM - len(text)) + _short_frequency(text)
     return min(common.get(text[i : i + GRAM], 0.0) for i in range(len(text) - GRAM + 1))
 
 
@@ -36,10 +37,14 @@ def _common() -> dict[str, float]:
 
 
 @functools.cache
-def _short() -> dict[str, float]:
-    """The occurrences per megabyte of texts shorter than GRAM, of those that common texts begin with."""
-    rates: Counter[str] = Counter()
-    for gram, rate in _common().items():
-        for size in range(1, GRAM):
-            rates[gram[:size]] += rate  # type: ignore[assignment]
-    return dict(rates)
+def _short_frequency(text: str) -> float:
+    """The occurrences per megabyte of a text shorter than GRAM, of those that common texts begin with."""
+    texts, rates = _sorted_common()
+    return sum(rates[bisect_left(texts, text) : bisect_left(texts, text + chr(sys.maxunicode))])
+
+
+@functools.cache
+def _sorted_common() -> tuple[list[str], list[float]]:
+    """The common texts in order, and the rate of each."""
+    found = sorted(_common().items())
+    return [text for text, _ in found], [rate for _, rate in found]

@@ -9,6 +9,7 @@ is not plain ASCII may belong to all classes.
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import hyperscan
@@ -75,16 +76,22 @@ def phrase_filter(matcher: Any) -> Callable[[str], tuple[int, int]]:
     compile_phrases."""
     local = threading.local()
 
+    def scan_and_places() -> tuple[Callable[[bytes], object], list[int]]:
+        """This thread's scan, and the list to which it appends the places of the classes that it finds."""
+        places: list[int] = []
+        scratch = hyperscan.Scratch(matcher)  # Hyperscan's working space; each thread needs its own
+        scan = partial(matcher.scan, match_event_handler=lambda place, *_: places.append(place), scratch=scratch)
+        local.scan_and_places = scan, places
+        return scan, places
+
     def possible(text: str) -> tuple[int, int]:
         if matcher is None or not text.isascii() or (not text.isprintable() and SEPARATORS_PATTERN.search(text)):
             return EVERY_CLASS
-        found: list[int] = []
-        scratch = getattr(local, "scratch", None)
-        if scratch is None:  # Hyperscan's working space; each thread needs its own
-            scratch = local.scratch = hyperscan.Scratch(matcher)
-        matcher.scan(text.encode(), match_event_handler=lambda i, *_: found.append(i), scratch=scratch)
+        scan, places = getattr(local, "scan_and_places", None) or scan_and_places()
+        places.clear()
+        scan(text.encode())
         may_be = is_one = 0
-        for i in found:
+        for i in places:
             if i >= SURE_CLASS_OFFSET:
                 is_one |= 1 << (i - SURE_CLASS_OFFSET)
             else:

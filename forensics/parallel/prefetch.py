@@ -11,12 +11,15 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from mmap import mmap
-from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from forensics.model import Source, Warn, Warning
 from forensics.sources.origin import LineOrigin
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 MIN_PREFETCHED_BYTES = 16 << 20  # less is decoded before a process has started
 SLOT_BYTES = 2 << 20  # of the shared memory; a block is hardly ever longer
@@ -73,7 +76,7 @@ def _skip_bytes(passed: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
         passed = max(0, passed - len(block))
 
 
-def _decode(source: Source, origin: LineOrigin, shared: mmap, ours: Connection, theirs: Connection) -> None:
+def _decode(source: Source, origin: LineOrigin, shared: mmap, ours: "Connection", theirs: "Connection") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one ends the others
     ours.close()
     with contextlib.suppress(Exception):  # the reader is gone; or an error, which is clearer when the first process raises it
