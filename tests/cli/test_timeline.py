@@ -64,7 +64,7 @@ def test_what_cannot_be_joined_stays_in_a_lane_and_says_so(tmp_path: Path) -> No
         (["--source", "*.txt"], ["c", "d"]),
     ],
 )
-def test_filters(tmp_path: Path, args: list[str], expected: list[str]) -> None:
+def test_the_filters_choose_lines_by_time_level_and_source(tmp_path: Path, args: list[str], expected: list[str]) -> None:
     (tmp_path / "one.log").write_text("2025-05-02 10:00:00,000 INFO a\n2025-05-02 10:00:01,000 WARNING b\n")
     (tmp_path / "two.txt").write_text("[I 2025-05-02 10:00:02.000 ServerApp] c\n[E 2025-05-02 10:00:03.000 ServerApp] d\n")
     assert [str(r["text"])[-1] for r in rows(tmp_path, *args)] == expected

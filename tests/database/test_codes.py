@@ -84,7 +84,7 @@ def test_unknown_codes_and_no_codes_are_told_apart() -> None:
         ("see https://host/exit 12 and code 9", []),
     ],
 )
-def test_codes_in_a_line(line: str, labels: list[str]) -> None:
+def test_the_codes_in_a_line_are_found(line: str, labels: list[str]) -> None:
     assert [c.label for c in codes_in_line(line)] == labels
 
 

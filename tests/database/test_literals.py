@@ -41,7 +41,7 @@ def test_whole_anchors_are_found_where_they_stand(parts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["out of mem", "Out of memorx", "memory error", "\x01\x02"])
-def test_a_part_alone_is_nothing(text: str) -> None:
+def test_a_part_of_an_anchor_alone_is_no_place(text: str) -> None:
     assert places(text.encode()) == []
 
 

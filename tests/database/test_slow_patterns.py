@@ -44,7 +44,7 @@ def test_a_repeat_with_an_end_is_not(pattern: str) -> None:
 
 
 @given(st.text(alphabet="ab(|)[]+*?{},12\\^.", max_size=24))
-def test_any_text_is_judged(pattern: str) -> None:
+def test_any_text_is_judged_as_a_pattern(pattern: str) -> None:
     assert nests_repeats(pattern) in (True, False)
 
 

@@ -37,14 +37,14 @@ def read(knowledge: Database) -> Callable[[str], list[Observation]]:
         ("RuntimeError", "the arbiter lost its state", "code.exception"),
     ],
 )
-def test_words_name_a_cause(exception: str, message: str, cause: str) -> None:
+def test_the_words_of_an_exception_name_its_cause(exception: str, message: str, cause: str) -> None:
     found = read_message(exception, message)
     assert found is not None
     assert (found.cause, bool(found.words)) == (cause, True)
 
 
 @pytest.mark.parametrize(("exception", "message"), [("KeyError", "shape dtype device"), ("ValueError", "qqq"), ("", "")])
-def test_words_are_silent(exception: str, message: str) -> None:
+def test_words_are_silent_where_the_class_says_it_or_few_are_known(exception: str, message: str) -> None:
     """Where Python's own class says what is wrong, or where too few words are known."""
     assert read_message(exception, message) is None
 

@@ -17,7 +17,7 @@ def record(line: int, pci: str = "3b:00", stamp: str = "", last: int = 0) -> Rec
     return Record("xid/63", line, last or line, "coded", "hint", (Line(line, text),), fields, cause="gpu_hardware.ecc")
 
 
-def test_the_same_again_is_counted() -> None:
+def test_equal_records_fold_into_one_with_all_their_places() -> None:
     (one,) = fold_records([record(3), record(5), record(9)])
     assert (one.count, one.first, one.spans) == (3, 3, ((3, 3), (5, 5), (9, 9)))
     assert [line.number for line in one.quote] == [3, 9]

@@ -117,7 +117,7 @@ def test_words_elsewhere_are_no_report() -> None:
 @pytest.mark.parametrize(
     ("text", "size"), [("512Mi", 512 << 20), ("1.5G", 1_500_000_000), ("1924152Ki", 1924152 << 10), ("7", 7), ("x", None)]
 )
-def test_quantities(text: str, size: int | None) -> None:
+def test_a_kubernetes_quantity_is_read_as_bytes(text: str, size: int | None) -> None:
     assert kubectl_describe.quantity(text) == size
 
 

@@ -83,7 +83,7 @@ def test_mcelog_puts_the_bank_in_front() -> None:
         "CPU 3: Machine Check: 0 Bank 6: 0000000000000000",
     ],
 )
-def test_no_word_no_record(line: str) -> None:
+def test_a_line_without_a_status_word_is_no_record(line: str) -> None:
     assert records(line) == []
 
 

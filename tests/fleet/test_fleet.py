@@ -114,7 +114,7 @@ def test_a_helper_that_dies_is_told() -> None:
     assert helper.process is None
 
 
-def test_sources_and_groups(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_patterns_and_urls_become_cases_by_group(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder.parent)
     assert [c.name for c in cases_in(["in"])] == sorted(CASES)
     assert [c.name for c in cases_in(["in/n*/*.log", "in/nan_loss/train.log"], "file")] == ["in/nan_loss/train.log"]

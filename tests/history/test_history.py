@@ -159,7 +159,7 @@ def test_persons_are_pseudonyms_and_nodes_are_not(store: Store, tmp_path: Path) 
     kept.close()
 
 
-def test_the_sentence(store: Store) -> None:
+def test_the_report_says_when_and_where_it_was_seen_before(store: Store) -> None:
     assert (
         sentence(replace(report(), history=seen_before(store, incident_of(report(), 0, store.salt))))
         == "The history has nothing like it."
@@ -212,7 +212,7 @@ def test_a_run_that_ended_well_tells_that_it_helped_without_accounts(store: Stor
     assert seen_before(store, incident_of(report(day=9), 0, store.salt)).outcome == "1 of 1 next run known ended well"
 
 
-def test_out_and_in_again(store: Store, tmp_path: Path) -> None:
+def test_exported_incidents_are_imported_again(store: Store, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     remember(store, *(report(day=d) for d in range(5)))
     other = open_store(str(tmp_path / "other.db"))
@@ -225,7 +225,7 @@ def test_out_and_in_again(store: Store, tmp_path: Path) -> None:
         export(store.every(), tmp_path / "x.xml")
 
 
-def test_old_ones_are_pruned(store: Store) -> None:
+def test_incidents_before_a_day_are_pruned(store: Store) -> None:
     store.add(incident(n) for n in range(10))
     assert (store.prune(incident(4).time), store.count()) == (4, 6)
 
@@ -277,7 +277,7 @@ def test_two_writers_lose_nothing_and_a_killed_one_loses_the_report_at_hand(tmp_
 
 
 @pytest.mark.seconds
-def test_the_commands(tmp_path: Path) -> None:
+def test_what_is_remembered_is_listed_compared_exported_and_forgotten(tmp_path: Path) -> None:
     place = str(tmp_path / "h.db")
     env = {"FORENSICS_HISTORY": place}
     first = in_text("analyze", SAMPLES / "nan_loss", "--remember", **env)

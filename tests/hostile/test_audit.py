@@ -23,7 +23,7 @@ UNKNOWN = {"name": "c", "skip_reason": "not found"}
         ([], "skipped", 0),
     ],
 )
-def test_what_the_list_says(packages: list[dict[str, Any]], said: str, status: int) -> None:
+def test_each_known_vulnerability_is_told_and_decides_the_status(packages: list[dict[str, Any]], said: str, status: int) -> None:
     lines, found = audit.judged({"dependencies": packages})
     assert said in "\n".join(lines) and found == status
 

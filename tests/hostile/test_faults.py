@@ -49,7 +49,7 @@ def as_users_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FORENSICS_DEBUG")
 
 
-def test_disk_full_under_the_report(tiny: Path, as_users_have_it: None) -> None:
+def test_a_full_disk_under_the_report_is_one_line(tiny: Path, as_users_have_it: None) -> None:
     told = forensics("analyze", CASE, "-f", "html", "-o", tiny / "report.html")
     assert told.returncode == 2
     assert told.stderr.decode().count("\n") == 1 and b"No space left" in told.stderr
@@ -57,7 +57,7 @@ def test_disk_full_under_the_report(tiny: Path, as_users_have_it: None) -> None:
     assert list(tiny.iterdir()) == []
 
 
-def test_disk_full_under_the_cache(tiny: Path, as_users_have_it: None) -> None:
+def test_a_full_disk_under_the_cache_costs_no_answer(tiny: Path, as_users_have_it: None) -> None:
     told = forensics("analyze", CASE, "-f", "json", FORENSICS_CACHE=str(tiny))
     assert told.returncode == 0 and not told.stderr
     assert json.loads(told.stdout)["causes"][0]["id"] == CAUSE
@@ -65,7 +65,7 @@ def test_disk_full_under_the_cache(tiny: Path, as_users_have_it: None) -> None:
     assert all(json.loads(p.read_text()) for p in tiny.rglob("*.json"))
 
 
-def test_disk_full_under_stdout() -> None:
+def test_a_full_disk_under_stdout_is_one_line() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full")
     with Path("/dev/full").open("wb") as full:
@@ -74,7 +74,7 @@ def test_disk_full_under_stdout() -> None:
     assert done.stderr.decode().splitlines() == ["forensics: No space left on device"]
 
 
-def test_a_cache_that_is_no_folder(tmp_path: Path) -> None:
+def test_a_cache_that_is_no_folder_costs_no_answer(tmp_path: Path) -> None:
     """In a process of its own, as it comes: signatures read, proven and compiled in one run."""
     (tmp_path / "cache").write_text("x")
     own = {k: v for k, v in os.environ.items() if k != "FORENSICS_DEBUG"}
@@ -120,7 +120,7 @@ def test_processes_share_one_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(kept) == cache.MAX_CACHED_DATABASES and all(cache.read(k.stem) for k in kept)
 
 
-def test_a_reader_that_leaves() -> None:
+def test_a_reader_that_leaves_early_is_no_error() -> None:
     done = subprocess.run(
         f"{sys.executable} -m forensics analyze {CASE} -f json | head -c 5", shell=True, capture_output=True, timeout=PATIENCE_S
     )
@@ -143,13 +143,13 @@ def test_a_report_onto_a_pipe_or_a_link_leaves_them_what_they_are(tmp_path: Path
 
 
 @pytest.mark.parametrize("given", [("stdin",), ("explain", "-"), ("report", "-")])
-def test_closed_stdin(given: tuple[str, ...]) -> None:
+def test_closed_stdin_is_wrong_usage(given: tuple[str, ...]) -> None:
     done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, *given], capture_output=True, timeout=PATIENCE_S)
     assert done.returncode == 2
     assert done.stderr.decode().startswith("forensics: standard input is closed")
 
 
-def test_closed_stdout() -> None:
+def test_closed_stdout_is_no_traceback() -> None:
     done = subprocess.run(
         f"{sys.executable} -m forensics analyze {CASE} >&-", shell=True, capture_output=True, timeout=PATIENCE_S
     )
@@ -301,7 +301,7 @@ class Failing(io.BytesIO):
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda d: b'{"cells": [' + d], ids=["text", "gzip", "document"])
-def test_reading_errors_in_mid_file(
+def test_a_reading_error_in_mid_file_is_a_warning(
     pack: Callable[[bytes], bytes], knowledge: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("bad.log", "dmesg.log"):

@@ -16,12 +16,12 @@ SEEDS = list(itertools.islice(seeds(), 0, None, 6))
 
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda p: p.stem)
-def test_what_was_found_once(path: Path, knowledge: Database) -> None:
+def test_inputs_that_broke_it_once_break_nothing(path: Path, knowledge: Database) -> None:
     check(path.read_bytes(), knowledge)
 
 
 @pytest.mark.seconds
-def test_seeds(knowledge: Database) -> None:
+def test_the_seeds_of_the_fuzzer_break_nothing(knowledge: Database) -> None:
     for seed in SEEDS:
         check(seed, knowledge)
 

@@ -39,7 +39,7 @@ def chunks() -> Iterator[tuple[str, str]]:
 CHUNKS = list(chunks())
 
 
-def test_there_are_enough_of_them() -> None:
+def test_the_healthy_logs_are_enough_to_tell_a_share() -> None:
     assert len(CHUNKS) >= 200
     assert len({name.partition(":")[0] for name, _ in CHUNKS}) >= 20
 

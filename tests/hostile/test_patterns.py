@@ -64,7 +64,7 @@ def slowest(pattern: Any) -> tuple[float, str]:
     return worst, on
 
 
-def test_there_are_patterns() -> None:
+def test_the_patterns_of_the_code_are_found() -> None:
     assert len(PATTERNS) > 150
 
 

@@ -20,7 +20,7 @@ SCHEMA = json.loads((resources.files("forensics.report") / "schema.json").read_t
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
 
 
-def test_the_schema_is_one() -> None:
+def test_the_published_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 

@@ -47,7 +47,7 @@ HARMLESS = [
 ]
 
 
-def test_there_are_enough_kinds() -> None:
+def test_the_seeds_have_forty_kinds_of_secrets() -> None:
     assert len({s.kind for s in SEEDS}) >= 40
 
 

@@ -53,7 +53,7 @@ def test_parquet_is_written_or_its_lack_is_told_in_one_line(tmp_path: Path) -> N
 
 @pytest.mark.seconds
 @pytest.mark.parametrize(("name", "head"), [("n.png", b"\x89PNG"), ("n.svg", b"<?xml")])
-def test_pictures(name: str, head: bytes, tmp_path: Path) -> None:
+def test_plots_are_written_in_the_format_of_their_suffix(name: str, head: bytes, tmp_path: Path) -> None:
     assert run(LEAK, "--plot", tmp_path / name).returncode == 0
     made = (tmp_path / name).read_bytes()
     assert made.startswith(head)
@@ -84,7 +84,7 @@ def test_wrong_usage_is_one_line(arguments: list[str], said: str, tmp_path: Path
     assert said in done.stderr
 
 
-def test_a_log_without_numbers(tmp_path: Path) -> None:
+def test_a_log_without_numbers_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text("hello\nTraceback (most recent call last):\n")
     done = run(tmp_path / "train.log")
     assert (done.returncode, done.stdout) == (0, "no number is printed twice in what was given\n")

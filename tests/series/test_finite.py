@@ -44,14 +44,14 @@ def test_a_held_out_loss_says_nothing(told: Told) -> None:
     assert told("".join(f"epoch {i} loss: 0.5 val_loss: {'nan' if i > 4 else 0.4}\n" for i in range(20))) == []
 
 
-def test_divergence_without_nan(told: Told) -> None:
+def test_a_loss_that_diverges_without_nan_is_told(told: Told) -> None:
     (event,) = told(losses([2.0] * 30 + [2.0 * 10 ** min(6, i) for i in range(20)]))
     assert (event.kind, event.weight) == ("series/divergence", "strong")
     assert event.fields["onset_step"] == 31
     assert told(losses([2.0] * 30 + [2.0 * 10 ** min(6, i) for i in range(10)] + [2.0] * 20)) == []
 
 
-def test_absurd_gradient_norms(told: Told) -> None:
+def test_an_absurd_gradient_norm_is_a_hint(told: Told) -> None:
     (event,) = told(losses([59307.0, 21082.0], norm=4e10))
     assert (event.kind, event.weight) == ("series/explosion", "hint")
     assert event.fields["loss"] == 59307.0

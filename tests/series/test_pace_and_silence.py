@@ -42,7 +42,7 @@ def test_a_slow_down_that_ends_is_silent(told: Told) -> None:
 
 
 @pytest.mark.parametrize(("share", "kind"), [(0.95, "series/starved"), (0.1, "series/slow-down")])
-def test_waiting_for_data(share: float, kind: str, told: Told) -> None:
+def test_steps_that_wait_for_data_are_told_from_slow_ones(share: float, kind: str, told: Told) -> None:
     lines = [f"step {i} loss 2.0 time: {t:.3f}, data_time: {t * share if i >= 40 else 0.01:.3f}\n" for i in range(80) for t in [8.0 if i >= 40 else 0.5]]  # fmt: skip
     assert [e.kind for e in told("".join(lines))] == [kind]
 

@@ -32,7 +32,7 @@ def test_old_free_counts_caches_as_used(series_of: OfText) -> None:
     assert found["memory used"].values == [8000000 * 1024]
 
 
-def test_free_for_people(series_of: OfText) -> None:
+def test_free_is_read_in_units_for_people(series_of: OfText) -> None:
     found = series_of(f"{HEAD}Mem:           62Gi       5.0Gi        55Gi       1.0Mi       1.0Gi        56Gi\n")
     assert found["memory used"].values == [5 * GIB]
 
@@ -44,7 +44,7 @@ def test_growing_use_is_told_and_a_growing_cache_is_not(told: Callable[[str], li
     assert told(free([5_000_000] * 6, [1_000_000 * i for i in range(6)])) == []
 
 
-def test_the_picture_of_nvidia_smi(series_of: OfText) -> None:
+def test_the_table_of_nvidia_smi_becomes_series(series_of: OfText) -> None:
     gpu = (
         "|   {}  Tesla V100-SXM2...  On   | 00000000:06:00.0 Off |                    0 |\n"
         "| N/A   {}C    P0    60W / 300W |  {}MiB / 16160MiB |     98%      Default |\n"
@@ -55,7 +55,7 @@ def test_the_picture_of_nvidia_smi(series_of: OfText) -> None:
     assert found["temperature gpu 1"].values == [40, 41, 42]
 
 
-def test_csv_of_nvidia_smi(series_of: OfText) -> None:
+def test_csv_of_nvidia_smi_becomes_series(series_of: OfText) -> None:
     rows = "".join(f"2024/01/01 10:00:{t:02}.000, {g}, {100 * t + g} MiB, {60 + t}\n" for t in range(5) for g in range(2))
     found = series_of("timestamp, index, memory.used [MiB], temperature.gpu\n" + rows)
     assert found["GPU memory used gpu 1"].values == [(100 * t + 1) * 2**20 for t in range(5)]
@@ -93,7 +93,7 @@ def test_csv_of_nvidia_smi(series_of: OfText) -> None:
         ),
     ],
 )
-def test_columns(text: str, name: str, values: list[float], series_of: OfText) -> None:
+def test_columns_become_series_by_their_heads(text: str, name: str, values: list[float], series_of: OfText) -> None:
     assert series_of(text)[name].values == values
 
 

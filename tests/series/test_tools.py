@@ -175,7 +175,7 @@ FORMS: dict[str, tuple[str, dict[str, list[float]]]] = {
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("form", FORMS)
-def test_a_form_is_read(form: str, series_of: OfText) -> None:
+def test_the_numbers_of_each_tool_are_read(form: str, series_of: OfText) -> None:
     text, wanted = FORMS[form]
     found = series_of(text)
     assert {n: found[n].values if n in found else None for n in wanted} == {n: pytest.approx(v) for n, v in wanted.items()}

@@ -53,7 +53,7 @@ def test_a_change_of_level_is_found_where_it_is() -> None:
         ("eight", [100, 120, 140, 160, 180, 200, 220, 240], True),
     ],
 )
-def test_what_rises(name: str, values: list[float], rises: bool) -> None:
+def test_a_steady_rise_is_told_from_steps_teeth_and_a_level(name: str, values: list[float], rises: bool) -> None:
     assert (rise(values) is not None) == rises
 
 
@@ -68,7 +68,7 @@ def test_what_rises(name: str, values: list[float], rises: bool) -> None:
         ([5.9, 9.8, 12.5, 14.4, 15.7, 16.6], True),
     ],
 )
-def test_a_few_readings(values: list[float], rises: bool) -> None:
+def test_a_few_readings_rise_only_if_they_rise_much(values: list[float], rises: bool) -> None:
     assert (short_rise(values) is not None) == rises
 
 

@@ -19,11 +19,11 @@ def found(knowledge: Database) -> dict[str, Counter[str]]:
 
 
 @pytest.mark.parametrize("family", sorted(WANTED))
-def test_what_is_wrong_is_found(family: str, found: dict[str, Counter[str]]) -> None:
+def test_most_faults_of_each_made_family_are_found(family: str, found: dict[str, Counter[str]]) -> None:
     assert sum(found[family][kind] for kind in WANTED[family]) >= 0.95 * COUNT
 
 
-def test_nothing_else_is_told(found: dict[str, Counter[str]]) -> None:
+def test_hardly_anything_else_is_told_of_made_logs(found: dict[str, Counter[str]]) -> None:
     false = {f: {k: c for k, c in kinds.items() if k not in WANTED.get(f, set())} for f, kinds in found.items()}
     assert sum(c for kinds in false.values() for c in kinds.values()) <= 0.01 * COUNT * len(FAMILIES), false
 

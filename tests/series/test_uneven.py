@@ -72,7 +72,7 @@ def test_other_lines_end_no_epoch(line: str) -> None:
     ],
     ids=["uneven", "one pause", "slower for good"],
 )
-def test_epochs(times: list[float], kinds: list[str], told: Told) -> None:
+def test_uneven_epochs_are_told_by_kind(times: list[float], kinds: list[str], told: Told) -> None:
     assert [e.kind for e in told("".join(f"Epoch {i} took {t} s\n" for i, t in enumerate(times)))] == kinds
 
 
@@ -82,7 +82,7 @@ def test_every_fourth_step_is_slow(told: Told) -> None:
     assert int(event.fields["every"]) % 4 == 0
 
 
-def test_a_straggler(told: Told) -> None:
+def test_a_rank_that_is_always_slower_is_a_straggler(told: Told) -> None:
     text = "".join(f"[rank{r}]: step {i} loss 2.0 step_time {0.9 if r == 2 else 0.6}\n" for i in range(20) for r in range(4))
     (event,) = told(text)
     assert (event.kind, event.cause, event.fields["rank"], event.fields["slower_by"]) == ("series/straggler", None, 2, 1.5)

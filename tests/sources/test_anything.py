@@ -39,7 +39,7 @@ def read_all(data: bytes) -> None:
 
 
 @given(st.sampled_from(STARTS), st.binary(max_size=600))
-def test_arbitrary_bytes(start: bytes, rest: bytes) -> None:
+def test_arbitrary_bytes_are_read_without_an_error(start: bytes, rest: bytes) -> None:
     read_all(start + rest)
     read_all(gzip.compress(start + rest))
 
@@ -53,6 +53,6 @@ def test_a_wrapping_with_bytes_overwritten(way: str, at: int, junk: bytes) -> No
 
 
 @given(st.sampled_from(sorted(WAYS)), st.integers(0, 20_000))
-def test_a_wrapping_cut_short(way: str, at: int) -> None:
+def test_a_wrapped_log_cut_short_is_read_without_an_error(way: str, at: int) -> None:
     data = WAYS[way](TEXT)
     read_all(data[: at % len(data)])

@@ -54,7 +54,7 @@ def test_cri_joins_parts_and_passes_the_rest() -> None:
     ]
 
 
-def test_kmsg_records() -> None:
+def test_kmsg_records_become_lines_of_dmesg() -> None:
     text = (
         "6,3964,206764307,-;nvidia-nvswitch2: open (major=510)\n"
         " SUBSYSTEM=pci\n DEVICE=+pci:0000:38:00.0\n"
@@ -74,7 +74,7 @@ def test_kmsg_records() -> None:
         assert found.warnings[0].message.startswith("4 kernel messages")
 
 
-def test_dmesg_json() -> None:
+def test_dmesg_json_becomes_lines_of_dmesg() -> None:
     text = (
         '{\n   "dmesg": [\n      {\n         "pri": 4,\n         "time":    64.000000,\n         "caller": "T5",\n'
         '         "msg": "example[4]"\n      },{\n         "pri": 6,\n         "time": 11686.888109,\n         "msg": "text"\n      }\n'
@@ -108,7 +108,7 @@ RECORDS = [
 ]  # fmt: skip
 
 
-def test_json_lines_of_many_makers() -> None:
+def test_json_lines_of_many_loggers_become_lines() -> None:
     for record, line in RECORDS:
         found = read_bytes((json.dumps(record) + "\n").encode() * 3)
         assert (found.format, found.numbered) == ("json lines", [(1, line), (2, line), (3, line)])
@@ -159,12 +159,12 @@ def test_kaggle_chunks_are_joined_to_lines() -> None:
     assert read_bytes(text.encode()).numbered == [(1, "one"), (2, "Killed")]
 
 
-def test_cloudwatch_events() -> None:
+def test_cloudwatch_events_become_lines_with_their_time() -> None:
     text = json.dumps({"events": [{"timestamp": 1755831607123, "message": "Killed", "ingestionTime": 1}]}, indent=4)
     assert read_bytes(text.encode()).numbered == [(5, "2025-08-22T03:00:07.123000+00:00 Killed")]
 
 
-def test_a_torchelastic_error_file() -> None:
+def test_a_torchelastic_error_file_becomes_its_traceback() -> None:
     stack = 'Traceback (most recent call last):\n  File "train.py", line 3, in main\nRuntimeError: boom\n'
     inner = {"message": "RuntimeError: boom", "extraInfo": {"py_callstack": stack, "timestamp": "1755831607"}}
     found = read_bytes(json.dumps({"message": inner}).encode())

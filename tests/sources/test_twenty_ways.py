@@ -32,7 +32,7 @@ def test_a_file_without_a_telling_name(way: str, tmp_path: Path, knowledge: Data
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("way", WAYS)
-def test_standard_input(way: str, knowledge: Database) -> None:
+def test_a_log_wrapped_in_any_way_is_read_from_standard_input(way: str, knowledge: Database) -> None:
     noted: list[Warning] = []
     given = stream_sources(io.BytesIO(WAYS[way](LOG.read_bytes())), "<stdin>", noted.append)
     assert said(pipeline.analyze(given, "case", knowledge, noted)) == (CAUSE, True)
